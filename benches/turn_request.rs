@@ -13,6 +13,7 @@ use turnpipe::flow::DialogStream;
 use turnpipe::io::{Environment, RandomIds, SystemClock};
 use turnpipe::model::{
     Connector, Delivery, KeyCheck, Model, ModelSettings, ModelWorld, PromptId, Provider, Request,
+    SharedPrefix,
 };
 use turnpipe::turn::History;
 
@@ -45,6 +46,7 @@ fn main() -> io::Result<()> {
             lap();
             let request = Request {
                 turns,
+                shared: SharedPrefix::Conversation,
                 ..Request::new(PromptId::MAIN, 9000)
             };
             let body = model.body(&request, Delivery::Streamed);

@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use clap::builder::StyledStr;
 use clap::{Arg, Args, Command};
@@ -140,6 +141,7 @@ fn sessions(typed: &OsStr, environment: &Environment) -> impl Iterator<Item = Co
         prices: None,
         mapping: Mapping::Allowed,
         jobs: NonZeroUsize::MIN,
+        examined: Arc::default(),
     };
     let (listed, _) = list(&discover(&session_roots(environment)), &listing);
     let known = listed.into_iter().filter_map(|session| {

@@ -9,8 +9,8 @@ use anyhow::Context as _;
 use clap::Args;
 
 use super::command::Run;
+use super::cost_table::fitted_table;
 use super::output::{self, Form, FormArguments};
-use super::table::table;
 use super::{Globals, Outcome};
 use crate::config::{Config, ConfigSource, Overrides, PermissionFlags, Setting, session_roots};
 use crate::io::{Environment, Io};
@@ -19,7 +19,7 @@ use crate::model::{
 };
 use crate::process::{CancelToken, Enforcement, LaneOptions, Spawners};
 use crate::session::discover;
-use crate::text::{fitted, terminal_safe_line};
+use crate::text::terminal_safe_line;
 use crate::tools::Registry;
 use crate::wire::records::{Condition, DoctorRecord, Subject};
 
@@ -55,9 +55,6 @@ const SCRIPTS: [(&str, &[&str], &[&str]); 3] = [
         ],
     ),
 ];
-
-/// The widest column of a table.
-const WIDEST: usize = 60;
 
 /// The most tokens of an answer to a trial request; some models think first.
 const TRIAL_TOKENS: u32 = 1024;
@@ -96,7 +93,7 @@ impl Run for DoctorArguments {
         findings.extend(sessions(&io.environment));
         findings.extend(completions(&io.environment));
         match self.form.form(io.terminal) {
-            Form::Text => output::print(io, &text(&findings))?,
+            Form::Text => output::print(io, &text(&findings, io.terminal.columns))?,
             Form::Jsonl => {
                 let mut writer = output::record_writer(io)?;
                 for finding in &findings {
@@ -332,7 +329,8 @@ fn judged(found: DoctorRecord, tried: Result<(), impl ToString>) -> DoctorRecord
     }
 }
 
-fn text(findings: &[DoctorRecord]) -> String {
+/// A row for each finding, and what is wrong with it below it.
+fn text(findings: &[DoctorRecord], columns: Option<usize>) -> String {
     let head = ["SUBJECT", "NAME", "VALUE", "SOURCE", "CONDITION"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(findings.iter().map(|found| {
@@ -350,18 +348,20 @@ fn text(findings: &[DoctorRecord]) -> String {
             Condition::Absent => "absent",
             Condition::Broken => "broken",
         };
-        let condition = match &found.problem {
-            Some(problem) => format!("{condition}: {}", terminal_safe_line(problem)),
-            None => condition.to_owned(),
-        };
-        let cell = |text: &str| fitted(&terminal_safe_line(text), WIDEST);
         vec![
             subject.to_owned(),
-            cell(&found.name),
-            cell(&found.value),
-            cell(&found.source),
-            condition,
+            terminal_safe_line(&found.name),
+            terminal_safe_line(&found.value),
+            terminal_safe_line(&found.source),
+            condition.to_owned(),
         ]
     }));
-    table(rows, head.len())
+    let page = fitted_table(rows, head.len(), columns);
+    let problems = findings.iter().map(|found| found.problem.as_deref());
+    let lines = page.lines().zip(std::iter::once(None).chain(problems));
+    let lines = lines.map(|(line, problem)| match problem {
+        Some(problem) => format!("{line}\n    {}\n", terminal_safe_line(problem)),
+        None => format!("{line}\n"),
+    });
+    lines.collect()
 }

@@ -184,10 +184,10 @@ impl Runner {
             return self.print_requests(command, arguments, input, &mut writer);
         }
         let progress = match &input {
-            StandardInput::List(sessions) if sessions.len() > 1 => {
-                ProgressLine::of_sessions(sessions.len(), self.quiet, io)
+            StandardInput::List(sessions) => {
+                ProgressLine::of_sessions(Command::WORK, sessions.len(), self.quiet, io)
             }
-            _ => ProgressLine::spinner(Command::WORK, self.quiet, io),
+            StandardInput::Conversation(_) => ProgressLine::spinner(Command::WORK, self.quiet, io),
         };
         let mut writer = output::writer(self.form, io)?;
         let mut summary = Summary {

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -22,6 +24,8 @@ const TICK: Duration = Duration::from_millis(100);
 /// It vanishes when it is dropped.
 pub(super) struct ProgressLine {
     bar: Option<ProgressBar>,
+    /// How far the work is, which any thread may tell.
+    done: Arc<AtomicU64>,
     timer: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
@@ -36,20 +40,30 @@ impl ProgressLine {
         line
     }
 
-    /// Work on `count` sessions.
-    pub(super) fn of_sessions(count: usize, quiet: bool, io: &mut Io) -> Self {
+    /// Work on `count` sessions, e.g. `reading`.
+    pub(super) fn of_sessions(what: &'static str, count: usize, quiet: bool, io: &mut Io) -> Self {
+        if count < 2 {
+            return Self::spinner(what, quiet, io);
+        }
         let count = u64::try_from(count).unwrap_or(u64::MAX);
-        let template = "{bar:30} {pos}/{len} sessions, {eta} left";
+        let template = "{msg} {bar:20} {pos}/{len} sessions, {eta} left";
         let mut line = Self::new(Some(count), template, quiet, io);
+        if let Some(bar) = &line.bar {
+            bar.set_message(what);
+        }
         line.begin();
         line
     }
 
     fn new(length: Option<u64>, template: &str, quiet: bool, io: &mut Io) -> Self {
         let is_dumb = io.environment.text("TERM") == Some("dumb");
+        let mut line = Self {
+            bar: None,
+            done: Arc::default(),
+            timer: None,
+        };
         if quiet || is_dumb || !io.terminal.stderr {
-            let (bar, timer) = (None, None);
-            return Self { bar, timer };
+            return line;
         }
         let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::hidden());
         let bar = match ProgressStyle::with_template(template) {
@@ -64,10 +78,8 @@ impl ProgressLine {
         {
             io.stdout = Output::Sink(Box::new(AboveLine::new(sink, bar.clone())));
         }
-        Self {
-            bar: Some(bar),
-            timer: None,
-        }
+        line.bar = Some(bar);
+        line
     }
 
     /// Shows the line, unless it is dropped soon.
@@ -76,20 +88,27 @@ impl ProgressLine {
             return;
         };
         let (sender, dropped) = channel();
+        let done = self.done();
         let timer = std::thread::spawn(move || {
             if dropped.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
                 bar.set_draw_target(ProgressDrawTarget::stderr());
-                bar.enable_steady_tick(TICK);
+            }
+            while dropped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                bar.set_position(done.load(Ordering::Relaxed));
+                bar.tick();
             }
         });
         self.timer = Some((sender, timer));
     }
 
+    /// The number of sessions that are done, for those who count them.
+    pub(super) fn done(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.done)
+    }
+
     /// One more session is done.
     pub(super) fn advance(&self) {
-        if let Some(bar) = &self.bar {
-            bar.inc(1);
-        }
+        self.done.fetch_add(1, Ordering::Relaxed);
     }
 }
 

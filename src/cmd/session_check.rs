@@ -10,6 +10,7 @@ use clap::Args;
 use super::command::Run;
 use super::inputs::InputErrors;
 use super::output::{self, Form, FormArguments};
+use super::progress::ProgressLine;
 use super::session_source::SourceArguments;
 use super::{Globals, Outcome, UsageError};
 use crate::io::Io;
@@ -45,7 +46,7 @@ pub(super) struct SessionCheckArguments {
 }
 
 impl Run for SessionCheckArguments {
-    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         if self.repair_to.is_some() && self.sessions.len() != 1 {
             return Err(UsageError::new("--repair-to: name one session").into());
         }
@@ -53,12 +54,14 @@ impl Run for SessionCheckArguments {
         let mut is_damaged = false;
         let mut errors = InputErrors::new(&io.messages);
         let sessions = self.source.named_for_reading(&self.sessions, io)?;
+        let progress = ProgressLine::of_sessions("checking", sessions.len(), globals.quiet, io);
         let mut writer = output::writer(form, io)?;
         for named in &sessions {
             let checked = named.open().and_then(|session| {
                 let checked = session.check().map_err(UsageError::reason)?;
                 Ok((session, checked))
             });
+            progress.advance();
             let (session, (totals, findings)) = match checked {
                 Ok(checked) => checked,
                 Err(error) => {
@@ -90,6 +93,7 @@ impl Run for SessionCheckArguments {
             }
         }
         writer.flush()?;
+        drop(progress);
         Ok(errors.outcome(if is_damaged && self.exit_status {
             Outcome::AnswerIsNo
         } else {

@@ -82,7 +82,8 @@ impl Run for SessionExportArguments {
         };
         let mut listing = self.source.listing(Depth::Ends);
         self.filter.apply(&mut listing.filter, io.clock.as_ref());
-        let reading = ProgressLine::spinner("reading sessions", globals.quiet, io);
+        let reading = ProgressLine::of_sessions("reading", candidates.len(), globals.quiet, io);
+        listing.examined = reading.done();
         let (listed, failed) = list(&candidates, &listing);
         drop(reading);
         for (path, error) in &failed {
@@ -98,7 +99,7 @@ impl Run for SessionExportArguments {
         if !outdated.is_empty() {
             folder.save()?;
         }
-        let progress = ProgressLine::of_sessions(outdated.len(), globals.quiet, io);
+        let progress = ProgressLine::of_sessions("writing", outdated.len(), globals.quiet, io);
         let pages = Pages {
             arguments: &self,
             prices: &prices,

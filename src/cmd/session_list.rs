@@ -60,10 +60,10 @@ impl Run for SessionListArguments {
         }
         let mut errors = InputErrors::new(&io.messages);
         self.source.check_roots(&mut errors);
-        let progress = ProgressLine::spinner("reading sessions", globals.quiet, io);
         match self.form.form(io.terminal) {
             Form::Text => {
                 let candidates = self.source.candidates(&io.environment);
+                let progress = reading(candidates.len(), &mut listing, globals, io);
                 let (listed, failed) = list(&candidates, &listing);
                 for (path, error) in &failed {
                     io.messages.note(&format!("{}: {error}", path.display()));
@@ -82,17 +82,25 @@ impl Run for SessionListArguments {
                 };
                 output::page(&session_table(&listed, &look), globals, io)?;
             }
-            Form::Jsonl => self.print_records(&listing, io)?,
+            Form::Jsonl => self.print_records(listing, globals, io)?,
         }
         Ok(errors.outcome(Outcome::Done))
     }
 }
 
 impl SessionListArguments {
-    fn print_records(&self, listing: &Listing, io: &mut Io) -> anyhow::Result<()> {
+    fn print_records(
+        &self,
+        mut listing: Listing,
+        globals: &Globals,
+        io: &mut Io,
+    ) -> anyhow::Result<()> {
         let filter = &listing.filter;
         if filter.limit.is_some() || filter.since.is_some() {
-            let (listed, failed) = list(&self.source.candidates(&io.environment), listing);
+            let candidates = self.source.candidates(&io.environment);
+            let progress = reading(candidates.len(), &mut listing, globals, io);
+            let (listed, failed) = list(&candidates, &listing);
+            drop(progress);
             let mut writer = output::record_writer(io)?;
             for session in listed {
                 writer.record(&record(*session))?;
@@ -100,7 +108,10 @@ impl SessionListArguments {
             return finish(writer, failed);
         }
         let write = |session, text: &mut Vec<u8>| append_record(text, &record(session));
-        let (texts, failed) = list_as_text(&self.source.files(&io.environment), listing, &write)?;
+        let files = self.source.files(&io.environment);
+        let progress = reading(files.len(), &mut listing, globals, io);
+        let (texts, failed) = list_as_text(&files, &listing, &write)?;
+        drop(progress);
         let mut writer = output::record_writer(io)?;
         for text in texts.iter() {
             writer.echo(text)?;
@@ -119,6 +130,13 @@ impl SessionListArguments {
         listing.filter.limit = self.limit;
         listing
     }
+}
+
+/// Shows how many of so many files are read.
+fn reading(count: usize, listing: &mut Listing, globals: &Globals, io: &mut Io) -> ProgressLine {
+    let progress = ProgressLine::of_sessions("reading", count, globals.quiet, io);
+    listing.examined = progress.done();
+    progress
 }
 
 /// Lists the files that could not be read.

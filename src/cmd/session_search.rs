@@ -113,7 +113,9 @@ impl Run for SessionSearchArguments {
         let form = self.form.form(io.terminal);
         // Nothing moves below a page.
         let is_still = form == Form::Text && output::use_pager(globals, io);
-        let progress = ProgressLine::spinner("searching", globals.quiet || is_still, io);
+        let quiet = globals.quiet || is_still;
+        let progress = ProgressLine::of_sessions("searching", candidates.len(), quiet, io);
+        listing.examined = progress.done();
         let writer = output::writer(form, io)?;
         let detail = match (self.files_with_matches, self.count) {
             (true, _) => Detail::Sessions,

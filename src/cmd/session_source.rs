@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 
@@ -132,6 +133,7 @@ impl SourceArguments {
             prices: None,
             mapping: self.mapping(),
             jobs: self.jobs(),
+            examined: Arc::default(),
         }
     }
 

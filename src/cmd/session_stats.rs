@@ -104,28 +104,36 @@ impl Run for SessionStatsArguments {
         let is_about_tools = self.by.contains(&Dimension::Tool);
         let detail = match (is_about_tools, self.by.is_empty() && self.budget.is_none()) {
             (true, _) => Detail::Full,
-            (false, true) => Detail::Counts,
+            (false, true) => Detail::Activity,
             (false, false) => Detail::Costs,
         };
-        let progress = ProgressLine::spinner("reading sessions", globals.quiet, io);
         let period = since.unwrap_or(Timestamp::MIN)..until.unwrap_or(Timestamp::MAX);
         let mut tally = Tally::within(period, detail);
         let mut errors = InputErrors::new(&io.messages);
-        if self.sessions.is_empty() {
+        let candidates = if self.sessions.is_empty() {
             self.source.check_roots(&mut errors);
+            self.source.candidates(&io.environment)
+        } else {
+            Vec::new()
+        };
+        let named = self.source.named_for_reading(&self.sessions, io)?;
+        let count = candidates.len() + named.len();
+        let progress = ProgressLine::of_sessions("reading", count, globals.quiet, io);
+        if self.sessions.is_empty() {
             let mut listing = self.source.listing(Depth::Whole);
             listing.filter.since = since;
-            let candidates = self.source.candidates(&io.environment);
+            listing.examined = progress.done();
             for (path, error) in tally.add_all(&candidates, &listing) {
                 errors.report(path.display(), &UsageError::reason(error));
             }
         }
-        for named in self.source.named_for_reading(&self.sessions, io)? {
+        for named in named {
             let session = named.open();
             let added = session.and_then(|session| tally.add(&session).map_err(UsageError::reason));
             if let Err(error) = added {
                 errors.report(&named.name, &error);
             }
+            progress.advance();
         }
         tally.price(&prices);
         drop(progress);

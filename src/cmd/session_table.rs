@@ -24,6 +24,11 @@ const WIDE: usize = 160;
 /// A table of this many columns has room for the commands that resume sessions.
 const VERY_WIDE: usize = 200;
 
+/// Titles and directories together want this many columns. Until they have them, others give way, the
+/// first of these first.
+const LEAST_ROOM: usize = 20;
+const DISPENSABLE: [&str; 4] = ["SIZE", "AGENT", "CALLS", "MESSAGES"];
+
 /// How wide the columns of branches and models may be.
 const BRANCH_COLUMNS: usize = 20;
 
@@ -56,21 +61,30 @@ pub(super) fn session_table(sessions: &[impl Borrow<Listed>], look: &TableLook) 
     if has_room(WIDE) {
         head.extend(["BRANCH", "MODEL"]);
     }
-    let title = head.len();
     head.extend(["TITLE", "DIRECTORY"]);
     if look.resume || has_room(VERY_WIDE) {
         head.push("RESUME");
     }
     let ids = short_ids(sessions, &look.other_ids);
     let listed = sessions.iter().zip(ids);
-    let mut rows = vec![head.iter().copied().map(str::to_owned).collect()];
+    let mut rows: Vec<Vec<String>> = vec![head.iter().copied().map(str::to_owned).collect()];
     rows.extend(listed.map(|(session, id)| {
         let cells = head.iter();
         cells
             .map(|name| cell(name, session.borrow(), id, look))
             .collect()
     }));
+    let mut title = head.iter().take_while(|name| **name != "TITLE").count();
     if let Some(columns) = look.columns {
+        for name in DISPENSABLE {
+            let given_up = rows[0].iter().position(|head| head == name);
+            if let Some(column) = given_up.filter(|_| room(&rows, title, columns) < LEAST_ROOM) {
+                for row in &mut rows {
+                    row.remove(column);
+                }
+                title -= 1;
+            }
+        }
         fit(&mut rows, title, columns);
     }
     let mut rows = aligned(rows, head.len());
@@ -157,24 +171,30 @@ fn cell(head: &str, session: &Listed, id: &str, look: &TableLook) -> String {
     }
 }
 
-/// Cuts the columns of titles and, behind it, of directories so that the rows fit, as far as the other
-/// columns leave room.
-fn fit(rows: &mut [Vec<String>], title: usize, columns: usize) {
-    let widest = |rows: &[Vec<String>], column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| display_width(cell)).max().unwrap_or(0)
-    };
-    let directory = title + 1;
+fn widest(rows: &[Vec<String>], column: usize) -> usize {
+    let cells = rows.iter().filter_map(|row| row.get(column));
+    cells.map(|cell| display_width(cell)).max().unwrap_or(0)
+}
+
+/// How much room the other columns leave for titles and, behind them, directories.
+fn room(rows: &[Vec<String>], title: usize, columns: usize) -> usize {
     let all = 0..rows.first().map_or(0, Vec::len);
-    let others = all.filter(|column| ![title, directory].contains(column));
+    let others = all.filter(|column| ![title, title + 1].contains(column));
     // Columns are two blanks apart.
     let taken: usize = others.map(|column| widest(rows, column) + 2).sum();
-    let room = columns.saturating_sub(taken + 2);
-    let width = widest(rows, directory).min(room / 3);
+    columns.saturating_sub(taken + 2)
+}
+
+/// Cuts titles and directories so that the rows fit, as far as the other columns leave room.
+fn fit(rows: &mut [Vec<String>], title: usize, columns: usize) {
+    let room = room(rows, title, columns);
+    let width = widest(rows, title + 1).min(room / 3);
     let width = widest(rows, title).min(room - width);
-    for row in rows.iter_mut() {
+    for (number, row) in rows.iter_mut().enumerate() {
         row[title] = fitted(&row[title], width);
-        row[directory] = fitted_end(&row[directory], room - width);
+        // The end of a directory tells most, but not that of its head.
+        let cut = if number == 0 { fitted } else { fitted_end };
+        row[title + 1] = cut(&row[title + 1], room - width);
     }
 }
 

@@ -10,6 +10,7 @@ use super::command::Run;
 use super::mcp_arguments::McpArguments;
 use super::model_arguments::ModelArguments;
 use super::output;
+use super::progress::ProgressLine;
 use super::run_tools::guard_children;
 use super::tools::registry;
 use super::turn_conversation::{TurnConversation, read_file, read_stdin};
@@ -157,6 +158,7 @@ impl Run for TurnArguments {
         } else {
             Delivery::Streamed
         };
+        let _progress = ProgressLine::spinner("asking the model", globals.quiet, io);
         let mut writer = output::record_writer(io)?;
         if self.model.dry_run {
             writer.echo(provider.body(&request, delivery).as_bytes())?;

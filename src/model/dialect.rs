@@ -177,8 +177,11 @@ impl CacheMarks {
         let Self::From(tokens) = self else {
             return false;
         };
-        let lengths = prefix.into_iter().map(|value| value.to_string().len());
-        usize::try_from(tokens)
-            .is_ok_and(|tokens| lengths.sum::<usize>() / BYTES_OF_A_TOKEN >= tokens)
+        let needed = usize::try_from(tokens).unwrap_or(usize::MAX);
+        let mut bytes = 0;
+        prefix.into_iter().any(|value| {
+            bytes += value.to_string().len();
+            bytes / BYTES_OF_A_TOKEN >= needed
+        })
     }
 }

@@ -20,6 +20,12 @@ pub(super) static CLAUDE: Format = Format {
         precedence: Precedence::Manual,
     },
     cost_words: &["\"assistant\"", "\"usage\""],
+    activity_words: &[
+        "\"assistant\"",
+        "\"usage\"",
+        "\"user\"",
+        "\"queued_command\"",
+    ],
     read,
 };
 
@@ -94,13 +100,12 @@ object! {
     }
 }
 
-/// Known record types.
-const KINDS: &str = "agent-color agent-name agent-setting ai-title artifact-autoreact-ledger \
+/// Known record types, the most frequent first.
+const KINDS: &str = "assistant user progress agent-color agent-name agent-setting ai-title artifact-autoreact-ledger \
     artifact-comment-monitor atis-latch attribution-snapshot bridge-session content-replacement \
     custom-title file-history-delta file-history-snapshot fork-context-ref frame-link last-prompt \
-    marble-origami-commit marble-origami-snapshot mode permission-mode pr-link progress \
-    queue-operation relocated result speculation-accept started summary tag task-summary \
-    worktree-state user assistant system attachment tool_use_summary title recap";
+    marble-origami-commit marble-origami-snapshot mode permission-mode pr-link queue-operation \
+    relocated result speculation-accept started summary tag task-summary worktree-state system attachment tool_use_summary title recap";
 
 fn read(record: &str, detail: Detail) -> Option<Entry> {
     let row = Row::read(record)?;
@@ -120,7 +125,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
             _ => Part::Aside,
         },
         time: string(row.time),
-        facts: facts(&row, &kind, said),
+        facts: facts(&row, &kind, said, detail),
         title: title(&row, &kind),
         summary: (kind == "summary")
             .then(|| string(row.leaf).zip(string(row.summary)))
@@ -140,14 +145,22 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     Some(entry)
 }
 
-fn facts(row: &Row<'_>, kind: &str, said: Option<Said<'_>>) -> Facts {
+fn facts(row: &Row<'_>, kind: &str, said: Option<Said<'_>>, detail: Detail) -> Facts {
     let is_side = is_true(row.sidechain);
     let speaks = !is_side && kind == "assistant";
+    let model = said.filter(|_| speaks).and_then(|said| model(&said));
+    if matches!(detail, Detail::Costs | Detail::Activity) {
+        // Who passes over records reads the facts at the ends of the file.
+        return Facts {
+            model,
+            ..Facts::default()
+        };
+    }
     Facts {
         session_id: string(row.session),
         is_subagent: is_side && row.uuid.is_some(),
         branch: string(row.branch),
-        model: said.filter(|_| speaks).and_then(|said| model(&said)),
+        model,
         forked_from: Fork::of(row.forked_from).and_then(|fork| string(fork.session)),
         ..Facts::at(row.time)
     }
@@ -262,7 +275,7 @@ fn assistant(row: &Row<'_>, said: &Said<'_>, detail: Detail) -> Message {
         model,
         blocks: match detail {
             Detail::Costs => Vec::new(),
-            Detail::Outline | Detail::Counts | Detail::Full => {
+            Detail::Activity | Detail::Outline | Detail::Counts | Detail::Full => {
                 anthropic_blocks(said.content, detail)
             }
         },

@@ -20,6 +20,7 @@ pub(super) static CODEX: Format = Format {
         precedence: Precedence::Later,
     },
     cost_words: &[],
+    activity_words: &[],
     read,
 };
 

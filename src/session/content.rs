@@ -219,7 +219,7 @@ pub(super) fn anthropic_blocks(raw: Option<&RawValue>, detail: Detail) -> Vec<Bl
         "tool_result" => Some(Block::Result(CallResult {
             id: string(block.tool_use_id)?,
             parts: match detail {
-                Detail::Costs | Detail::Outline | Detail::Counts => Vec::new(),
+                Detail::Costs | Detail::Activity | Detail::Outline | Detail::Counts => Vec::new(),
                 Detail::Full => result_parts(anthropic_blocks(block.content, detail)),
             },
             failed: is_true(block.is_error),

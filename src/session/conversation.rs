@@ -165,7 +165,7 @@ impl Session {
     ) -> io::Result<Plan> {
         let mut tree = Tree::default();
         let mut own_labels = Vec::new();
-        self.each_entry(Detail::Full, &mut |place, mut entry| {
+        self.each_entry(Detail::Counts, &mut |place, mut entry| {
             seen(&mut entry);
             tree.add(&entry, place);
             if !entry.labelled_calls.is_empty() {

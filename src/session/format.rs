@@ -38,6 +38,8 @@ pub enum Precedence {
 pub enum Detail {
     /// What requests cost. Records that cannot say so may be passed over.
     Costs,
+    /// The same, prompts, calls, and which calls failed. Records without any may be passed over.
+    Activity,
     /// Everything except messages and usage.
     Outline,
     /// Everything except the content of results, unless only it shows whether a call failed.
@@ -57,6 +59,8 @@ pub struct Format {
     pub titles: TitleSearch,
     /// Every record about a request has one of these words. Empty if there are no such words.
     pub(super) cost_words: &'static [&'static str],
+    /// The same for records about a request, a prompt or a call.
+    pub(super) activity_words: &'static [&'static str],
     /// Reads one record. Returns `None` if the text is not a JSON object.
     pub(super) read: fn(&str, Detail) -> Option<Entry>,
 }

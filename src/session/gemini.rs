@@ -25,6 +25,7 @@ pub(super) static GEMINI: Format = Format {
         precedence: Precedence::Later,
     },
     cost_words: &[],
+    activity_words: &[],
     read,
 };
 

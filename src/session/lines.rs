@@ -3,10 +3,13 @@
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 
-use memchr::memchr_iter;
+use memchr::{memchr, memrchr};
 
 use super::recover::records_on_line;
-use crate::jsonl::{Damage, Piece, Prefilter, Reader, Record};
+use crate::jsonl::{Damage, LONGEST_LINE, Piece, Prefilter, Reader, Record};
+
+/// How much is read at once, in bytes. It stays in a core's cache while it is searched.
+const READ_SIZE: usize = 128 * 1024;
 
 /// The position of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,32 +72,50 @@ impl<'a> Line<'a> {
 /// # Errors
 /// Reading failed.
 pub(super) fn for_each_raw_line(
-    source: impl Read,
+    mut source: impl Read,
     words: &[&str],
     visit: &mut dyn FnMut(u64, &[u8]),
 ) -> io::Result<()> {
+    // An empty needle is on every line.
+    let words = if words.is_empty() { &[""] } else { words };
     let wanted = Prefilter::new(words).map_err(io::Error::other)?;
-    let mut reader = Reader::new(source, wanted);
-    let mut offset = 0;
-    while let Some(piece) = reader.next_piece()? {
-        match &piece {
-            // Without words all lines come in large pieces.
-            Piece::Plain { raw } if words.is_empty() => {
-                let mut start = 0;
-                for end in memchr_iter(b'\n', raw)
-                    .map(|newline| newline + 1)
-                    .chain([raw.len()])
-                {
-                    visit(offset + start as u64, &raw[start..end]);
-                    start = end;
-                }
-            }
-            Piece::Line { raw, .. } => visit(offset, raw),
-            Piece::Plain { .. } | Piece::Giant { .. } => {}
+    let mut buffer = vec![0; READ_SIZE];
+    // Where the buffer stands in the source, and how much of it is the beginning of a line.
+    let (mut offset, mut begun) = (0, 0);
+    let mut is_too_long = false;
+    loop {
+        let end = begun + source.read(&mut buffer[begun..])?;
+        let is_over = end == begun;
+        let newline = memrchr(b'\n', &buffer[begun..end]).map(|at| begun + at + 1);
+        let lines_end = newline.unwrap_or(if is_over { end } else { 0 });
+        let lines = &buffer[..lines_end];
+        let mut at = 0;
+        if is_too_long && lines_end > 0 {
+            at = memchr(b'\n', lines).map_or(lines_end, |newline| newline + 1);
+            is_too_long = false;
         }
-        offset += piece.raw().len() as u64;
+        while let Some(needle) = wanted.find(lines, at).filter(|_| at < lines_end) {
+            let start = memrchr(b'\n', &lines[at..needle]).map_or(at, |before| at + before + 1);
+            let rest = &lines[start..];
+            let line = memchr(b'\n', rest).map_or(rest, |newline| &rest[..=newline]);
+            visit(offset + start as u64, line);
+            at = start + line.len();
+        }
+        if is_over {
+            return Ok(());
+        }
+        let mut done = lines_end;
+        if end - done > LONGEST_LINE {
+            is_too_long = true;
+            done = end;
+        }
+        buffer.copy_within(done..end, 0);
+        offset += done as u64;
+        begun = end - done;
+        if begun == buffer.len() {
+            buffer.resize((2 * begun).min(LONGEST_LINE + 1), 0);
+        }
     }
-    Ok(())
 }
 
 /// Calls `visit` with the lines of `source` until it breaks. Offsets start at `start`.
@@ -169,4 +190,62 @@ fn moved(mut damage: Vec<Damage>, start: u64) -> Vec<Damage> {
         damage.offset += start;
     }
     damage
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hands out as much as it is asked for, but at most so many bytes at a time.
+    struct Trickle<'a>(&'a [u8], usize);
+
+    impl Read for Trickle<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let most = self.1.min(buffer.len());
+            self.0.read(&mut buffer[..most])
+        }
+    }
+
+    #[test]
+    fn raw_lines_have_their_places_however_they_are_read() {
+        let long = "x".repeat(2 * READ_SIZE + 7);
+        let text = format!("a\n\nbab\n{long}a\nc\n{long}\ndab");
+        let all: Vec<&str> = text.split_inclusive('\n').collect();
+        for words in [&[][..], &["a"], &["ab", "c"], &["nothing"]] {
+            let wanted =
+                |line: &&str| words.is_empty() || words.iter().any(|word| line.contains(word));
+            let expected: Vec<&str> = all.iter().copied().filter(wanted).collect();
+            for most in [1, 1000, READ_SIZE, usize::MAX] {
+                let mut found = Vec::new();
+                let source = Trickle(text.as_bytes(), most);
+                for_each_raw_line(source, words, &mut |offset, line| {
+                    let offset = usize::try_from(offset).unwrap();
+                    assert!(text.as_bytes()[offset..].starts_with(line));
+                    found.push(String::from_utf8(line.to_vec()).unwrap());
+                })
+                .unwrap();
+                assert_eq!(found, expected, "{words:?} {most}");
+            }
+        }
+    }
+
+    #[test]
+    fn raw_lines_that_are_too_long_are_passed_over() {
+        for (length, is_read) in [(LONGEST_LINE, true), (LONGEST_LINE + 1, false)] {
+            let text = format!("a\n{}\nb", "a".repeat(length));
+            let mut found = Vec::new();
+            for_each_raw_line(text.as_bytes(), &["a", "b"], &mut |offset, line| {
+                found.push((offset, line.len()));
+            })
+            .unwrap();
+            let end = 3 + length;
+            let long = is_read.then_some((2, length + 1));
+            let expected: Vec<_> = [(0, 2)]
+                .into_iter()
+                .chain(long)
+                .chain([(end as u64, 1)])
+                .collect();
+            assert_eq!(found, expected);
+        }
+    }
 }

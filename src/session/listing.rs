@@ -3,6 +3,8 @@
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::SystemTime;
 
 use jiff::Timestamp;
@@ -71,6 +73,8 @@ pub struct Listing {
     pub mapping: Mapping,
     /// The number of threads. Each reads one file at a time.
     pub jobs: NonZeroUsize,
+    /// How many files were examined. Grows meanwhile.
+    pub examined: Arc<AtomicU64>,
 }
 
 /// A session in the list.
@@ -113,12 +117,17 @@ pub fn list(
             .limit
             .map_or(rest.len(), |limit| step(read, limit));
         let (now, later) = rest.split_at(step.min(rest.len()));
-        let (mut looked, _) = each(now, listing.jobs, &|candidate, (): &mut ()| {
-            if candidate.size == 0 {
-                return Ok(None);
-            }
-            listing.look(&candidate.path, candidate.context, &names)
-        });
+        let (mut looked, _) = each(
+            now,
+            listing.jobs,
+            &listing.examined,
+            &|candidate, (): &mut ()| {
+                if candidate.size == 0 {
+                    return Ok(None);
+                }
+                listing.look(&candidate.path, candidate.context, &names)
+            },
+        );
         looked.sort_by_key(|looked| looked.item);
         for looked in looked {
             match looked.output {
@@ -297,7 +306,10 @@ pub fn list_as_text<Failure: Send>(
     write: &WriteListed<'_, Failure>,
 ) -> Result<(Texts, Vec<(PathBuf, SessionError)>), Failure> {
     let names = ThreadNames::default();
-    let (looked, texts) = each(files, listing.jobs, &|file, text: &mut Vec<u8>| {
+    let (looked, texts) = each(files, listing.jobs, &listing.examined, &|file,
+                                                                         text: &mut Vec<
+        u8,
+    >| {
         let looked = listing.look(&file.path, file.context, &names);
         looked.map(|session| {
             session.map(|session| {

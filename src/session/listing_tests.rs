@@ -1,4 +1,5 @@
 use std::fs::{File, create_dir_all, write};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::*;
@@ -22,6 +23,7 @@ fn listing(filter: Filter) -> Listing {
         prices: None,
         mapping: Mapping::Allowed,
         jobs: NonZeroUsize::new(3).unwrap(),
+        examined: Arc::default(),
     }
 }
 

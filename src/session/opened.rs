@@ -141,11 +141,13 @@ impl Session {
     pub(super) fn words(&self, detail: Detail) -> &'static [&'static str] {
         match detail {
             Detail::Costs => self.format.cost_words,
+            Detail::Activity => self.format.activity_words,
             Detail::Outline | Detail::Counts | Detail::Full => &[],
         }
     }
 
-    /// Calls `visit` with each entry, in file order. For [`Detail::Costs`] some may be missing.
+    /// Calls `visit` with each entry, in file order. For [`Detail::Costs`] and
+    /// [`Detail::Activity`] some may be missing.
     pub(super) fn each_entry(
         &self,
         detail: Detail,

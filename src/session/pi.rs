@@ -19,6 +19,7 @@ pub(super) static PI: Format = Format {
         precedence: Precedence::Later,
     },
     cost_words: &[],
+    activity_words: &[],
     read,
 };
 

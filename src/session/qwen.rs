@@ -19,6 +19,7 @@ pub(super) static QWEN: Format = Format {
         precedence: Precedence::Later,
     },
     cost_words: &[],
+    activity_words: &[],
     read,
 };
 

@@ -28,8 +28,8 @@ use crate::wire::records::{Dimension, SessionStatsRecord, ToolShare, UsageShare}
 pub struct Tally {
     /// When a request must have been made to count.
     period: Range<Timestamp>,
-    /// With [`Detail::Costs`] prompts and calls are not counted, with [`Detail::Counts`] not how long
-    /// results are.
+    /// With [`Detail::Costs`] prompts and calls are not counted, with [`Detail::Activity`] not how
+    /// long results are.
     detail: Detail,
     sessions: u64,
     prompts: Distinct<Option<Timestamp>>,
@@ -116,7 +116,7 @@ impl Current {
 
 impl Default for Tally {
     fn default() -> Self {
-        Self::within(Timestamp::MIN..Timestamp::MAX, Detail::Counts)
+        Self::within(Timestamp::MIN..Timestamp::MAX, Detail::Activity)
     }
 }
 
@@ -150,7 +150,9 @@ impl Tally {
         candidates: &[Candidate],
         listing: &Listing,
     ) -> Vec<(PathBuf, SessionError)> {
-        let (mut looked, _) = each(candidates, listing.jobs, &|candidate, (): &mut ()| {
+        let (mut looked, _) = each(candidates, listing.jobs, &listing.examined, &|candidate,
+                                                                                  (): &mut (
+        )| {
             self.look_at(candidate, listing)
         });
         looked.sort_by_key(|looked| looked.item);
@@ -228,6 +230,7 @@ impl Tally {
         let mut current = Current::of(session);
         let (mut facts, mut first_model, mut costs) = (Facts::default(), None, Vec::new());
         let before = self.replies.len();
+        let passes_over_records = !session.words(self.detail).is_empty();
         session.each_entry_and_message(
             Scope::AllBranches,
             self.detail,
@@ -235,7 +238,9 @@ impl Tally {
                 costs.extend(cost(entry));
                 let added = std::mem::take(&mut entry.facts);
                 first_model = first_model.take().or_else(|| added.model.clone());
-                facts.add(added);
+                if !passes_over_records {
+                    facts.add(added);
+                }
             },
             &mut |message| {
                 self.message(&message, &mut current);
@@ -248,7 +253,7 @@ impl Tally {
             *model = model.take().or_else(|| first_model.clone());
         }
         self.replies.add_all(costs);
-        if !session.words(self.detail).is_empty() {
+        if passes_over_records {
             return session.facts_of_ends(&mut session.bytes(Mapping::Allowed));
         }
         Ok(facts)

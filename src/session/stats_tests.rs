@@ -1,5 +1,6 @@
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::*;
 use crate::jsonl::Mapping;
@@ -27,6 +28,7 @@ fn listing() -> Listing {
         prices: None,
         mapping: Mapping::Refused,
         jobs: NonZeroUsize::MIN,
+        examined: Arc::default(),
     }
 }
 

@@ -4,6 +4,8 @@
 //! then everything that never shows; then the joiners and selectors that show only in the right
 //! company. Model text is hostile until it went through here.
 
+use std::borrow::Cow;
+
 use super::character_class::{CharacterClass, Script, classify};
 use super::escape_sequences::remove_escape_sequences;
 
@@ -35,13 +37,17 @@ enum Layout {
 }
 
 fn clean(text: &str, layout: Layout) -> String {
-    let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
-    let safe = if is_plain {
-        text.to_owned()
-    } else {
-        let visible = drop_hidden(&remove_escape_sequences(text), layout);
-        drop_misplaced_joiners(&visible)
-    };
+    // Nothing goes on behind a line feed, so most lines need no more than a look.
+    let lines = text.split_inclusive('\n').map(|line| {
+        let is_kept =
+            |byte| matches!(byte, b' '..=b'~') || byte == b'\n' && layout == Layout::Lines;
+        if line.bytes().all(is_kept) {
+            return Cow::Borrowed(line);
+        }
+        let visible = drop_hidden(&remove_escape_sequences(line), layout);
+        Cow::Owned(drop_misplaced_joiners(&visible))
+    });
+    let safe: String = lines.collect();
     debug_assert!(
         safe.chars()
             .all(|character| character == '\n' && layout == Layout::Lines

@@ -99,6 +99,13 @@ proptest! {
         prop_assert!(!line.contains("  ") && line.trim() == line, "{:?}", line);
     }
 
+    /// Whatever is unfinished at the end of a line ends there.
+    #[test]
+    fn a_line_does_nothing_to_the_next(text in any_text(), plain in "[ -~]{0,20}") {
+        let both = format!("{}\n{plain}", text.trim_end_matches('\r'));
+        prop_assert!(terminal_safe(&both).ends_with(&format!("\n{plain}")), "{both:?}");
+    }
+
     #[test]
     fn nothing_visible_is_invented(text in any_text()) {
         let line = terminal_safe_line(&text);

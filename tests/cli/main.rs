@@ -10,6 +10,7 @@ mod examples;
 mod help;
 mod hook;
 mod inputs;
+mod pages;
 mod scale;
 mod streams;
 mod terminal;

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{OptionalActions, OutputModes, Winsize};
@@ -19,7 +19,7 @@ pub(crate) enum Attached {
     Both,
 }
 
-/// Everything that a command shows on a terminal with this many columns, and its exit status.
+/// What a command with these arguments shows.
 pub(crate) fn shown(
     columns: u16,
     attached: Attached,
@@ -37,6 +37,17 @@ fn shown_with(
     attached: Attached,
     arguments: &[&str],
     stdin: Stdio,
+) -> (Option<i32>, String) {
+    let mut command = command();
+    let command = command.args(arguments).envs(variables.iter().copied());
+    shown_in(columns, attached, command.stdin(stdin))
+}
+
+/// Everything that a command shows on a terminal with this many columns, and its exit status.
+pub(crate) fn shown_in(
+    columns: u16,
+    attached: Attached,
+    command: &mut Command,
 ) -> (Option<i32>, String) {
     let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&controller).unwrap();
@@ -64,14 +75,13 @@ fn shown_with(
             Stdio::null()
         }
     };
-    let mut child = command()
-        .args(arguments)
-        .envs(variables.iter().copied())
-        .stdin(stdin)
+    let mut child = command
         .stdout(stream(attached != Attached::Messages))
         .stderr(stream(attached != Attached::Output))
         .spawn()
         .unwrap();
+    // The end of a terminal comes when nobody has it open.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
     drop(terminal);
     let mut shown = Vec::new();
     // The end of a terminal is an error.
@@ -249,7 +259,7 @@ fn records_are_harmless_and_stay_the_same() {
 }
 
 /// A file whose content is `text`, for standard input.
-fn input(text: &str) -> Stdio {
+pub(crate) fn input(text: &str) -> Stdio {
     let mut file = tempfile::tempfile().unwrap();
     std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
     std::io::Seek::rewind(&mut file).unwrap();

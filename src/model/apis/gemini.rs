@@ -1,10 +1,12 @@
 //! Gemini's `generateContent`.
 
+use std::collections::HashMap;
+
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::ask::Ask;
-use super::spoken::{Spoken, arguments, attachment, function_of, result_text, spoken_to_user};
+use super::spoken::{Spoken, arguments, attachment, functions_called, result_text, spoken_to_user};
 use super::temperature;
 use crate::dialog::{Block, Role, Usage};
 use crate::model::dialect::Dialect;
@@ -69,13 +71,14 @@ fn declaration(function: &Function) -> Value {
 
 fn contents(request: &Request) -> Vec<Value> {
     let conversation = spoken_to_user(request);
+    let functions = functions_called(&conversation);
     let mut contents = Vec::new();
     for spoken in &conversation {
         let role = match spoken.role {
             Role::User | Role::System => "user",
             Role::Assistant => "model",
         };
-        let parts = parts(spoken, &conversation);
+        let parts = parts(spoken, &functions);
         if !parts.is_empty() {
             contents.push(json!({"role": role, "parts": parts}));
         }
@@ -83,7 +86,7 @@ fn contents(request: &Request) -> Vec<Value> {
     contents
 }
 
-fn parts(spoken: &Spoken<'_>, conversation: &[Spoken<'_>]) -> Vec<Value> {
+fn parts(spoken: &Spoken<'_>, functions: &HashMap<&str, &str>) -> Vec<Value> {
     let part = |block: &&Block| match block {
         Block::Text(text) => Some(json!({"text": text})),
         Block::Call(call) => {
@@ -98,7 +101,7 @@ fn parts(spoken: &Spoken<'_>, conversation: &[Spoken<'_>]) -> Vec<Value> {
             let key = if result.failed { "error" } else { "output" };
             let response = json!({key: result_text(result)});
             // The API knows calls by the function's name.
-            let name = function_of(conversation, &result.id).unwrap_or(&result.id);
+            let name = functions.get(&*result.id).copied().unwrap_or(&result.id);
             Some(json!({"functionResponse": {"name": name, "response": response}}))
         }
         Block::Media(media) => attachment(media)

@@ -1,10 +1,12 @@
 //! Ollama's `/api/chat`.
 
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
 
 use super::ask::Ask;
 use super::openai_chat::{Call, Called, function};
-use super::spoken::{Spoken, arguments, function_of, result_text, spoken};
+use super::spoken::{Spoken, arguments, functions_called, result_text, spoken};
 use super::temperature;
 use crate::dialog::{self, Role, Usage};
 use crate::model::dialect::Dialect;
@@ -64,24 +66,25 @@ fn context(bytes: usize, max_output_tokens: u32) -> Option<usize> {
 
 fn messages(instructions: &str, request: &Request) -> Vec<Value> {
     let conversation = spoken(request);
+    let functions = functions_called(&conversation);
     let mut messages = Vec::new();
     if !instructions.is_empty() {
         messages.push(json!({"role": "system", "content": instructions}));
     }
     for spoken in &conversation {
         match spoken.role {
-            Role::User | Role::System => messages.extend(user(spoken, &conversation)),
+            Role::User | Role::System => messages.extend(user(spoken, &functions)),
             Role::Assistant => messages.push(assistant(spoken)),
         }
     }
     messages
 }
 
-fn user(spoken: &Spoken<'_>, conversation: &[Spoken<'_>]) -> Vec<Value> {
+fn user(spoken: &Spoken<'_>, functions: &HashMap<&str, &str>) -> Vec<Value> {
     let mut messages: Vec<Value> = spoken
         .results()
         .map(|result| {
-            let name = function_of(conversation, &result.id).unwrap_or(&result.id);
+            let name = functions.get(&*result.id).copied().unwrap_or(&result.id);
             json!({"role": "tool", "tool_name": name, "content": result_text(result)})
         })
         .collect();

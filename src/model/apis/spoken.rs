@@ -1,5 +1,6 @@
 //! A conversation as APIs want it: alternating turns without empty parts.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use serde_json::Value;
@@ -118,11 +119,10 @@ pub(super) fn attachment(media: &Media) -> Option<(&str, &str)> {
     (!media.media_type.is_empty()).then_some((media.media_type.as_str(), data))
 }
 
-/// The name of the function that the call `id` calls.
-pub(super) fn function_of<'a>(conversation: &[Spoken<'a>], id: &str) -> Option<&'a str> {
-    let mut calls = conversation.iter().flat_map(Spoken::calls);
-    let call = calls.find(|call| call.id == id)?;
-    Some(&call.name)
+/// The names of the functions that are called, by the ids of the calls.
+pub(super) fn functions_called<'a>(conversation: &[Spoken<'a>]) -> HashMap<&'a str, &'a str> {
+    let calls = conversation.iter().flat_map(Spoken::calls);
+    calls.map(|call| (&*call.id, &*call.name)).collect()
 }
 
 /// The text of a result, with a word for each attachment.

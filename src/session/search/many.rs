@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::Builder;
 
@@ -100,7 +101,9 @@ fn search(
     report: &mut dyn FnMut(SearchEvent) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let path = candidate.path.clone();
-    match found_in(candidate, listing, query, names, report) {
+    let found = found_in(candidate, listing, query, names, report);
+    listing.examined.fetch_add(1, Ordering::Relaxed);
+    match found {
         Ok(0) | Err(SessionError::Unknown) => ControlFlow::Continue(()),
         Ok(lines) => report(SearchEvent::TooLong { path, lines }),
         Err(error) => report(SearchEvent::Failed { path, error }),

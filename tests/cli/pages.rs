@@ -1,0 +1,319 @@
+//! What a person sees in terminals of several widths: pages, compared with `tests/data/pages`.
+//!
+//! `TURNPIPE_UPDATE=1 cargo test --test cli pages::` writes them anew. Look at the difference before
+//! you commit it.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use turnpipe::text::display_width;
+
+use crate::terminal::{Attached, input, shown_in};
+use crate::turnpipe::command;
+
+/// What the lines of a page are. Those of messages are wrapped by the terminal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lines {
+    /// Rows, which have to fit.
+    Fit,
+    /// What somebody wrote, too.
+    Wrap,
+}
+
+/// A page that a command prints.
+struct Page {
+    name: &'static str,
+    arguments: &'static [&'static str],
+    stdin: &'static str,
+    lines: Lines,
+}
+
+const fn page(name: &'static str, lines: Lines, arguments: &'static [&'static str]) -> Page {
+    Page {
+        name,
+        arguments,
+        stdin: "",
+        lines,
+    }
+}
+
+const STATUS_LINE: &str = r#"{"model":{"display_name":"Opus \u001b[2J修复"},"transcript_path":"sessions/plain.jsonl","context_window":{"used_percentage":41.6}}"#;
+
+const PAGES: &[Page] = &[
+    page(
+        "list",
+        Lines::Fit,
+        &["session", "list", "-o", "text", "--root", "sessions"],
+    ),
+    page(
+        "list-counts",
+        Lines::Fit,
+        &[
+            "session", "list", "-o", "text", "--root", "sessions", "--counts",
+        ],
+    ),
+    page(
+        "stats",
+        Lines::Fit,
+        &["session", "stats", "-o", "text", "--root", "sessions"],
+    ),
+    page(
+        "stats-by-day",
+        Lines::Fit,
+        &[
+            "session", "stats", "-o", "text", "--root", "sessions", "--by", "day",
+        ],
+    ),
+    page(
+        "stats-by-block",
+        Lines::Fit,
+        &[
+            "session", "stats", "-o", "text", "--root", "sessions", "--by", "block",
+        ],
+    ),
+    page(
+        "stats-by-model",
+        Lines::Fit,
+        &[
+            "session", "stats", "-o", "text", "--root", "sessions", "--by", "model",
+        ],
+    ),
+    page(
+        "stats-by-project-and-session",
+        Lines::Fit,
+        &[
+            "session",
+            "stats",
+            "-o",
+            "text",
+            "--root",
+            "sessions",
+            "--by",
+            "project,session",
+        ],
+    ),
+    page(
+        "stats-by-tool",
+        Lines::Fit,
+        &[
+            "session",
+            "stats",
+            "-o",
+            "text",
+            "--root",
+            "sessions",
+            "--by",
+            "project,tool",
+        ],
+    ),
+    Page {
+        stdin: STATUS_LINE,
+        ..page(
+            "statusline",
+            Lines::Fit,
+            &["session", "stats", "--root", "sessions", "--statusline"],
+        )
+    },
+    page(
+        "show",
+        Lines::Wrap,
+        &["session", "show", "-o", "text", "sessions/plain.jsonl"],
+    ),
+    page(
+        "show-wide",
+        Lines::Wrap,
+        &["session", "show", "-o", "text", "sessions/wide.jsonl"],
+    ),
+    page(
+        "show-hostile",
+        Lines::Wrap,
+        &["session", "show", "-o", "text", "sessions/hostile.jsonl"],
+    ),
+    page(
+        "show-compact",
+        Lines::Wrap,
+        &[
+            "session",
+            "show",
+            "-o",
+            "text",
+            "--compact",
+            "sessions/plain.jsonl",
+        ],
+    ),
+    page(
+        "tail",
+        Lines::Wrap,
+        &["session", "tail", "-o", "text", "sessions/plain.jsonl"],
+    ),
+    page(
+        "tail-hostile",
+        Lines::Wrap,
+        &["session", "tail", "-o", "text", "sessions/hostile.jsonl"],
+    ),
+    page(
+        "search",
+        Lines::Wrap,
+        &[
+            "session", "search", "-o", "text", "line", "--root", "sessions",
+        ],
+    ),
+    page(
+        "search-wide",
+        Lines::Wrap,
+        &[
+            "session",
+            "search",
+            "-o",
+            "text",
+            "解析器",
+            "--root",
+            "sessions",
+        ],
+    ),
+    page(
+        "search-counts",
+        Lines::Fit,
+        &[
+            "session", "search", "-o", "text", "-c", "line", "--root", "sessions",
+        ],
+    ),
+    Page {
+        stdin: "git log --oneline && git push origin main\n",
+        ..page(
+            "check-permission",
+            Lines::Wrap,
+            &[
+                "check",
+                "permission",
+                "--plain",
+                "--allow",
+                "Bash(git log *)",
+                "--deny",
+                "Bash(git push *)",
+            ],
+        )
+    },
+    page(
+        "no-session",
+        Lines::Wrap,
+        &[
+            "session",
+            "show",
+            "-o",
+            "text",
+            "sessions/none-\u{1b}[2J.jsonl",
+        ],
+    ),
+    page(
+        "no-dimension",
+        Lines::Wrap,
+        &["session", "stats", "-o", "text", "--by", "weekday"],
+    ),
+];
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/pages")
+}
+
+/// What is shown in a terminal of this width, or in a pipe.
+fn printed(page: &Page, columns: Option<u16>, variables: &[(&str, &str)]) -> String {
+    let mut command = command();
+    command
+        .current_dir(folder())
+        .args(page.arguments)
+        .env("TURNPIPE_CLOCK", "2026-01-03T12:00:00Z")
+        .env("HOME", "/nowhere")
+        .env("PAGER", "")
+        .envs(variables.iter().copied());
+    command.stdin(input(page.stdin));
+    if let Some(columns) = columns {
+        return shown_in(columns, Attached::Both, &mut command).1;
+    }
+    let output = command.output().unwrap();
+    String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+}
+
+#[test]
+fn pages_fit_and_are_harmless() {
+    let mut problems = Vec::new();
+    for page in PAGES {
+        let mut pages: Vec<(String, String)> = Vec::new();
+        for columns in [Some(60), Some(80), Some(120), Some(200), None] {
+            let plain = printed(page, columns, &[("TERM", "xterm"), ("NO_COLOR", "1")]);
+            let title = columns.map_or("a pipe".to_owned(), |columns| format!("{columns} columns"));
+            let mut check = |is_right: bool, problem: &str| {
+                if !is_right {
+                    problems.push(format!("{}, {title}: {problem}\n{plain}", page.name));
+                }
+            };
+            let is_harmful = |character: char| {
+                character.is_control() && character != '\n'
+                    || "\u{202e}\u{202c}".contains(character)
+            };
+            check(!plain.contains(is_harmful), "control characters");
+            if let Some(columns) = columns {
+                let mut lines = plain.lines();
+                let is_message = |line: &str| line.starts_with("turnpipe: ");
+                let fits = |line| display_width(line) <= columns.into() || is_message(line);
+                let fits = lines.all(fits);
+                check(fits || page.lines == Lines::Wrap, "too wide");
+                let dumb = printed(page, Some(columns), &[("TERM", "dumb")]);
+                check(dumb == plain, "a dumb terminal shows something else");
+                let colored = printed(page, Some(columns), &[("TERM", "xterm")]);
+                check(without_colors(&colored) == plain, "colors change the text");
+            }
+            match pages.last_mut() {
+                Some((titles, page)) if *page == plain => write!(titles, ", {title}").unwrap(),
+                _ => pages.push((title, plain)),
+            }
+        }
+        let pages = pages
+            .iter()
+            .map(|(title, page)| format!("──── {title}\n{page}"));
+        let pages: String = pages.collect();
+        let file = folder().join(page.name).with_extension("txt");
+        if std::env::var_os("TURNPIPE_UPDATE").is_some() {
+            fs::write(&file, &pages).unwrap();
+        } else if fs::read_to_string(&file).unwrap_or_default() != pages {
+            problems.push(format!("{} is not what it was:\n{pages}", page.name));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// The text without the sequences that set colors.
+fn without_colors(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    let rest = parts.map(|part| {
+        let (codes, rest) = part.split_once('m').unwrap();
+        assert!(
+            codes
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b';'),
+            "{text:?}"
+        );
+        rest
+    });
+    first + &rest.collect::<String>()
+}
+
+/// What is about this machine differs from machine to machine, but fits.
+#[test]
+fn what_the_doctor_says_fits() {
+    let doctor = page("doctor", Lines::Fit, &["doctor"]);
+    for columns in [60, 80, 120, 200] {
+        let page = printed(
+            &doctor,
+            Some(columns),
+            &[("TERM", "xterm"), ("NO_COLOR", "1")],
+        );
+        assert!(page.lines().count() > 10, "{page}");
+        // What is wrong is told in full.
+        for line in page.lines().filter(|line| !line.starts_with("    ")) {
+            assert!(display_width(line) <= columns.into(), "{columns}: {line}");
+        }
+    }
+}
