@@ -40,7 +40,7 @@ pub(super) struct PerSessionArguments {
     #[arg(long, value_name = "N")]
     rpm: Option<NonZeroU32>,
     #[command(flatten)]
-    side: SideArguments,
+    pub(super) side: SideArguments,
     #[command(flatten)]
     pub(super) source: SourceArguments,
 }
@@ -123,6 +123,18 @@ pub(super) struct Runner {
 }
 
 impl PerSessionArguments {
+    /// The sessions that are named, or what is on standard input.
+    ///
+    /// # Errors
+    /// Standard input cannot be read.
+    pub(super) fn input(&self, io: &mut Io) -> anyhow::Result<StandardInput> {
+        match self.sessions.as_slice() {
+            [] => read_stdin(io),
+            [name] if name == "-" => read_stdin(io),
+            names => Ok(StandardInput::List(self.source.named(names, io)?)),
+        }
+    }
+
     /// Settles how texts are made; nothing if only the prompt was to be printed.
     ///
     /// # Errors
@@ -173,12 +185,7 @@ impl Runner {
         arguments: &PerSessionArguments,
         io: &mut Io,
     ) -> anyhow::Result<Outcome> {
-        let names = arguments.sessions.as_slice();
-        let input = match names {
-            [] => read_stdin(io)?,
-            [name] if name == "-" => read_stdin(io)?,
-            names => StandardInput::List(arguments.source.named(names, io)?),
-        };
+        let input = arguments.input(io)?;
         if arguments.side.model.dry_run {
             let mut writer = output::record_writer(io)?;
             return self.print_requests(command, arguments, input, &mut writer);
@@ -190,12 +197,7 @@ impl Runner {
             StandardInput::Conversation(_) => ProgressLine::spinner(Command::WORK, self.quiet, io),
         };
         let mut writer = output::writer(self.form, io)?;
-        let mut summary = Summary {
-            made: 0,
-            failed: 0,
-            inputs: InputErrors::new(&self.messages),
-            model: ModelFailures::new(&self.messages, self.verbose),
-        };
+        let mut summary = Summary::new(self);
         match input {
             StandardInput::Conversation(stream) => {
                 let copy = (self.form == Form::Jsonl).then_some(&mut writer);
@@ -350,7 +352,7 @@ impl Runner {
 }
 
 /// What came of all sessions.
-struct Summary {
+pub(super) struct Summary {
     made: usize,
     failed: usize,
     inputs: InputErrors,
@@ -358,8 +360,17 @@ struct Summary {
 }
 
 impl Summary {
+    pub(super) fn new(runner: &Runner) -> Self {
+        Self {
+            made: 0,
+            failed: 0,
+            inputs: InputErrors::new(&runner.messages),
+            model: ModelFailures::new(&runner.messages, runner.verbose),
+        }
+    }
+
     /// Counts what came of a session, and reports how the model failed.
-    fn note(&mut self, made: &Made) {
+    pub(super) fn note(&mut self, made: &Made) {
         let Err(nothing) = &made.result else {
             self.made += 1;
             return;
@@ -370,7 +381,7 @@ impl Summary {
         }
     }
 
-    fn outcome(&self, exit_status: bool) -> Outcome {
+    pub(super) fn outcome(&self, exit_status: bool) -> Outcome {
         let outcome = match self.failed {
             0 => return Outcome::Done,
             _ if exit_status => Outcome::AnswerIsNo,
@@ -417,7 +428,11 @@ pub(super) fn of_named<Command: PerSession>(
     }
 }
 
-fn read<'a>(
+/// A session that was named, with where its file is.
+///
+/// # Errors
+/// It is not found, or cannot be read.
+pub(super) fn read<'a>(
     session: &'a NamedSession,
     source: &SourceArguments,
 ) -> Result<(&'a Path, Conversation), NoResult> {

@@ -142,7 +142,8 @@ pub(super) struct NamedSession {
 }
 
 impl NamedSession {
-    fn new(name: &str, path: Result<PathBuf, UsageError>) -> Self {
+    /// A session that was named, and where it was found.
+    pub(super) fn new(name: &str, path: Result<PathBuf, UsageError>) -> Self {
         Self {
             name: name.to_owned(),
             path,

@@ -10,9 +10,10 @@ use super::model_arguments::{Occasion, StandIn};
 use super::output::RecordWriter;
 use super::per_session::{Made, PerSession, PerSessionArguments, Plan, Runner, Written};
 use super::side_arguments::extension;
+use super::title_batch::BatchStep;
 use super::{Globals, Outcome, UsageError};
 use crate::config::{Overrides, SideGates};
-use crate::flow::{Excerpt, NoResult, Product, Reason, Source};
+use crate::flow::{Excerpt, Maker, NoResult, Product, Reason, Source};
 use crate::io::Io;
 use crate::jsonl::WriteError;
 use crate::model::Request;
@@ -35,7 +36,8 @@ const MOST_ATTEMPTS: u32 = 3;
 #[command(after_long_help = "Examples:
   turnpipe title latest
   turnpipe title latest --write
-  turnpipe session list --untitled --json | turnpipe title --write")]
+  turnpipe session list --untitled --json | turnpipe title --write
+  turnpipe title latest --batch submit --model openai:gpt-5-mini --dry-run")]
 pub(super) struct TitleArguments {
     /// Write the title into the session file, unless a person gave one
     #[arg(long)]
@@ -46,27 +48,34 @@ pub(super) struct TitleArguments {
     /// Name only sessions that an agent would name by itself: no title yet, fewer than three attempts,
     /// not switched off, a fast model configured
     #[arg(long)]
-    auto: bool,
+    pub(super) auto: bool,
+    /// Ask for all titles in a batch, which costs half and takes up to a day; later, `collect` writes
+    /// them into the sessions
+    #[arg(long, value_enum, value_name = "STEP", num_args = 0..=1, default_missing_value = "submit")]
+    batch: Option<BatchStep>,
     /// How titles look
     #[arg(long, value_enum, default_value_t, value_name = "STYLE")]
-    style: TitleStyle,
+    pub(super) style: TitleStyle,
     /// The directory in which attempts are counted
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
     #[command(flatten)]
-    common: PerSessionArguments,
+    pub(super) common: PerSessionArguments,
 }
 
 /// What it takes to name one session.
-struct Titles<'a> {
-    arguments: &'a TitleArguments,
-    runner: &'a Runner,
-    gates: SideGates,
-    state: StateRoot,
+pub(super) struct Titles<'a> {
+    pub(super) arguments: &'a TitleArguments,
+    pub(super) runner: &'a Runner,
+    pub(super) maker: Maker,
+    pub(super) gates: SideGates,
+    pub(super) state: StateRoot,
 }
 
 impl Run for TitleArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(mut self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        // What comes later has nowhere else to go.
+        self.write |= self.batch.is_some();
         if self.replace && self.auto {
             return Err(UsageError::new("--auto never replaces a title that a person gave").into());
         }
@@ -76,7 +85,7 @@ impl Run for TitleArguments {
                 TitleStyle::Kebab => prompts::TITLE_KEBAB,
             },
             style: self.style,
-            occasion: if self.auto {
+            occasion: if self.auto || self.batch == Some(BatchStep::Collect) {
                 Occasion::Automatic
             } else {
                 Occasion::Request
@@ -95,10 +104,15 @@ impl Run for TitleArguments {
         let titles = Titles {
             arguments: &self,
             runner: &runner,
+            maker: runner.maker.clone(),
             gates,
             state: config.settings(overrides).state_root,
         };
-        runner.run(&titles, &self.common, io)
+        match self.batch {
+            Some(BatchStep::Submit) if !self.common.side.model.dry_run => titles.submit(io),
+            Some(BatchStep::Collect) => titles.collect(globals, io),
+            _ => runner.run(&titles, &self.common, io),
+        }
     }
 }
 
@@ -110,19 +124,13 @@ impl PerSession for Titles<'_> {
         if self.arguments.auto && !self.gates.auto_titles {
             return Err(Reason::Disabled.into());
         }
-        self.runner.maker.title(excerpt)
+        self.maker.title(excerpt)
     }
 
     fn of_session(&self, _: &Path, session: &Conversation) -> Result<Written, NoResult> {
         let arguments = self.arguments;
-        let source = session.facts.title.as_ref().map(|title| title.source);
-        let is_manual = source == Some(TitleSource::Manual);
-        if arguments.auto {
-            self.may_start(source, session.facts.session_id.as_deref())?;
-        } else if arguments.write && is_manual && !arguments.replace {
-            return Err(Reason::ManualTitle.into());
-        }
-        let maker = &self.runner.maker;
+        self.may_begin(session)?;
+        let maker = &self.maker;
         let made = session.make(maker, |excerpt| maker.title(excerpt));
         if !arguments.write {
             return Ok((made?, None));
@@ -139,7 +147,7 @@ impl PerSession for Titles<'_> {
     }
 
     fn request(&self, excerpt: &Excerpt) -> Option<Request> {
-        self.runner.maker.title_question(excerpt)
+        self.maker.title_question(excerpt)
     }
 
     fn write_text(&self, made: &Made, writer: &mut RecordWriter) -> Result<(), WriteError> {
@@ -189,6 +197,22 @@ impl PerSession for Titles<'_> {
 }
 
 impl Titles<'_> {
+    /// Whether a title may be asked for.
+    ///
+    /// # Errors
+    /// Why not.
+    pub(super) fn may_begin(&self, session: &Conversation) -> Result<(), NoResult> {
+        let arguments = self.arguments;
+        let source = session.facts.title.as_ref().map(|title| title.source);
+        let is_manual = source == Some(TitleSource::Manual);
+        if arguments.auto {
+            self.may_start(source, session.facts.session_id.as_deref())?;
+        } else if arguments.write && is_manual && !arguments.replace {
+            return Err(Reason::ManualTitle.into());
+        }
+        Ok(())
+    }
+
     /// The guards of `--auto`, the cheap ones first.
     fn may_start(
         &self,
@@ -213,7 +237,7 @@ impl Titles<'_> {
         if !self.gates.auto_titles {
             return Err(Reason::Disabled.into());
         }
-        if matches!(self.runner.maker.source, Source::Nobody) {
+        if matches!(self.maker.source, Source::Nobody) {
             return Err(Reason::NoFastModel.into());
         }
         if let Some(directory) = &directory {

@@ -28,6 +28,8 @@ pub enum Reason {
     Disabled,
     /// The file cannot be read or written.
     Unreadable,
+    /// It is asked for in a batch that is not collected yet.
+    InBatch,
     /// An automatic recap is not due.
     Gate(crate::side::recap::Held),
 }
@@ -47,6 +49,7 @@ impl Reason {
             Self::AttemptLimit => "attempt_limit",
             Self::Disabled => "disabled",
             Self::Unreadable => "unreadable",
+            Self::InBatch => "in_batch",
             Self::Gate(held) => held.name(),
         }
     }
@@ -65,6 +68,7 @@ impl Reason {
             Self::AttemptLimit => "three attempts have failed already",
             Self::Disabled => "disabled by the environment",
             Self::Unreadable => "the session cannot be read",
+            Self::InBatch => "asked for in a batch; `turnpipe title --batch collect` fetches it",
             Self::Gate(held) => match held {
                 crate::side::recap::Held::NotEnoughNew => {
                     "there is too little new since the last recap"

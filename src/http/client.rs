@@ -51,9 +51,34 @@ impl Client {
     /// # Errors
     /// No answer arrived in time.
     pub async fn send(&self, outgoing: &Outgoing) -> Result<Response, HttpFailure> {
-        let redaction = outgoing.redaction();
-        let request = self.request(outgoing, &redaction)?;
-        self.answer(request, &outgoing.address, redaction).await
+        self.send_as(outgoing, "application/json").await
+    }
+
+    /// The same with a body of another type.
+    ///
+    /// # Errors
+    /// No answer arrived in time.
+    pub async fn send_as(
+        &self,
+        outgoing: &Outgoing,
+        content_type: &str,
+    ) -> Result<Response, HttpFailure> {
+        let client = self.for_address(&outgoing.address)?;
+        let request = client.post(outgoing.address.url.clone());
+        let request = request
+            .header("content-type", content_type)
+            .body(outgoing.body.clone());
+        self.with_headers(request, outgoing).await
+    }
+
+    /// Asks for what is at the address, with these headers and no body.
+    ///
+    /// # Errors
+    /// No answer arrived in time.
+    pub async fn fetch(&self, outgoing: &Outgoing) -> Result<Response, HttpFailure> {
+        let client = self.for_address(&outgoing.address)?;
+        let request = client.get(outgoing.address.url.clone());
+        self.with_headers(request, outgoing).await
     }
 
     /// Asks for a page, and returns the answer once its headers have arrived. Must be called within
@@ -100,15 +125,12 @@ impl Client {
         Ok(Response::from_network(response, headers, idle, redaction))
     }
 
-    fn request(
+    async fn with_headers(
         &self,
+        mut request: reqwest::RequestBuilder,
         outgoing: &Outgoing,
-        redaction: &Redaction,
-    ) -> Result<reqwest::RequestBuilder, HttpFailure> {
-        let client = self.for_address(&outgoing.address)?;
-        let mut request = client
-            .post(outgoing.address.url.clone())
-            .header("content-type", "application/json");
+    ) -> Result<Response, HttpFailure> {
+        let redaction = outgoing.redaction();
         for header in &outgoing.headers {
             let (Ok(name), Ok(mut value)) = (
                 header.name.parse::<reqwest::header::HeaderName>(),
@@ -125,7 +147,7 @@ impl Client {
             value.set_sensitive(header.value.secret().is_some());
             request = request.header(name, value);
         }
-        Ok(request.body(outgoing.body.clone()))
+        self.answer(request, &outgoing.address, redaction).await
     }
 
     /// What sends requests to an address, for those who speak another protocol over HTTP.

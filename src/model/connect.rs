@@ -142,7 +142,7 @@ impl Connector {
         };
         let dialect = preset.dialect(&model.model).with(&settings.dialect);
         let transport = Transport::Network(Arc::clone(&self.client), self.recorder.clone());
-        Ok(self.model(target, access, dialect, transport))
+        Ok(self.model(target, access, dialect, transport, preset.batches))
     }
 
     /// A provider: its preset, and its settings in the configuration.
@@ -187,7 +187,7 @@ impl Connector {
             if models.iter().all(|model| model.shared.target != target) {
                 let transport = Transport::Replayed(Arc::clone(&recording));
                 let dialect = exchange.dialect.clone();
-                models.push(self.model(target, Access::default(), dialect, transport));
+                models.push(self.model(target, Access::default(), dialect, transport, false));
             }
         }
         Ok(Arc::new(Replayed { recording, models }))
@@ -199,6 +199,7 @@ impl Connector {
         access: Access,
         dialect: Dialect,
         transport: Transport,
+        takes_batches: bool,
     ) -> Remote {
         let shared = Shared {
             name: target.model.to_string(),
@@ -206,6 +207,7 @@ impl Connector {
             access,
             dialect: Mutex::new(dialect),
             transport,
+            takes_batches,
             limits: self.settings.http.limits,
             policy: self.policy,
             pace: self.pace.clone(),

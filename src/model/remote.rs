@@ -12,7 +12,7 @@ use super::listener::Listener;
 use super::pace::{Front, Pace};
 use super::retry::{Retry, RetryPolicy};
 use super::transport::{Target, Transport};
-use super::{Attempts, Delivery, Dialect, Event, Failure, Provider, Reply, Request};
+use super::{Attempts, BatchEndpoint, Delivery, Dialect, Event, Failure, Provider, Reply, Request};
 use crate::http::{Engine, Header, Outgoing, PlainText, Task, TimeLimits};
 use crate::io::{Clock, Ids};
 use crate::process::CancelToken;
@@ -34,6 +34,7 @@ pub(super) struct Shared {
     /// Adapted to what the server refuses.
     pub(super) dialect: Mutex<Dialect>,
     pub(super) transport: Transport,
+    pub(super) takes_batches: bool,
     pub(super) limits: TimeLimits,
     pub(super) policy: RetryPolicy,
     /// What the requests of a run share.
@@ -90,6 +91,11 @@ impl Provider for Remote {
             let message = format!("cannot make requests: {error}");
             Err(Failure::Unreachable { message })
         })
+    }
+
+    fn batches(&self) -> Option<&dyn BatchEndpoint> {
+        let is_sent = matches!(self.shared.transport, Transport::Network(..));
+        (self.shared.takes_batches && is_sent).then_some(self)
     }
 
     fn body(&self, request: &Request, delivery: Delivery) -> String {
@@ -203,16 +209,20 @@ impl Shared {
         dialect: &Dialect,
         reading: &mut Reading<'_>,
     ) -> Result<Reply, Failure> {
-        if outgoing.has_secrets() {
-            outgoing
-                .address
-                .admit_secrets(self.access.plain_text)
-                .map_err(|error| Failure::Unusable {
-                    message: error.to_string(),
-                })?;
-        }
+        self.admit(outgoing)?;
         let incoming = self.transport.send(outgoing, &self.target, dialect).await?;
         reading.reply(incoming).await
+    }
+
+    /// Refuses to send secrets where others may read them.
+    pub(super) fn admit(&self, outgoing: &Outgoing) -> Result<(), Failure> {
+        if !outgoing.has_secrets() {
+            return Ok(());
+        }
+        let admitted = outgoing.address.admit_secrets(self.access.plain_text);
+        admitted.map_err(|error| Failure::Unusable {
+            message: error.to_string(),
+        })
     }
 
     /// A random number from 0 to 1.

@@ -3,12 +3,14 @@
 //!
 //! Decides nothing about calls; other rooms say what to keep.
 
+mod batches;
 mod clean;
 mod directory;
 mod file_name;
 mod read_log;
 mod session_state;
 
+pub use batches::{BatchFiles, OpenBatch};
 pub use clean::{CleanReport, clean};
 pub(crate) use directory::{RESULTS, lock_within};
 pub use directory::{SessionDirectory, StateError, StateRoot};
