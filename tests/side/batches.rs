@@ -67,14 +67,15 @@ impl Provider {
             };
             json!({"id": "batch_1", "status": status, "output_file_id": output, "error_file_id": error})
         } else if request.starts_with("GET /v1/files/file-2/content ") {
-            return (200, self.answers(|name, place| match place {
-                1 => json!({"custom_id": "another", "response": null, "error": null}),
-                _ => {
-                    let title = if place == 2 { "" } else { "Port the parser" };
-                    let body: Value = serde_json::from_str(&titles(title)).unwrap();
-                    json!({"custom_id": name, "response": {"status_code": 200, "body": body}, "error": null})
+            let answer = |name: &str, place| {
+                if place == 1 {
+                    return json!({"custom_id": "another", "response": null, "error": null});
                 }
-            }));
+                let title = if place == 2 { "" } else { "Port the parser" };
+                let body: Value = serde_json::from_str(&titles(title)).unwrap();
+                json!({"custom_id": name, "response": {"status_code": 200, "body": body}})
+            };
+            return (200, self.answers(answer));
         } else if request.starts_with("GET /v1/files/file-3/content ") {
             return (
                 200,
