@@ -22,6 +22,7 @@ use crate::jsonl::Writer;
 use crate::session::{
     Depth, ExportError, ExportFolder, Listed, Outdated, Prices, Scope, Session, list,
 };
+use crate::text::counted;
 
 /// Export sessions as pages with an index
 ///
@@ -136,10 +137,10 @@ impl Run for SessionExportArguments {
             let index = self.directory.join(folder.index());
             io.messages.line(&match count {
                 0 => "no sessions to export".to_owned(),
-                1 => format!("{}: 1 session, {} written", index.display(), written.len()),
                 _ => format!(
-                    "{}: {count} sessions, {} written",
+                    "{}: {}, {} written",
                     index.display(),
+                    counted(count as u64, "session", "sessions"),
                     written.len()
                 ),
             });

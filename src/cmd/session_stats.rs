@@ -18,7 +18,7 @@ use super::times::Moment;
 use super::{Globals, Outcome, UsageError};
 use crate::io::Io;
 use crate::session::{Depth, Detail, Tally};
-use crate::text::terminal_safe_line;
+use crate::text::{counted, terminal_safe_line};
 use crate::wire::records::{Dimension, SessionCostRecord, SessionStatsRecord, SessionToolRecord};
 
 /// Count tokens, money and calls by model, tool, day and purpose
@@ -262,10 +262,10 @@ fn cost_page(
 
 fn page(stats: &SessionStatsRecord, columns: Option<usize>) -> String {
     let mut page = format!(
-        "{} sessions, {} prompts, {} replies, {}\n",
-        stats.sessions,
-        stats.prompts,
-        stats.replies,
+        "{}, {}, {}, {}\n",
+        counted(stats.sessions, "session", "sessions"),
+        counted(stats.prompts, "prompt", "prompts"),
+        counted(stats.replies, "reply", "replies"),
         cost_cell(&stats.usage, &stats.unpriced_models)
     );
     for (title, shares) in [

@@ -16,6 +16,7 @@ use crate::io::Io;
 use crate::model::{Answered, BatchEndpoint, BatchState, Delivery, Failure, Reply};
 use crate::session::Prices;
 use crate::state::{BatchFiles, OpenBatch};
+use crate::text::counted;
 use crate::wire::SessionId;
 
 /// What a batch costs, of the price of as many single requests.
@@ -96,7 +97,8 @@ impl Titles<'_> {
         }
         if sent > 0 {
             self.runner.messages.note(&format!(
-                "asked for {sent} titles; `turnpipe title --batch collect` fetches them"
+                "asked for {}; `turnpipe title --batch collect` fetches them",
+                titles(sent)
             ));
         }
         self.finish(all, io)
@@ -187,9 +189,9 @@ impl Titles<'_> {
         }
         for (file, batch) in batches {
             let Some(id) = &batch.id else {
-                let count = batch.sessions.len();
                 messages.note(&format!(
-                    "whether a batch of {count} titles was taken is not known; they can be asked for again"
+                    "whether a batch of {} was taken is not known; they can be asked for again",
+                    titles(batch.sessions.len())
                 ));
                 files.forget(&file)?;
                 continue;
@@ -220,7 +222,7 @@ impl Titles<'_> {
             }
         }
         if open > 0 {
-            messages.note(&format!("{open} titles are not ready yet"));
+            messages.note(&format!("not ready yet: {}", titles(open)));
         }
         let outcome = self.finish(all, io)?;
         let is_wanted = self.arguments.common.side.exit_status && open > 0;
@@ -242,7 +244,7 @@ impl Titles<'_> {
             reply.usage.cost = price.map(|price| price * SHARE_OF_PRICE);
         }
         let style = ValueEnum::from_str(&batch.style, false).map_err(UsageError::new)?;
-        let titles = Titles {
+        let with_answer = Titles {
             maker: Maker {
                 source: Source::Model(Asker {
                     provider: Arc::new(Answered::new(batch.model.clone(), answer)),
@@ -257,7 +259,7 @@ impl Titles<'_> {
         let session = NamedSession::new(&path.display().to_string(), Ok(path.to_owned()));
         Ok(Made {
             is_alone: false,
-            ..of_named(&titles, &session, &self.arguments.common.source)
+            ..of_named(&with_answer, &session, &self.arguments.common.source)
         })
     }
 
@@ -275,6 +277,10 @@ impl Titles<'_> {
         let outcome = summary.outcome(self.arguments.common.side.exit_status);
         Ok(self.runner.stop.or(outcome))
     }
+}
+
+fn titles(count: usize) -> String {
+    counted(count as u64, "title", "titles")
 }
 
 /// The questions in parts that a batch can hold.

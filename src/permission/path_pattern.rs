@@ -122,7 +122,7 @@ impl PathPattern {
         self.roots(surroundings).into_iter().any(|root| {
             path.strip_prefix(root).is_ok_and(&mut is_wanted)
                 || surroundings.real(root).is_some_and(|real| {
-                    real != root && path.strip_prefix(&real).is_ok_and(&mut is_wanted)
+                    &*real != root && path.strip_prefix(&*real).is_ok_and(&mut is_wanted)
                 })
         })
     }
@@ -136,14 +136,14 @@ impl PathPattern {
     pub(super) fn allows(&self, place: &Place, surroundings: &Surroundings<'_>) -> bool {
         let real = place.real.as_ref();
         self.covers(&place.name, surroundings)
-            && real.is_some_and(|real| *real == place.name || self.covers(real, surroundings))
+            && real.is_some_and(|real| **real == *place.name || self.covers(real, surroundings))
     }
 
     /// Whether it restricts a file: its name or where that leads.
     pub(super) fn restricts(&self, place: &Place, surroundings: &Surroundings<'_>) -> bool {
         let real = place.real.as_ref();
         self.covers(&place.name, surroundings)
-            || real.is_some_and(|real| *real != place.name && self.covers(real, surroundings))
+            || real.is_some_and(|real| **real != *place.name && self.covers(real, surroundings))
     }
 
     /// Whether it may restrict a file of a command line.

@@ -70,11 +70,11 @@ impl Rules {
         request: &'a Request<'a>,
     ) -> Option<impl Fn(PathBuf, PathBuf) -> bool + use<'a>> {
         let surroundings = Surroundings::new(request);
-        let rules = move |name, real| {
+        let rules = move |name: PathBuf, real: PathBuf| {
             let (place, surroundings) = (
                 Place {
                     name,
-                    real: Some(real),
+                    real: Some(real.into()),
                 },
                 &surroundings,
             );

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 use std::sync::LazyLock;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
@@ -25,13 +26,13 @@ static PROTECTED: LazyLock<Gitignore> = LazyLock::new(|| {
 pub(super) struct Place {
     pub(super) name: PathBuf,
     /// With all links followed, if that can be told.
-    pub(super) real: Option<PathBuf>,
+    pub(super) real: Option<Rc<Path>>,
 }
 
 /// What a request says about where it is, asked once.
 pub(super) struct Surroundings<'a> {
     pub(super) request: &'a Request<'a>,
-    real_paths: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
+    real_paths: RefCell<HashMap<PathBuf, Option<Rc<Path>>>>,
 }
 
 /// Removes `.` and `..` from a path lexically, without following links.
@@ -60,11 +61,11 @@ impl<'a> Surroundings<'a> {
     }
 
     /// Where a path without `..` leads.
-    pub(super) fn real(&self, path: &Path) -> Option<PathBuf> {
+    pub(super) fn real(&self, path: &Path) -> Option<Rc<Path>> {
         if let Some(known) = self.real_paths.borrow().get(path) {
             return known.clone();
         }
-        let real = (self.request.real_path)(path);
+        let real = (self.request.real_path)(path).map(Rc::from);
         self.real_paths
             .borrow_mut()
             .insert(path.to_owned(), real.clone());
@@ -80,11 +81,11 @@ impl<'a> Surroundings<'a> {
     }
 
     /// What the kernel opens: it follows a link before it goes up.
-    fn opened(&self, path: &Path) -> Option<PathBuf> {
+    fn opened(&self, path: &Path) -> Option<Rc<Path>> {
         let mut reached = PathBuf::new();
         for component in path.components() {
             if component == Component::ParentDir {
-                reached = self.real(&reached)?;
+                reached = self.real(&reached)?.to_path_buf();
                 reached.pop();
             } else if component != Component::CurDir {
                 reached.push(component);
@@ -117,9 +118,9 @@ impl<'a> Surroundings<'a> {
             .map(PathBuf::as_path)
             .chain([request.directory])
             .chain(request.home);
-        let kept: Vec<(&Path, Option<PathBuf>)> =
+        let kept: Vec<(&Path, Option<Rc<Path>>)> =
             kept.map(|path| (path, self.real(path))).collect();
-        [Some(&place.name), place.real.as_ref()]
+        [Some(place.name.as_path()), place.real.as_deref()]
             .into_iter()
             .flatten()
             .any(|path| {
@@ -133,7 +134,7 @@ impl<'a> Surroundings<'a> {
 
     /// Whether it is one of the files by which programs are told what to run.
     pub(super) fn is_protected(place: &Place) -> bool {
-        [Some(&place.name), place.real.as_ref()]
+        [Some(place.name.as_path()), place.real.as_deref()]
             .into_iter()
             .flatten()
             .any(|path| {

@@ -45,6 +45,9 @@ impl Wildcard {
         let Some((first, others)) = self.pieces.split_first() else {
             return false;
         };
+        if begins_otherwise(text, first) {
+            return false;
+        }
         let Some(mut rest) = text.strip_prefix(first.as_str()) else {
             return false;
         };
@@ -77,11 +80,7 @@ impl Wildcard {
     /// known unless it is a star.
     fn may_cover_filled(&self, text: &str, may_fill: impl Fn(Option<u8>, u8) -> bool) -> bool {
         let first = self.pieces.first().map_or("", String::as_str);
-        // Most patterns begin otherwise, and there are many.
-        if let (Some(expected), Some(found)) = (first.bytes().next(), text.bytes().next())
-            && found != expected
-            && found != GAP as u8
-        {
+        if begins_otherwise(text, first) && !text.starts_with(GAP) {
             return false;
         }
         let Some((known, _)) = text.split_once(GAP) else {
@@ -124,6 +123,12 @@ impl Wildcard {
         }
         below.first().copied().unwrap_or_default()
     }
+}
+
+/// Whether the first letters differ: for most of many patterns, nothing else has to be compared.
+fn begins_otherwise(text: &str, beginning: &str) -> bool {
+    let first = beginning.as_bytes().first();
+    first.is_some() && first != text.as_bytes().first()
 }
 
 /// The text as a pattern for itself.

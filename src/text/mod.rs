@@ -4,6 +4,7 @@
 
 mod byte_size;
 mod character_class;
+mod counted;
 mod escape_sequences;
 mod escaped;
 mod pieces;
@@ -14,6 +15,7 @@ mod utf16;
 mod width;
 
 pub use byte_size::{byte_size, byte_size_trimmed};
+pub use counted::counted;
 pub use escaped::escape_hidden;
 pub use pieces::TextPieces;
 pub use redact::{MASK, names_secret, redact};

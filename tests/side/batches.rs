@@ -259,7 +259,7 @@ fn titles_are_asked_for_together_and_written_later() {
             "{early:?}"
         );
         assert!(
-            early.stderr.contains("5 titles are not ready yet"),
+            early.stderr.contains("not ready yet: 5 titles"),
             "{early:?}"
         );
 

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::walk::{SearchEnd, Stopped, Unread};
 use super::parameters::{Bounds, OutputMode};
+use crate::text::counted;
 use crate::tools::{CallStatus, ToolReply};
 
 /// More than this is not kept of a result, whatever limit the call gives, in bytes.
@@ -179,11 +180,6 @@ impl Report {
         }
         self.entries.join("\n")
     }
-}
-
-fn counted(number: u64, one: &str, many: &str) -> String {
-    let noun = if number == 1 { one } else { many };
-    format!("{number} {noun}")
 }
 
 /// Which part of all entries is shown, if it is not all of them.
