@@ -126,6 +126,38 @@ fn a_loop_of_filters_is_an_agent() {
 }
 
 #[test]
+fn calls_without_ids_are_answered_one_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let without_id = |command| {
+        let mut call = call("", command);
+        call.as_object_mut().unwrap().remove("id");
+        call
+    };
+    for calls in [
+        json!([without_id("echo one"), without_id("echo two")]),
+        json!([call("", "echo one"), call("", "echo two")]),
+    ] {
+        let folder = tempfile::tempdir_in(folder.path()).unwrap();
+        let server = agent(calls);
+        let (status, _) = round(&server, folder.path(), &["--prompt", "Go on."]);
+        assert_eq!(status, Some(0));
+        let (status, _) = round(&server, folder.path(), &[]);
+        assert_eq!(status, Some(10));
+        let body = server.bodies.lock().unwrap()[1].clone();
+        let messages = body["messages"].as_array().unwrap();
+        let (reply, results) = messages[messages.len() - 3..].split_first().unwrap();
+        let id = |place: usize| reply["tool_calls"][place]["id"].as_str().unwrap();
+        assert!(!id(0).is_empty() && id(0) != id(1), "{reply}");
+        for (place, said) in ["one", "two"].iter().enumerate() {
+            assert_eq!(results[place]["role"], "tool");
+            assert_eq!(results[place]["tool_call_id"], id(place));
+            let text = results[place]["content"].to_string();
+            assert!(text.contains(said), "{text}");
+        }
+    }
+}
+
+#[test]
 fn in_a_pipe_the_model_gets_advice_that_is_paid_for() {
     let folder = tempfile::tempdir().unwrap();
     let asks = json!([{"id": "c", "type": "function", "function": {"name": "Advisor", "arguments": "{}"}}]);
