@@ -32,6 +32,10 @@ struct Bare<'a> {
     tool_calls: Option<&'a RawValue>,
     tool_call_id: Option<String>,
     parent_tool_use_id: Option<String>,
+    /// Of a whole reply of the Responses API, whose items are records of their own.
+    #[serde(borrow)]
+    output: Option<&'a RawValue>,
+    object: Option<String>,
 }
 
 impl DialogStream {
@@ -55,6 +59,19 @@ impl DialogStream {
             .as_ref()
             .is_some_and(|bare| bare.parent_tool_use_id.is_some())
         {
+            return;
+        }
+        if let Some(Bare {
+            output: Some(output),
+            object: Some(object),
+            ..
+        }) = &bare
+            && object == "response"
+        {
+            let items: Vec<&RawValue> = serde_json::from_str(output.get()).unwrap_or_default();
+            items
+                .iter()
+                .for_each(|item| self.translated(item.get(), taken));
             return;
         }
         if let Some(Bare {
@@ -136,6 +153,15 @@ fn wrapped(record: &str, bare: &Bare<'_>) -> Option<String> {
         "user" => "user",
         _ => return None,
     };
+    if let Some(content) = bare.content
+        && ["\"input_text\"", "\"output_text\""]
+            .iter()
+            .any(|part| content.get().contains(part))
+    {
+        // An item of the Responses API.
+        let text = json!({"type": "text", "text": text_of(content)});
+        return Some(json!({"type": kind, "message": {"content": [text]}}).to_string());
+    }
     (bare.content.is_some() || bare.parts.is_some())
         .then(|| format!(r#"{{"type":"{kind}","message":{record}}}"#))
 }
@@ -180,6 +206,25 @@ mod tests {
         }
         stream.finish(&mut take);
         texts
+    }
+
+    #[test]
+    fn items_and_replies_of_the_responses_api_are_read() {
+        let mut stream = DialogStream::default();
+        let mut messages = Vec::new();
+        for line in [
+            r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"What is here?"}]}"#,
+            r#"{"id":"resp_1","object":"response","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"I look."}]},{"type":"function_call","call_id":"c1","name":"Bash","arguments":"{\"command\":\"ls\"}"}]}"#,
+            r#"{"type":"function_call_output","call_id":"c1","output":"a"}"#,
+        ] {
+            stream.record(line, &mut |message| messages.push(message));
+        }
+        stream.finish(&mut |message| messages.push(message));
+        let texts: Vec<String> = messages.iter().map(Message::text).collect();
+        assert_eq!(texts[..2], ["What is here?", "I look."], "{messages:?}");
+        let calls = messages.iter().flat_map(Message::calls);
+        let ids: Vec<String> = calls.map(|call| call.id.clone()).collect();
+        assert_eq!(ids, ["c1"]);
     }
 
     #[test]
