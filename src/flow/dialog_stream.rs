@@ -69,9 +69,9 @@ impl DialogStream {
             && object == "response"
         {
             let items: Vec<&RawValue> = serde_json::from_str(output.get()).unwrap_or_default();
-            items
-                .iter()
-                .for_each(|item| self.translated(item.get(), taken));
+            for item in items {
+                self.translated(item.get(), taken);
+            }
             return;
         }
         if let Some(Bare {
