@@ -1,7 +1,9 @@
 //! `session export`: many sessions as pages with an index.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
@@ -13,22 +15,24 @@ use super::session_show::{known, print_messages};
 use super::session_source::{FilterArguments, SourceArguments, about, candidates_at};
 use super::{Globals, Outcome, UsageError};
 use crate::dialog::{
-    Density, Grouping, IndexRow, Injected, Selection, Style, Thinking, ToolDetail, html_index,
-    markdown_index,
+    Density, Grouping, IndexRow, Injected, Selection, Style, Subagent, Thinking, ToolDetail,
+    html_index, markdown_index,
 };
 use crate::flow::each_in_order;
 use crate::io::{Environment, Io, Messages};
 use crate::jsonl::Writer;
 use crate::session::{
-    Depth, ExportError, ExportFolder, Listed, Outdated, Prices, Scope, Session, list,
+    Depth, ExportError, ExportFolder, Filter, Listed, Listing, Prices, Scope, Session, Sessions,
+    list, subagent_files, subagent_folder,
 };
 use crate::text::counted;
 
 /// Export sessions as pages with an index
 ///
 /// Writes a page for each session, named by its id, and `index.html`, which searches and filters them
-/// without a server or a network. Pages whose sessions did not change are left as they are. A page stays,
-/// and stays in the index, when its session is gone; delete the page, and the next export forgets it.
+/// without a server or a network. Subagents have pages of their own, below their session's in the index;
+/// calls that started them lead there. Pages whose sessions did not change are left as they are. A page
+/// stays, and stays in the index, when its session is gone; delete the page, and the next export forgets it.
 /// Other files in the folder are not touched.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
@@ -92,11 +96,8 @@ impl Run for SessionExportArguments {
         }
         let mut folder =
             ExportFolder::open(self.directory.clone(), self.suffix()).map_err(refused)?;
-        let look = format!("{} {:?}", env!("CARGO_PKG_VERSION"), self.output);
-        let outdated: Vec<(&Listed, Outdated)> = listed
-            .iter()
-            .filter_map(|listed| Some((&**listed, folder.page(listed, row(listed), &look)?)))
-            .collect();
+        let subagents = subagents(&listed, listing, &mut errors);
+        let outdated = self.outdated(&listed, &subagents, &mut folder);
         if !outdated.is_empty() {
             folder.save()?;
         }
@@ -111,14 +112,14 @@ impl Run for SessionExportArguments {
         each_in_order(
             &outdated,
             self.source.jobs().get(),
-            |(session, page)| folder.write(&page.name, |file| pages.write(session, file)),
+            |page| folder.write(&page.name, |file| pages.write(page, file)),
             |place, outcome| -> anyhow::Result<()> {
                 progress.advance();
-                let (session, page) = &outdated[place];
+                let page = &outdated[place];
                 match outcome {
                     Ok(()) => written.push(page),
                     Err(error) => match error.downcast::<UsageError>() {
-                        Ok(error) => errors.report(session.path.display(), &error),
+                        Ok(error) => errors.report(page.listed.path.display(), &error),
                         Err(error) => return Err(error),
                     },
                 }
@@ -127,20 +128,24 @@ impl Run for SessionExportArguments {
         )?;
         drop(progress);
         for page in &written {
-            folder.note_written(page);
+            folder.note_written(&page.name, &page.stamp);
         }
-        let count = folder.finish(|rows| match self.output {
+        let (sessions, subagents) = folder.finish(|rows| match self.output {
             PageForm::Html => html_index(rows),
             PageForm::Md => markdown_index(rows),
         })?;
         if !globals.quiet {
             let index = self.directory.join(folder.index());
-            io.messages.line(&match count {
+            let mut counts = vec![counted(sessions as u64, "session", "sessions")];
+            if subagents > 0 {
+                counts.push(counted(subagents as u64, "subagent", "subagents"));
+            }
+            io.messages.line(&match sessions + subagents {
                 0 => "no sessions to export".to_owned(),
                 _ => format!(
                     "{}: {}, {} written",
                     index.display(),
-                    counted(count as u64, "session", "sessions"),
+                    counts.join(", "),
                     written.len()
                 ),
             });
@@ -156,6 +161,103 @@ impl SessionExportArguments {
             PageForm::Md => ".md",
         }
     }
+
+    /// Gives all sessions and subagents their pages. Returns those that have to be written.
+    fn outdated<'a>(
+        &self,
+        sessions: &'a Sessions,
+        subagents: &'a HashMap<PathBuf, Sessions>,
+        folder: &mut ExportFolder,
+    ) -> Vec<Outdated<'a>> {
+        let look = format!("{} {:?}", env!("CARGO_PKG_VERSION"), self.output);
+        let mut outdated = Vec::new();
+        for session in sessions {
+            let id = session.facts.session_id.clone();
+            let id = id.unwrap_or_else(|| stem(session));
+            let name = folder.name(&id, &session.path);
+            let started = subagent_folder(&session.path, session.agent);
+            let started = started.and_then(|folder| subagents.get(&folder));
+            let started = started.map_or(&[][..], Vec::as_slice);
+            let links: Arc<[Subagent]> = started
+                .iter()
+                .map(|started| {
+                    let stem = stem(started);
+                    Subagent {
+                        page: folder.name(&format!("{id}-{stem}"), &started.path),
+                        id: stem.strip_prefix("agent-").unwrap_or(&stem).to_owned(),
+                    }
+                })
+                .collect();
+            let mut enter = |listed: &'a Listed, name: &str, parent: Option<&str>| {
+                // What a session cost includes its subagents.
+                let beside = match parent {
+                    None => started.iter().map(|started| started.path.clone()).collect(),
+                    Some(_) => Vec::new(),
+                };
+                let row = row(listed, parent);
+                outdated.extend(folder.page(name, &listed.path, &beside, row, &look).map(
+                    |stamp| Outdated {
+                        listed,
+                        name: name.to_owned(),
+                        stamp,
+                        parent: parent.map(str::to_owned),
+                        subagents: Arc::clone(&links),
+                    },
+                ));
+            };
+            enter(session, &name, None);
+            for (started, link) in started.iter().zip(&*links) {
+                enter(started, &link.page, Some(&name));
+            }
+        }
+        outdated
+    }
+}
+
+/// A page that has to be written.
+struct Outdated<'a> {
+    listed: &'a Listed,
+    name: String,
+    /// To be handed back when it is written.
+    stamp: String,
+    /// The page of the session that started this subagent.
+    parent: Option<String>,
+    /// The subagents that its calls may have started.
+    subagents: Arc<[Subagent]>,
+}
+
+/// The subagents of these sessions, by their folders.
+fn subagents(
+    sessions: &Sessions,
+    listing: Listing,
+    errors: &mut InputErrors,
+) -> HashMap<PathBuf, Sessions> {
+    let having = sessions.iter().filter(|session| session.subagents > 0);
+    let files = having.flat_map(|session| subagent_files(&session.path, session.agent));
+    // A session is exported with all its subagents.
+    let all = Listing {
+        filter: Filter::default(),
+        ..listing
+    };
+    let (listed, failed) = list(&candidates_at(files), &all);
+    for (path, error) in &failed {
+        errors.report(path.display(), &UsageError::reason(error));
+    }
+    let mut by_folder: HashMap<PathBuf, Sessions> = HashMap::new();
+    for subagent in listed {
+        let folder = subagent.path.parent().unwrap_or(&subagent.path);
+        by_folder
+            .entry(folder.to_owned())
+            .or_default()
+            .push(subagent);
+    }
+    by_folder
+}
+
+/// The name of a file without its end.
+fn stem(listed: &Listed) -> String {
+    let stem = listed.path.file_stem().unwrap_or_default();
+    stem.to_string_lossy().into_owned()
 }
 
 /// What all pages are made with.
@@ -167,8 +269,9 @@ struct Pages<'a> {
 }
 
 impl Pages<'_> {
-    /// Writes the page of a session.
-    fn write(&self, listed: &Listed, file: File) -> anyhow::Result<()> {
+    /// Writes a page.
+    fn write(&self, page: &Outdated<'_>, file: File) -> anyhow::Result<()> {
+        let listed = page.listed;
         let session = Session::open(&listed.path).map_err(UsageError::reason)?;
         let facts = &listed.facts;
         let source = &self.arguments.source;
@@ -191,7 +294,10 @@ impl Pages<'_> {
             style: Style::Plain,
         };
         let mut printer = Printer::new(look, Grouping::Batches, Writer::new(Box::new(file)));
-        printer.head(&about, head, Some(index))?;
+        printer.subagents = page.subagents.to_vec();
+        let mut links = vec![("all sessions", index.to_owned())];
+        links.extend(page.parent.clone().map(|parent| ("session", parent)));
+        printer.head(&about, head, links)?;
         print_messages(&parts, Scope::Live, None, about.session_id, &mut printer)?;
         Ok(())
     }
@@ -206,8 +312,8 @@ fn refused(error: ExportError) -> anyhow::Error {
     }
 }
 
-/// What the index says about a session.
-fn row(session: &Listed) -> IndexRow {
+/// What the index says about a session, or about a subagent of the session with the page `parent`.
+fn row(session: &Listed, parent: Option<&str>) -> IndexRow {
     let facts = &session.facts;
     IndexRow {
         agent: session.agent.name().to_owned(),
@@ -217,5 +323,6 @@ fn row(session: &Listed) -> IndexRow {
         branch: facts.branch.clone(),
         model: facts.model.clone(),
         last_activity: facts.last_activity.map(|time| time.to_string()),
+        parent: parent.map(str::to_owned),
     }
 }

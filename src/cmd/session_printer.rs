@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use super::output::RecordWriter;
 use crate::dialog::{
     About, Density, Grouping, Html, Markdown, Message, Outline, PageHead, Piece, PlainText,
-    Selection, Style, Timeline, ToolGroup, markdown_head, to_record,
+    Selection, Style, Subagent, Timeline, ToolGroup, markdown_head, to_record,
 };
 use crate::jsonl::WriteError;
 use crate::side::builtin::{FinishedCall, label};
@@ -46,6 +46,8 @@ pub(super) struct Printer {
     /// The number of the message in its session, if they are counted.
     pub(super) number: u64,
     timeline: Timeline,
+    /// The subagents that have pages.
+    pub(super) subagents: Vec<Subagent>,
     pub(super) writer: RecordWriter,
 }
 
@@ -58,17 +60,18 @@ impl Printer {
             cwd: None,
             number: 0,
             timeline: Timeline::default(),
+            subagents: Vec::new(),
             writer,
         }
     }
 
     /// What comes before the first message. Records hold no facts but those `about` the session, and
-    /// only pages lead to their `index`.
+    /// only pages for browsers have `links`: words, and the names of pages.
     pub(super) fn head(
         &mut self,
         about: &AboutSession,
         facts: Vec<(&'static str, String)>,
-        index: Option<&'static str>,
+        links: Vec<(&'static str, String)>,
     ) -> Result<(), WriteError> {
         self.cwd.clone_from(&about.cwd);
         let title = about.title.as_deref().or(about.first_prompt.as_deref());
@@ -92,7 +95,7 @@ impl Printer {
                 let head = Html::default().head(&PageHead {
                     title: title.to_owned(),
                     facts,
-                    index,
+                    links,
                 });
                 self.writer.echo(head.as_bytes())
             }
@@ -119,6 +122,7 @@ impl Printer {
             ..
         } = self.look;
         let cwd = self.cwd.as_deref();
+        let subagents = self.subagents.as_slice();
         let has_headings = density == Density::Compact || self.look.form == DialogForm::Html;
         for piece in &mut pieces {
             if let Piece::Tools(group) = piece
@@ -131,11 +135,12 @@ impl Printer {
                     density,
                     tools,
                     cwd,
+                    subagents,
                 }
                 .piece(piece),
                 DialogForm::Html => {
                     self.timeline.note(piece, cwd);
-                    Html { cwd }.piece(piece)
+                    Html { cwd, subagents }.piece(piece)
                 }
                 DialogForm::Text | DialogForm::Jsonl => PlainText {
                     style,

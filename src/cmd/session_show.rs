@@ -138,7 +138,7 @@ impl Run for SessionShowArguments {
             Grouping::Batches
         };
         let mut printer = Printer::new(look, grouping, Writer::new(sink));
-        printer.head(&about, known, None)?;
+        printer.head(&about, known, Vec::new())?;
         let left_out = print_messages(&parts, scope, range, about.session_id, &mut printer)?;
         // Waits for the reader of a pager.
         drop(printer);

@@ -14,7 +14,7 @@ use super::outline::{media_word, result_text};
 use super::rich_text::rich_text;
 use super::selection::folded;
 use super::text::word;
-use super::{Call, CallResult, Media, Origin, Piece, Place, Role, Timeline, ToolUse};
+use super::{Call, CallResult, Media, Origin, Piece, Place, Role, Subagent, Timeline, ToolUse};
 use crate::text::{terminal_safe, terminal_safe_line};
 
 /// The look of the page. Follows the reader's choice of light or dark.
@@ -30,8 +30,8 @@ pub struct PageHead {
     pub title: String,
     /// Other facts, as names and values.
     pub facts: Vec<(&'static str, String)>,
-    /// The page that lists this one, if there is one.
-    pub index: Option<&'static str>,
+    /// Pages that lead here, as words and their names, which need no escaping.
+    pub links: Vec<(&'static str, String)>,
 }
 
 /// Writes pieces of an outline. What hides or reorders text is taken out.
@@ -39,6 +39,8 @@ pub struct PageHead {
 pub struct Html<'a> {
     /// Where paths in the gist of calls begin.
     pub cwd: Option<&'a str>,
+    /// The subagents that have pages.
+    pub subagents: &'a [Subagent],
 }
 
 impl Html<'_> {
@@ -46,8 +48,8 @@ impl Html<'_> {
     pub fn head(self, head: &PageHead) -> String {
         let mut page = page_head(&head.title, "img-src data:");
         page.push_str("<header>\n");
-        if let Some(index) = head.index {
-            let _ = writeln!(page, "<a href=\"{index}\">all sessions</a>");
+        for (words, name) in &head.links {
+            let _ = writeln!(page, "<a href=\"{name}\">{words}</a>");
         }
         let _ = writeln!(page, "<h1>{}</h1>\n<dl>", line(&head.title));
         for (name, value) in &head.facts {
@@ -102,7 +104,7 @@ impl Html<'_> {
                     line(&group.header())
                 );
                 for tool in &group.calls {
-                    page.push_str(&call(tool, self.cwd));
+                    page.push_str(&self.call(tool));
                 }
                 page.push_str("</section>\n");
                 page
@@ -113,16 +115,38 @@ impl Html<'_> {
                     asked: Place::default(),
                     answer: None,
                 };
-                format!(
-                    "<section class=\"tools\">{}</section>\n",
-                    call(&tool, self.cwd)
-                )
+                format!("<section class=\"tools\">{}</section>\n", self.call(&tool))
             }
             Piece::Result(result, place) => format!(
                 "<section class=\"tools\"><details><summary>result</summary>{}</details></section>\n",
                 output(result, place)
             ),
         }
+    }
+
+    fn call(self, tool: &ToolUse) -> String {
+        let class = match &tool.answer {
+            Some((result, _)) if result.failed => "failed",
+            Some(_) => "done",
+            None => "unanswered",
+        };
+        let (id, link) = anchor(&tool.asked);
+        let subagent = tool.subagent_page(self.subagents);
+        let subagent = subagent.map_or_else(String::new, |page| {
+            format!(" <a href=\"{page}\">subagent</a>")
+        });
+        let answer = tool.answer.as_ref();
+        format!(
+            "<details{id} class=\"call {class}\"><summary><b>{}</b> <code>{}</code>{subagent}{link}\
+             </summary>\n<pre class=\"input\">{}</pre>\n{}</details>\n",
+            line(&tool.call.name),
+            line(&gist(&tool.call, self.cwd)),
+            input(&tool.call),
+            answer.map_or_else(
+                || "<p class=\"missing\">no result</p>\n".to_owned(),
+                |(result, place)| output(result, place)
+            )
+        )
     }
 }
 
@@ -163,27 +187,6 @@ fn folding(class: &str, place: &Place, summary: &str, text: &str) -> String {
     format!(
         "<details{id} class=\"{class}\"><summary>{summary}{link}</summary><pre>{}</pre></details>\n",
         block(text)
-    )
-}
-
-fn call(tool: &ToolUse, cwd: Option<&str>) -> String {
-    let class = match &tool.answer {
-        Some((result, _)) if result.failed => "failed",
-        Some(_) => "done",
-        None => "unanswered",
-    };
-    let (id, link) = anchor(&tool.asked);
-    let answer = tool.answer.as_ref();
-    format!(
-        "<details{id} class=\"call {class}\"><summary><b>{}</b> <code>{}</code>{link}</summary>\n\
-         <pre class=\"input\">{}</pre>\n{}</details>\n",
-        line(&tool.call.name),
-        line(&gist(&tool.call, cwd)),
-        input(&tool.call),
-        answer.map_or_else(
-            || "<p class=\"missing\">no result</p>\n".to_owned(),
-            |(result, place)| output(result, place)
-        )
     )
 }
 
@@ -313,7 +316,7 @@ mod tests {
         let head = PageHead {
             title: evil.to_owned(),
             facts: vec![("model", evil.to_owned())],
-            index: None,
+            links: Vec::new(),
         };
         let mut page = Html::default().head(&head);
         let mut timeline = Timeline::default();

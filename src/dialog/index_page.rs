@@ -1,6 +1,6 @@
 //! A page that lists the pages of many sessions.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
@@ -28,6 +28,31 @@ pub struct IndexRow {
     pub model: Option<String>,
     /// When something happened last: RFC 3339, in UTC.
     pub last_activity: Option<String>,
+    /// The page of the session that started it, for a subagent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+}
+
+/// A row with the name of its page, which needs no escaping.
+type Named<'a> = (&'a str, &'a IndexRow);
+
+/// The sessions, each with its subagents. A subagent whose session has no page stands for itself.
+fn families<'a>(rows: &[Named<'a>]) -> Vec<(Named<'a>, Vec<Named<'a>>)> {
+    let names: BTreeSet<&str> = rows.iter().map(|(name, _)| *name).collect();
+    let mut subagents: BTreeMap<&str, Vec<Named<'a>>> = BTreeMap::new();
+    let mut sessions = Vec::new();
+    for (name, row) in rows {
+        match row
+            .parent
+            .as_deref()
+            .filter(|parent| names.contains(parent))
+        {
+            Some(parent) => subagents.entry(parent).or_default().push((name, row)),
+            None => sessions.push((*name, *row)),
+        }
+    }
+    let family = |session: Named<'a>| (session, subagents.remove(session.0).unwrap_or_default());
+    sessions.into_iter().map(family).collect()
 }
 
 impl IndexRow {
@@ -56,12 +81,13 @@ impl IndexRow {
     }
 }
 
-/// The index as a page with a search box and filters. Each row has the name of its page, which needs
-/// no escaping.
-pub fn html_index(rows: &[(&str, &IndexRow)]) -> String {
+/// The index as a page with a search box and filters. Subagents stand below their sessions, and are
+/// found with them.
+pub fn html_index(rows: &[Named<'_>]) -> String {
     let script = format!("script-src {}", source_of(SCRIPT));
     let mut page = page_head("Sessions", &script);
-    let count = rows.len();
+    let families = families(rows);
+    let count = families.len();
     let _ = writeln!(
         page,
         "<header>\n<h1>Sessions</h1>\n<div class=\"controls\">\n\
@@ -81,22 +107,30 @@ pub fn html_index(rows: &[(&str, &IndexRow)]) -> String {
         page,
         "</div>\n<output>{count} sessions</output>\n</header>\n<main>\n<ul class=\"sessions\">"
     );
-    for (name, row) in rows {
+    for ((name, row), subagents) in families {
         let facts: Vec<String> = row.facts().map(line).collect();
         let prompt = row.first_prompt.as_ref().filter(|_| row.title.is_some());
         let prompt = prompt.map_or_else(String::new, |prompt| {
             format!("<p class=\"first\">{}</p>", line(prompt))
         });
-        let _ = writeln!(
+        let _ = write!(
             page,
             "<li data-project=\"{}\" data-agent=\"{}\"><a href=\"{name}\">{}</a>{prompt}\
-             <p class=\"facts\"><time>{}</time> {}</p></li>",
+             <p class=\"facts\"><time>{}</time> {}</p>",
             line(row.project()),
             line(&row.agent),
             line(row.title()),
             line(&row.time()),
             facts.join(" · ")
         );
+        for (name, row) in subagents {
+            let title = line(row.title());
+            let _ = write!(
+                page,
+                "<p class=\"subagent\"><a href=\"{name}\">{title}</a></p>"
+            );
+        }
+        page.push_str("</li>\n");
     }
     let _ = write!(
         page,
@@ -119,13 +153,16 @@ fn add_filter<'a>(page: &mut String, name: &str, values: impl Iterator<Item = &'
 }
 
 /// The index as a list in Markdown.
-pub fn markdown_index(rows: &[(&str, &IndexRow)]) -> String {
+pub fn markdown_index(rows: &[Named<'_>]) -> String {
     let mut page = "# Sessions\n\n".to_owned();
-    for (name, row) in rows {
+    for ((name, row), subagents) in families(rows) {
         let facts: Vec<String> = row.facts().map(harmless_line).collect();
         let title = harmless_line(row.title());
         let time = harmless_line(&row.time());
         let _ = writeln!(page, "- {time} [{title}]({name}) · {}", facts.join(" · "));
+        for (name, row) in subagents {
+            let _ = writeln!(page, "  - [{}]({name})", harmless_line(row.title()));
+        }
     }
     page
 }
@@ -146,15 +183,21 @@ mod tests {
             branch: text(),
             model: text(),
             last_activity: text(),
+            parent: None,
         };
-        let page = html_index(&[("a.html", &row)]);
+        let subagent = IndexRow {
+            parent: Some("a.html".to_owned()),
+            ..row.clone()
+        };
+        let page = html_index(&[("a.html", &row), ("b.html", &subagent)]);
+        assert_eq!(page.matches("href=\"b.html\"").count(), 1, "{page}");
         assert_eq!(page.matches("<script").count(), 1, "{page}");
         assert_eq!(page.matches("</script").count(), 1, "{page}");
         assert!(
             !page.contains("<img") && !page.contains('\u{202e}'),
             "{page}"
         );
-        let page = markdown_index(&[("a.md", &row)]);
+        let page = markdown_index(&[("a.html", &row), ("b.html", &subagent)]);
         assert!(page.contains("\\</script\\>\\<img"), "{page}");
         assert!(page.contains("\\!\\[x\\](http"), "{page}");
     }

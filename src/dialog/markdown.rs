@@ -6,7 +6,7 @@ use super::gist::{gist, input_in_full};
 use super::harmless_markdown::{harmless_line, harmless_markdown};
 use super::outline::{media_word, result_text};
 use super::text::{Density, word};
-use super::{Call, CallResult, Origin, Piece, Role, ToolDetail, ToolUse};
+use super::{Call, CallResult, Origin, Piece, Role, Subagent, ToolDetail};
 use crate::text::{terminal_safe, terminal_safe_line};
 
 /// Writes pieces of an outline. Control and hidden characters are removed, and what was said brings
@@ -19,6 +19,8 @@ pub struct Markdown<'a> {
     pub tools: ToolDetail,
     /// Where paths in the gist of calls begin.
     pub cwd: Option<&'a str>,
+    /// The subagents that have pages.
+    pub subagents: &'a [Subagent],
 }
 
 /// The heading above the conversation, and a list of facts about it.
@@ -71,10 +73,13 @@ impl Markdown<'_> {
                     let header = harmless_line(&group.header());
                     let _ = write!(page, "**{header}**\n\n");
                 }
-                for ToolUse { call, answer, .. } in &group.calls {
-                    self.call(call, &mut page);
+                for tool in &group.calls {
+                    self.call(&tool.call, &mut page);
+                    if let Some(name) = tool.subagent_page(self.subagents) {
+                        let _ = writeln!(page, "\n  [subagent]({name})");
+                    }
                     if !is_compact {
-                        match answer {
+                        match &tool.answer {
                             Some((result, _)) => add_result(result, &mut page),
                             None => page.push_str("\n  *no result*\n"),
                         }
@@ -172,6 +177,7 @@ mod tests {
         density: Density::Full,
         tools: ToolDetail::Full,
         cwd: None,
+        subagents: &[],
     };
 
     #[test]

@@ -29,7 +29,7 @@ pub use injected::{is_remark, split_typed, typed, without_injected};
 pub use join::Joiner;
 pub use markdown::{Markdown, markdown_head};
 pub use message::{Message, Origin, Role, Thread};
-pub use outline::{Grouping, Outline, Piece, Place, ToolGroup, ToolUse};
+pub use outline::{Grouping, Outline, Piece, Place, Subagent, ToolGroup, ToolUse};
 pub use pairs::Pairs;
 pub use selection::{Injected, Selection, Thinking, ToolDetail};
 pub use text::{Density, PlainText, Style};

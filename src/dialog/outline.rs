@@ -63,6 +63,40 @@ pub struct ToolUse {
     pub answer: Option<(CallResult, Place)>,
 }
 
+/// A subagent whose messages stand on a page of their own.
+#[derive(Debug, Clone)]
+pub struct Subagent {
+    /// Its id.
+    pub id: String,
+    /// The name of its page, which needs no escaping.
+    pub page: String,
+}
+
+impl ToolUse {
+    /// The page of the subagent that the call started. Claude Code names it on a line of the result; in
+    /// Qwen Code the ids of subagents end with those of the calls.
+    pub(super) fn subagent_page<'a>(&self, subagents: &'a [Subagent]) -> Option<&'a str> {
+        // Nearly all sessions have no subagents.
+        let text = match &self.answer {
+            Some((result, _)) if !subagents.is_empty() => result.text(),
+            _ => String::new(),
+        };
+        let named = text.lines().find_map(|line| {
+            let id = line.strip_prefix("agentId: ")?;
+            id.split_ascii_whitespace().next()
+        });
+        let call = &self.call.id;
+        let started = |subagent: &&Subagent| match named {
+            Some(id) => subagent.id == id,
+            None => !call.is_empty() && subagent.id.ends_with(call),
+        };
+        subagents
+            .iter()
+            .find(started)
+            .map(|subagent| subagent.page.as_str())
+    }
+}
+
 /// A group of calls.
 #[derive(Debug, Clone, Default)]
 pub struct ToolGroup {

@@ -9,7 +9,6 @@ use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
-use super::Listed;
 use super::record::side_file_path;
 use crate::dialog::IndexRow;
 use crate::text::sha256;
@@ -56,15 +55,6 @@ pub struct ExportFolder {
     taken: BTreeSet<String>,
 }
 
-/// What has to be written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outdated {
-    /// The name of the page.
-    pub name: String,
-    /// To be handed back when it is written.
-    stamp: String,
-}
-
 impl ExportFolder {
     /// Opens a folder, which is made if it is not there.
     ///
@@ -99,24 +89,31 @@ impl ExportFolder {
         format!("index{}", self.suffix)
     }
 
-    /// Gives a session its page. Returns what has to be written; nothing if the page is up to date.
-    /// `look` is what else decides about it.
-    pub fn page(&mut self, session: &Listed, row: IndexRow, look: &str) -> Option<Outdated> {
-        let name = self.name_of(session);
-        let side_file = side_file_path(&session.path);
-        let stamp = format!(
-            "{look} {} {}",
-            stamp_of(&session.path),
-            stamp_of(&side_file)
-        );
+    /// Enters the page of a session or subagent at `path`, which also tells what is in the files
+    /// `beside`. Returns the page's stamp if it has to be written; nothing if it is up to date. `look`
+    /// is what else decides about it.
+    pub fn page(
+        &mut self,
+        name: &str,
+        path: &Path,
+        beside: &[PathBuf],
+        row: IndexRow,
+        look: &str,
+    ) -> Option<String> {
+        let mut stamp = look.to_owned();
+        for file in [path, &side_file_path(path)]
+            .into_iter()
+            .chain(beside.iter().map(PathBuf::as_path))
+        {
+            stamp.push(' ');
+            stamp.push_str(&stamp_of(file));
+        }
         let page = Page {
-            path: session.path.clone(),
+            path: path.to_owned(),
             stamp,
             row,
         };
-        let is_there = exists(&self.directory.join(&name));
-        self.taken.insert(name.clone());
-        if is_there && self.pages.get(&name) == Some(&page) {
+        if exists(&self.directory.join(name)) && self.pages.get(name) == Some(&page) {
             return None;
         }
         let stamp = page.stamp.clone();
@@ -124,14 +121,14 @@ impl ExportFolder {
             stamp: String::new(),
             ..page
         };
-        self.pages.insert(name.clone(), unwritten);
-        Some(Outdated { name, stamp })
+        self.pages.insert(name.to_owned(), unwritten);
+        Some(stamp)
     }
 
     /// A page was written.
-    pub fn note_written(&mut self, page: &Outdated) {
-        if let Some(known) = self.pages.get_mut(&page.name) {
-            known.stamp.clone_from(&page.stamp);
+    pub fn note_written(&mut self, name: &str, stamp: &str) {
+        if let Some(known) = self.pages.get_mut(name) {
+            stamp.clone_into(&mut known.stamp);
         }
     }
 
@@ -147,14 +144,14 @@ impl ExportFolder {
     }
 
     /// Forgets the pages whose files are gone, and writes the index of all others, also of those
-    /// whose sessions are gone. Returns how many there are.
+    /// whose sessions are gone. Returns how many sessions and how many subagents there are.
     ///
     /// # Errors
     /// Writing failed.
     pub fn finish(
         &mut self,
         index: impl FnOnce(&[(&str, &IndexRow)]) -> String,
-    ) -> Result<usize, ExportError> {
+    ) -> Result<(usize, usize), ExportError> {
         let directory = &self.directory;
         self.pages.retain(|name, _| exists(&directory.join(name)));
         let pages = self.pages.iter();
@@ -167,7 +164,9 @@ impl ExportFolder {
             self.replace(&self.index(), index(&rows).as_bytes())?;
         }
         self.save()?;
-        Ok(rows.len())
+        let subagents = rows.iter().filter(|(_, row)| row.parent.is_some());
+        let subagents = subagents.count();
+        Ok((rows.len() - subagents, subagents))
     }
 
     /// Writes a page, whole or not at all.
@@ -206,21 +205,9 @@ impl ExportFolder {
         })
     }
 
-    /// The name of a session's page: its id if that is a name on every file system, with a hash if it
-    /// is not, or if the name belongs to another session or to somebody else.
-    fn name_of(&self, session: &Listed) -> String {
-        let stem = || {
-            session
-                .path
-                .file_stem()
-                .map(|stem| stem.to_string_lossy().into_owned())
-        };
-        let id = session
-            .facts
-            .session_id
-            .clone()
-            .or_else(stem)
-            .unwrap_or_default();
+    /// Takes a name for the page of a file: the id if that is a name on every file system, with a hash
+    /// if it is not, or if the name belongs to another file or to somebody else.
+    pub fn name(&mut self, id: &str, path: &Path) -> String {
         let safe: String = id
             .chars()
             .map(|character| match character.to_ascii_lowercase() {
@@ -229,12 +216,13 @@ impl ExportFolder {
             })
             .take(*ID_LENGTHS.end())
             .collect();
-        let plain = format!("{safe}{}", self.suffix);
-        if safe == id && ID_LENGTHS.contains(&id.len()) && self.is_free(&plain, &session.path) {
-            return plain;
+        let mut name = format!("{safe}{}", self.suffix);
+        if safe != id || !ID_LENGTHS.contains(&id.len()) || !self.is_free(&name, path) {
+            let hash = sha256(path.as_os_str().as_encoded_bytes());
+            name = format!("{safe}-{}{}", &hash[..16], self.suffix);
         }
-        let hash = sha256(session.path.as_os_str().as_encoded_bytes());
-        format!("{safe}-{}{}", &hash[..16], self.suffix)
+        self.taken.insert(name.clone());
+        name
     }
 
     /// Whether the session at `path` may have this page: it had it before, or nobody has it, or the

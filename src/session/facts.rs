@@ -116,9 +116,9 @@ impl Facts {
         *self = std::mem::take(self).followed_by(later);
     }
 
-    /// Adds the facts of a message.
+    /// Adds the facts of a message. What subagents said counts in their own files only.
     pub(super) fn add_message(&mut self, message: &Message) {
-        if message.thread == Thread::Subagent {
+        if message.thread == Thread::Subagent && !self.is_subagent {
             return;
         }
         if message.model.is_some() {

@@ -53,7 +53,7 @@ pub use discover::{
     Candidate, Found, Root, discover, discover_names, discover_with, subagent_files,
     subagent_folder,
 };
-pub use export::{ExportError, ExportFolder, Outdated};
+pub use export::{ExportError, ExportFolder};
 pub use facts::{Facts, History};
 pub use find::{FindError, LATEST, find, ids_in};
 pub use follow::{Follower, Seen};

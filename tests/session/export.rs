@@ -98,6 +98,102 @@ fn every_session_has_a_page_and_a_row() {
     assert_eq!(ids.len(), count, "{page}");
 }
 
+const PARENT: &str = "5e551011-0000-4000-8000-0000000000aa";
+
+#[test]
+fn subagents_have_pages_that_their_calls_lead_to() {
+    let (sessions, pages) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let folder = sessions.path().join("claude-subagents/subagents");
+    fs::create_dir_all(&folder).unwrap();
+    fs::copy(
+        data("claude-subagents.jsonl"),
+        sessions.path().join("claude-subagents.jsonl"),
+    )
+    .unwrap();
+    let names = ["agent-aa52773.jsonl", "agent-b10c881.jsonl"];
+    for name in names {
+        let from = data(&format!("claude-subagents/subagents/{name}"));
+        fs::copy(from, folder.join(name)).unwrap();
+    }
+    let said = export(&sessions, &pages, &[]);
+    let counts = "1 session, 2 subagents, 3 written";
+    assert!(said.messages.contains(counts), "{}", said.messages);
+    let first = content(pages.path());
+    let [parent, outer, inner] =
+        ["", "-agent-aa52773", "-agent-b10c881"].map(|end| format!("{PARENT}{end}.html"));
+    let link = |to: &str| format!("</code> <a href=\"{to}\">subagent</a><a class=\"anchor\"");
+    let count = |page: &str, part: &str| first[page].0.matches(part).count();
+    assert_eq!(count(&parent, &link(&outer)), 1, "{}", first[&parent].0);
+    assert_eq!(count(&parent, ">subagent</a>"), 1, "{}", first[&parent].0);
+    assert_eq!(count(&outer, &link(&inner)), 1, "{}", first[&outer].0);
+    assert_eq!(count(&inner, ">subagent</a>"), 0, "{}", first[&inner].0);
+    for page in [&outer, &inner] {
+        let back = format!("<a href=\"{parent}\">session</a>");
+        assert_eq!(count(page, &back), 1, "{}", first[page].0);
+        assert_eq!(count(page, "<a href=\"index.html\">"), 1);
+    }
+    assert_eq!(count(&outer, "<h1>Find the file that parses.</h1>"), 1);
+    // What a session cost includes its subagents.
+    assert_eq!(count(&parent, "<dd>50 input, 25 output</dd>"), 1);
+    assert_eq!(count(&outer, "<dd>20 input, 10 output</dd>"), 1);
+    let row = format!("<p class=\"subagent\"><a href=\"{inner}\">List src.</a></p>");
+    assert_eq!(count("index.html", &row), 1, "{}", first["index.html"].0);
+    assert_eq!(count("index.html", "<li"), 1, "{}", first["index.html"].0);
+    assert_eq!(count("index.html", "<output>1 sessions</output>"), 1);
+
+    // Nothing changed, one of them did, one more is there.
+    assert_eq!(export(&sessions, &pages, &[]).status, Some(0));
+    assert_eq!(content(pages.path()), first);
+    let path = folder.join(names[1]);
+    let text = fs::read_to_string(&path).unwrap();
+    let evil = text.replace("parse.rs", "</a><script>alert(1)</script>");
+    fs::write(&path, &evil).unwrap();
+    export(&sessions, &pages, &[]);
+    let second = content(pages.path());
+    assert_eq!(changed(&first, &second), [&inner, &parent, MANIFEST]);
+    assert!(
+        !second[&inner].0.contains("<script"),
+        "{}",
+        second[&inner].0
+    );
+    fs::write(folder.join("agent-<b>.jsonl"), &evil).unwrap();
+    let said = export(&sessions, &pages, &[]);
+    let counts = "1 session, 3 subagents, 2 written";
+    assert!(said.messages.contains(counts), "{}", said.messages);
+    let third = content(pages.path());
+    assert!(
+        !third["index.html"].0.contains("<b>"),
+        "{}",
+        third["index.html"].0
+    );
+
+    // Without its session a subagent stands for itself.
+    fs::remove_file(sessions.path().join("claude-subagents.jsonl")).unwrap();
+    fs::remove_file(pages.path().join(&parent)).unwrap();
+    export(&sessions, &pages, &[]);
+    let index = &content(pages.path())["index.html"].0;
+    assert_eq!(index.matches("<li").count(), 3, "{index}");
+}
+
+#[test]
+fn subagents_have_pages_in_markdown() {
+    let pages = tempfile::tempdir().unwrap();
+    let arguments = ["export", &pages.path().display().to_string(), "-o", "md"];
+    let file = data("claude-subagents.jsonl");
+    assert_eq!(
+        session(&[&arguments[..], &[&file]].concat()).status,
+        Some(0)
+    );
+    let files = content(pages.path());
+    let page = format!("{PARENT}-agent-aa52773.md");
+    let parent = &files[&format!("{PARENT}.md")].0;
+    let link = format!("\n\n  [subagent]({page})\n\n  ```text\n  It is src/parse.rs.");
+    assert!(parent.contains(&link), "{parent}");
+    let index = &files["index.md"].0;
+    let row = format!("\n  - [Find the file that parses.]({page})\n");
+    assert!(index.contains(&row), "{index}");
+}
+
 #[test]
 fn only_what_changed_is_written_and_what_is_gone_stays() {
     let (sessions, pages) = folders();
