@@ -171,7 +171,7 @@ mod tests {
     use serde_json::value::RawValue;
 
     use super::*;
-    use crate::dialog::{Part, Place, ToolGroup};
+    use crate::dialog::{Part, Place, ToolGroup, ToolUse};
 
     const FULL: Markdown<'_> = Markdown {
         density: Density::Full,

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 
-use memchr::{memchr, memrchr};
+use memchr::{memchr, memchr_iter, memrchr};
 
 use super::recover::records_on_line;
 use crate::jsonl::{Damage, LONGEST_LINE, Piece, Prefilter, Reader, Record};
@@ -65,31 +65,44 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Calls `visit` with the offset and the text of each line of `source`, or, unless `words` is empty,
-/// of each line that holds one of these. Does not look for records, and skips lines that are too long
-/// to parse.
+/// A line whose records were not looked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RawLine<'a> {
+    /// The text.
+    pub(super) text: &'a [u8],
+    /// The line number, from 1.
+    pub(super) number: u64,
+    /// The offset in bytes.
+    pub(super) offset: u64,
+}
+
+/// Calls `visit` with each line of `source`, or, unless `words` is empty, with each line that holds
+/// one of these, until it breaks. Skips lines that are too long to parse, and returns how many there
+/// were.
 ///
 /// # Errors
 /// Reading failed.
 pub(super) fn for_each_raw_line(
     mut source: impl Read,
     words: &[&str],
-    visit: &mut dyn FnMut(u64, &[u8]),
-) -> io::Result<()> {
+    visit: &mut dyn FnMut(RawLine<'_>) -> ControlFlow<()>,
+) -> io::Result<u64> {
     // An empty needle is on every line.
     let words = if words.is_empty() { &[""] } else { words };
     let wanted = Prefilter::new(words).map_err(io::Error::other)?;
     let mut buffer = vec![0; READ_SIZE];
     // Where the buffer stands in the source, and how much of it is the beginning of a line.
     let (mut offset, mut begun) = (0, 0);
-    let mut is_too_long = false;
+    let mut number = 1;
+    let (mut is_too_long, mut too_long) = (false, 0);
     loop {
         let end = begun + source.read(&mut buffer[begun..])?;
         let is_over = end == begun;
         let newline = memrchr(b'\n', &buffer[begun..end]).map(|at| begun + at + 1);
         let lines_end = newline.unwrap_or(if is_over { end } else { 0 });
         let lines = &buffer[..lines_end];
-        let mut at = 0;
+        // Up to where the line feeds are counted.
+        let (mut at, mut counted) = (0, 0);
         if is_too_long && lines_end > 0 {
             at = memchr(b'\n', lines).map_or(lines_end, |newline| newline + 1);
             is_too_long = false;
@@ -98,14 +111,24 @@ pub(super) fn for_each_raw_line(
             let start = memrchr(b'\n', &lines[at..needle]).map_or(at, |before| at + before + 1);
             let rest = &lines[start..];
             let line = memchr(b'\n', rest).map_or(rest, |newline| &rest[..=newline]);
-            visit(offset + start as u64, line);
-            at = start + line.len();
+            number += memchr_iter(b'\n', &lines[counted..start]).count() as u64;
+            let raw = RawLine {
+                text: line,
+                number,
+                offset: offset + start as u64,
+            };
+            if visit(raw).is_break() {
+                return Ok(too_long);
+            }
+            (at, counted) = (start + line.len(), start);
         }
         if is_over {
-            return Ok(());
+            return Ok(too_long);
         }
+        number += memchr_iter(b'\n', &lines[counted..]).count() as u64;
         let mut done = lines_end;
         if end - done > LONGEST_LINE {
+            too_long += u64::from(!is_too_long);
             is_too_long = true;
             done = end;
         }
@@ -129,20 +152,7 @@ pub fn for_each_line<Value>(
 ) -> io::Result<Option<Value>> {
     // An empty needle is on every line.
     let everything = Prefilter::new(&[""]).map_err(io::Error::other)?;
-    for_each_line_with(everything, source, start, visit)
-}
-
-/// The same, limited to the lines that `prefilter` accepts.
-///
-/// # Errors
-/// Reading failed.
-pub(super) fn for_each_line_with<Value>(
-    prefilter: Prefilter,
-    source: impl Read,
-    start: u64,
-    visit: &mut dyn FnMut(Line<'_>) -> ControlFlow<Value>,
-) -> io::Result<Option<Value>> {
-    let mut reader = Reader::new(source, prefilter);
+    let mut reader = Reader::new(source, everything);
     while let Some(piece) = reader.next_piece()? {
         let flow = match &piece {
             Piece::Plain { .. } | Piece::Giant { damage: None, .. } => ControlFlow::Continue(()),
@@ -211,6 +221,10 @@ mod tests {
         let long = "x".repeat(2 * READ_SIZE + 7);
         let text = format!("a\n\nbab\n{long}a\nc\n{long}\ndab");
         let all: Vec<&str> = text.split_inclusive('\n').collect();
+        let numbers: Vec<u64> = (1..)
+            .zip(&all)
+            .flat_map(|(number, line)| vec![number; line.len()])
+            .collect();
         for words in [&[][..], &["a"], &["ab", "c"], &["nothing"]] {
             let wanted =
                 |line: &&str| words.is_empty() || words.iter().any(|word| line.contains(word));
@@ -218,10 +232,12 @@ mod tests {
             for most in [1, 1000, READ_SIZE, usize::MAX] {
                 let mut found = Vec::new();
                 let source = Trickle(text.as_bytes(), most);
-                for_each_raw_line(source, words, &mut |offset, line| {
-                    let offset = usize::try_from(offset).unwrap();
-                    assert!(text.as_bytes()[offset..].starts_with(line));
-                    found.push(String::from_utf8(line.to_vec()).unwrap());
+                for_each_raw_line(source, words, &mut |line| {
+                    let offset = usize::try_from(line.offset).unwrap();
+                    assert!(text.as_bytes()[offset..].starts_with(line.text));
+                    assert_eq!(line.number, numbers[offset]);
+                    found.push(String::from_utf8(line.text.to_vec()).unwrap());
+                    ControlFlow::Continue(())
                 })
                 .unwrap();
                 assert_eq!(found, expected, "{words:?} {most}");
@@ -234,18 +250,34 @@ mod tests {
         for (length, is_read) in [(LONGEST_LINE, true), (LONGEST_LINE + 1, false)] {
             let text = format!("a\n{}\nb", "a".repeat(length));
             let mut found = Vec::new();
-            for_each_raw_line(text.as_bytes(), &["a", "b"], &mut |offset, line| {
-                found.push((offset, line.len()));
+            let too_long = for_each_raw_line(text.as_bytes(), &["a", "b"], &mut |line| {
+                found.push((line.number, line.offset, line.text.len()));
+                ControlFlow::Continue(())
             })
             .unwrap();
             let end = 3 + length;
-            let long = is_read.then_some((2, length + 1));
-            let expected: Vec<_> = [(0, 2)]
+            let long = is_read.then_some((2, 2, length + 1));
+            let expected: Vec<_> = [(1, 0, 2)]
                 .into_iter()
                 .chain(long)
-                .chain([(end as u64, 1)])
+                .chain([(3, end as u64, 1)])
                 .collect();
-            assert_eq!(found, expected);
+            assert_eq!((found, too_long), (expected, u64::from(!is_read)));
         }
+    }
+
+    #[test]
+    fn raw_lines_end_when_nobody_wants_more() {
+        let mut seen = 0;
+        for_each_raw_line("a\na\na\n".as_bytes(), &[], &mut |line| {
+            seen = line.number;
+            if seen == 2 {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })
+        .unwrap();
+        assert_eq!(seen, 2);
     }
 }

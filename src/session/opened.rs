@@ -160,9 +160,11 @@ impl Session {
             }
             return Ok(());
         }
-        for_each_raw_line(self.reader(), self.words(detail), &mut |offset, line| {
-            self.each_entry_on(offset, line, detail, visit);
-        })
+        for_each_raw_line(self.reader(), self.words(detail), &mut |line| {
+            self.each_entry_on(line.offset, line.text, detail, visit);
+            ControlFlow::Continue(())
+        })?;
+        Ok(())
     }
 
     /// Calls `visit` with each entry on the line at `offset`.

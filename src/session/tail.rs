@@ -8,7 +8,7 @@ use std::io;
 
 use super::Agent;
 use super::detect::agent_of;
-use super::format::{Detail, Format, Shape};
+use super::format::{Detail, Entry, Format, Shape};
 use super::recover::each_record_on;
 use crate::dialog::{Message, Origin};
 use crate::jsonl::{FixedFile, lines_backward};
@@ -74,20 +74,20 @@ impl MessageLines {
 
     /// The messages on a line, without meter readings.
     pub fn messages(&mut self, line: &[u8]) -> Vec<Message> {
-        self.messages_and_repeats(line).0
-    }
-
-    /// The messages on a line, including those that other lines repeat.
-    pub(super) fn messages_and_repeats(&mut self, line: &[u8]) -> (Vec<Message>, Vec<Message>) {
-        let (mut messages, mut repeats) = (Vec::new(), Vec::new());
+        let mut messages = Vec::new();
         each_record_on(line, &mut |record| {
             let known = self.format.or_else(|| agent_of(record).map(Agent::format));
             self.format = known;
-            if let Some(mut entry) = known.and_then(|format| format.read(record, Detail::Full)) {
-                repeats.append(&mut entry.repeats);
-                messages.extend(entry.into_messages());
+            if let Some(entry) = known.and_then(|format| format.read(record, Detail::Full)) {
+                messages.extend(self.messages_in(entry));
             }
         });
+        messages
+    }
+
+    /// The messages in a record, without meter readings.
+    pub(super) fn messages_in(&mut self, entry: Entry) -> Vec<Message> {
+        let mut messages = entry.into_messages();
         messages.retain(|message| message.origin != Origin::Meter);
         let is_log = self
             .format
@@ -98,7 +98,7 @@ impl MessageLines {
                 .filter_map(|message| self.fresh(message))
                 .collect();
         }
-        (messages, repeats)
+        messages
     }
 
     /// The part of a message that was not returned yet.

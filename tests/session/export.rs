@@ -98,7 +98,7 @@ fn every_session_has_a_page_and_a_row() {
     assert_eq!(ids.len(), count, "{page}");
 }
 
-const PARENT: &str = "5e551011-0000-4000-8000-0000000000aa";
+const PARENT: &str = "7ab6a6e5-0000-4000-8000-000000000001";
 
 #[test]
 fn subagents_have_pages_that_their_calls_lead_to() {

@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::excerpt::Excerpt;
 use super::query::Query;
 use crate::dialog::{Block, Message, Origin, Role, Thread};
-use crate::jsonl::Prefilter;
-use crate::session::lines::{Line, for_each_line, for_each_line_with};
+use crate::session::format::Detail;
+use crate::session::lines::for_each_raw_line;
 use crate::session::opened::Session;
 use crate::session::tail::MessageLines;
 use crate::session::tree::Scope;
@@ -62,7 +62,6 @@ impl Session {
             left: query.most.map_or(usize::MAX, NonZeroUsize::get),
             roles_with_hits: Vec::new(),
             held: Vec::new(),
-            too_long: 0,
         };
         if self.is_document() {
             self.each_message(Scope::AllBranches, &mut |message| {
@@ -70,31 +69,29 @@ impl Session {
             })?;
             return Ok(0);
         }
+        // Most of a file are results.
+        let detail = if query.places.contains(&HitPlace::Result) {
+            Detail::Full
+        } else {
+            Detail::Counts
+        };
         let mut lines = MessageLines::new(Some(self.format()));
-        let mut look = |line: Line<'_>| {
-            let is_too_long = line.raw.is_empty() && !line.damage.is_empty();
-            search.too_long += u64::from(is_too_long);
-            let (messages, repeats) = lines.messages_and_repeats(line.raw);
-            for message in messages {
-                search.message(Some(line.number), &message)?;
-            }
-            for repeat in repeats {
-                search.repeat(line.number, &repeat)?;
-            }
-            ControlFlow::Continue(())
-        };
-        let broken = match &query.needles {
-            Some(needles) => {
-                let needles: Vec<&str> = needles.iter().map(String::as_str).collect();
-                let prefilter = Prefilter::new(&needles).map_err(io::Error::other)?;
-                for_each_line_with(prefilter, self.reader(), 0, &mut look)?
-            }
-            None => for_each_line(self.reader(), 0, &mut look)?,
-        };
-        if broken.is_none() {
+        let needles: Vec<&str> = query.needles.iter().flatten().map(String::as_str).collect();
+        let mut flow = ControlFlow::Continue(());
+        let too_long = for_each_raw_line(self.reader(), &needles, &mut |line| {
+            self.each_entry_on(line.offset, line.text, detail, &mut |_, mut entry| {
+                let repeats = std::mem::take(&mut entry.repeats);
+                let messages = lines.messages_in(entry);
+                if flow.is_continue() {
+                    flow = search.record(line.number, &messages, &repeats);
+                }
+            });
+            flow
+        })?;
+        if flow.is_continue() {
             let _ = search.finish();
         }
-        Ok(search.too_long)
+        Ok(too_long)
     }
 }
 
@@ -107,10 +104,19 @@ struct Search<'a> {
     roles_with_hits: Vec<Role>,
     /// Hits in records that usually repeat others.
     held: Vec<Found>,
-    too_long: u64,
 }
 
 impl Search<'_> {
+    fn record(&mut self, line: u64, messages: &[Message], repeats: &[Message]) -> ControlFlow<()> {
+        for message in messages {
+            self.message(Some(line), message)?;
+        }
+        for repeat in repeats {
+            self.repeat(line, repeat)?;
+        }
+        ControlFlow::Continue(())
+    }
+
     fn message(&mut self, line: Option<u64>, message: &Message) -> ControlFlow<()> {
         for found in self.query.find(line, message) {
             if !self.roles_with_hits.contains(&found.role) {
