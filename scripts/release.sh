@@ -26,11 +26,11 @@ linker() {
 }
 
 # Completions and manual pages are the same for all, and made by a program that runs here.
-cargo build --locked --quiet --profile dist
+cargo build --locked --quiet --profile dist --target "$host"
 shared=$(mktemp -d)
 trap 'rm -rf "$shared"' EXIT
 cp -r completions README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$shared"
-target/dist/turnpipe man "$shared/man"
+"target/$host/dist/turnpipe" man "$shared/man"
 
 targets=("$@")
 ((${#targets[@]})) || targets=(

