@@ -249,16 +249,21 @@ pub(super) fn line(text: &str) -> String {
 
 fn escaped(text: &str) -> String {
     let mut page = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => page.push_str("&amp;"),
-            '<' => page.push_str("&lt;"),
-            '>' => page.push_str("&gt;"),
-            '"' => page.push_str("&quot;"),
-            '\'' => page.push_str("&#39;"),
-            other => page.push(other),
-        }
+    let mut copied = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        let entity = match byte {
+            b'&' => "&amp;",
+            b'<' => "&lt;",
+            b'>' => "&gt;",
+            b'"' => "&quot;",
+            b'\'' => "&#39;",
+            _ => continue,
+        };
+        page.push_str(&text[copied..at]);
+        page.push_str(entity);
+        copied = at + 1;
     }
+    page.push_str(&text[copied..]);
     page
 }
 

@@ -1,5 +1,6 @@
 //! Claude Code: `~/.claude/projects/<directory>/<session>.jsonl`, and turnpipe's own files.
 
+use memchr::memmem;
 use serde_json::value::RawValue;
 
 use super::content::{
@@ -26,8 +27,24 @@ pub(super) static CLAUDE: Format = Format {
         "\"user\"",
         "\"queued_command\"",
     ],
+    holds_results_only,
     read,
 };
+
+/// Whether a line only holds results of calls that did not fail. Most of a file are such lines, and
+/// finding that out takes much less than reading them. These words stand for themselves, since
+/// quotation marks in strings are escaped; a line that has more of them is read.
+fn holds_results_only(line: &[u8]) -> bool {
+    let find = |text, word: &str| memmem::find(text, word.as_bytes());
+    // What the tool itself says comes behind the message.
+    let message = &line[..find(line, "\"toolUseResult\"").unwrap_or(line.len())];
+    let others = ["\"text\"", "\"assistant\"", "\"queued_command\""];
+    let mut errors = memmem::find_iter(message, "\"is_error\"");
+    find(message, "\"tool_result\"").is_some()
+        && others.iter().all(|word| find(message, word).is_none())
+        && errors.all(|at| message[at..].starts_with(b"\"is_error\":false"))
+        && find(line, "\"usage\"").is_none()
+}
 
 object! {
     Row {
@@ -327,4 +344,51 @@ fn attachment(row: &Row<'_>, detail: Detail) -> Vec<Message> {
         Origin::Injected
     };
     user_messages(origin, content)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_only_hold_results_are_known_unread() {
+        let rows = [
+            (
+                r#"[{"type":"tool_result","tool_use_id":"t","content":"one"}]"#,
+                true,
+            ),
+            (
+                r#"[{"type":"tool_result","tool_use_id":"t","content":"one","is_error":false}]"#,
+                true,
+            ),
+            (
+                r#"[{"type":"tool_result","tool_use_id":"t","content":"a \"text\" of an \"assistant\""}]"#,
+                true,
+            ),
+            (
+                r#"[{"type":"tool_result","tool_use_id":"t","content":"one","is_error":true}]"#,
+                false,
+            ),
+            (
+                r#"[{"type":"tool_result","tool_use_id":"t","content":"one","is_error": true}]"#,
+                false,
+            ),
+            (
+                r#"[{"type":"tool_result","tool_use_id":"t","content":"one"},{"type":"text","text":"typed"}]"#,
+                false,
+            ),
+            (r#""one \"tool_result\"""#, false),
+            (r#""typed""#, false),
+        ];
+        for (content, expected) in rows {
+            let line =
+                format!(r#"{{"type":"user","message":{{"role":"user","content":{content}}}}}"#);
+            assert_eq!(holds_results_only(line.as_bytes()), expected, "{line}");
+            let said = read(&line, Detail::Activity).unwrap().messages;
+            let counts = said.iter().any(|message| {
+                message.origin == Origin::Prompt || message.results().any(|result| result.failed)
+            });
+            assert!(!(expected && counts), "{line}");
+        }
+    }
 }

@@ -21,6 +21,7 @@ pub(super) static CODEX: Format = Format {
     },
     cost_words: &[],
     activity_words: &[],
+    holds_results_only: |_| false,
     read,
 };
 

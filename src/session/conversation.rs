@@ -196,13 +196,14 @@ impl Session {
 struct PickedRecords {
     place: Option<Place>,
     rows: Vec<Vec<Message>>,
+    line: Vec<u8>,
 }
 
 impl PickedRecords {
     /// The messages of a record or row. A row is read once.
     fn messages(&mut self, session: &Session, pick: Pick) -> io::Result<Vec<Message>> {
         if self.place != Some(pick.place) {
-            self.rows = read_rows(session, pick.place)?;
+            self.rows = read_rows(session, pick.place, &mut self.line)?;
             self.place = Some(pick.place);
         }
         let row = self.rows.get_mut(pick.row as usize);
@@ -210,7 +211,8 @@ impl PickedRecords {
     }
 }
 
-fn read_rows(session: &Session, place: Place) -> io::Result<Vec<Vec<Message>>> {
+/// The rows of a record. Its line is read into `line`, to use the memory again.
+fn read_rows(session: &Session, place: Place, line: &mut Vec<u8>) -> io::Result<Vec<Vec<Message>>> {
     let mut rows = Vec::new();
     if let Some(document) = &session.document {
         let row = usize::try_from(place.offset).ok();
@@ -218,8 +220,8 @@ fn read_rows(session: &Session, place: Place) -> io::Result<Vec<Vec<Message>>> {
         let entry = row.and_then(|row| session.format().read(row, Detail::Full));
         return Ok(entry.map_or(rows, Entry::into_rows));
     }
-    let mut line = vec![0; place.length as usize];
-    let filled = read_at(&session.file.file, &mut line, place.offset)?;
+    line.resize(place.length as usize, 0);
+    let filled = read_at(&session.file.file, line, place.offset)?;
     session.each_entry_on(
         place.offset,
         &line[..filled],

@@ -61,6 +61,9 @@ pub struct Format {
     pub(super) cost_words: &'static [&'static str],
     /// The same for records about a request, a prompt or a call.
     pub(super) activity_words: &'static [&'static str],
+    /// Whether a line with one of these words is still about none of them: it only holds results of
+    /// calls that did not fail.
+    pub(super) holds_results_only: fn(&[u8]) -> bool,
     /// Reads one record. Returns `None` if the text is not a JSON object.
     pub(super) read: fn(&str, Detail) -> Option<Entry>,
 }

@@ -26,6 +26,7 @@ pub(super) static GEMINI: Format = Format {
     },
     cost_words: &[],
     activity_words: &[],
+    holds_results_only: |_| false,
     read,
 };
 

@@ -161,6 +161,9 @@ impl Session {
             return Ok(());
         }
         for_each_raw_line(self.reader(), self.words(detail), &mut |line| {
+            if detail == Detail::Activity && (self.format.holds_results_only)(line.text) {
+                return ControlFlow::Continue(());
+            }
             self.each_entry_on(line.offset, line.text, detail, visit);
             ControlFlow::Continue(())
         })?;

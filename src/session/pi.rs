@@ -20,6 +20,7 @@ pub(super) static PI: Format = Format {
     },
     cost_words: &[],
     activity_words: &[],
+    holds_results_only: |_| false,
     read,
 };
 

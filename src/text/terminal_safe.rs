@@ -31,7 +31,7 @@ pub fn terminal_safe_line(text: &str) -> String {
 
 /// What becomes of blanks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Layout {
+pub(super) enum Layout {
     Lines,
     SingleLine,
 }
@@ -44,8 +44,11 @@ fn clean(text: &str, layout: Layout) -> String {
         if line.bytes().all(is_kept) {
             return Cow::Borrowed(line);
         }
-        let visible = drop_hidden(&remove_escape_sequences(line), layout);
-        Cow::Owned(drop_misplaced_joiners(&visible))
+        let alone: Option<String> = line
+            .chars()
+            .map(|character| alone(character, layout))
+            .collect();
+        Cow::Owned(alone.unwrap_or_else(|| among_others(line, layout)))
     });
     let safe: String = lines.collect();
     debug_assert!(
@@ -61,6 +64,29 @@ fn clean(text: &str, layout: Layout) -> String {
         Layout::Lines => safe,
         Layout::SingleLine => fold_blanks(&safe),
     }
+}
+
+/// What becomes of a character whatever stands beside it; `None` if that decides. Source code with tabs
+/// and text in most languages has no others, and is looked at once.
+pub(super) fn alone(character: char, layout: Layout) -> Option<char> {
+    match classify(character) {
+        CharacterClass::Blank => Some(' '),
+        CharacterClass::LineBreak if character == '\n' => match layout {
+            Layout::Lines => Some('\n'),
+            Layout::SingleLine => Some(' '),
+        },
+        CharacterClass::Visible(_)
+        | CharacterClass::KeycapBase
+        | CharacterClass::FlagBase
+        | CharacterClass::Emoji => Some(character),
+        _ => None,
+    }
+}
+
+/// A line that holds controls, marks, joiners and the like.
+pub(super) fn among_others(line: &str, layout: Layout) -> String {
+    let visible = drop_hidden(&remove_escape_sequences(line), layout);
+    drop_misplaced_joiners(&visible)
 }
 
 /// Turns every blank into a space and drops what never shows, and marks beyond the limit.

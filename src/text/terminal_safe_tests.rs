@@ -5,6 +5,7 @@ use serde::Deserialize;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
 use super::character_class::{CharacterClass, classify};
+use super::terminal_safe::{Layout, alone, among_others};
 use super::{terminal_safe, terminal_safe_line};
 
 /// A row of `tests/data/terminal.jsonl`.
@@ -91,6 +92,18 @@ proptest! {
         prop_assert_eq!(terminal_safe(&line), line);
         let lines = terminal_safe(&text);
         prop_assert_eq!(terminal_safe(&lines), lines);
+    }
+
+    #[test]
+    fn characters_that_need_no_look_around_stay_what_they_are_among_others(text in any_text()) {
+        for line in text.split_inclusive('\n') {
+            for layout in [Layout::Lines, Layout::SingleLine] {
+                let alone: Option<String> = line.chars().map(|character| alone(character, layout)).collect();
+                if let Some(alone) = alone {
+                    prop_assert_eq!(alone, among_others(line, layout));
+                }
+            }
+        }
     }
 
     #[test]
