@@ -77,6 +77,14 @@ fn text_is_found_as_it_was_said_not_as_it_is_written() {
 }
 
 #[test]
+fn a_byte_order_mark_hides_nothing() {
+    let text = format!("\u{feff}{}\n{}\n", user("the team"), user("a team"));
+    let query = Query::new("team", ANY).unwrap();
+    let lines: Vec<u64> = found(&text, &query).iter().map(|(line, _)| *line).collect();
+    assert_eq!(lines, [1, 2]);
+}
+
+#[test]
 fn calls_and_results_are_searched_on_request() {
     let text = [&*user("the login"), CALL, RESULT].join("\n");
     let mut query = Query::new("login", ANY).unwrap();
