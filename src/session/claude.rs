@@ -36,12 +36,15 @@ pub(super) static CLAUDE: Format = Format {
 /// quotation marks in strings are escaped; a line that has more of them is read.
 fn holds_results_only(line: &[u8]) -> bool {
     let find = |text, word: &str| memmem::find(text, word.as_bytes());
+    let Some(result) = find(line, "\"tool_result\"") else {
+        return false;
+    };
     // What the tool itself says comes behind the message.
-    let message = &line[..find(line, "\"toolUseResult\"").unwrap_or(line.len())];
+    let own = find(&line[result..], "\"toolUseResult\"");
+    let message = &line[..own.map_or(line.len(), |length| result + length)];
     let others = ["\"text\"", "\"assistant\"", "\"queued_command\""];
     let mut errors = memmem::find_iter(message, "\"is_error\"");
-    find(message, "\"tool_result\"").is_some()
-        && others.iter().all(|word| find(message, word).is_none())
+    others.iter().all(|word| find(message, word).is_none())
         && errors.all(|at| message[at..].starts_with(b"\"is_error\":false"))
         && find(line, "\"usage\"").is_none()
 }

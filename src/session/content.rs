@@ -200,6 +200,7 @@ pub(super) fn anthropic_blocks(raw: Option<&RawValue>, detail: Detail) -> Vec<Bl
     let list = Anthropic::list(raw).into_iter();
     list.filter_map(|block| match text(block.kind)?.as_ref() {
         "text" => Some(Block::Text(text(block.text)?.into_owned())),
+        "thinking" | "redacted_thinking" if detail == Detail::Activity => None,
         "thinking" => {
             let text = text(block.thinking)?.into_owned();
             Some(Block::Thinking(match string(block.signature) {
@@ -213,7 +214,7 @@ pub(super) fn anthropic_blocks(raw: Option<&RawValue>, detail: Detail) -> Vec<Bl
         "tool_use" | "server_tool_use" => Some(Block::Call(Call {
             id: string(block.id)?,
             name: string(block.name).unwrap_or_default(),
-            input: input_of(block.input),
+            input: input_of(block.input.filter(|_| detail != Detail::Activity)),
             signature: string(block.thought_signature),
         })),
         "tool_result" => Some(Block::Result(CallResult {

@@ -38,7 +38,8 @@ pub enum Precedence {
 pub enum Detail {
     /// What requests cost. Records that cannot say so may be passed over.
     Costs,
-    /// The same, prompts, calls, and which calls failed. Records without any may be passed over.
+    /// The same, prompts, calls without their inputs, and which calls failed. Records without any may be
+    /// passed over.
     Activity,
     /// Everything except messages and usage.
     Outline,
