@@ -400,4 +400,49 @@ mod tests {
             .collect();
         assert_eq!(answered, [vec![true, true], vec![false]]);
     }
+
+    #[test]
+    fn a_call_leads_to_the_subagent_that_it_started() {
+        let subagents = ["aa52773", "b10", "explore-call_1"].map(|id| Subagent {
+            id: id.to_owned(),
+            page: format!("{id}.html"),
+        });
+        let rows = [
+            (
+                "t1",
+                Some("Found.\nagentId: b10 (for resuming)"),
+                Some("b10.html"),
+            ),
+            ("t1", Some("agentId: b10"), Some("b10.html")),
+            ("t1", Some("agentId: b1"), None),
+            ("t1", Some("its agentId: b10"), None),
+            ("t1", None, None),
+            ("", Some("done"), None),
+            (
+                "call_1",
+                Some("Background agent launched"),
+                Some("explore-call_1.html"),
+            ),
+            ("call_1", None, Some("explore-call_1.html")),
+        ];
+        for (id, text, page) in rows {
+            let result = text.map(|text| CallResult {
+                id: id.to_owned(),
+                parts: vec![Part::Text(text.to_owned())],
+                failed: false,
+            });
+            let tool = ToolUse {
+                call: Call {
+                    id: id.to_owned(),
+                    name: "Task".to_owned(),
+                    input: RawValue::from_string("{}".to_owned()).unwrap(),
+                    signature: None,
+                },
+                asked: Place::default(),
+                answer: result.map(|result| (result, Place::default())),
+            };
+            assert_eq!(tool.subagent_page(&subagents), page, "{id} {text:?}");
+            assert_eq!(tool.subagent_page(&[]), None);
+        }
+    }
 }
