@@ -1,7 +1,7 @@
 //! A conversation as an API accepts it (`docs/protocol.md`, What a model is sent): every reply is one
 //! message, every call has one result right after it, and no id comes twice.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use crate::dialog::{Block, Call, CallResult, Message, Origin, Part, Role, Thread};
 use crate::model::Turn;
@@ -210,7 +210,7 @@ impl History {
         if last.told.is_empty() && !calls {
             return Err(NothingToAnswer::Answered);
         }
-        let mut ids = HashSet::new();
+        let mut ids = HashMap::new();
         let mut turns = Vec::new();
         for round in self.rounds {
             let keeps_thoughts = round.model.as_deref() == Some(model);
@@ -264,8 +264,9 @@ fn no_result() -> CallResult {
     }
 }
 
-/// An id that every API accepts and that no call before has.
-pub(super) fn own_id(id: &str, taken: &mut HashSet<String>) -> String {
+/// An id that every API accepts and that no call before has. `taken` has the ids of these calls, each
+/// with the number that was last appended to it: some servers give every call the same id.
+pub(super) fn own_id(id: &str, taken: &mut HashMap<String, usize>) -> String {
     let is_usual = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let usual = |c: char| if is_usual(c) { c } else { '_' };
     let mut plain: String = id.chars().map(usual).take(LONGEST_ID).collect();
@@ -273,14 +274,16 @@ pub(super) fn own_id(id: &str, taken: &mut HashSet<String>) -> String {
         plain.push_str("call");
     }
     let mut own = plain.clone();
-    let mut number = 1;
-    while !taken.insert(own.clone()) {
+    let mut number = taken.get(&plain).copied().unwrap_or(1);
+    while taken.contains_key(&own) {
         number += 1;
         let end = format!("_{number}");
         own.clone_from(&plain);
         own.truncate(LONGEST_ID - end.len());
         own.push_str(&end);
     }
+    taken.insert(plain, number);
+    taken.entry(own.clone()).or_insert(1);
     own
 }
 

@@ -1,6 +1,6 @@
 //! A reply while it arrives: which of its blocks are complete. Pure.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -15,8 +15,8 @@ pub struct Assembly {
     open: VecDeque<Open>,
     /// How many blocks came before these.
     done: usize,
-    /// The ids of calls in the conversation.
-    taken: HashSet<String>,
+    /// The ids of calls in the conversation, each with the number that was last appended to it.
+    taken: HashMap<String, usize>,
 }
 
 /// What comes out of an assembly.
@@ -53,7 +53,7 @@ impl Assembly {
         Self {
             open: VecDeque::new(),
             done: 0,
-            taken: taken.map(str::to_owned).collect(),
+            taken: taken.map(|id| (id.to_owned(), 1)).collect(),
         }
     }
 
