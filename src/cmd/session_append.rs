@@ -1,6 +1,5 @@
 //! `session append`: records a stream in a session file.
 
-use std::borrow::Cow;
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -21,7 +20,7 @@ use crate::session::record::{
     Continuation, ForeignSession, Moment, Ownership, Recorded, SessionFacts, Transcript, TurnWatch,
     ownership,
 };
-use crate::text::redact;
+use crate::text::{redact, redact_strings};
 use crate::wire::{Decoded, Decoder, Event, Understanding, prefilter_needles};
 
 /// Needles of records that are kept, apart from those about calls.
@@ -346,21 +345,9 @@ fn message_ids(io: &Io) -> String {
 
 /// The record with masks in place of secrets, in whichever of its strings they stand.
 fn without_secrets(record: &str) -> String {
-    fn mask(value: &mut Value) {
-        match value {
-            Value::String(text) => {
-                if let Cow::Owned(masked) = redact(text) {
-                    *text = masked;
-                }
-            }
-            Value::Array(elements) => elements.iter_mut().for_each(mask),
-            Value::Object(members) => members.values_mut().for_each(mask),
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        }
-    }
     match serde_json::from_str::<Value>(record) {
         Ok(mut value) => {
-            mask(&mut value);
+            redact_strings(&mut value);
             value.to_string()
         }
         // Nested too deeply to be searched: mask the text as a whole.

@@ -175,7 +175,7 @@ impl Batches {
         let batch = Batch {
             number: self.made,
             calls: vec![call],
-            said: intent(&self.said).to_owned(),
+            said: intent(&self.said),
             session: self.session.clone(),
             cwd: self.cwd.clone(),
         };
@@ -210,9 +210,8 @@ impl Batches {
             }
             _ => return,
         }
-        let said = intent(&self.said).to_owned();
         if let Some(open) = self.open.iter_mut().find(|open| open.is_current) {
-            open.batch.said = said;
+            open.batch.said = intent(&self.said);
         }
     }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::dialog::{Block, Message, Origin, Role, Thread, without_injected};
+use crate::text::redact;
 
 /// The answer of Qwen Code's model to the context at the start of a session, in older versions.
 const ACKNOWLEDGED_CONTEXT: &str = "Got it. Thanks for the context!";
@@ -17,9 +18,9 @@ pub struct Said {
 }
 
 impl Said {
-    /// The parts, without anything between them.
+    /// The parts, without anything between them. Secrets are masked, because models see the text.
     pub fn text(&self) -> String {
-        self.parts.concat()
+        redact(&self.parts.concat()).into_owned()
     }
 }
 

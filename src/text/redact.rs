@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
+use serde_json::Value;
 
 /// What stands in for a secret.
 pub const MASK: &str = "[redacted]";
@@ -82,6 +83,20 @@ pub fn redact(text: &str) -> Cow<'_, str> {
         let kept = found.iter().skip(1).flatten().next();
         format!("{}{MASK}", kept.map_or("", |kept| kept.as_str()))
     })
+}
+
+/// Masks secrets in whichever string of a JSON value they stand.
+pub fn redact_strings(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if let Cow::Owned(masked) = redact(text) {
+                *text = masked;
+            }
+        }
+        Value::Array(elements) => elements.iter_mut().for_each(redact_strings),
+        Value::Object(members) => members.values_mut().for_each(redact_strings),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// Whether a variable of this name usually holds a secret.

@@ -270,6 +270,33 @@ fn signed_thoughts_reach_no_prompt() {
 }
 
 #[test]
+fn secrets_reach_no_prompt() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = format!("ghp_{}", "a1B2".repeat(9));
+    let talk = qwen(&TALK).replace("Done.", &format!("Done with {key}."));
+    assert!(talk.contains(&key));
+    let path = write(folder.path(), "s.jsonl", &talk);
+    let server = Server::start(NO_DELAY, always(titles("Port the parser")));
+    for command in ["title", "recap"] {
+        let _ = fed(server.command(&[command, path.to_str().unwrap()]), "").status;
+    }
+    let input = stream(1)
+        .replace("I read file 0.", &format!("I use {key}."))
+        .replace(r"1\tfn main() {}", &format!(r"1\t{key}"));
+    assert_eq!(input.matches(&key).count(), 2, "{input}");
+    let _ = fed(server.command(&["summarize-batch"]), &input).status;
+    let asked = server.bodies.lock().unwrap();
+    assert_eq!(asked.len(), 3);
+    for body in asked.iter() {
+        let body = body.to_string();
+        assert!(
+            body.contains("ghp_[redacted]") && !body.contains(&key),
+            "{body}"
+        );
+    }
+}
+
+#[test]
 fn shortcuts_ask_no_model_about_single_reads() {
     let server = Server::start(NO_DELAY, always(says("never")));
     let told = fed(

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::jsonl::replace_lone_surrogates;
 use crate::model::{PromptId, Request, Turn};
-use crate::text::{truncate_utf16, utf16_length};
+use crate::text::{redact, redact_strings, truncate_utf16, utf16_length};
 use crate::wire::beginning_of_string;
 
 /// How much of an input or output is shown, in UTF-16 units.
@@ -12,6 +12,10 @@ const SHOWN: usize = 300;
 
 /// How much of the last thing that the model said is shown, in UTF-16 units.
 const INTENT: usize = 200;
+
+/// How far secrets are looked for behind what is shown, in characters: cut in two, they look like any
+/// other text.
+const BEYOND: usize = 4096;
 
 /// The token budget of a label.
 const MOST_TOKENS: u32 = 60;
@@ -34,24 +38,33 @@ pub fn shown(json: &str) -> String {
     excerpt(json, SHOWN)
 }
 
-/// At most `limit` UTF-16 units of a JSON value without blanks between its parts. A cut ends with
-/// three dots and never splits a character.
+/// At most `limit` UTF-16 units of a JSON value without blanks between its parts, with secrets masked.
+/// A cut ends with three dots and never splits a character.
 pub fn excerpt(json: &str, limit: usize) -> String {
     const MORE: &str = "...";
-    let json = beginning_of_string(json, limit + 1);
+    let json = beginning_of_string(json, limit + BEYOND);
     let repaired = replace_lone_surrogates(&json);
     let value: Result<Value, _> = serde_json::from_str(repaired.as_deref().unwrap_or(&json));
-    let text = value.map_or_else(|_| json.trim().to_owned(), |value| value.to_string());
+    let text = match value {
+        Ok(mut value) => {
+            redact_strings(&mut value);
+            value.to_string()
+        }
+        Err(_) => json.trim().to_owned(),
+    };
+    // Once more, because the name of a member can tell that its value is a secret.
+    let text = redact(&text);
     if utf16_length(&text) <= limit {
-        return text;
+        return text.into_owned();
     }
     let kept = truncate_utf16(&text, limit.saturating_sub(MORE.len()));
     format!("{kept}{MORE}")
 }
 
-/// The part of what the model said that prompts show.
-pub fn intent(said: &str) -> &str {
-    truncate_utf16(said, INTENT)
+/// The part of what the model said that prompts show, with secrets masked.
+pub fn intent(said: &str) -> String {
+    let said = redact(truncate_utf16(said, INTENT + BEYOND));
+    truncate_utf16(&said, INTENT).to_owned()
 }
 
 /// The question about a batch of calls. `said` is what the model said last, if anything.
@@ -108,6 +121,32 @@ mod tests {
             };
             prop_assert_eq!(excerpt(&json, 20), expected);
         }
+    }
+
+    #[test]
+    fn secrets_are_masked_before_they_are_cut() {
+        let key = format!("ghp_{}", "a1B2".repeat(9));
+        let masked = "ghp_[redacted]";
+        let late = "x ".repeat(140);
+        for (json, expected) in [
+            (format!(r#""{key}""#), format!(r#""{masked}""#)),
+            // The escape of a line break ends in a letter.
+            (format!(r#""a\n{key}""#), format!(r#""a\n{masked}""#)),
+            (
+                format!(r#"{{"env":["{key}"]}}"#),
+                format!(r#"{{"env":["{masked}"]}}"#),
+            ),
+            (
+                r#"{"password": "correcthorse"}"#.to_owned(),
+                r#"{"password":"[redacted]"}"#.to_owned(),
+            ),
+            // The limit stands in the middle of the key.
+            (format!(r#""{late}{key}""#), format!(r#""{late}{masked}""#)),
+        ] {
+            assert_eq!(shown(&json), expected);
+        }
+        let said = format!("{}{key}", "y ".repeat(92));
+        assert_eq!(intent(&said), format!("{}{masked}", "y ".repeat(92)));
     }
 
     #[test]

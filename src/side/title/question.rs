@@ -124,6 +124,13 @@ mod tests {
     }
 
     #[test]
+    fn secrets_are_masked_before_they_are_cut() {
+        let key = format!("ghp_{}", "a1B2".repeat(9));
+        let talk = [said(Role::User, &format!("deploy with {key} now"))];
+        assert_eq!(tail(&talk, 18), "ghp_[redacted] now");
+    }
+
+    #[test]
     fn no_half_character_is_shown() {
         let talk = [said(Role::User, "aaaa😀bbbbb")];
         assert_eq!(tail(&talk, 7), "😀bbbbb");
