@@ -211,7 +211,7 @@ fn ctrl_c_in_a_pipeline_loses_no_result() {
             ),
         );
         let script = format!(
-            "{{ cat {0}; exec sleep 1000; }} | \"$T\" run-tools --permission-mode bypassPermissions | \"$T\" run-tools > output",
+            "env --default-signal=INT tail -n +1 -f {0} | \"$T\" run-tools --permission-mode bypassPermissions | \"$T\" run-tools > output",
             calls.display()
         );
         let mut pipeline = Command::new("bash")
