@@ -11,6 +11,7 @@ use super::check_line::{LineForm, Question, read_question};
 use super::inputs::{InputErrors, is_stdin, open_stream, take_stdin};
 use super::line_reader::{Line, LineReader};
 use super::output::{self, RecordWriter};
+use super::progress::ProgressLine;
 use super::{Globals, Outcome};
 use crate::io::{Io, Messages};
 use crate::wire::records::CheckErrorRecord;
@@ -64,6 +65,7 @@ impl CheckInput {
         globals: &Globals,
         io: &mut Io,
     ) -> anyhow::Result<Outcome> {
+        let progress = ProgressLine::of_input("checking", &self.files, globals.quiet, io);
         let mut answering = Answering {
             check,
             form: if self.plain {
@@ -78,14 +80,14 @@ impl CheckInput {
         };
         let mut errors = InputErrors::new(&io.messages);
         if self.files.is_empty() {
-            answering.answer_source(take_stdin(io)?, None)?;
+            answering.answer_source(progress.counting(take_stdin(io)?), None)?;
         }
         for path in &self.files {
             let name = path.to_string_lossy();
             match open_stream(path, io) {
                 Ok(stream) => {
                     let name = (!is_stdin(path)).then_some(&*name);
-                    answering.answer_source(stream, name)?;
+                    answering.answer_source(progress.counting(stream), name)?;
                 }
                 Err(error) => errors.report(&name, &error),
             }

@@ -3,21 +3,18 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
 
 use super::command::Run;
 use super::cost_table::fitted_table;
+use super::doctor_models::models;
 use super::output::{self, Form, FormArguments};
 use super::{Globals, Outcome};
 use crate::config::{Config, ConfigSource, Overrides, PermissionFlags, Setting, session_roots};
 use crate::io::{Environment, Io};
-use crate::model::{
-    Connector, KeyCheck, Model, ModelName, ModelWorld, PromptId, RemoteModel, Request, Turn,
-};
-use crate::process::{CancelToken, Enforcement, LaneOptions, Spawners};
+use crate::process::{Enforcement, LaneOptions, Spawners};
 use crate::session::discover;
 use crate::text::terminal_safe_line;
 use crate::tools::Registry;
@@ -56,9 +53,6 @@ const SCRIPTS: [(&str, &[&str], &[&str]); 3] = [
     ),
 ];
 
-/// The most tokens of an answer to a trial request; some models think first.
-const TRIAL_TOKENS: u32 = 1024;
-
 /// Show what is configured, where each value comes from, and what cannot work
 ///
 /// Looks at the configuration and the files that it names, keys (which are not shown), what the
@@ -71,7 +65,7 @@ const TRIAL_TOKENS: u32 = 1024;
   turnpipe doctor --probe
   turnpipe doctor -o jsonl | jq -r '.condition + \" \" + .name'")]
 pub(super) struct DoctorArguments {
-    /// Send a small request to each configured model
+    /// Send a small request to each configured model, and ask its server which models it has
     #[arg(long)]
     probe: bool,
     #[command(flatten)]
@@ -88,7 +82,7 @@ impl Run for DoctorArguments {
         findings.push(permissions(&config)?);
         findings.extend(settings.iter().map(|one| finding(Subject::Setting, one)));
         findings.extend(keys.iter().map(|one| finding(Subject::Key, one)));
-        findings.extend(self.models(&config, io));
+        findings.extend(models(&config, self.probe, globals.quiet, io));
         findings.push(enforcement());
         findings.extend(sessions(&io.environment));
         findings.extend(completions(&io.environment));
@@ -108,58 +102,6 @@ impl Run for DoctorArguments {
         } else {
             Outcome::Done
         })
-    }
-}
-
-impl DoctorArguments {
-    fn models(&self, config: &Config, io: &Io) -> Vec<DoctorRecord> {
-        let settings = config.models(None);
-        let connector = |keys| {
-            let world = ModelWorld {
-                environment: io.environment.clone(),
-                clock: Arc::clone(&io.clock),
-                ids: Arc::clone(&io.ids),
-            };
-            Connector::new(settings.clone(), world, keys)
-        };
-        let providers = connector(KeyCheck::Waived);
-        let mut findings = Vec::new();
-        for provider in settings.providers.keys() {
-            let model = RemoteModel {
-                provider: provider.clone(),
-                model: "any".to_owned(),
-            };
-            let connected = providers.connect(&ModelName::Remote(model));
-            let found = new(Subject::Model, provider, "provider", "");
-            findings.push(judged(found, connected.map(|_| ())));
-        }
-        let models = connector(KeyCheck::Demanded);
-        let advisor = config.advisor(None);
-        for chosen in [&settings.fast, &settings.main, &advisor]
-            .into_iter()
-            .flatten()
-        {
-            let mut found = new(Subject::Model, &chosen.name, "configured", chosen.by);
-            let connected = chosen
-                .name
-                .parse::<ModelName>()
-                .map_err(anyhow::Error::from);
-            let connected = connected.and_then(|name| Ok(models.connect(&name)?));
-            let tried = connected.and_then(|model| match model {
-                Model::Provider(provider) if self.probe => {
-                    let mut request = Request::new(PromptId("doctor_probe"), TRIAL_TOKENS);
-                    request
-                        .turns
-                        .push(Turn::user("Answer with the word `ready`."));
-                    provider.complete(&request, &CancelToken::default())?;
-                    "answered".clone_into(&mut found.value);
-                    Ok(())
-                }
-                _ => Ok(()),
-            });
-            findings.push(judged(found, tried));
-        }
-        findings
     }
 }
 
@@ -306,7 +248,7 @@ fn finding(subject: Subject, setting: &Setting) -> DoctorRecord {
     new(subject, &setting.name, &setting.value, &setting.source)
 }
 
-fn new(subject: Subject, name: &str, value: &str, source: &str) -> DoctorRecord {
+pub(super) fn new(subject: Subject, name: &str, value: &str, source: &str) -> DoctorRecord {
     DoctorRecord {
         subject,
         name: name.to_owned(),
@@ -318,7 +260,7 @@ fn new(subject: Subject, name: &str, value: &str, source: &str) -> DoctorRecord 
 }
 
 /// The finding, broken if what was tried has failed.
-fn judged(found: DoctorRecord, tried: Result<(), impl ToString>) -> DoctorRecord {
+pub(super) fn judged(found: DoctorRecord, tried: Result<(), impl ToString>) -> DoctorRecord {
     match tried {
         Ok(()) => found,
         Err(error) => DoctorRecord {

@@ -17,6 +17,7 @@ mod completions;
 mod conversation;
 mod cost_table;
 mod doctor;
+mod doctor_models;
 mod error;
 mod globals;
 mod guards;

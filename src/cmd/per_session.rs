@@ -118,7 +118,7 @@ pub(super) struct Runner {
     pub(super) stop: StopWatch,
     pub(super) form: Form,
     pub(super) verbose: bool,
-    quiet: bool,
+    pub(super) quiet: bool,
     pub(super) messages: Messages,
 }
 

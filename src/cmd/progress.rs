@@ -1,18 +1,21 @@
 //! A progress line on a terminal.
 
-use std::io::{self, Write};
+use std::fmt;
+use std::fs::Metadata;
+use std::io::{self, Read, Write};
 use std::mem;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::exec::{Observer, Progress};
-use crate::io::{Io, Output};
-use crate::text::terminal_safe_line;
+use crate::io::{Input, Io, Output};
+use crate::text::{byte_size, terminal_safe_line};
 
 /// Work that is done sooner shows no progress.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -32,12 +35,7 @@ pub(super) struct ProgressLine {
 impl ProgressLine {
     /// Work without a known end, e.g. `searching`.
     pub(super) fn spinner(what: &'static str, quiet: bool, io: &mut Io) -> Self {
-        let mut line = Self::new(None, "{spinner} {msg} {elapsed}", quiet, io);
-        if let Some(bar) = &line.bar {
-            bar.set_message(what);
-        }
-        line.begin();
-        line
+        Self::begun(what, None, "{spinner} {msg} {elapsed}", quiet, io)
     }
 
     /// Work on `count` sessions, e.g. `reading`.
@@ -46,8 +44,34 @@ impl ProgressLine {
             return Self::spinner(what, quiet, io);
         }
         let count = u64::try_from(count).unwrap_or(u64::MAX);
-        let template = "{msg} {bar:20} {pos}/{len} sessions, {eta} left";
-        let mut line = Self::new(Some(count), template, quiet, io);
+        let template = "{msg} {bar:20} {pos}/{len} sessions, {rate}, {eta} left";
+        Self::begun(what, Some(count), template, quiet, io)
+    }
+
+    /// Work on what is read by way of [`counting`](Self::counting), e.g. `labelling`: these files, or
+    /// standard input. Nothing is shown for a pipe: whoever writes to it shows how far it is, on the
+    /// same line of the same terminal.
+    pub(super) fn of_input(
+        what: &'static str,
+        files: &[PathBuf],
+        quiet: bool,
+        io: &mut Io,
+    ) -> Self {
+        let Some(length) = length(files, &io.stdin) else {
+            return Self::new(None, "", true, io);
+        };
+        let template = "{msg} {bar:20} {bytes}, {eta} left";
+        Self::begun(what, Some(length), template, quiet, io)
+    }
+
+    fn begun(
+        what: &'static str,
+        length: Option<u64>,
+        template: &str,
+        quiet: bool,
+        io: &mut Io,
+    ) -> Self {
+        let mut line = Self::new(length, template, quiet, io);
         if let Some(bar) = &line.bar {
             bar.set_message(what);
         }
@@ -67,7 +91,7 @@ impl ProgressLine {
         }
         let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::hidden());
         let bar = match ProgressStyle::with_template(template) {
-            Ok(style) => bar.with_style(style),
+            Ok(style) => bar.with_style(style.with_key("bytes", bytes).with_key("rate", rate)),
             Err(_) => bar,
         };
         let above = bar.clone();
@@ -101,7 +125,15 @@ impl ProgressLine {
         self.timer = Some((sender, timer));
     }
 
-    /// The number of sessions that are done, for those who count them.
+    /// The same reader. What it reads is done.
+    pub(super) fn counting<Source: Read>(&self, source: Source) -> Counting<Source> {
+        Counting {
+            source,
+            done: self.done(),
+        }
+    }
+
+    /// The number of sessions or bytes that are done, for those who count them.
     pub(super) fn done(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.done)
     }
@@ -110,6 +142,50 @@ impl ProgressLine {
     pub(super) fn advance(&self) {
         self.done.fetch_add(1, Ordering::Relaxed);
     }
+}
+
+/// How many bytes there are to read, if all of it is files.
+fn length(files: &[PathBuf], stdin: &Input) -> Option<u64> {
+    let of_file = |metadata: io::Result<Metadata>| {
+        let metadata = metadata.ok()?;
+        metadata.is_file().then_some(metadata.len())
+    };
+    match (files, stdin) {
+        ([], Input::Descriptor(file)) => of_file(file.metadata()),
+        ([], Input::Closed) => None,
+        (files, _) => files.iter().map(|path| of_file(path.metadata())).sum(),
+    }
+}
+
+/// A reader that counts what it reads.
+pub(super) struct Counting<Source> {
+    source: Source,
+    done: Arc<AtomicU64>,
+}
+
+impl<Source: Read> Read for Counting<Source> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(buffer)?;
+        self.done.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+/// How many bytes are done, of how many, and how many in a second.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn bytes(state: &ProgressState, text: &mut dyn fmt::Write) {
+    let [done, all, rate] = [
+        state.pos(),
+        state.len().unwrap_or_default(),
+        state.per_sec() as u64,
+    ]
+    .map(byte_size);
+    let _ = write!(text, "{done}/{all}, {rate}/s");
+}
+
+/// How many sessions are done in a second.
+fn rate(state: &ProgressState, text: &mut dyn fmt::Write) {
+    let _ = write!(text, "{:.0}/s", state.per_sec());
 }
 
 impl Drop for ProgressLine {

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::command::Run;
 use super::inputs::{report_foreign_stream, session_to_write, take_stdin};
 use super::output::{self, RecordWriter};
+use super::progress::{Counting, ProgressLine};
 use super::{Globals, Outcome, UsageError};
 use crate::io::{Input, Io, Messages};
 use crate::jsonl::{Mapping, Piece, Prefilter, Reader, WriteError, Writer};
@@ -79,9 +80,10 @@ enum LoopEvent {
 
 impl Run for SessionAppendArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let progress = ProgressLine::of_input("recording", &[], globals.quiet, io);
         let stdin = take_stdin(io)?;
         let target = self.target(io)?;
-        let events = listen(stdin)?;
+        let events = listen(progress.counting(stdin))?;
         let directory = std::env::current_dir().context("cannot find the working directory")?;
         let facts = SessionFacts {
             session_id: self
@@ -308,7 +310,7 @@ impl Recording<'_> {
 }
 
 /// Starts the threads that report input and signals to the main loop.
-fn listen(stdin: Input) -> anyhow::Result<Receiver<LoopEvent>> {
+fn listen(stdin: Counting<Input>) -> anyhow::Result<Receiver<LoopEvent>> {
     let (sender, events) = sync_channel(PIECES_AHEAD);
     let signals = sender.clone();
     report_end_signals(move |signal| {

@@ -16,6 +16,7 @@ use super::label_printer::{LabelPrinter, Printing};
 use super::model_arguments::{Occasion, StandIn, nothing_to_send};
 use super::model_failures::ModelFailures;
 use super::output::{self, Form};
+use super::progress::ProgressLine;
 use super::side_arguments::SideArguments;
 use super::{Globals, Outcome, UsageError};
 use crate::flow::{LabelEnd, LabelMaker, LabelSink, Labels, Placing, Shortcuts, Source, Timing};
@@ -105,8 +106,9 @@ impl Run for SummarizeBatchArguments {
             .as_deref()
             .map(|path| recorder(path, io))
             .transpose()?;
+        let progress = ProgressLine::of_input("labelling", &self.files, globals.quiet, io);
         let mut errors = InputErrors::new(&io.messages);
-        let input = self.input(&mut errors, io)?;
+        let input = Box::new(progress.counting(self.input(&mut errors, io)?));
         let timing = Timing {
             placing: match self.emit {
                 EmitLabels::Turn => Placing::BeforeNextMessage(Duration::from_millis(self.hold_ms)),

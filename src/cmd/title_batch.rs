@@ -8,6 +8,7 @@ use clap::ValueEnum;
 
 use super::output;
 use super::per_session::{Made, PerSession, Summary, of_named, read};
+use super::progress::ProgressLine;
 use super::session_names::{NamedSession, StandardInput};
 use super::title::Titles;
 use super::{Globals, Outcome, UsageError};
@@ -66,6 +67,8 @@ impl Titles<'_> {
         let open = files.open()?;
         let waiting = open.values().flat_map(|batch| batch.sessions.values());
         let waiting: HashSet<&Path> = waiting.map(PathBuf::as_path).collect();
+        let quiet = self.runner.quiet;
+        let progress = ProgressLine::of_sessions("reading", sessions.len(), quiet, io);
         let mut all: Vec<Made> = Vec::new();
         let mut questions: Vec<(usize, Question)> = Vec::new();
         each_in_order(
@@ -73,6 +76,7 @@ impl Titles<'_> {
             self.arguments.common.source.jobs().get(),
             |session| self.question(session, asker, &waiting),
             |place, (session_id, question)| -> anyhow::Result<()> {
+                progress.advance();
                 let session = &sessions[place];
                 let result = question.map(|question| questions.push((place, question)));
                 all.push(Made {
@@ -84,6 +88,8 @@ impl Titles<'_> {
                 Ok(())
             },
         )?;
+        drop(progress);
+        let progress = ProgressLine::spinner("sending", quiet, io);
         let mut sent = 0;
         for part in parts(questions, endpoint.limits()) {
             match self.send(endpoint, asker, &files, &part)? {
@@ -95,6 +101,7 @@ impl Titles<'_> {
                 }
             }
         }
+        drop(progress);
         if sent > 0 {
             self.runner.messages.note(&format!(
                 "asked for {}; `turnpipe title --batch collect` fetches them",
@@ -180,6 +187,7 @@ impl Titles<'_> {
     /// A model cannot be asked any more, or state or output cannot be read or written.
     pub(super) fn collect(&self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let files = self.state.batches()?;
+        let progress = ProgressLine::spinner("fetching", self.runner.quiet, io);
         let messages = &self.runner.messages;
         let mut all = Vec::new();
         let mut open = 0;
@@ -221,6 +229,7 @@ impl Titles<'_> {
                 })),
             }
         }
+        drop(progress);
         if open > 0 {
             messages.note(&format!("not ready yet: {}", titles(open)));
         }

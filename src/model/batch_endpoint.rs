@@ -2,30 +2,20 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use tokio::time::timeout;
 
 use super::apis::{Extent, read};
 use super::draft::{Delivered, Draft};
-use super::remote::Remote;
+use super::remote::{BOUNDARY, Message, Remote};
 use super::server_error::ServerError;
-use super::transport::Transport;
 use super::{Api, Delivery, Event, Failure, Provider, Refused, Reply, Request};
-use crate::http::{Outgoing, Task};
 use crate::process::CancelToken;
-
-/// How long a batch may take to be sent or fetched.
-const LONGEST_TRANSFER: Duration = Duration::from_mins(10);
 
 /// What `OpenAI` calls the requests of a batch.
 const ENDPOINT: &str = "/v1/chat/completions";
-
-/// What separates the parts of an uploaded form. No JSON has it at the beginning of a line.
-const BOUNDARY: &str = "--turnpipe-batch";
 
 /// Where many requests are sent together. Calls block.
 pub trait BatchEndpoint {
@@ -88,13 +78,6 @@ impl Provider for Answered {
     fn body(&self, _: &Request, _: Delivery) -> String {
         String::new()
     }
-}
-
-/// What is sent.
-enum Message<'a> {
-    Json(Value),
-    Form(&'a str),
-    Nothing,
 }
 
 /// An answer to one request, as `OpenAI` and `Anthropic` write them.
@@ -188,74 +171,6 @@ impl BatchEndpoint for Remote {
 }
 
 impl Remote {
-    fn api(&self) -> Api {
-        self.shared.dialect().api
-    }
-
-    /// Sends a message, or asks for something, and returns what the provider says.
-    fn call(
-        &self,
-        path: &str,
-        message: Message<'_>,
-        stop: &CancelToken,
-    ) -> Result<String, Failure> {
-        let shared = Arc::clone(&self.shared);
-        let Transport::Network(client, _) = &shared.transport else {
-            return Err(Failure::Unusable {
-                message: "a recording has no batches".to_owned(),
-            });
-        };
-        let (client, stop) = (Arc::clone(client), stop.clone());
-        let mut headers = shared.access.headers.clone();
-        headers.extend(shared.access.key.header(shared.limits.total)?);
-        let (body, content_type) = match message {
-            Message::Json(value) => (value.to_string(), Some("application/json".to_owned())),
-            Message::Form(form) => {
-                let content_type = format!("multipart/form-data; boundary={BOUNDARY}");
-                (form.to_owned(), Some(content_type))
-            }
-            Message::Nothing => (String::new(), None),
-        };
-        let outgoing = Outgoing {
-            address: shared.target.base.join(path),
-            headers,
-            body,
-        };
-        shared.admit(&outgoing)?;
-        let redaction = outgoing.redaction();
-        let work = move |_: Task<()>| async move {
-            let transfer = async {
-                let sent = match &content_type {
-                    Some(content_type) => client.send_as(&outgoing, content_type).await,
-                    None => client.fetch(&outgoing).await,
-                };
-                let mut response = sent?;
-                let mut body = Vec::new();
-                while let Some(piece) = response.piece().await? {
-                    body.extend(piece);
-                }
-                Ok((response.status, String::from_utf8_lossy(&body).into_owned()))
-            };
-            tokio::select! {
-                biased;
-                () = stop.fired() => Err(Failure::Aborted),
-                done = timeout(LONGEST_TRANSFER, transfer) => {
-                    done.unwrap_or(Err(Failure::TimedOut { limit: LONGEST_TRANSFER }))
-                }
-            }
-        };
-        let done = self.engine.run(work, |()| ());
-        let (status, body) = done.unwrap_or_else(|error| {
-            let message = format!("cannot make requests: {error}");
-            Err(Failure::Unreachable { message })
-        })?;
-        if (200..300).contains(&status) {
-            return Ok(body);
-        }
-        let failure = ServerError::of_body(&body).failure(Some(status), None);
-        Err(failure.cleaned(&redaction))
-    }
-
     /// Reads a file of answers, one a line, in any order.
     fn add(&self, lines: &str, answers: &mut HashMap<String, Result<Reply, Failure>>) {
         for line in lines.lines() {

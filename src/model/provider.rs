@@ -37,6 +37,14 @@ pub trait Provider: Send + Sync {
         None
     }
 
+    /// The names of the models that its server has; none where nobody can be asked.
+    ///
+    /// # Errors
+    /// The server has no such list.
+    fn models(&self, _: &CancelToken) -> Result<Vec<String>, Failure> {
+        Ok(Vec::new())
+    }
+
     /// The exact body that a request is sent with; nothing is sent.
     fn body(&self, request: &Request, delivery: Delivery) -> String;
 }

@@ -1,7 +1,9 @@
 //! A model behind an API.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
+use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::adaptation::adapt;
@@ -11,14 +13,23 @@ use super::key::Key;
 use super::listener::Listener;
 use super::pace::{Front, Pace};
 use super::retry::{Retry, RetryPolicy};
+use super::server_error::ServerError;
 use super::transport::{Target, Transport};
-use super::{Attempts, BatchEndpoint, Delivery, Dialect, Event, Failure, Provider, Reply, Request};
+use super::{
+    Api, Attempts, BatchEndpoint, Delivery, Dialect, Event, Failure, Provider, Reply, Request,
+};
 use crate::http::{Engine, Header, Outgoing, PlainText, Task, TimeLimits};
 use crate::io::{Clock, Ids};
 use crate::process::CancelToken;
 
 /// How often a request is adapted after a refusal.
 const MOST_ADAPTATIONS: usize = 3;
+
+/// How long a batch may take to be sent or fetched.
+const LONGEST_TRANSFER: Duration = Duration::from_mins(10);
+
+/// What separates the parts of an uploaded form. No JSON has it at the beginning of a line.
+pub(super) const BOUNDARY: &str = "--turnpipe-batch";
 
 /// A model behind an API.
 pub(super) struct Remote {
@@ -50,6 +61,13 @@ pub(super) struct Access {
     pub(super) key: Key,
     /// Where secrets may be sent without encryption.
     pub(super) plain_text: PlainText,
+}
+
+/// What is sent where no reply of the model is asked for.
+pub(super) enum Message<'a> {
+    Json(Value),
+    Form(&'a str),
+    Nothing,
 }
 
 impl Provider for Remote {
@@ -98,9 +116,92 @@ impl Provider for Remote {
         (self.shared.takes_batches && is_sent).then_some(self)
     }
 
+    fn models(&self, stop: &CancelToken) -> Result<Vec<String>, Failure> {
+        let (path, list, name) = self.api().list_of_models();
+        let answer = self.call(path, Message::Nothing, stop)?;
+        let answer: Value = serde_json::from_str(&answer).unwrap_or_default();
+        let models = answer[list].as_array().ok_or_else(|| Failure::Malformed {
+            reason: format!("the answer has no list `{list}`"),
+        })?;
+        let names = models.iter().filter_map(|model| model[name].as_str());
+        // Gemini's names are paths.
+        let names = names.map(|name| name.strip_prefix("models/").unwrap_or(name).to_owned());
+        Ok(names.collect())
+    }
+
     fn body(&self, request: &Request, delivery: Delivery) -> String {
         let shared = &self.shared;
         shared.outgoing(&shared.dialect(), request, delivery).body
+    }
+}
+
+impl Remote {
+    pub(super) fn api(&self) -> Api {
+        self.shared.dialect().api
+    }
+
+    /// Sends a message, or asks for something, and returns what the provider says.
+    pub(super) fn call(
+        &self,
+        path: &str,
+        message: Message<'_>,
+        stop: &CancelToken,
+    ) -> Result<String, Failure> {
+        let shared = Arc::clone(&self.shared);
+        let Transport::Network(client, _) = &shared.transport else {
+            return Err(Failure::Unusable {
+                message: "a recording answers only what was recorded".to_owned(),
+            });
+        };
+        let (client, stop) = (Arc::clone(client), stop.clone());
+        let mut headers = shared.access.headers.clone();
+        headers.extend(shared.access.key.header(shared.limits.total)?);
+        let (body, content_type) = match message {
+            Message::Json(value) => (value.to_string(), Some("application/json".to_owned())),
+            Message::Form(form) => {
+                let content_type = format!("multipart/form-data; boundary={BOUNDARY}");
+                (form.to_owned(), Some(content_type))
+            }
+            Message::Nothing => (String::new(), None),
+        };
+        let outgoing = Outgoing {
+            address: shared.target.base.join(path),
+            headers,
+            body,
+        };
+        shared.admit(&outgoing)?;
+        let redaction = outgoing.redaction();
+        let work = move |_: Task<()>| async move {
+            let transfer = async {
+                let sent = match &content_type {
+                    Some(content_type) => client.send_as(&outgoing, content_type).await,
+                    None => client.fetch(&outgoing).await,
+                };
+                let mut response = sent?;
+                let mut body = Vec::new();
+                while let Some(piece) = response.piece().await? {
+                    body.extend(piece);
+                }
+                Ok((response.status, String::from_utf8_lossy(&body).into_owned()))
+            };
+            tokio::select! {
+                biased;
+                () = stop.fired() => Err(Failure::Aborted),
+                done = timeout(LONGEST_TRANSFER, transfer) => {
+                    done.unwrap_or(Err(Failure::TimedOut { limit: LONGEST_TRANSFER }))
+                }
+            }
+        };
+        let done = self.engine.run(work, |()| ());
+        let (status, body) = done.unwrap_or_else(|error| {
+            let message = format!("cannot make requests: {error}");
+            Err(Failure::Unreachable { message })
+        })?;
+        if (200..300).contains(&status) {
+            return Ok(body);
+        }
+        let failure = ServerError::of_body(&body).failure(Some(status), None);
+        Err(failure.cleaned(&redaction))
     }
 }
 

@@ -194,50 +194,101 @@ fn what_is_configured_and_cannot_work_is_told() {
     }
 }
 
+/// Answers these requests, one a connection: how each begins, the status, and the body.
+fn serve(listener: &TcpListener, exchanges: Vec<(&'static str, &'static str, Value)>) {
+    for (beginning, status, body) in exchanges {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = Vec::new();
+        let end: &[u8] = if beginning.starts_with("GET") {
+            b"\r\n\r\n"
+        } else {
+            b"}"
+        };
+        while !request.ends_with(end) {
+            let mut buffer = [0; 4096];
+            let count = stream.read(&mut buffer).unwrap();
+            request.extend_from_slice(&buffer[..count]);
+        }
+        let request = String::from_utf8(request).unwrap();
+        assert!(request.starts_with(beginning), "{request}");
+        let body = body.to_string();
+        write!(
+            stream,
+            "HTTP/1.1 {status}\r\ncontent-type: application/json\r\nconnection: close\r\n\
+             content-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+    }
+}
+
 #[test]
-fn a_probe_asks_each_model_once() {
+fn a_probe_asks_each_model_and_its_server_for_a_list() {
     let home = tempfile::tempdir().unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}/v1", listener.local_addr().unwrap());
-    let server = std::thread::spawn(move || {
-        let reply = json!({
-            "choices": [{
-                "index": 0, "finish_reason": "stop",
-                "message": { "role": "assistant", "content": "ready" },
-            }],
-            "usage": { "prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2 },
-        })
-        .to_string();
-        for (status, body) in [("200 OK", reply.as_str()), ("401 Unauthorized", "{}")] {
-            let (mut stream, _) = listener.accept().unwrap();
-            let mut request = Vec::new();
-            while !request.ends_with(b"}") {
-                let mut buffer = [0; 4096];
-                let count = stream.read(&mut buffer).unwrap();
-                request.extend_from_slice(&buffer[..count]);
-            }
-            write!(
-                stream,
-                "HTTP/1.1 {status}\r\ncontent-type: application/json\r\nconnection: close\r\n\
-                 content-length: {}\r\n\r\n{body}",
-                body.len()
-            )
-            .unwrap();
-        }
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let openai = format!("{address}/v1");
+    let config = home.path().join(".config/turnpipe");
+    fs::create_dir_all(&config).unwrap();
+    let provider = format!("[providers.lab]\npreset = \"gemini\"\nbase_url = \"{address}\"\n");
+    fs::write(config.join("config.toml"), provider).unwrap();
+    let reply = json!({
+        "choices": [{
+            "index": 0, "finish_reason": "stop",
+            "message": { "role": "assistant", "content": "ready" },
+        }],
+        "usage": { "prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2 },
     });
-    let variables = [
-        ("OPENAI_BASE_URL", address.as_str()),
-        ("TURNPIPE_FAST_MODEL", "openai:small"),
+    let gemini = json!({ "candidates": [{
+        "content": { "role": "model", "parts": [{ "text": "ready" }] }, "finishReason": "STOP",
+    }] });
+    let error = |message: &str| json!({ "error": { "message": message } });
+    // llama.cpp's server lists its model in two forms.
+    let list = json!({ "object": "list", "models": [{ "name": "one" }],
+        "data": [{ "id": "smaller", "name": "Smaller" }, { "id": "else" }] });
+    let (chat, models) = ("POST /v1/chat/completions ", "GET /v1/models ");
+    let (generate, paths) = ("POST /v1beta/models/", "GET /v1beta/models?pageSize=1000 ");
+    let (ok, gone, refused) = ("200 OK", "404 Not Found", "401 Unauthorized");
+    let exchanges = vec![
+        (chat, ok, reply.clone()),
+        (models, ok, list.clone()),
+        (chat, ok, reply),
+        (models, gone, error("no such page")),
+        (chat, refused, error("who are you?")),
+        (models, refused, error("who are you?")),
+        (chat, gone, error("no such model")),
+        (models, ok, list.clone()),
+        (chat, gone, error("not today")),
+        (models, ok, list),
+        (generate, ok, gemini),
+        (paths, ok, json!({ "models": [{ "name": "models/g" }] })),
     ];
-    for (status, value, condition) in [(0, "answered", "ok"), (1, "configured", "broken")] {
+    let server = std::thread::spawn(move || serve(&listener, exchanges));
+    let rows = [
+        ("openai:small", 0, "answered; its server lists 2 models", ""),
+        ("openai:small", 0, "answered", ""),
+        ("openai:small", 1, "configured", "who are you?"),
+        (
+            "openai:small",
+            1,
+            "not listed",
+            "no such model; its server has 2 models, such as smaller, else",
+        ),
+        ("openai:else", 1, "listed among 2 models", "not today"),
+        ("lab:g", 0, "answered; its server lists 1 model", ""),
+    ];
+    for (name, status, value, problem) in rows {
+        let variables = [
+            ("OPENAI_BASE_URL", openai.as_str()),
+            ("TURNPIPE_FAST_MODEL", name),
+        ];
         let (told, text) = doctor(home.path(), &variables, &["--probe"]);
         assert_eq!(told, status, "{text}");
         let records = records(&text);
-        let model = named(&records, "model", "openai:small");
-        assert_eq!(
-            (&model["value"], &model["condition"]),
-            (&json!(value), &json!(condition))
-        );
+        let model = named(&records, "model", name);
+        assert_eq!(model["value"], value);
+        let told = model["problem"].as_str().unwrap_or_default();
+        assert!(told.ends_with(problem), "{told}");
     }
     server.join().unwrap();
 }

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 
@@ -284,6 +285,41 @@ fn a_long_call_shows_a_line_that_moves_and_vanishes() {
         let end = page.rsplit("1 open").next().unwrap();
         assert!(end.contains("\u{1b}[2K"), "it does not vanish: {page:?}");
     }
+}
+
+#[test]
+fn how_much_of_a_file_is_read_is_shown_and_nothing_of_a_pipe() {
+    // Takes connections and never answers, so that a line waits for its label.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/v1", silent.local_addr().unwrap());
+    let variables = [("TERM", "xterm"), ("OPENAI_BASE_URL", address.as_str())];
+    let file = data("claude-parallel.jsonl");
+    let arguments = [
+        "summarize-batch",
+        "--hold-ms",
+        "1500",
+        "--model",
+        "openai:m",
+    ];
+    let (of_file, of_pipe) = ([&arguments[..], &[&file]].concat(), &arguments[..]);
+    let show = |arguments: &[&str], stdin| {
+        let (status, page) = shown_with(&variables, 100, Attached::Messages, arguments, stdin);
+        assert_eq!(status, Some(0), "{page}");
+        page
+    };
+    let page = show(&of_file, Stdio::null());
+    let size = std::fs::metadata(&file).unwrap().len();
+    assert!((2304..2406).contains(&size), "{size}");
+    for part in ["labelling ", "/2.3KB, ", "/s, ", " left"] {
+        assert!(page.contains(part), "no {part:?} in {page:?}");
+    }
+    let end = page.rsplit(" left").next().unwrap();
+    assert!(end.contains("\u{1b}[2K"), "it does not vanish: {page:?}");
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    std::io::copy(&mut File::open(&file).unwrap(), &mut writer).unwrap();
+    drop(writer);
+    let page = show(of_pipe, Stdio::from(reader));
+    assert!(!page.contains("labelling"), "{page:?}");
 }
 
 #[test]

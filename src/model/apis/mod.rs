@@ -32,6 +32,17 @@ impl Api {
             Self::OllamaChat => "api/chat".to_owned(),
         }
     }
+
+    /// Where a server lists its models, in its longest list; the member of the answer that holds them,
+    /// and the member that names each.
+    pub(super) fn list_of_models(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::OpenaiChat => ("models", "data", "id"),
+            Self::AnthropicMessages => ("v1/models?limit=1000", "data", "id"),
+            Self::Gemini => ("v1beta/models?pageSize=1000", "models", "name"),
+            Self::OllamaChat => ("api/tags", "models", "name"),
+        }
+    }
 }
 
 /// The body of a request.
