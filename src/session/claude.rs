@@ -51,74 +51,22 @@ fn holds_results_only(line: &[u8]) -> bool {
 
 object! {
     Row {
-        kind = "type",
-        subtype = "subtype",
-        uuid = "uuid",
-        parent = "parentUuid",
-        logical_parent = "logicalParentUuid",
-        session = "sessionId",
-        time = "timestamp",
-        cwd = "cwd",
-        branch = "gitBranch",
-        sidechain = "isSidechain",
-        meta = "isMeta",
-        compact_summary = "isCompactSummary",
-        api_error = "isApiErrorMessage",
-        message: Said<'a> = "message",
-        content = "content",
-        summary = "summary",
-        leaf = "leafUuid",
-        labelled_calls = "preceding_tool_use_ids",
-        custom_title = "customTitle",
-        ai_title = "aiTitle",
-        title_source = "titleSource",
-        forked_from = "forkedFrom",
-        attachment = "attachment",
-        origin = "origin",
-        error = "error",
-        relocated = "relocatedCwd",
-        turnpipe = "turnpipe",
+        kind = "type", subtype, uuid, parent = "parentUuid", logical_parent = "logicalParentUuid",
+        session = "sessionId", time = "timestamp", cwd, branch = "gitBranch",
+        sidechain = "isSidechain", meta = "isMeta", compact_summary = "isCompactSummary",
+        api_error = "isApiErrorMessage", message: Said<'a>, content, summary, leaf = "leafUuid",
+        labelled_calls = "preceding_tool_use_ids", custom_title = "customTitle",
+        ai_title = "aiTitle", title_source = "titleSource", forked_from = "forkedFrom", attachment,
+        origin, error, relocated = "relocatedCwd", turnpipe,
     }
 }
 
-object! {
-    Said {
-        id = "id",
-        model = "model",
-        content = "content",
-        usage = "usage",
-    }
-}
-
+object! { Said { id, model, content, usage } }
 object! { Fork { session = "sessionId" } }
-
-object! {
-    Attachment {
-        kind = "type",
-        prompt = "prompt",
-        origin = "origin",
-    }
-}
-
-object! {
-    ApiError {
-        message = "message",
-        error = "error",
-        status = "status",
-    }
-}
-
-object! { Sender { kind = "kind" } }
-
-object! {
-    Extension {
-        supersedes_manual = "supersedes_manual",
-        prompt_id = "prompt_id",
-        model = "model_used",
-        usage = "usage",
-        origin = "origin",
-    }
-}
+object! { Attachment { kind = "type", prompt, origin } }
+object! { ApiError { message, error, status } }
+object! { Sender { kind } }
+object! { Extension { supersedes_manual, prompt_id, model = "model_used", usage, origin } }
 
 /// Known record types, the most frequent first.
 const KINDS: &str = "assistant user progress agent-color agent-name agent-setting ai-title artifact-autoreact-ledger \

@@ -25,42 +25,16 @@ pub(super) static CODEX: Format = Format {
     read,
 };
 
-object! {
-    Row {
-        kind = "type",
-        time = "timestamp",
-        payload = "payload",
-        id = "id",
-        git = "git",
-        record_type = "record_type",
-        instructions = "instructions",
-    }
-}
-
-object! {
-    Base {
-        thread = "thread_id",
-        end = "end_byte_offset",
-    }
-}
-
-object! { Git { branch = "branch" } }
-
-object! {
-    CompletedItem {
-        kind = "type",
-        content = "content",
-    }
-}
-
+object! { Row { kind = "type", time = "timestamp", payload, id, git, record_type, instructions } }
+object! { Base { thread = "thread_id", end = "end_byte_offset" } }
+object! { Git { branch } }
+object! { CompletedItem { kind = "type", content } }
 object! { Info { total = "total_token_usage" } }
 
 object! {
     Tokens {
-        input = "input_tokens",
-        cached = "cached_input_tokens",
-        cache_write = "cache_write_input_tokens",
-        output = "output_tokens",
+        input = "input_tokens", cached = "cached_input_tokens",
+        cache_write = "cache_write_input_tokens", output = "output_tokens",
     }
 }
 

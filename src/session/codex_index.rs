@@ -17,13 +17,7 @@ use crate::wire::object::{object, text};
 /// The name of the file, beside the folder `sessions`.
 pub(super) const FILE_NAME: &str = "session_index.jsonl";
 
-object! {
-    Row {
-        id = "id",
-        name = "thread_name",
-        source = "titleSource",
-    }
-}
+object! { Row { id, name = "thread_name", source = "titleSource" } }
 
 /// The names in an index by thread id.
 fn read(index: &Path) -> Result<HashMap<String, Title>, SessionError> {

@@ -9,51 +9,16 @@ use crate::wire::object::{object, text};
 object! {
     /// The payload of a row, which may be an item, or a bare item.
     Payload {
-        kind = "type",
-        id = "id",
-        role = "role",
-        content = "content",
-        summary = "summary",
-        name = "name",
-        arguments = "arguments",
-        input = "input",
-        action = "action",
-        call_id = "call_id",
-        output = "output",
-        cwd = "cwd",
-        git = "git",
-        model = "model",
-        forked_from = "forked_from_id",
-        parent_thread = "parent_thread_id",
-        base = "history_base",
-        message = "message",
-        error = "error",
-        item = "item",
-        info = "info",
-        usage = "thread_token_usage",
-        thread_name = "thread_name",
-        timestamp = "timestamp",
+        kind = "type", id, role, content, summary, name, arguments, input, action, call_id, output,
+        cwd, git, model, forked_from = "forked_from_id", parent_thread = "parent_thread_id",
+        base = "history_base", message, error, item, info, usage = "thread_token_usage",
+        thread_name, timestamp,
     }
 }
 
-object! {
-    Content {
-        kind = "type",
-        text = "text",
-        image = "image_url",
-    }
-}
-
-object! {
-    Output {
-        content = "content",
-        output = "output",
-        success = "success",
-        metadata = "metadata",
-    }
-}
-
-object! { Metadata { exit_code = "exit_code" } }
+object! { Content { kind = "type", text, image = "image_url" } }
+object! { Output { content, output, success, metadata } }
+object! { Metadata { exit_code } }
 
 /// How Codex begins the result of a call to an unknown tool.
 const UNKNOWN_TOOL: &str = "unsupported call: ";

@@ -12,36 +12,18 @@ use crate::wire::object::{non_empty, number, object, text};
 
 object! {
     Anthropic {
-        kind = "type",
-        text = "text",
-        thinking = "thinking",
-        signature = "signature",
-        data = "data",
-        thought_signature = "thought_signature",
-        id = "id",
-        name = "name",
-        input = "input",
-        tool_use_id = "tool_use_id",
-        content = "content",
-        is_error = "is_error",
-        source = "source",
+        kind = "type", text, thinking, signature, data, thought_signature, id, name, input,
+        tool_use_id, content, is_error, source,
     }
 }
 
-object! {
-    Source {
-        media_type = "media_type",
-        data = "data",
-    }
-}
+object! { Source { media_type, data } }
 
 object! {
     AnthropicTokens {
-        input = "input_tokens",
-        output = "output_tokens",
+        input = "input_tokens", output = "output_tokens",
         cache_write = "cache_creation_input_tokens",
-        cache_writes: CacheWrites<'a> = "cache_creation",
-        cache_read = "cache_read_input_tokens",
+        cache_writes: CacheWrites<'a> = "cache_creation", cache_read = "cache_read_input_tokens",
         cost = "cost_usd",
     }
 }
@@ -50,54 +32,20 @@ object! { CacheWrites { for_an_hour = "ephemeral_1h_input_tokens" } }
 
 object! {
     Gemini {
-        text = "text",
-        thought = "thought",
-        signature = "thoughtSignature",
-        call = "functionCall",
-        response = "functionResponse",
-        inline = "inlineData",
-        file = "fileData",
+        text, thought, signature = "thoughtSignature", call = "functionCall",
+        response = "functionResponse", inline = "inlineData", file = "fileData",
     }
 }
 
-object! {
-    FunctionCall {
-        id = "id",
-        name = "name",
-        args = "args",
-    }
-}
-
-object! {
-    FunctionResponse {
-        id = "id",
-        response = "response",
-        parts = "parts",
-    }
-}
-
-object! {
-    Response {
-        output = "output",
-        error = "error",
-        result = "result",
-        content = "content",
-    }
-}
-
-object! {
-    Data {
-        media_type = "mimeType",
-        data = "data",
-    }
-}
+object! { FunctionCall { id, name, args } }
+object! { FunctionResponse { id, response, parts } }
+object! { Response { output, error, result, content } }
+object! { Data { media_type = "mimeType", data } }
 
 object! {
     GeminiTokens {
-        prompt = "promptTokenCount",
-        candidates = "candidatesTokenCount",
-        cached = "cachedContentTokenCount",
-        total = "totalTokenCount",
+        prompt = "promptTokenCount", candidates = "candidatesTokenCount",
+        cached = "cachedContentTokenCount", total = "totalTokenCount",
     }
 }
 

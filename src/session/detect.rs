@@ -6,34 +6,14 @@ use crate::wire::object::{is_object, non_null, object, text};
 
 object! {
     Row {
-        kind = "type",
-        id = "id",
-        uuid = "uuid",
-        time = "timestamp",
-        session = "sessionId",
-        project = "projectHash",
-        set = "$set",
-        rewind_to = "$rewindTo",
-        payload = "payload",
-        instructions = "instructions",
-        record_type = "record_type",
-        cwd = "cwd",
-        parent = "parentUuid",
-        parent_id = "parentId",
-        message = "message",
-        system_payload = "systemPayload",
-        provenance = "provenance",
-        messages = "messages",
+        kind = "type", id, uuid, time = "timestamp", session = "sessionId", project = "projectHash",
+        set = "$set", rewind_to = "$rewindTo", payload, instructions, record_type, cwd,
+        parent = "parentUuid", parent_id = "parentId", message, system_payload = "systemPayload",
+        provenance, messages,
     }
 }
 
-object! {
-    Said {
-        parts = "parts",
-        content = "content",
-        role = "role",
-    }
-}
+object! { Said { parts, content, role } }
 
 /// Row types that only Claude Code writes.
 const CLAUDE_KINDS: &str = "agent-name ai-title attachment bridge-session custom-title \

@@ -32,62 +32,17 @@ pub(super) static GEMINI: Format = Format {
 
 object! {
     Row {
-        kind = "type",
-        id = "id",
-        time = "timestamp",
-        content = "content",
-        display = "displayContent",
-        thoughts = "thoughts",
-        tokens = "tokens",
-        model = "model",
-        calls = "toolCalls",
-        session = "sessionId",
-        project = "projectHash",
-        start = "startTime",
-        updated = "lastUpdated",
-        session_kind = "kind",
-        directories = "directories",
-        summary = "summary",
-        set = "$set",
-        rewind_to = "$rewindTo",
+        kind = "type", id, time = "timestamp", content, display = "displayContent", thoughts,
+        tokens, model, calls = "toolCalls", session = "sessionId", project = "projectHash",
+        start = "startTime", updated = "lastUpdated", session_kind = "kind", directories, summary,
+        set = "$set", rewind_to = "$rewindTo",
     }
 }
 
-object! {
-    Set {
-        messages = "messages",
-        updated = "lastUpdated",
-        summary = "summary",
-        directories = "directories",
-    }
-}
-
-object! {
-    Thought {
-        subject = "subject",
-        description = "description",
-    }
-}
-
-object! {
-    Tokens {
-        input = "input",
-        output = "output",
-        cached = "cached",
-        thoughts = "thoughts",
-    }
-}
-
-object! {
-    ToolCall {
-        id = "id",
-        name = "name",
-        args = "args",
-        result = "result",
-        status = "status",
-        display = "resultDisplay",
-    }
-}
+object! { Set { messages, updated = "lastUpdated", summary, directories } }
+object! { Thought { subject, description } }
+object! { Tokens { input, output, cached, thoughts } }
+object! { ToolCall { id, name, args, result, status, display = "resultDisplay" } }
 
 /// Known record types.
 const KINDS: &str = "$set $rewindTo header user gemini info warning error";

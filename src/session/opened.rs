@@ -253,12 +253,7 @@ fn detected(file: &SessionFile) -> io::Result<Option<Agent>> {
     Ok(found.flatten())
 }
 
-object! {
-    Document {
-        session = "sessionId",
-        messages = "messages",
-    }
-}
+object! { Document { session = "sessionId", messages } }
 
 /// The rows of an old document: its head and its messages.
 fn document(file: &SessionFile) -> io::Result<Option<Vec<String>>> {

@@ -26,61 +26,25 @@ pub(super) static PI: Format = Format {
 
 object! {
     Row {
-        kind = "type",
-        id = "id",
-        parent = "parentId",
-        time = "timestamp",
-        message = "message",
-        cwd = "cwd",
-        branched_from = "branchedFrom",
-        parent_session = "parentSession",
-        name = "name",
-        summary = "summary",
-        model = "modelId",
-        title_source = "titleSource",
-        turnpipe = "turnpipe",
+        kind = "type", id, parent = "parentId", time = "timestamp", message, cwd,
+        branched_from = "branchedFrom", parent_session = "parentSession", name, summary,
+        model = "modelId", title_source = "titleSource", turnpipe,
     }
 }
 
 object! {
     Said {
-        role = "role",
-        content = "content",
-        model = "model",
-        usage = "usage",
-        stop_reason = "stopReason",
-        error = "errorMessage",
-        call_id = "toolCallId",
-        is_error = "isError",
-        command = "command",
-        output = "output",
+        role, content, model, usage, stop_reason = "stopReason", error = "errorMessage",
+        call_id = "toolCallId", is_error = "isError", command, output,
     }
 }
 
 object! {
-    Content {
-        kind = "type",
-        text = "text",
-        thinking = "thinking",
-        id = "id",
-        name = "name",
-        arguments = "arguments",
-        data = "data",
-        media_type = "mimeType",
-    }
+    Content { kind = "type", text, thinking, id, name, arguments, data, media_type = "mimeType" }
 }
 
-object! {
-    Tokens {
-        input = "input",
-        output = "output",
-        cache_read = "cacheRead",
-        cache_write = "cacheWrite",
-        cost = "cost",
-    }
-}
-
-object! { Cost { total = "total" } }
+object! { Tokens { input, output, cache_read = "cacheRead", cache_write = "cacheWrite", cost } }
+object! { Cost { total } }
 
 /// Known record types.
 const KINDS: &str = "session message model_change thinking_level_change compaction session_info \

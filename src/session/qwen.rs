@@ -26,48 +26,25 @@ pub(super) static QWEN: Format = Format {
 
 object! {
     Row {
-        kind = "type",
-        subtype = "subtype",
-        uuid = "uuid",
-        parent = "parentUuid",
-        session = "sessionId",
-        time = "timestamp",
-        cwd = "cwd",
-        branch = "gitBranch",
-        model = "model",
-        message = "message",
-        usage = "usageMetadata",
-        call_result = "toolCallResult",
-        payload = "systemPayload",
-        custom_title = "customTitle",
-        title_source = "titleSource",
-        forked_from = "forkedFrom",
-        sidechain = "isSidechain",
-        turnpipe = "turnpipe",
+        kind = "type", subtype, uuid, parent = "parentUuid", session = "sessionId",
+        time = "timestamp", cwd, branch = "gitBranch", model, message, usage = "usageMetadata",
+        call_result = "toolCallResult", payload = "systemPayload", custom_title = "customTitle",
+        title_source = "titleSource", forked_from = "forkedFrom", sidechain = "isSidechain",
+        turnpipe,
     }
 }
 
-object! { Said { parts = "parts" } }
-
-object! { CallStatus { status = "status" } }
+object! { Said { parts } }
+object! { CallStatus { status } }
 
 object! {
     Payload {
-        custom_title = "customTitle",
-        title_source = "titleSource",
-        display = "displayText",
-        items = "outputHistoryItems",
-        parent_session = "parentSessionId",
+        custom_title = "customTitle", title_source = "titleSource", display = "displayText",
+        items = "outputHistoryItems", parent_session = "parentSessionId",
     }
 }
 
-object! {
-    HistoryItem {
-        kind = "type",
-        text = "text",
-    }
-}
-
+object! { HistoryItem { kind = "type", text } }
 object! { Fork { session = "sessionId" } }
 
 /// Known record types.

@@ -12,50 +12,25 @@ use super::{Event, MessageId};
 object! {
     /// A message of the Messages API without its content, and the members that mark other agents'
     /// messages.
-    Message {
-        role = "role",
-        id = "id",
-        parts = "parts",
-        stop_reason = "stop_reason",
-        tool_calls = "tool_calls",
-    }
+    Message { role, id, parts, stop_reason, tool_calls }
 }
 
 object! {
     /// A content block, or a part of a Gemini content.
     Block {
-        kind = "type",
-        id = "id",
-        name = "name",
-        input = "input",
-        tool_use_id = "tool_use_id",
-        text = "text",
-        thought = "thought",
-        signature = "thoughtSignature",
-        content = "content",
-        is_error = "is_error",
-        response = "functionResponse",
+        kind = "type", id, name, input, tool_use_id, text, thought, signature = "thoughtSignature",
+        content, is_error, response = "functionResponse",
     }
 }
 
 object! {
     /// A streaming event.
-    StreamEvent {
-        kind = "type",
-        message: Message<'a> = "message",
-        index = "index",
-        content_block = "content_block",
-        delta = "delta",
-    }
+    StreamEvent { kind = "type", message: Message<'a>, index, content_block, delta }
 }
 
 object! {
     /// The change in a streaming event.
-    Delta {
-        kind = "type",
-        partial_json = "partial_json",
-        stop_reason = "stop_reason",
-    }
+    Delta { kind = "type", partial_json, stop_reason }
 }
 
 impl Message<'_> {

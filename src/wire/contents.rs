@@ -18,36 +18,22 @@ use super::object::{
 
 object! {
     /// The members that hold contents in the inner objects of a record.
-    Holder {
-        kind = "type",
-        role = "role",
-        message = "message",
-        content = "content",
-        delta = "delta",
-        parts = "parts",
-    }
+    Holder { kind = "type", role, message, content, delta, parts }
 }
 
 object! {
     /// A response to a function call.
-    Response {
-        response = "response",
-    }
+    Response { response }
 }
 
 object! {
     /// The value of the response.
-    Inner {
-        output = "output",
-        error = "error",
-    }
+    Inner { output, error }
 }
 
 object! {
     /// How Qwen Code says that a call ended.
-    CallResult {
-        status = "status",
-    }
+    CallResult { status }
 }
 
 /// The contents of a result in the input.

@@ -27,7 +27,7 @@ pub enum Dialect {
 
 object! {
     /// What an executor says of itself.
-    Extension { call_ids = "call_ids" }
+    Extension { call_ids }
 }
 
 /// Decodes records one after the other and joins streamed deltas. Sans-I/O.

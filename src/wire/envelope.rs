@@ -6,26 +6,17 @@ use super::object::object;
 object! {
     /// A record, one level deep.
     Envelope {
-        kind = "type", subtype = "subtype", role = "role", message: Message<'a> = "message",
-        content = "content", event = "event", parent_tool_use_id = "parent_tool_use_id",
-        session_id = "session_id", session_id_camel = "sessionId",
-        session_id_opencode = "sessionID", thread_id = "thread_id", turnpipe = "turnpipe", id = "id", uuid = "uuid",
-        name = "name", input = "input", tool_use_id = "tool_use_id", choices = "choices",
-        candidates = "candidates", response_id = "responseId", parts = "parts",
-        tool_calls = "tool_calls", function_call = "function_call", tool_call_id = "tool_call_id",
-        stop_reason = "stop_reason", index = "index", content_block = "content_block",
-        delta = "delta", request = "request", request_id = "request_id",
-        parent_uuid = "parentUuid", sidechain = "isSidechain", cwd = "cwd",
-        system_payload = "systemPayload", claude_version = "claude_code_version",
-        qwen_version = "qwen_code_version", part = "part", payload = "payload",
-        call_id = "call_id", tool_id = "tool_id", timestamp = "timestamp",
-        record_type = "record_type", instructions = "instructions", project_hash = "projectHash",
-        set = "$set", rewind_to = "$rewindTo", info = "info", messages = "messages",
-        parent_id = "parentId", is_error = "is_error", call_result = "toolCallResult",
-        preceding_tool_use_ids = "preceding_tool_use_ids",
-        item = "item", response = "response", object = "object", output = "output",
-        status = "status", incomplete_details = "incomplete_details", done = "done",
-        done_reason = "done_reason", tool_name = "tool_name",
+        kind = "type", subtype, role, message: Message<'a>, content, event, parent_tool_use_id,
+        session_id, session_id_camel = "sessionId", session_id_opencode = "sessionID", thread_id,
+        turnpipe, id, uuid, name, input, tool_use_id, choices, candidates,
+        response_id = "responseId", parts, tool_calls, function_call, tool_call_id, stop_reason,
+        index, content_block, delta, request, request_id, parent_uuid = "parentUuid",
+        sidechain = "isSidechain", cwd, system_payload = "systemPayload",
+        claude_version = "claude_code_version", qwen_version = "qwen_code_version", part, payload,
+        call_id, tool_id, timestamp, record_type, instructions, project_hash = "projectHash",
+        set = "$set", rewind_to = "$rewindTo", info, messages, parent_id = "parentId", is_error,
+        call_result = "toolCallResult", preceding_tool_use_ids, item, response, object, output,
+        status, incomplete_details, done, done_reason, tool_name,
     }
 }
 

@@ -15,39 +15,22 @@ use super::{Event, MessageId};
 
 object! {
     /// Content: what one side said.
-    Content {
-        role = "role",
-        parts = "parts",
-    }
+    Content { role, parts }
 }
 
 object! {
     /// A part of a content.
-    Part {
-        text = "text",
-        call = "functionCall",
-        response = "functionResponse",
-    }
+    Part { text, call = "functionCall", response = "functionResponse" }
 }
 
 object! {
     /// A call or a response.
-    Function {
-        id = "id",
-        name = "name",
-        args = "args",
-        partial_args = "partialArgs",
-        will_continue = "willContinue",
-    }
+    Function { id, name, args, partial_args = "partialArgs", will_continue = "willContinue" }
 }
 
 object! {
     /// One of several alternative replies.
-    Candidate {
-        index = "index",
-        content = "content",
-        finish_reason = "finishReason",
-    }
+    Candidate { index, content, finish_reason = "finishReason" }
 }
 
 /// A function call, read.

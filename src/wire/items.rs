@@ -11,19 +11,17 @@ use super::{CutOff, Event};
 
 object! {
     /// An item.
-    Item { kind = "type", call_id = "call_id", name = "name", arguments = "arguments" }
+    Item { kind = "type", call_id, name, arguments }
 }
 
 object! {
     /// A response of the API.
-    Response {
-        id = "id", status = "status", details = "incomplete_details",
-    }
+    Response { id, status, details = "incomplete_details" }
 }
 
 object! {
     /// Why a response is incomplete.
-    Details { reason = "reason" }
+    Details { reason }
 }
 
 impl Item<'_> {

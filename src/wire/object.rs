@@ -57,12 +57,14 @@ pub(crate) trait Wanted<'a>: Sized {
     }
 }
 
-/// Declares an object by the keys that are needed; all others are skipped. A member of the form
-/// `name: Type = "key"` is an object that is declared likewise.
+/// Declares an object by the members that are needed; all others are skipped. A member `name` has that
+/// key, and `name = "key"` another one. A member `name: Type` is an object that is declared likewise.
 macro_rules! object {
     (@type) => { &'a serde_json::value::RawValue };
     (@type $type:ty) => { $type };
-    ($(#[$meta:meta])* $name:ident { $($field:ident $(: $type:ty)? = $key:literal),+ $(,)? }) => {
+    (@key $field:ident) => { stringify!($field) };
+    (@key $field:ident $key:literal) => { $key };
+    ($(#[$meta:meta])* $name:ident { $($field:ident $(: $type:ty)? $(= $key:literal)?),+ $(,)? }) => {
         $(#[$meta])*
         #[derive(Debug, Default, Clone, Copy)]
         #[allow(clippy::struct_field_names, reason = "the formats choose the names of members")]
@@ -77,7 +79,9 @@ macro_rules! object {
                 map: &mut A,
             ) -> Result<(), A::Error> {
                 match key {
-                    $($key => self.$field = $crate::wire::object::Member::next(map)?,)+
+                    $($crate::wire::object::object!(@key $field $($key)?) => {
+                        self.$field = $crate::wire::object::Member::next(map)?;
+                    })+
                     _ => {
                         map.next_value::<serde::de::IgnoredAny>()?;
                     }
@@ -357,7 +361,7 @@ mod tests {
 
     object! {
         /// Two members.
-        Pair { some = "some", other = "other" }
+        Pair { some, other }
     }
 
     fn pair(json: &str) -> Option<(Option<&str>, Option<&str>)> {

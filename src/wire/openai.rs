@@ -12,41 +12,22 @@ use super::{Event, MessageId};
 
 object! {
     /// An assistant message, or the delta of one.
-    Message {
-        role = "role",
-        content = "content",
-        tool_calls = "tool_calls",
-        function_call = "function_call",
-    }
+    Message { role, content, tool_calls, function_call }
 }
 
 object! {
     /// One of several alternative replies.
-    Choice {
-        index = "index",
-        message = "message",
-        delta = "delta",
-        finish_reason = "finish_reason",
-    }
+    Choice { index, message, delta, finish_reason }
 }
 
 object! {
     /// A call, or the delta of one.
-    Call {
-        index = "index",
-        id = "id",
-        function = "function",
-        custom = "custom",
-    }
+    Call { index, id, function, custom }
 }
 
 object! {
     /// What is called.
-    Function {
-        name = "name",
-        arguments = "arguments",
-        input = "input",
-    }
+    Function { name, arguments, input }
 }
 
 /// The index of the one call of a message of the old form, which others do not have.

@@ -9,7 +9,7 @@ use super::openai;
 
 object! {
     /// A control request.
-    Request { subtype = "subtype" }
+    Request { subtype }
 }
 
 /// What stands in a record.

@@ -159,40 +159,22 @@ fn result(result: &CallResult) -> Value {
 
 object! {
     /// A message.
-    Message { content = "content", stop_reason = "stop_reason", usage = "usage" }
+    Message { content, stop_reason, usage }
 }
 object! {
     /// An event of a stream.
-    StreamEvent {
-        kind = "type",
-        index = "index",
-        message = "message",
-        content_block = "content_block",
-        delta = "delta",
-        usage = "usage",
-    }
+    StreamEvent { kind = "type", index, message, content_block, delta, usage }
 }
 object! {
     /// A part of a message, or more of one.
     Content {
-        kind = "type",
-        text = "text",
-        thinking = "thinking",
-        signature = "signature",
-        data = "data",
-        id = "id",
-        name = "name",
-        input = "input",
-        partial_json = "partial_json",
-        stop_reason = "stop_reason",
+        kind = "type", text, thinking, signature, data, id, name, input, partial_json, stop_reason,
     }
 }
 object! {
     /// Token counts.
     Tokens {
-        input = "input_tokens",
-        output = "output_tokens",
-        cache_read = "cache_read_input_tokens",
+        input = "input_tokens", output = "output_tokens", cache_read = "cache_read_input_tokens",
         cache_write = "cache_creation_input_tokens",
     }
 }

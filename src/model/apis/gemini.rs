@@ -113,11 +113,7 @@ fn parts(spoken: &Spoken<'_>, functions: &HashMap<&str, &str>) -> Vec<Value> {
 
 object! {
     /// A reply, or a part of one.
-    Generated {
-        candidates = "candidates",
-        feedback = "promptFeedback",
-        usage = "usageMetadata",
-    }
+    Generated { candidates, feedback = "promptFeedback", usage = "usageMetadata" }
 }
 object! {
     /// Feedback on the prompt.
@@ -125,32 +121,25 @@ object! {
 }
 object! {
     /// One of several alternative replies.
-    Candidate { index = "index", content = "content", finish_reason = "finishReason", finish_message = "finishMessage" }
+    Candidate { index, content, finish_reason = "finishReason", finish_message = "finishMessage" }
 }
 object! {
     /// The content of a candidate.
-    Content { parts = "parts" }
+    Content { parts }
 }
 object! {
     /// A part of it.
-    ContentPart {
-        text = "text",
-        thought = "thought",
-        call = "functionCall",
-        signature = "thoughtSignature",
-    }
+    ContentPart { text, thought, call = "functionCall", signature = "thoughtSignature" }
 }
 object! {
     /// A call.
-    Call { id = "id", name = "name", args = "args" }
+    Call { id, name, args }
 }
 object! {
     /// Token counts.
     Tokens {
-        prompt = "promptTokenCount",
-        cached = "cachedContentTokenCount",
-        candidates = "candidatesTokenCount",
-        thoughts = "thoughtsTokenCount",
+        prompt = "promptTokenCount", cached = "cachedContentTokenCount",
+        candidates = "candidatesTokenCount", thoughts = "thoughtsTokenCount",
     }
 }
 

@@ -117,16 +117,12 @@ fn assistant(spoken: &Spoken<'_>) -> Value {
 object! {
     /// A reply, or a part of one.
     Answer {
-        message = "message",
-        done = "done",
-        done_reason = "done_reason",
-        prompt_tokens = "prompt_eval_count",
-        tokens = "eval_count",
+        message, done, done_reason, prompt_tokens = "prompt_eval_count", tokens = "eval_count",
     }
 }
 object! {
     /// The message.
-    Message { content = "content", thinking = "thinking", tool_calls = "tool_calls" }
+    Message { content, thinking, tool_calls }
 }
 
 /// Reads a reply or a part of one, which have the same form. `None` if it is neither.

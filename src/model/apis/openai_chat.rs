@@ -90,58 +90,41 @@ pub(super) fn function(function: &Function) -> Value {
 
 object! {
     /// A completion, or a chunk of one.
-    Completion { choices = "choices", usage = "usage" }
+    Completion { choices, usage }
 }
 object! {
     /// One of several alternative replies.
-    Choice {
-        index = "index",
-        message = "message",
-        delta = "delta",
-        finish_reason = "finish_reason",
-        error = "error",
-    }
+    Choice { index, message, delta, finish_reason, error }
 }
 object! {
     /// A message, or more of one.
-    Message {
-        content = "content",
-        refusal = "refusal",
-        reasoning_content = "reasoning_content",
-        reasoning = "reasoning",
-        tool_calls = "tool_calls",
-        function_call = "function_call",
-    }
+    Message { content, refusal, reasoning_content, reasoning, tool_calls, function_call }
 }
 object! {
     /// A part of a message's content.
-    ContentPart { kind = "type", text = "text" }
+    ContentPart { kind = "type", text }
 }
 object! {
     /// A call, or more of one.
-    Call { index = "index", id = "id", function = "function" }
+    Call { index, id, function }
 }
 object! {
     /// The called function.
-    Called { name = "name", arguments = "arguments" }
+    Called { name, arguments }
 }
 object! {
     /// Token counts.
     Tokens {
-        prompt = "prompt_tokens",
-        completion = "completion_tokens",
-        prompt_details = "prompt_tokens_details",
-        completion_details = "completion_tokens_details",
-        cost = "cost",
+        prompt = "prompt_tokens", completion = "completion_tokens",
+        prompt_details = "prompt_tokens_details", completion_details = "completion_tokens_details",
+        cost,
     }
 }
 object! {
     /// Token counts in detail.
     TokenDetails {
-        cached = "cached_tokens",
-        cache_write = "cache_write_tokens",
-        cache_creation = "cache_creation_input_tokens",
-        reasoning = "reasoning_tokens",
+        cached = "cached_tokens", cache_write = "cache_write_tokens",
+        cache_creation = "cache_creation_input_tokens", reasoning = "reasoning_tokens",
     }
 }
 

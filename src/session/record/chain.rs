@@ -10,14 +10,8 @@ pub(super) struct Chain {
 }
 
 object! {
-    Link {
-        uuid = "uuid",
-        parent = "parentUuid",
-        sidechain = "isSidechain",
-        // In pi's rows.
-        id = "id",
-        parent_id = "parentId",
-    }
+    /// A row; those of pi have the members that stand last.
+    Link { uuid, parent = "parentUuid", sidechain = "isSidechain", id, parent_id = "parentId" }
 }
 
 impl Chain {

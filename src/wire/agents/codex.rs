@@ -11,22 +11,19 @@ use super::conversation::{Conversation, blocks};
 use crate::wire::object::{is_object, is_true, non_empty, non_null, number, object, text};
 use crate::wire::records::{SpokenBlock, SpokenResult, TokenUsage};
 
-object! { Row { item = "item", usage = "usage", message = "message", error = "error" } }
+object! { Row { item, usage, message, error } }
 
 object! {
     Item {
-        kind = "type", id = "id", text = "text", command = "command",
-        output = "aggregated_output", exit_code = "exit_code", changes = "changes",
-        server = "server", tool = "tool", arguments = "arguments", result = "result",
-        error = "error", query = "query", prompt = "prompt", agents = "agents_states",
-        items = "items", status = "status",
+        kind = "type", id, text, command, output = "aggregated_output", exit_code, changes, server,
+        tool, arguments, result, error, query, prompt, agents = "agents_states", items, status,
     }
 }
 
-object! { Change { path = "path" } }
-object! { McpResult { content = "content" } }
-object! { Failure { message = "message" } }
-object! { Todo { text = "text", completed = "completed" } }
+object! { Change { path } }
+object! { McpResult { content } }
+object! { Failure { message } }
+object! { Todo { text, completed } }
 
 object! {
     Usage {

@@ -13,7 +13,7 @@ use crate::wire::{MessageId, ToolUseId};
 
 object! {
     /// A block as in MCP and in pi.
-    Content { text = "text", data = "data", media_type = "mimeType" }
+    Content { text, data, media_type = "mimeType" }
 }
 
 /// How the ids of messages begin where nobody says so.

@@ -12,18 +12,17 @@ use crate::wire::records::{SpokenBlock, SpokenResult, TokenUsage};
 
 object! {
     Row {
-        role = "role", content = "content", time = "timestamp", model = "model",
-        id = "tool_id", name = "tool_name", parameters = "parameters", output = "output",
-        status = "status", error = "error", message = "message", stats = "stats",
+        role, content, time = "timestamp", model, id = "tool_id", name = "tool_name", parameters,
+        output, status, error, message, stats,
     }
 }
 
-object! { Failure { message = "message" } }
-object! { Stats { models = "models" } }
+object! { Failure { message } }
+object! { Stats { models } }
 
 object! {
     /// What one model, or all of them, read and wrote.
-    Tokens { total = "total_tokens", input = "input_tokens", cached = "cached" }
+    Tokens { total = "total_tokens", input = "input_tokens", cached }
 }
 
 /// The types of rows.

@@ -5,27 +5,18 @@ use super::conversation::{Conversation, image};
 use crate::wire::object::{is, non_empty, non_null, number, object, text};
 use crate::wire::records::{SpokenBlock, SpokenResult, TokenUsage};
 
-object! { Row { time = "timestamp", part = "part", error = "error" } }
+object! { Row { time = "timestamp", part, error } }
 
 object! {
-    Part {
-        id = "id", message = "messageID", text = "text", tool = "tool", call = "callID",
-        state = "state", reason = "reason", tokens = "tokens", cost = "cost",
-    }
+    Part { id, message = "messageID", text, tool, call = "callID", state, reason, tokens, cost }
 }
 
-object! {
-    State {
-        status = "status", input = "input", output = "output", error = "error",
-        metadata = "metadata", attachments = "attachments",
-    }
-}
-
-object! { Metadata { exit = "exit" } }
+object! { State { status, input, output, error, metadata, attachments } }
+object! { Metadata { exit } }
 object! { Attachment { media_type = "mime", address = "url" } }
-object! { Tokens { input = "input", output = "output", reasoning = "reasoning", cache = "cache" } }
-object! { Cache { read = "read", write = "write" } }
-object! { Failure { name = "name", message = "message", data = "data" } }
+object! { Tokens { input, output, reasoning, cache } }
+object! { Cache { read, write } }
+object! { Failure { name, message, data } }
 
 /// Translates a row; `None` if it is none of these.
 pub(super) fn row(kind: &str, row: &str, conversation: &mut Conversation) -> Option<()> {

@@ -5,27 +5,18 @@ use super::conversation::{Conversation, blocks, call};
 use crate::wire::object::{is, is_true, non_empty, number, object, text};
 use crate::wire::records::{MessageOrigin, SpokenBlock, SpokenMessage, SpokenResult, TokenUsage};
 
-object! { Row { message: Said<'a> = "message" } }
+object! { Row { message: Said<'a> } }
 
 object! {
     Said {
-        role = "role", content = "content", model = "model", usage = "usage",
-        stop_reason = "stopReason", error = "errorMessage", time = "timestamp",
-        call = "toolCallId", is_error = "isError",
+        role, content, model, usage, stop_reason = "stopReason", error = "errorMessage",
+        time = "timestamp", call = "toolCallId", is_error = "isError",
     }
 }
 
-object! {
-    Block { kind = "type", thinking = "thinking", id = "id", name = "name", arguments = "arguments" }
-}
-
-object! {
-    Tokens {
-        input = "input", output = "output", read = "cacheRead", write = "cacheWrite", cost = "cost",
-    }
-}
-
-object! { Cost { total = "total" } }
+object! { Block { kind = "type", thinking, id, name, arguments } }
+object! { Tokens { input, output, read = "cacheRead", write = "cacheWrite", cost } }
+object! { Cost { total } }
 
 /// Translates a row; `None` if it is none of these.
 pub(super) fn row(kind: &str, row: &str, conversation: &mut Conversation) -> Option<()> {
