@@ -1,13 +1,12 @@
 //! Anthropic messages: whole ones, in stream-json records or bare, and their streaming events.
 
-use serde_json::value::RawValue;
-
-use super::arguments::{Arguments, settle};
+use super::MessageId;
+use super::arguments::{Arguments, SeenCall};
 use super::deltas::{Closing, Slot};
 use super::ending::Ending;
+use super::envelope::Envelope;
 use super::object::{bytes, is, is_object, non_empty, number, object, text};
 use super::reply::{Reply, Whole};
-use super::{Event, MessageId};
 
 object! {
     /// A message of the Messages API without its content, and the members that mark other agents'
@@ -46,41 +45,30 @@ impl Block<'_> {
     }
 
     /// The call that this block is, if it is one.
-    fn call(&self, message: Option<&MessageId>) -> Event {
+    fn call(&self) -> SeenCall {
         let id = text(self.id).unwrap_or_default();
         let name = text(self.name).unwrap_or_default();
         let input = self.input.map_or(Arguments::Missing, Arguments::Json);
-        settle(Some(&id), &name, input, message)
+        SeenCall::new(Some(&id), &name, input)
     }
 }
 
-/// A bare `tool_use` line: an event only if name and input are of the right type.
-pub(super) fn bare_call(
-    id: Option<&RawValue>,
-    name: Option<&RawValue>,
-    input: Option<&RawValue>,
-) -> Option<Event> {
-    let name = non_empty(name)?;
-    match settle(text(id).as_deref(), &name, Arguments::Json(input?), None) {
-        call @ Event::Call(_) => Some(call),
-        _ => None,
-    }
+/// A bare `tool_use` line: a call only if name and input are of the right type.
+pub(super) fn bare_call(record: &Envelope<'_>) -> Option<SeenCall> {
+    let name = non_empty(record.name)?;
+    let input = Arguments::Json(record.input?);
+    Some(SeenCall::new(text(record.id).as_deref(), &name, input)).filter(|call| call.input.is_ok())
 }
 
 /// An assistant message as a whole or a part of one.
-pub(super) fn assistant(
-    message: &Message<'_>,
-    blocks: &[Block<'_>],
-    reply: &mut Reply,
-    events: &mut Vec<Event>,
-) {
+pub(super) fn assistant(message: &Message<'_>, blocks: &[Block<'_>], reply: &mut Reply) {
     let id = non_empty(message.id).map(|id| MessageId::from(&*id));
     let mut calls = Vec::new();
     let mut last_block_is_call = false;
     for block in blocks {
         last_block_is_call = block.is("tool_use");
         if last_block_is_call {
-            calls.push(block.call(id.as_ref()));
+            calls.push(block.call());
         }
     }
     let ending = non_empty(message.stop_reason).map(|reason| Ending::of(&reason));
@@ -90,29 +78,29 @@ pub(super) fn assistant(
         last_block_is_call,
         ending,
     };
-    reply.whole(whole, events);
+    reply.whole(whole);
 }
 
 /// A user message: results, or a prompt.
-pub(super) fn user(blocks: &[Block<'_>], reply: &mut Reply, events: &mut Vec<Event>) {
+pub(super) fn user(blocks: &[Block<'_>], reply: &mut Reply) {
     let mut is_prompt = true;
     for block in blocks {
         if block.is("tool_result") {
             is_prompt = false;
-            reply.result(text(block.tool_use_id).as_deref(), None, events);
+            reply.result(text(block.tool_use_id).as_deref(), None);
         }
     }
     if is_prompt {
-        reply.prompt(events);
+        reply.prompt();
     }
 }
 
 /// One streaming event.
-pub(super) fn stream_event(event: &StreamEvent<'_>, reply: &mut Reply, events: &mut Vec<Event>) {
+pub(super) fn stream_event(event: &StreamEvent<'_>, reply: &mut Reply) {
     let kind = text(event.kind).unwrap_or_default();
     match &*kind {
-        "message_start" => message_start(event, reply, events),
-        "content_block_start" => block_start(event, reply, events),
+        "message_start" => message_start(event, reply),
+        "content_block_start" => block_start(event, reply),
         "content_block_delta" => {
             let delta = Delta::of(event.delta).unwrap_or_default();
             if let (Some(slot), Some(fragment)) = (slot_of(event, reply), bytes(delta.partial_json))
@@ -123,31 +111,31 @@ pub(super) fn stream_event(event: &StreamEvent<'_>, reply: &mut Reply, events: &
         "content_block_stop" => {
             if let Some(slot) = slot_of(event, reply) {
                 reply.joiner.close(slot);
-                reply.release(events);
+                reply.release();
             }
         }
         "message_delta" => {
             let delta = Delta::of(event.delta).unwrap_or_default();
             if let Some(reason) = non_empty(delta.stop_reason) {
-                reply.stop(0, Ending::of(&reason), events);
+                reply.stop(0, Ending::of(&reason));
             }
         }
-        "message_stop" => reply.stop(0, Ending::Complete, events),
+        "message_stop" => reply.stop(0, Ending::Complete),
         _ => {}
     }
 }
 
-fn message_start(event: &StreamEvent<'_>, reply: &mut Reply, events: &mut Vec<Event>) {
+fn message_start(event: &StreamEvent<'_>, reply: &mut Reply) {
     let message = event.message.unwrap_or_default();
     if message.is_from_model() {
         let id = non_empty(message.id).map(|id| MessageId::from(&*id));
-        reply.begin_stream(id, events);
+        reply.begin_stream(id);
     }
 }
 
-fn block_start(event: &StreamEvent<'_>, reply: &mut Reply, events: &mut Vec<Event>) {
+fn block_start(event: &StreamEvent<'_>, reply: &mut Reply) {
     if !reply.is_streaming() {
-        reply.begin_stream(None, events);
+        reply.begin_stream(None);
     }
     let block = Block::of(event.content_block).unwrap_or_default();
     if block.is("tool_use") {
@@ -164,7 +152,7 @@ fn block_start(event: &StreamEvent<'_>, reply: &mut Reply, events: &mut Vec<Even
     } else {
         reply.joiner.follow(0);
     }
-    reply.release(events);
+    reply.release();
 }
 
 /// The call that an event is about. Without an index it is the one that began last.

@@ -47,81 +47,61 @@ fn checked(raw: Box<RawValue>) -> Result<Box<RawValue>, CutOff> {
     }))
 }
 
-/// The event of a complete call: [`Event::Call`], or what is wrong with it. Without an id it is
-/// empty, and made when the call is let out.
-pub(super) fn settle(
-    id: Option<&str>,
-    name: &str,
-    arguments: Arguments<'_>,
-    message: Option<&MessageId>,
-) -> Event {
-    let message = message.cloned();
-    let id = ToolUseId::from(id.unwrap_or_default());
-    let name = name.to_owned();
-    if name.is_empty() {
-        let reason = CutOff::NoName;
-        return Event::Invalid(InvalidCall {
-            id,
-            name,
-            reason,
-            message,
-        });
-    }
-    match arguments.object() {
-        Ok(input) => Event::Call(ToolCall {
-            id,
-            name,
-            input,
-            message,
-        }),
-        Err(reason) => Event::Invalid(InvalidCall {
-            id,
-            name,
-            reason,
-            message,
-        }),
-    }
+/// A call in the input. Without an id it is empty, and made when the call is let out.
+#[derive(Debug)]
+pub(super) struct SeenCall {
+    pub(super) id: ToolUseId,
+    pub(super) name: String,
+    /// The arguments, or why the call must not run.
+    pub(super) input: Result<Box<RawValue>, CutOff>,
 }
 
-/// Makes a call invalid that turned out to be cut off.
-pub(super) fn cut_off(event: Event, reason: CutOff) -> Event {
-    match event {
-        Event::Call(ToolCall {
-            id, name, message, ..
-        })
-        | Event::Invalid(InvalidCall {
-            id, name, message, ..
-        }) => Event::Invalid(InvalidCall {
-            id,
-            name,
-            reason,
-            message,
-        }),
-        other => other,
-    }
-}
-
-/// The id of the call that an event is about.
-pub(super) fn call_id(event: &Event) -> Option<&ToolUseId> {
-    match event {
-        Event::Call(call) => Some(&call.id),
-        Event::Invalid(call) => Some(&call.id),
-        _ => None,
-    }
-}
-
-/// Name and input of the call that an event is about. The same input may be spelled with other
-/// blanks.
-pub(super) fn content(event: &Event) -> (&str, String) {
-    match event {
-        Event::Call(call) => {
-            let input: Result<serde_json::Value, _> = serde_json::from_str(call.input.get());
-            let input =
-                input.map_or_else(|_| call.input.get().to_owned(), |input| input.to_string());
-            (&call.name, input)
+impl SeenCall {
+    /// A call whose arguments are complete, as far as they came.
+    pub(super) fn new(id: Option<&str>, name: &str, arguments: Arguments<'_>) -> Self {
+        Self {
+            id: ToolUseId::from(id.unwrap_or_default()),
+            name: name.to_owned(),
+            input: match name {
+                "" => Err(CutOff::NoName),
+                _ => arguments.object(),
+            },
         }
-        Event::Invalid(call) => (&call.name, String::new()),
-        _ => ("", String::new()),
+    }
+
+    /// The same call, which turned out to be cut off.
+    pub(super) fn cut_off(self, reason: CutOff) -> Self {
+        Self {
+            input: Err(reason),
+            ..self
+        }
+    }
+
+    /// Name and input. The same input may be spelled with other blanks.
+    pub(super) fn content(&self) -> (&str, String) {
+        let input = self.input.as_ref().map_or("", |input| input.get());
+        let parsed = serde_json::from_str::<serde_json::Value>(input);
+        let input = parsed.map_or_else(|_| input.to_owned(), |input| input.to_string());
+        (&self.name, input)
+    }
+
+    /// The event of the call of this message.
+    pub(super) fn event(self, message: Option<MessageId>) -> Event {
+        let Self { id, name, input } = self;
+        match input {
+            Ok(input) => Event::Call(ToolCall {
+                id,
+                name,
+                input,
+                message,
+            }),
+            Err(reason) => Event::Invalid(InvalidCall {
+                id,
+                name,
+                reason,
+                message,
+            }),
+        }
     }
 }
 

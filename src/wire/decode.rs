@@ -99,7 +99,7 @@ impl Decoder {
             return false;
         };
         let kind = text(contents.record.kind);
-        let mut events = self.signs(kind.as_deref(), &contents);
+        self.signs(kind.as_deref(), &contents);
         let translation = match (&kind, self.pinned) {
             (Some(kind), None) => {
                 let opening = self.opening.as_ref();
@@ -109,18 +109,18 @@ impl Decoder {
         };
         for record in &translation.records {
             if let Some(contents) = Contents::of(record) {
-                let mut events = std::mem::take(&mut events);
-                self.content(&contents, &mut events);
+                self.content(&contents);
                 visit(Decoded {
                     record,
-                    events,
+                    events: self.take_events(),
                     contents,
                 });
             }
         }
         if !translation.is_all {
-            self.content(&contents, &mut events);
+            self.content(&contents);
         }
+        let events = self.take_events();
         if !translation.is_all || !events.is_empty() {
             visit(Decoded {
                 record,
@@ -131,23 +131,25 @@ impl Decoder {
         true
     }
 
-    /// What a record says about its stream, if it is of a known kind.
-    fn signs(&mut self, kind: Option<&str>, contents: &Contents<'_>) -> Vec<Event> {
-        let mut events = Vec::new();
+    /// Takes what a record says about its stream, if it is of a known kind.
+    fn signs(&mut self, kind: Option<&str>, contents: &Contents<'_>) {
         let record = &contents.record;
         let sign = sign(kind, record);
         if sign.is_none() && matches!(self.shape(contents), Shape::Other) {
-            return events;
+            return;
         }
         let names_session = matches!(sign, Some(Sign::Opens(Opening::Foreign(PI_FILE))));
         if let Some(sign) = sign {
-            self.opening(sign, &mut events);
+            self.opening(sign);
         }
         // The traffic of a subagent has its own session.
         if non_null(record.parent_tool_use_id).is_none() {
-            self.session(record, record.id.filter(|_| names_session), &mut events);
+            self.session(record, record.id.filter(|_| names_session));
         }
-        events
+    }
+
+    fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.reply.events)
     }
 
     /// The record of a text whose end the input did not reach, to be asked for at its end.
@@ -157,9 +159,8 @@ impl Decoder {
 
     /// The events of the end of the input: open streamed calls are cut off, the turn ends.
     pub fn finish(&mut self) -> Vec<Event> {
-        let mut events = Vec::new();
-        self.reply.finish(&mut events);
-        events
+        self.reply.finish();
+        self.take_events()
     }
 
     /// What stands in a record that is to be read.
@@ -173,11 +174,11 @@ impl Decoder {
     }
 
     /// An opening record always makes an event, a mark only when it says something new.
-    fn opening(&mut self, sign: Sign, events: &mut Vec<Event>) {
+    fn opening(&mut self, sign: Sign) {
         let opening = match sign {
             Sign::Opens(opening) => {
                 // What came before is cut off first: it is not of this stream.
-                self.reply.new_stream(events);
+                self.reply.new_stream();
                 opening
             }
             Sign::Marks(name) => {
@@ -191,16 +192,11 @@ impl Decoder {
             Sign::Hints(name) => Opening::Foreign(name),
         };
         self.opening = Some(opening.clone());
-        events.push(Event::Opening(opening));
+        self.reply.events.push(Event::Opening(opening));
     }
 
     /// Takes the id of the session, which agents call by several names.
-    fn session(
-        &mut self,
-        record: &Envelope<'_>,
-        own_id: Option<&RawValue>,
-        events: &mut Vec<Event>,
-    ) {
+    fn session(&mut self, record: &Envelope<'_>, own_id: Option<&RawValue>) {
         let ids = [
             record.session_id,
             record.session_id_camel,
@@ -213,11 +209,11 @@ impl Decoder {
         {
             let id = SessionId::from(&*id);
             self.session = Some(id.clone());
-            events.push(Event::Session(id));
+            self.reply.events.push(Event::Session(id));
         }
     }
 
-    fn content(&mut self, contents: &Contents<'_>, events: &mut Vec<Event>) {
+    fn content(&mut self, contents: &Contents<'_>) {
         let record = &contents.record;
         // The traffic of a subagent has its own calls and results.
         if non_null(record.parent_tool_use_id).is_some() {
@@ -227,60 +223,56 @@ impl Decoder {
         let reply = &mut self.reply;
         match shape {
             Shape::Assistant(message) => {
-                anthropic::assistant(&message, contents.blocks(), reply, events);
+                anthropic::assistant(&message, contents.blocks(), reply);
             }
-            Shape::User => anthropic::user(contents.blocks(), reply, events),
-            Shape::StreamEvent(event) => anthropic::stream_event(&event, reply, events),
+            Shape::User => anthropic::user(contents.blocks(), reply),
+            Shape::StreamEvent(event) => anthropic::stream_event(&event, reply),
             Shape::BareCall => {
-                let call = anthropic::bare_call(record.id, record.name, record.input);
-                if let Some(call) = call {
-                    reply.bare(call, events);
+                if let Some(call) = anthropic::bare_call(record) {
+                    reply.bare(call);
                 }
             }
-            Shape::BareResult => reply.result(text(record.tool_use_id).as_deref(), None, events),
-            Shape::OpenaiAssistant(message) => openai::assistant(&message, reply, events),
+            Shape::BareResult => reply.result(text(record.tool_use_id).as_deref(), None),
+            Shape::OpenaiAssistant(message) => openai::assistant(&message, reply),
             Shape::OpenaiResult => {
                 let (id, name) = (
                     text(record.tool_call_id),
                     text(record.name.or(record.tool_name)),
                 );
-                reply.result(id.as_deref(), name.as_deref(), events);
+                reply.result(id.as_deref(), name.as_deref());
             }
             Shape::Ollama(message) => {
-                openai::ollama(message.tool_calls, record, reply, events);
+                openai::ollama(message.tool_calls, record, reply);
             }
-            Shape::Items => items::response(record, reply, events),
+            Shape::Items => items::response(record, reply),
             Shape::ItemEvent => {
-                items::event(
-                    &text(record.kind).unwrap_or_default(),
-                    record,
-                    reply,
-                    events,
-                );
+                items::event(&text(record.kind).unwrap_or_default(), record, reply);
             }
-            Shape::Completion => openai::completion(record.id, record.choices, reply, events),
+            Shape::Completion => openai::completion(record.id, record.choices, reply),
             Shape::Content(content) => {
                 let id = non_empty(record.uuid).map(|id| MessageId::from(&*id));
-                gemini::content(&content, id, reply, events);
+                gemini::content(&content, id, reply);
             }
             Shape::Response => {
-                gemini::response(record.response_id, record.candidates, reply, events);
+                gemini::response(record.response_id, record.candidates, reply);
             }
-            Shape::SessionResult => reply.session_result(events),
+            Shape::SessionResult => reply.session_result(),
             Shape::Executor => {
                 let extension = Extension::of(record.turnpipe).unwrap_or_default();
                 let call_ids = non_empty(extension.call_ids).map(Cow::into_owned);
                 if let Some(prefix) = call_ids.clone() {
                     reply.made_ids.set_prefix(prefix);
                 }
-                events.push(Event::Executor { call_ids });
+                reply.events.push(Event::Executor { call_ids });
             }
-            Shape::Interrupt => events.push(Event::Interrupt {
+            Shape::Interrupt => reply.events.push(Event::Interrupt {
                 request_id: text(record.request_id).unwrap_or_default().into_owned(),
             }),
             Shape::ControlResponse => {
                 let response = record.response.map(RawValue::get).map(serde_json::from_str);
-                events.extend(response.and_then(Result::ok).map(Event::ControlResponse));
+                reply
+                    .events
+                    .extend(response.and_then(Result::ok).map(Event::ControlResponse));
             }
             Shape::Other => {}
         }

@@ -1,4 +1,4 @@
-//! Joins the calls of one streamed message from their parts. Pure: parts in, events out.
+//! Joins the calls of one streamed message from their parts. Pure: parts in, calls out.
 //!
 //! A call is let out when its arguments are complete and something after it was seen: another
 //! block, another call or a stop reason (servers close calls that they cut off as `{}`). Calls
@@ -6,11 +6,11 @@
 
 use serde_json::value::RawValue;
 
-use super::arguments::{Arguments, cut_off, settle};
+use super::CutOff;
+use super::arguments::{Arguments, SeenCall};
 use super::balance::Balance;
 use super::ending::Ending;
 use super::object::from_wtf8;
-use super::{CutOff, Event, MessageId};
 
 /// Where a streamed call stands in its message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,6 @@ pub(super) enum Closing {
 /// The calls of one streamed message.
 #[derive(Debug, Default)]
 pub(super) struct Joiner {
-    message: Option<MessageId>,
     calls: Vec<Streamed>,
     /// All calls before this one are out.
     first_held: usize,
@@ -65,28 +64,20 @@ impl Streamed {
             }
     }
 
-    fn settle(&mut self, message: Option<&MessageId>) -> Event {
+    fn settle(&mut self) -> SeenCall {
         self.out = true;
         let fragments = std::mem::take(&mut self.fragments);
         let arguments = match &self.input {
             Some(input) if fragments.is_empty() => Arguments::Json(input),
             _ => Arguments::Text(from_wtf8(fragments)),
         };
-        let event = settle(self.id.as_deref(), &self.name, arguments, message);
+        let call = SeenCall::new(self.id.as_deref(), &self.name, arguments);
         self.input = None;
-        event
+        call
     }
 }
 
 impl Joiner {
-    /// Forgets the calls of the last message.
-    pub(super) fn begin(&mut self, message: Option<MessageId>) {
-        *self = Self {
-            message,
-            ..Self::default()
-        };
-    }
-
     /// A call begins in `slot`. An earlier one there has ended.
     pub(super) fn start(&mut self, slot: Slot, closing: Closing) {
         self.follow(slot.choice);
@@ -189,26 +180,26 @@ impl Joiner {
     }
 
     /// Lets out the calls that are ready, in order.
-    pub(super) fn release(&mut self) -> Vec<Event> {
-        let mut events = Vec::new();
+    pub(super) fn release(&mut self) -> Vec<SeenCall> {
+        let mut released = Vec::new();
         let mut blocked = Vec::new();
         for call in &mut self.calls[self.first_held..] {
             if call.out || blocked.contains(&call.slot.choice) {
                 continue;
             }
             if call.ready() {
-                events.push(call.settle(self.message.as_ref()));
+                released.push(call.settle());
             } else {
                 blocked.push(call.slot.choice);
             }
         }
         self.skip_released();
-        events
+        released
     }
 
     /// The reply `choice` has ended: lets out all its calls. If it was cut, the one that stood
     /// last is unusable.
-    pub(super) fn stop(&mut self, choice: u64, ending: Ending) -> Vec<Event> {
+    pub(super) fn stop(&mut self, choice: u64, ending: Ending) -> Vec<SeenCall> {
         let held = &mut self.calls[self.first_held..];
         let mut last = None;
         for (position, call) in held.iter_mut().enumerate() {
@@ -224,35 +215,32 @@ impl Joiner {
             (Ending::Cut(reason), Some(position)) => Some((self.first_held + position, reason)),
             _ => None,
         };
-        let mut events = Vec::new();
+        let mut released = Vec::new();
         if let Some((position, reason)) = cut {
-            let mut earlier = self.release_before(position);
-            events.append(&mut earlier);
-            let event = self.calls[position].settle(self.message.as_ref());
-            events.push(cut_off(event, reason));
+            released.append(&mut self.release_before(position));
+            released.push(self.calls[position].settle().cut_off(reason));
         }
-        events.append(&mut self.release());
-        events
+        released.append(&mut self.release());
+        released
     }
 
     /// The stream has ended without a stop reason: whatever is held was cut off.
-    pub(super) fn cut(&mut self) -> Vec<Event> {
-        let mut events = Vec::new();
+    pub(super) fn cut(&mut self) -> Vec<SeenCall> {
+        let mut released = Vec::new();
         for call in &mut self.calls[self.first_held..] {
             if !call.out {
-                let event = call.settle(self.message.as_ref());
-                events.push(cut_off(event, CutOff::EndOfStream));
+                released.push(call.settle().cut_off(CutOff::EndOfStream));
             }
         }
         self.skip_released();
-        events
+        released
     }
 
-    fn release_before(&mut self, position: usize) -> Vec<Event> {
+    fn release_before(&mut self, position: usize) -> Vec<SeenCall> {
         let rest = self.calls.split_off(position);
-        let events = self.release();
+        let released = self.release();
         self.calls.extend(rest);
-        events
+        released
     }
 
     fn skip_released(&mut self) {

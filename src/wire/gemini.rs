@@ -6,12 +6,12 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::arguments::{Arguments, settle};
+use super::MessageId;
+use super::arguments::{Arguments, SeenCall};
 use super::deltas::Closing;
 use super::ending::Ending;
 use super::object::{is, is_true, non_empty, non_null, number, object, text};
 use super::reply::{Reply, Whole};
-use super::{Event, MessageId};
 
 object! {
     /// Content: what one side said.
@@ -61,13 +61,13 @@ impl<'a> Called<'a> {
         })
     }
 
-    fn settle(self, message: Option<&MessageId>) -> Event {
+    fn settle(self) -> SeenCall {
         let args = match self.args {
             _ if self.is_partial => Arguments::Text(UNJOINED.to_owned()),
             Some(args) => Arguments::Json(args),
             None => Arguments::None,
         };
-        settle(self.id.as_deref(), &self.name, args, message)
+        SeenCall::new(self.id.as_deref(), &self.name, args)
     }
 }
 
@@ -75,26 +75,18 @@ impl<'a> Called<'a> {
 const UNJOINED: &str = "{";
 
 /// A content message: of the model, or of the user.
-pub(super) fn content(
-    content: &Content<'_>,
-    id: Option<MessageId>,
-    reply: &mut Reply,
-    events: &mut Vec<Event>,
-) {
+pub(super) fn content(content: &Content<'_>, id: Option<MessageId>, reply: &mut Reply) {
     let parts = Part::list(content.parts).into_iter();
     if is(content.role, "model") {
         let calls = parts
             .filter_map(|part| Called::read(non_null(part.call)?))
-            .map(|called| called.settle(id.as_ref()))
+            .map(|called| called.settle())
             .collect();
-        reply.whole(
-            Whole {
-                id,
-                calls,
-                ..Whole::default()
-            },
-            events,
-        );
+        reply.whole(Whole {
+            id,
+            calls,
+            ..Whole::default()
+        });
         return;
     }
     let mut is_prompt = true;
@@ -103,42 +95,31 @@ pub(super) fn content(
             is_prompt = false;
             let function = Function::of(Some(response)).unwrap_or_default();
             let (id, name) = (text(function.id), text(function.name));
-            reply.result(id.as_deref(), name.as_deref(), events);
+            reply.result(id.as_deref(), name.as_deref());
         }
     }
     if is_prompt {
-        reply.prompt(events);
+        reply.prompt();
     }
 }
 
 /// A response, or a chunk of a streamed one: both look the same.
-pub(super) fn response(
-    id: Option<&RawValue>,
-    candidates: Option<&RawValue>,
-    reply: &mut Reply,
-    events: &mut Vec<Event>,
-) {
+pub(super) fn response(id: Option<&RawValue>, candidates: Option<&RawValue>, reply: &mut Reply) {
     let id = non_empty(id).map(|id| MessageId::from(&*id));
     for candidate in Candidate::list(candidates) {
         let content = Content::of(candidate.content).unwrap_or_default();
         let parts = Part::list(content.parts);
         let reason = non_empty(candidate.finish_reason);
-        if !open_stream(
-            id.as_ref(),
-            !parts.is_empty(),
-            reason.is_some(),
-            reply,
-            events,
-        ) {
+        if !open_stream(id.as_ref(), !parts.is_empty(), reason.is_some(), reply) {
             continue;
         }
         let choice = number(candidate.index).unwrap_or_default();
         for part in parts {
             stream_part(choice, &part, reply);
         }
-        reply.release(events);
+        reply.release();
         if let Some(reason) = reason {
-            reply.stop(choice, Ending::of(&reason), events);
+            reply.stop(choice, Ending::of(&reason));
         }
     }
 }
@@ -149,7 +130,6 @@ fn open_stream(
     has_parts: bool,
     has_reason: bool,
     reply: &mut Reply,
-    events: &mut Vec<Event>,
 ) -> bool {
     let same_id = reply.may_be_open(id);
     if reply.is_streaming() && same_id {
@@ -165,7 +145,7 @@ fn open_stream(
     if !(has_parts || has_reason) {
         return false;
     }
-    reply.begin_stream(id.cloned(), events);
+    reply.begin_stream(id.cloned());
     true
 }
 

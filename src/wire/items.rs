@@ -1,13 +1,12 @@
 //! Items: what the Responses API answers with.
 
-use super::MessageId;
-use super::arguments::{Arguments, settle};
+use super::arguments::{Arguments, SeenCall};
 use super::deltas::Closing;
 use super::ending::Ending;
 use super::envelope::Envelope;
 use super::object::{bytes, from_wtf8, is, non_empty, object, text};
 use super::reply::{Reply, Whole};
-use super::{CutOff, Event};
+use super::{CutOff, MessageId};
 
 object! {
     /// An item.
@@ -29,11 +28,11 @@ impl Item<'_> {
         is(self.kind, kind)
     }
 
-    fn call(&self, message: Option<&MessageId>) -> Event {
+    fn call(&self) -> SeenCall {
         let arguments = bytes(self.arguments).unwrap_or_default().into_owned();
         let name = text(self.name).unwrap_or_default();
         let arguments = Arguments::Text(from_wtf8(arguments));
-        settle(text(self.call_id).as_deref(), &name, arguments, message)
+        SeenCall::new(text(self.call_id).as_deref(), &name, arguments)
     }
 }
 
@@ -55,7 +54,7 @@ impl Response<'_> {
 }
 
 /// A whole response.
-pub(super) fn response(record: &Envelope<'_>, reply: &mut Reply, events: &mut Vec<Event>) {
+pub(super) fn response(record: &Envelope<'_>, reply: &mut Reply) {
     let id = non_empty(record.id).map(|id| MessageId::from(&*id));
     let items = Item::list(record.output);
     let calls = items.iter().filter(|item| item.is("function_call"));
@@ -65,32 +64,32 @@ pub(super) fn response(record: &Envelope<'_>, reply: &mut Reply, events: &mut Ve
         details: record.incomplete_details,
     };
     let whole = Whole {
-        calls: calls.map(|item| item.call(id.as_ref())).collect(),
+        calls: calls.map(|item| item.call()).collect(),
         id,
         last_block_is_call: items.last().is_some_and(|item| item.is("function_call")),
         ending: Some(response.ending()),
     };
-    reply.whole(whole, events);
+    reply.whole(whole);
 }
 
 /// One streaming event.
-pub(super) fn event(kind: &str, record: &Envelope<'_>, reply: &mut Reply, events: &mut Vec<Event>) {
+pub(super) fn event(kind: &str, record: &Envelope<'_>, reply: &mut Reply) {
     let response = Response::of(record.response).unwrap_or_default();
     let item = Item::of(record.item).unwrap_or_default();
     match kind {
         "response.created" => {
             let id = non_empty(response.id).map(|id| MessageId::from(&*id));
-            reply.begin_stream(id, events);
+            reply.begin_stream(id);
         }
-        "response.output_item.done" => output_item(&item, reply, events),
-        _ => reply.stop(0, response.ending(), events),
+        "response.output_item.done" => output_item(&item, reply),
+        _ => reply.stop(0, response.ending()),
     }
 }
 
 /// An item is complete. Its arguments come whole, and so their deltas are not needed.
-fn output_item(item: &Item<'_>, reply: &mut Reply, events: &mut Vec<Event>) {
+fn output_item(item: &Item<'_>, reply: &mut Reply) {
     if !reply.is_streaming() {
-        reply.begin_stream(None, events);
+        reply.begin_stream(None);
     }
     if item.is("function_call") {
         let slot = reply.joiner.next_slot(0);
@@ -104,5 +103,5 @@ fn output_item(item: &Item<'_>, reply: &mut Reply, events: &mut Vec<Event>) {
     } else {
         reply.joiner.follow(0);
     }
-    reply.release(events);
+    reply.release();
 }

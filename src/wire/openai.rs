@@ -2,13 +2,13 @@
 
 use serde_json::value::RawValue;
 
-use super::arguments::{Arguments, settle};
+use super::MessageId;
+use super::arguments::{Arguments, SeenCall};
 use super::deltas::{Closing, Slot};
 use super::ending::Ending;
 use super::envelope::Envelope;
 use super::object::{bytes, from_wtf8, is_true, non_empty, non_null, number, object, text};
 use super::reply::{Reply, Whole};
-use super::{Event, MessageId};
 
 object! {
     /// An assistant message, or the delta of one.
@@ -34,7 +34,7 @@ object! {
 const OLD_CALL: u64 = 1 << 32;
 
 impl Call<'_> {
-    fn whole(&self, message: Option<&MessageId>) -> Event {
+    fn whole(&self) -> SeenCall {
         let function = Function::of(self.function)
             .or_else(|| Function::of(self.custom))
             .unwrap_or_default();
@@ -47,7 +47,7 @@ impl Call<'_> {
             // The free text of a custom tool is no JSON object, and says so.
             None => function.input.map_or(Arguments::None, Arguments::Json),
         };
-        settle(text(self.id).as_deref(), &name, arguments, message)
+        SeenCall::new(text(self.id).as_deref(), &name, arguments)
     }
 }
 
@@ -62,12 +62,12 @@ impl<'a> Message<'a> {
         }
     }
 
-    fn calls(&self, message: Option<&MessageId>) -> Vec<Event> {
+    fn calls(&self) -> Vec<SeenCall> {
         let calls = Call::list(self.tool_calls);
         calls
             .iter()
             .chain(&self.old_call())
-            .map(|call| call.whole(message))
+            .map(|call| call.whole())
             .collect()
     }
 
@@ -91,75 +91,57 @@ impl<'a> Message<'a> {
 }
 
 /// A bare assistant message.
-pub(super) fn assistant(message: &Message<'_>, reply: &mut Reply, events: &mut Vec<Event>) {
-    let calls = message.calls(None);
-    reply.whole(
-        Whole {
-            calls,
-            ..Whole::default()
-        },
-        events,
-    );
+pub(super) fn assistant(message: &Message<'_>, reply: &mut Reply) {
+    let calls = message.calls();
+    reply.whole(Whole {
+        calls,
+        ..Whole::default()
+    });
 }
 
 /// A reply of Ollama's own API, or a part of a streamed one: both look the same.
-pub(super) fn ollama(
-    calls: Option<&RawValue>,
-    record: &Envelope<'_>,
-    reply: &mut Reply,
-    events: &mut Vec<Event>,
-) {
+pub(super) fn ollama(calls: Option<&RawValue>, record: &Envelope<'_>, reply: &mut Reply) {
     if !reply.is_streaming() {
-        reply.begin_stream(None, events);
+        reply.begin_stream(None);
     }
     for call in Call::list(calls) {
         let slot = reply.joiner.next_slot(0);
         reply.joiner.start(slot, Closing::Whole);
         fill(slot, &call, reply);
     }
-    reply.release(events);
+    reply.release();
     if is_true(record.done) {
         let reason = text(record.done_reason).unwrap_or_default();
-        reply.stop(0, Ending::of(&reason), events);
+        reply.stop(0, Ending::of(&reason));
     }
 }
 
 /// A completion, or a chunk of a streamed one.
-pub(super) fn completion(
-    id: Option<&RawValue>,
-    choices: Option<&RawValue>,
-    reply: &mut Reply,
-    events: &mut Vec<Event>,
-) {
+pub(super) fn completion(id: Option<&RawValue>, choices: Option<&RawValue>, reply: &mut Reply) {
     let id = non_empty(id).map(|id| MessageId::from(&*id));
     let choices = Choice::list(choices);
     for choice in &choices {
         if let Some(message) = Message::of(choice.message) {
             let whole = Whole {
                 id: id.clone(),
-                calls: message.calls(id.as_ref()),
+                calls: message.calls(),
                 last_block_is_call: true,
                 ending: non_empty(choice.finish_reason).map(|reason| Ending::of(&reason)),
             };
-            reply.whole(whole, events);
+            reply.whole(whole);
         }
     }
-    chunk(id, &choices, reply, events);
+    chunk(id, &choices, reply);
 }
 
 /// A chunk. Its deltas belong to the streamed message that is open, unless they begin another.
-fn chunk(
-    id: Option<MessageId>,
-    choices: &[Choice<'_>],
-    reply: &mut Reply,
-    events: &mut Vec<Event>,
-) {
+fn chunk(id: Option<MessageId>, choices: &[Choice<'_>], reply: &mut Reply) {
     let deltas: Vec<(&Choice<'_>, Message<'_>)> = choices
         .iter()
         .filter(|choice| choice.message.is_none())
         .filter_map(|choice| Some((choice, Message::of(choice.delta)?)))
         .collect();
-    if !deltas.is_empty() && !open_stream(id, &deltas, reply, events) {
+    if !deltas.is_empty() && !open_stream(id, &deltas, reply) {
         return;
     }
     for (choice, delta) in &deltas {
@@ -171,9 +153,9 @@ fn chunk(
             let (choice, index) = (number, OLD_CALL);
             join(Slot { choice, index }, &call, reply);
         }
-        reply.release(events);
+        reply.release();
         if let Some(reason) = non_empty(choice.finish_reason) {
-            reply.stop(number, Ending::of(&reason), events);
+            reply.stop(number, Ending::of(&reason));
         }
     }
 }
@@ -185,7 +167,6 @@ fn open_stream(
     id: Option<MessageId>,
     deltas: &[(&Choice<'_>, Message<'_>)],
     reply: &mut Reply,
-    events: &mut Vec<Event>,
 ) -> bool {
     let names_role = deltas
         .iter()
@@ -193,7 +174,7 @@ fn open_stream(
     let same_id = reply.may_be_open(id.as_ref());
     if reply.is_streaming() {
         if names_role && !same_id {
-            reply.begin_stream(id, events);
+            reply.begin_stream(id);
         }
         return true;
     }
@@ -208,7 +189,7 @@ fn open_stream(
         .iter()
         .any(|(choice, delta)| delta.is_content() || non_empty(choice.finish_reason).is_some());
     if says_something {
-        reply.begin_stream(id, events);
+        reply.begin_stream(id);
     }
     says_something
 }

@@ -23,11 +23,11 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 
-use super::arguments::{call_id, content, cut_off};
+use super::arguments::SeenCall;
 use super::deltas::Joiner;
 use super::ending::Ending;
 use super::made_ids::MadeIds;
-use super::{Event, InvalidCall, MessageId, ResultSeen, ToolCall, ToolUseId, TurnEnd};
+use super::{Event, MessageId, ResultSeen, ToolUseId, TurnEnd};
 
 /// This many earlier messages are recognised by their id.
 const REMEMBERED: usize = 16;
@@ -38,6 +38,8 @@ pub(super) struct Reply {
     /// The calls of the streamed message.
     pub(super) joiner: Joiner,
     pub(super) made_ids: MadeIds,
+    /// What the record means that is being read, so far.
+    pub(super) events: Vec<Event>,
     message: Option<Open>,
     earlier: VecDeque<MessageId>,
     turn_is_open: bool,
@@ -78,7 +80,7 @@ pub(super) struct Whole {
     /// The message's id.
     pub(super) id: Option<MessageId>,
     /// The calls in it, in order.
-    pub(super) calls: Vec<Event>,
+    pub(super) calls: Vec<SeenCall>,
     /// Whether the last of the calls is the last of all that is in it: if the message was cut,
     /// this call is unusable.
     pub(super) last_block_is_call: bool,
@@ -99,9 +101,8 @@ impl Reply {
     }
 
     /// A streamed message begins.
-    pub(super) fn begin_stream(&mut self, id: Option<MessageId>, events: &mut Vec<Event>) {
-        self.begin(id.clone(), events);
-        self.joiner.begin(id);
+    pub(super) fn begin_stream(&mut self, id: Option<MessageId>) {
+        self.begin(id);
         if let Some(open) = &mut self.message {
             open.streaming = true;
         }
@@ -115,7 +116,7 @@ impl Reply {
     }
 
     /// A record with content of a message.
-    pub(super) fn whole(&mut self, whole: Whole, events: &mut Vec<Event>) {
+    pub(super) fn whole(&mut self, whole: Whole) {
         let Whole {
             mut id,
             calls,
@@ -125,8 +126,7 @@ impl Reply {
         if self.is_of_stream(&calls) {
             id = self.message.as_ref().and_then(|open| open.id.clone());
         } else if !id.as_ref().is_some_and(|id| self.earlier.contains(id)) {
-            self.begin(id.clone(), events);
-            self.joiner.begin(None);
+            self.begin(id.clone());
         }
         let is_open = self.message.as_ref().is_some_and(|open| open.id == id);
         let place = id
@@ -150,29 +150,29 @@ impl Reply {
             if let (Some(Ending::Cut(reason)), true) = (&ending, last_block_is_call)
                 && position + 1 == count
             {
-                call = cut_off(call, reason.clone());
+                call = call.cut_off(reason.clone());
             }
-            if matches!(call, Event::Invalid(_)) {
+            if call.input.is_err() {
                 self.settle(place, &call);
             }
-            self.out(call, events);
+            self.out(call, id.clone());
         }
         if let Some(ending) = ending {
-            self.stop(0, ending, events);
+            self.stop(0, ending);
         }
     }
 
     /// A call that stands alone, in no message.
-    pub(super) fn bare(&mut self, call: Event, events: &mut Vec<Event>) {
+    pub(super) fn bare(&mut self, call: SeenCall) {
         let (_, hash) = self.call_hash(Place::Bare(self.messages), &call, &[]);
         if self.calls.insert(hash) {
-            self.out(call, events);
+            self.out(call, None);
         }
     }
 
     /// A result for the call with this id. Without an id it answers a call that had none either,
     /// of the tool with this name if there is one.
-    pub(super) fn result(&mut self, id: Option<&str>, name: Option<&str>, events: &mut Vec<Event>) {
+    pub(super) fn result(&mut self, id: Option<&str>, name: Option<&str>) {
         let id = match id.filter(|id| !id.is_empty()) {
             Some(id) => {
                 self.made_ids.answered(id);
@@ -182,21 +182,21 @@ impl Reply {
         };
         if let Some(id) = id {
             *self.results.entry(self.hasher.hash_one(&id)).or_default() += 1;
-            events.push(Event::Result(ResultSeen { id }));
+            self.events.push(Event::Result(ResultSeen { id }));
         }
     }
 
     /// Lets out the streamed calls that are ready.
-    pub(super) fn release(&mut self, events: &mut Vec<Event>) {
+    pub(super) fn release(&mut self) {
         for call in self.joiner.release() {
-            self.out_of_stream(call, events);
+            self.out_of_stream(call);
         }
     }
 
     /// A stop reason, or the end of a streamed message.
-    pub(super) fn stop(&mut self, choice: u64, ending: Ending, events: &mut Vec<Event>) {
+    pub(super) fn stop(&mut self, choice: u64, ending: Ending) {
         for call in self.joiner.stop(choice, ending) {
-            self.out_of_stream(call, events);
+            self.out_of_stream(call);
         }
         if self.joiner.holds_calls() {
             return;
@@ -204,69 +204,70 @@ impl Reply {
         if let Some(open) = &mut self.message {
             open.streaming = false;
         }
-        self.end_turn(TurnEnd::Stop, events);
+        self.end_turn(TurnEnd::Stop);
     }
 
     /// A user record without results.
-    pub(super) fn prompt(&mut self, events: &mut Vec<Event>) {
-        self.forget_message(events);
-        self.end_turn(TurnEnd::Prompt, events);
-        events.push(Event::Prompt);
+    pub(super) fn prompt(&mut self) {
+        self.forget_message();
+        self.end_turn(TurnEnd::Prompt);
+        self.events.push(Event::Prompt);
     }
 
     /// A `result` record.
-    pub(super) fn session_result(&mut self, events: &mut Vec<Event>) {
-        self.forget_message(events);
-        events.push(Event::SessionResult);
-        events.push(Event::TurnEnd(TurnEnd::SessionResult));
+    pub(super) fn session_result(&mut self) {
+        self.forget_message();
+        self.events.push(Event::SessionResult);
+        self.events.push(Event::TurnEnd(TurnEnd::SessionResult));
         self.turn_is_open = false;
     }
 
     /// An opening record: what comes now is another stream or another turn of it.
-    pub(super) fn new_stream(&mut self, events: &mut Vec<Event>) {
-        self.forget_message(events);
+    pub(super) fn new_stream(&mut self) {
+        self.forget_message();
     }
 
     /// The input has ended.
-    pub(super) fn finish(&mut self, events: &mut Vec<Event>) {
-        self.forget_message(events);
-        self.end_turn(TurnEnd::EndOfInput, events);
+    pub(super) fn finish(&mut self) {
+        self.forget_message();
+        self.end_turn(TurnEnd::EndOfInput);
     }
 
     /// Whether a whole record with these calls belongs to the message that is streamed: all of them
     /// are known from its deltas.
-    fn is_of_stream(&self, calls: &[Event]) -> bool {
+    fn is_of_stream(&self, calls: &[SeenCall]) -> bool {
         self.is_streaming() && calls.iter().all(|call| self.is_streamed(call))
     }
 
     /// Whether deltas of the streamed message tell of this call.
-    fn is_streamed(&self, call: &Event) -> bool {
-        call_id(call).is_some_and(|id| self.joiner.knows(id.as_str()))
+    fn is_streamed(&self, call: &SeenCall) -> bool {
+        self.joiner.knows(call.id.as_str())
     }
 
     /// A hash of the call, and another one that tells it from the same calls `before` it.
-    fn call_hash(&self, place: Place<'_>, call: &Event, before: &[u64]) -> (u64, u64) {
-        let id = call_id(call);
-        let results = id.and_then(|id| self.results.get(&self.hasher.hash_one(id)));
-        let hash = self.hasher.hash_one((place, id, content(call), results));
+    fn call_hash(&self, place: Place<'_>, call: &SeenCall, before: &[u64]) -> (u64, u64) {
+        let results = self.results.get(&self.hasher.hash_one(&call.id));
+        let hash = (place, &call.id, call.content(), results);
+        let hash = self.hasher.hash_one(hash);
         let same = before.iter().filter(|before| **before == hash).count();
         (hash, self.hasher.hash_one((hash, same)))
     }
 
-    fn is_settled(&self, place: Place<'_>, call: &Event) -> bool {
+    fn is_settled(&self, place: Place<'_>, call: &SeenCall) -> bool {
         self.settled
-            .contains(&self.hasher.hash_one((place, call_id(call))))
+            .contains(&self.hasher.hash_one((place, &call.id)))
     }
 
     /// Whole records tell nothing new of this call.
-    fn settle(&mut self, place: Place<'_>, call: &Event) {
-        let hash = self.hasher.hash_one((place, call_id(call)));
+    fn settle(&mut self, place: Place<'_>, call: &SeenCall) {
+        let hash = self.hasher.hash_one((place, &call.id));
         self.settled.insert(hash);
     }
 
-    fn begin(&mut self, id: Option<MessageId>, events: &mut Vec<Event>) {
-        self.cut_streamed(events);
-        self.end_turn(TurnEnd::NewMessage, events);
+    fn begin(&mut self, id: Option<MessageId>) {
+        self.cut_streamed();
+        self.joiner = Joiner::default();
+        self.end_turn(TurnEnd::NewMessage);
         self.turn_is_open = true;
         self.messages += 1;
         if let Some(id) = &id {
@@ -280,13 +281,13 @@ impl Reply {
             streaming: false,
             streamed: Vec::new(),
         });
-        events.push(Event::Message(id));
+        self.events.push(Event::Message(id));
     }
 
     /// Lets a streamed call out.
-    fn out_of_stream(&mut self, call: Event, events: &mut Vec<Event>) {
+    fn out_of_stream(&mut self, call: SeenCall) {
         let Some(mut open) = self.message.take() else {
-            return self.out(call, events);
+            return self.out(call, None);
         };
         let place = open
             .id
@@ -295,32 +296,31 @@ impl Reply {
         let (hash, unique) = self.call_hash(place, &call, &open.streamed);
         self.settle(place, &call);
         open.streamed.push(hash);
+        let id = open.id.clone();
         self.message = Some(open);
         if self.calls.insert(unique) {
-            self.out(call, events);
+            self.out(call, id);
         }
     }
 
-    fn out(&mut self, mut call: Event, events: &mut Vec<Event>) {
-        if let Event::Call(ToolCall { id, name, .. }) | Event::Invalid(InvalidCall { id, name, .. }) =
-            &mut call
-            && id.as_str().is_empty()
-        {
-            *id = self.made_ids.make(name, self.messages);
+    /// Lets out a call of the message `message`.
+    fn out(&mut self, mut call: SeenCall, message: Option<MessageId>) {
+        if call.id.as_str().is_empty() {
+            call.id = self.made_ids.make(&call.name, self.messages);
         }
         self.turn_is_open = true;
-        events.push(call);
+        self.events.push(call.event(message));
     }
 
-    fn end_turn(&mut self, end: TurnEnd, events: &mut Vec<Event>) {
+    fn end_turn(&mut self, end: TurnEnd) {
         if self.turn_is_open {
             self.turn_is_open = false;
-            events.push(Event::TurnEnd(end));
+            self.events.push(Event::TurnEnd(end));
         }
     }
 
-    fn forget_message(&mut self, events: &mut Vec<Event>) {
-        self.cut_streamed(events);
+    fn forget_message(&mut self) {
+        self.cut_streamed();
         self.message = None;
         self.messages += 1;
         self.earlier.clear();
@@ -329,9 +329,9 @@ impl Reply {
         self.results.clear();
     }
 
-    fn cut_streamed(&mut self, events: &mut Vec<Event>) {
+    fn cut_streamed(&mut self) {
         for call in self.joiner.cut() {
-            self.out_of_stream(call, events);
+            self.out_of_stream(call);
         }
     }
 }
