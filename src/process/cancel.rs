@@ -2,8 +2,7 @@
 
 use std::io::{PipeReader, PipeWriter, pipe};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::Notify;
 
@@ -17,7 +16,6 @@ pub struct CancelToken {
 #[derive(Debug, Default)]
 struct Shared {
     level: Mutex<Level>,
-    changed: Condvar,
     tasks: Notify,
     on_cancel: Waker,
     on_kill: Waker,
@@ -30,15 +28,6 @@ pub(super) enum Level {
     Running,
     Cancelled,
     Killed,
-}
-
-/// What a wait on a token ended with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CancelWait {
-    /// The token fired.
-    Cancelled,
-    /// The time was up first.
-    TimedOut,
 }
 
 impl CancelToken {
@@ -55,26 +44,6 @@ impl CancelToken {
     /// Whether it has fired.
     pub fn is_cancelled(&self) -> bool {
         self.level() >= Level::Cancelled
-    }
-
-    /// Whether the end without grace was asked for.
-    pub fn is_killed(&self) -> bool {
-        self.level() == Level::Killed
-    }
-
-    /// Waits until it fires or `timeout` is over.
-    pub fn wait(&self, timeout: Duration) -> CancelWait {
-        let guard = self.lock();
-        let (level, _) = self
-            .shared
-            .changed
-            .wait_timeout_while(guard, timeout, |level| *level == Level::Running)
-            .unwrap_or_else(PoisonError::into_inner);
-        if *level == Level::Running {
-            CancelWait::TimedOut
-        } else {
-            CancelWait::Cancelled
-        }
     }
 
     /// Waits until it fires, in a task.
@@ -119,13 +88,10 @@ impl CancelToken {
     fn raise(&self, to: Level) {
         let mut level = self.lock();
         *level = (*level).max(to);
-        self.shared.changed.notify_all();
         self.shared.tasks.notify_waiters();
-        {
-            self.shared.on_cancel.wake();
-            if *level == Level::Killed {
-                self.shared.on_kill.wake();
-            }
+        self.shared.on_cancel.wake();
+        if *level == Level::Killed {
+            self.shared.on_kill.wake();
         }
     }
 }
@@ -161,19 +127,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wait_ends_when_a_clone_fires() {
+    fn clones_fire_together() {
         let token = CancelToken::default();
         let clone = token.clone();
-        let waiter = std::thread::spawn(move || clone.wait(Duration::from_mins(1)));
+        assert!(!clone.is_cancelled());
         token.cancel();
-        assert_eq!(waiter.join().unwrap(), CancelWait::Cancelled);
-        assert!(token.is_cancelled() && !token.is_killed());
-    }
-
-    #[test]
-    fn a_wait_without_a_cancel_times_out() {
-        let token = CancelToken::default();
-        assert_eq!(token.wait(Duration::ZERO), CancelWait::TimedOut);
+        assert_eq!(clone.level(), Level::Cancelled);
     }
 
     #[test]
@@ -181,7 +140,7 @@ mod tests {
         let token = CancelToken::default();
         token.kill();
         token.cancel();
-        assert!(token.is_cancelled() && token.is_killed());
+        assert!(token.is_cancelled() && token.level() == Level::Killed);
     }
 
     mod descriptors {

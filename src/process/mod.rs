@@ -44,7 +44,7 @@ mod system_call_filter;
 mod system_call_table;
 mod thread_pool;
 
-pub use cancel::{CancelToken, CancelWait};
+pub use cancel::CancelToken;
 pub use captured::Captured;
 pub use command::{
     Capture, Command, Ended, ExitStatus, Finished, Leftovers, Limits, SpawnError, Stdin, Variables,
