@@ -255,7 +255,8 @@ impl Runner {
             && self.verbose
         {
             let reason = nothing.reason.name();
-            let why = nothing.error.as_deref().unwrap_or(nothing.reason.advice());
+            let why = nothing.error.clone();
+            let why = why.unwrap_or_else(|| nothing.reason.to_string());
             let message = format!("[{}] {}{reason}: {why}", Command::TAG, made.prefix());
             self.messages.note(&message);
         }

@@ -159,7 +159,7 @@ impl PerSession for Titles<'_> {
             Err(nothing) => {
                 let is_reported = nothing.reason == Reason::Unreadable || nothing.failure.is_some();
                 if !self.runner.verbose && !is_reported {
-                    let message = format!("{}{}", made.prefix(), nothing.reason.advice());
+                    let message = format!("{}{}", made.prefix(), nothing.reason);
                     self.runner.messages.note(&message);
                 }
                 Ok(())

@@ -2,36 +2,50 @@
 
 use super::ask::Cost;
 use crate::model::Failure;
+use crate::side::recap::Held;
 
-/// The reason, as records name it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The reason, with what can be done about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// No model is configured.
+    #[error("no fast model is configured (`--model`, TURNPIPE_FAST_MODEL)")]
     NoFastModel,
     /// The conversation is empty.
+    #[error("the session is empty so far")]
     EmptyHistory,
     /// The answer was not usable.
+    #[error("no usable answer; `turnpipe session rename` sets a title by hand")]
     EmptyResult,
     /// It was stopped.
+    #[error("stopped")]
     Aborted,
     /// The model did not answer.
+    #[error("the model did not answer (`-v` shows why)")]
     ModelError,
     /// The model was not asked, because it refused everything before.
+    #[error("the model was not asked after its refusal")]
     NotAsked,
     /// A person gave a title.
+    #[error("a person gave this session a title; `--replace` replaces it")]
     ManualTitle,
     /// The session has a title already.
+    #[error("the session has a title already")]
     AlreadyTitled,
     /// There were too many attempts.
+    #[error("three attempts have failed already")]
     AttemptLimit,
     /// The environment disables it.
+    #[error("disabled by the environment")]
     Disabled,
     /// The file cannot be read or written.
+    #[error("the session cannot be read")]
     Unreadable,
     /// It is asked for in a batch that is not collected yet.
+    #[error("asked for in a batch; `turnpipe title --batch collect` fetches it")]
     InBatch,
     /// An automatic recap is not due.
-    Gate(crate::side::recap::Held),
+    #[error("{0}")]
+    Gate(Held),
 }
 
 impl Reason {
@@ -51,31 +65,6 @@ impl Reason {
             Self::Unreadable => "unreadable",
             Self::InBatch => "in_batch",
             Self::Gate(held) => held.name(),
-        }
-    }
-
-    /// The reason in words, with advice.
-    pub fn advice(self) -> &'static str {
-        match self {
-            Self::NoFastModel => "no fast model is configured (`--model`, TURNPIPE_FAST_MODEL)",
-            Self::EmptyHistory => "the session is empty so far",
-            Self::EmptyResult => "no usable answer; `turnpipe session rename` sets a title by hand",
-            Self::Aborted => "stopped",
-            Self::ModelError => "the model did not answer (`-v` shows why)",
-            Self::NotAsked => "the model was not asked after its refusal",
-            Self::ManualTitle => "a person gave this session a title; `--replace` replaces it",
-            Self::AlreadyTitled => "the session has a title already",
-            Self::AttemptLimit => "three attempts have failed already",
-            Self::Disabled => "disabled by the environment",
-            Self::Unreadable => "the session cannot be read",
-            Self::InBatch => "asked for in a batch; `turnpipe title --batch collect` fetches it",
-            Self::Gate(held) => match held {
-                crate::side::recap::Held::NotEnoughNew => {
-                    "there is too little new since the last recap"
-                }
-                crate::side::recap::Held::NotAway => "the absence was too short",
-                crate::side::recap::Held::Busy => "a prompt or a call is not answered yet",
-            },
         }
     }
 }

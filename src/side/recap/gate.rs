@@ -17,13 +17,16 @@ const PROMPTS_SINCE_RECAP: usize = 2;
 pub const AWAY: Duration = Duration::from_mins(5);
 
 /// Why no recap is due.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Held {
     /// There are too few prompts, or too few since the last recap.
+    #[error("there is too little new since the last recap")]
     NotEnoughNew,
     /// The absence was too short.
+    #[error("the absence was too short")]
     NotAway,
     /// A prompt or a call is not answered yet.
+    #[error("a prompt or a call is not answered yet")]
     Busy,
 }
 
