@@ -10,7 +10,7 @@ use super::{Globals, Outcome};
 use crate::dialog::{Block, Usage};
 use crate::io::Io;
 use crate::jsonl::WriteError;
-use crate::model::{Delivery, Event, Failure, Finish, Provider, Reply, Request};
+use crate::model::{Delivery, Event, Failure, Provider, Reply, Request};
 use crate::process::CancelToken;
 use crate::session::Prices;
 use crate::turn::{Assembly, Ending, Limit, Output, Scribe};
@@ -71,11 +71,7 @@ impl ReplyWriter {
         });
         written?;
         self.rest(&reply, assembly.finish(reply.is_ok()))?;
-        if let Ok(Reply {
-            finish: Finish::Complete,
-            ..
-        }) = reply
-        {
+        if reply.as_ref().is_ok_and(|reply| reply.calls.is_empty()) {
             self.stop(&watch.stop, io)?;
         }
         let usage = usage_of(&reply);

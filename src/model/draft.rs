@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use super::text_parts::{SplitText, without_think_tags};
-use super::{Cut, Event, Failure, Finish, Input, Reply, Silence, ToolCall};
+use super::{Cut, Event, Failure, Input, Reply, Silence, ToolCall};
 use crate::dialog::Usage;
 use crate::io::Ids;
 use crate::wire::object::{bytes, is_object, text};
@@ -31,6 +31,7 @@ pub(super) struct Draft {
 }
 
 /// A call under construction.
+#[derive(Default)]
 struct DraftCall {
     slot: u64,
     id: Option<String>,
@@ -145,10 +146,7 @@ impl Draft {
     pub(super) fn begin_call(&mut self, slot: u64) -> usize {
         self.calls.push(DraftCall {
             slot,
-            id: None,
-            name: String::new(),
-            input: SplitText::default(),
-            announced: false,
+            ..DraftCall::default()
         });
         self.calls.len() - 1
     }
@@ -272,16 +270,10 @@ impl Draft {
             };
             return Err(Failure::Empty { silence, usage });
         }
-        let finish = if calls.is_empty() {
-            Finish::Complete
-        } else {
-            Finish::CalledTools
-        };
         Ok(Reply {
             text,
             thinking,
             calls,
-            finish,
             usage,
         })
     }

@@ -44,7 +44,7 @@ pub use pace::Pace;
 pub use presets::{known_for, known_providers};
 pub use provider::{Delivery, Event, Model, Provider};
 pub use recording::{Recorder, UnusableRecording};
-pub use reply::{Finish, Input, Reply, ToolCall};
+pub use reply::{Input, Reply, ToolCall};
 pub use request::{Answer, Attempts, Function, PromptId, Request, SharedPrefix, Thinking, Turn};
 pub use retry::RetryPolicy;
 pub use settings::{ChosenModel, ModelSettings, ProviderSettings};

@@ -16,19 +16,8 @@ pub struct Reply {
     pub thinking: String,
     /// Calls, in order.
     pub calls: Vec<ToolCall>,
-    /// Why the answer ends.
-    pub finish: Finish,
     /// What it cost. Zeros if the server does not report it.
     pub usage: Usage,
-}
-
-/// Why a whole answer ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Finish {
-    /// The model finished its answer.
-    Complete,
-    /// The model waits for the results of its calls.
-    CalledTools,
 }
 
 /// A call of a function.
@@ -140,7 +129,6 @@ mod tests {
                     input: Input::of_text(input),
                 })
                 .collect(),
-            finish: Finish::Complete,
             usage: Usage::default(),
         }
     }

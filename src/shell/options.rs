@@ -5,7 +5,7 @@ use super::table::{Command, Property, Takes};
 use super::word::{Shape, Word};
 
 /// Arguments as a command reads them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Arguments<'words> {
     /// The options with their values, in order.
     pub(super) options: Vec<Given<'words>>,
@@ -58,11 +58,7 @@ pub(super) fn read<'words>(
         name,
         words,
         next: 0,
-        arguments: Arguments {
-            options: Vec::new(),
-            operands: Vec::new(),
-            read: 0,
-        },
+        arguments: Arguments::default(),
         unlimited: false,
     };
     reader.run()?;

@@ -6,7 +6,7 @@ use crate::text::{TextPieces, truncate_utf16, utf16_length};
 
 /// Collects text piece by piece and keeps about half of `limit` UTF-16 units from each end.
 /// Memory does not grow with the text.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Excerpt {
     limit: usize,
     head: String,
@@ -35,13 +35,7 @@ impl Excerpt {
     pub(super) fn new(limit: usize) -> Self {
         Self {
             limit,
-            head: String::new(),
-            head_units: 0,
-            tail: String::new(),
-            tail_units: 0,
-            total_units: 0,
-            head_is_complete: false,
-            has_lost: false,
+            ..Self::default()
         }
     }
 

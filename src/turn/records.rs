@@ -3,7 +3,7 @@
 use super::limits::Limit;
 use crate::dialog::DialogRecord;
 use crate::dialog::{About, Block, Message, Origin, Role, Usage, to_record};
-use crate::model::{Cut, Failure, Finish, Refused, Reply};
+use crate::model::{Cut, Failure, Refused, Reply};
 use crate::session::record::Moment;
 use crate::wire::SessionId;
 use crate::wire::records::{
@@ -27,7 +27,7 @@ pub struct Scribe {
 #[derive(Debug)]
 pub enum Ending<'a> {
     /// There is one.
-    Replied(Finish),
+    Replied(&'a Reply),
     /// There is none, or a part of one.
     Failed(&'a Failure),
     /// The model was not asked.
@@ -161,7 +161,7 @@ impl<'a> Ending<'a> {
     /// How this reply ended.
     pub fn of(reply: &'a Result<Reply, Failure>) -> Self {
         match reply {
-            Ok(reply) => Self::Replied(reply.finish),
+            Ok(reply) => Self::Replied(reply),
             Err(failure) => Self::Failed(failure),
         }
     }
@@ -178,8 +178,8 @@ impl<'a> Ending<'a> {
     /// Why the model stopped.
     pub fn stop_reason(&self) -> Option<&'static str> {
         match self {
-            Self::Replied(Finish::Complete) => Some("end_turn"),
-            Self::Replied(Finish::CalledTools) => Some("tool_use"),
+            Self::Replied(reply) if reply.calls.is_empty() => Some("end_turn"),
+            Self::Replied(_) => Some("tool_use"),
             Self::Failed(Failure::Cut {
                 cut: Cut::Budget, ..
             }) => Some("max_tokens"),

@@ -13,7 +13,7 @@ use super::ending::Ending;
 use super::object::from_wtf8;
 
 /// Where a streamed call stands in its message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Slot {
     /// Which of several alternative replies; 0 where there is but one.
     pub(super) choice: u64,
@@ -22,9 +22,10 @@ pub(super) struct Slot {
 }
 
 /// How the end of a call's arguments shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Closing {
     /// The stream says so ([`Joiner::close`]).
+    #[default]
     Announced,
     /// It does not: once another call began, whole arguments are the end.
     Whole,
@@ -38,7 +39,7 @@ pub(super) struct Joiner {
     first_held: usize,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Streamed {
     slot: Slot,
     closing: Closing,
@@ -87,14 +88,7 @@ impl Joiner {
         self.calls.push(Streamed {
             slot,
             closing,
-            id: None,
-            name: String::new(),
-            input: None,
-            fragments: Vec::new(),
-            balance: Balance::default(),
-            closed: false,
-            followed: false,
-            out: false,
+            ..Streamed::default()
         });
     }
 

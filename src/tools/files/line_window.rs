@@ -30,7 +30,7 @@ pub(super) struct Window {
 }
 
 /// The lines that were in the window.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Page {
     /// Without line ends; what is too long is cut and says so.
     pub(super) lines: Vec<String>,
@@ -45,9 +45,10 @@ pub(super) struct Page {
 }
 
 /// What ended a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum PageEnd {
     /// The text was over, or the number of lines was reached.
+    #[default]
     Window,
     /// The next line would have been too many characters.
     Characters,
@@ -69,13 +70,7 @@ impl LineWindow {
     pub(super) fn new(window: Window) -> Self {
         Self {
             window,
-            page: Page {
-                lines: Vec::new(),
-                cut_lines: 0,
-                ended: PageEnd::Window,
-                total_lines: 0,
-                ends_with_newline: false,
-            },
+            page: Page::default(),
             characters: 0,
             line: Vec::new(),
             dropped: 0,
