@@ -9,12 +9,14 @@ use std::io::Read;
 use std::mem;
 use std::path::{Path, PathBuf};
 
-use super::output::Form;
+use super::output::{Form, RecordWriter};
 use super::session_names::NamedSession;
 use super::{Outcome, UsageError};
 use crate::io::{Input, Io, Messages};
+use crate::jsonl::WriteError;
 use crate::session::Session;
 use crate::wire::Understanding;
+use crate::wire::records::SessionErrorRecord;
 
 /// Reports the inputs that cannot be used.
 pub(super) struct InputErrors {
@@ -41,6 +43,27 @@ impl InputErrors {
     pub(super) fn report_session(&mut self, named: &NamedSession, form: Form, error: &UsageError) {
         self.any |= !named.is_listed || form == Form::Text;
         named.named(error).report(&self.messages);
+    }
+
+    /// Reports a session, with a record among other records.
+    ///
+    /// # Errors
+    /// Writing failed.
+    pub(super) fn record_session(
+        &mut self,
+        named: &NamedSession,
+        form: Form,
+        error: &UsageError,
+        writer: &mut RecordWriter,
+    ) -> Result<(), WriteError> {
+        self.report_session(named, form, error);
+        match form {
+            Form::Text => Ok(()),
+            Form::Jsonl => writer.record(&SessionErrorRecord {
+                path: named.name.clone(),
+                error: error.to_string(),
+            }),
+        }
     }
 
     /// How a command ends that would have ended as `outcome` if all inputs were usable.

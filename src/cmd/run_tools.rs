@@ -32,7 +32,7 @@ use crate::exec::{
     Mode, OnError, Options, Policy, RunEnd, StartDirectory, Trace,
 };
 use crate::flow::{ADVISOR, Briefing};
-use crate::io::{Environment, Io, Messages};
+use crate::io::{Io, Messages};
 use crate::jsonl::{Prefilter, UnwantedLines};
 use crate::model::KeyCheck;
 use crate::process::{Spawners, report_departure, report_end_signals};
@@ -329,16 +329,11 @@ impl RunToolsArguments {
         for path in &self.add_dir {
             allowed.push(directory("--add-dir", path)?);
         }
-        let inherited = io.environment.iter();
-        let inherited = inherited.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let set = permissions.environment.iter();
-        let set = set.map(|(name, value)| (name.into(), value.into()));
-        let environment: Environment = inherited.chain(set).collect();
         Ok(ToolContext {
             directory: here.clone(),
             home_directory: here,
             allowed_directories: allowed,
-            environment: Arc::new(environment),
+            environment: Arc::new(io.environment.with(&permissions.environment)),
             kept_variables: Arc::new(self.env.iter().cloned().collect()),
             child_variables: ChildVariables::default(),
             denied: Arc::new(permissions.rules.denying_files()),

@@ -15,7 +15,7 @@ use super::session_source::SourceArguments;
 use super::{Globals, Outcome, UsageError};
 use crate::io::Io;
 use crate::session::Session;
-use crate::wire::records::{SessionCheckRecord, SessionDamageRecord, SessionErrorRecord};
+use crate::wire::records::{SessionCheckRecord, SessionDamageRecord};
 
 /// Report what is wrong with session files
 ///
@@ -65,13 +65,7 @@ impl Run for SessionCheckArguments {
             let (session, (totals, findings)) = match checked {
                 Ok(checked) => checked,
                 Err(error) => {
-                    errors.report_session(named, form, &error);
-                    if form == Form::Jsonl {
-                        writer.record(&SessionErrorRecord {
-                            path: named.name.clone(),
-                            error: error.to_string(),
-                        })?;
-                    }
+                    errors.record_session(named, form, &error, &mut writer)?;
                     continue;
                 }
             };

@@ -9,7 +9,7 @@ use super::session_source::SourceArguments;
 use super::{Globals, Outcome};
 use crate::io::Io;
 use crate::wire::SessionId;
-use crate::wire::records::{SessionErrorRecord, SessionPathRecord};
+use crate::wire::records::SessionPathRecord;
 
 /// Print the files of sessions
 ///
@@ -52,13 +52,7 @@ impl Run for SessionPathArguments {
             let (path, session) = match opened {
                 Ok(opened) => opened,
                 Err(error) => {
-                    errors.report_session(named, form, &error);
-                    if form == Form::Jsonl {
-                        writer.record(&SessionErrorRecord {
-                            path: named.name.clone(),
-                            error: error.to_string(),
-                        })?;
-                    }
+                    errors.record_session(named, form, &error, &mut writer)?;
                     continue;
                 }
             };

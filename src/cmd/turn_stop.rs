@@ -10,7 +10,7 @@ use super::guards::{hook_runner, read_hooks};
 use super::{Globals, UsageError};
 use crate::config::{PermissionFlags, PermissionSettings};
 use crate::hooks::{HookDecision, HookEvent, HookInput, HookRunner, Hooks, Merged, merge};
-use crate::io::{Environment, Io};
+use crate::io::Io;
 use crate::process::{CancelToken, Spawners};
 use crate::turn::FEEDBACK;
 
@@ -71,11 +71,7 @@ impl StopArguments {
         if !hooks.any(HookEvent::Stop) {
             return Ok(None);
         }
-        let inherited = io.environment.iter();
-        let inherited = inherited.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let set = settings.environment.iter();
-        let set = set.map(|(name, value)| (name.into(), value.into()));
-        let variables: Environment = inherited.chain(set).collect();
+        let variables = io.environment.with(&settings.environment);
         let spawners = Arc::new(Spawners::new(1));
         Ok(Some(StopHooks {
             runner: hook_runner(&spawners, &variables, &directory, globals, io)?,

@@ -24,6 +24,21 @@ impl Environment {
             .filter(|value| !value.is_empty())
     }
 
+    /// The same variables with these, which replace others of their names.
+    #[must_use]
+    pub fn with<Name, Value>(&self, set: impl IntoIterator<Item = (Name, Value)>) -> Self
+    where
+        Name: Into<OsString>,
+        Value: Into<OsString>,
+    {
+        let mut variables = self.variables.clone();
+        variables.extend(
+            set.into_iter()
+                .map(|(name, value)| (name.into(), value.into())),
+        );
+        Self { variables }
+    }
+
     /// All variables, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
         self.variables
