@@ -20,7 +20,7 @@ use crate::io::Io;
 use crate::permission::{Decided, Mode};
 use crate::process::{Enforcement, LaneOptions, Spawners};
 use crate::tools::Input;
-use crate::wire::records::{CheckPermissionRecord, CheckedPart, Decision};
+use crate::wire::records::{CheckPermissionRecord, CheckedPart, Decision, PermissionCheck};
 use crate::wire::{Decoder, Event};
 
 /// Check whether calls may run, and what decides
@@ -170,13 +170,17 @@ fn recorded_calls(record: &str) -> Result<Vec<(String, Input)>, String> {
 }
 
 fn record(tool: String, decided: Decided) -> CheckPermissionRecord {
-    let mut record = CheckPermissionRecord::of(tool, decided.decision, decided.by);
     let parts = decided.parts.into_iter().map(|part| CheckedPart {
         command: part.command,
         decision: part.decision,
         by: part.by,
     });
-    record.parts = parts.collect();
-    record.remedy = decided.remedy;
-    record
+    CheckPermissionRecord {
+        check: PermissionCheck::Only,
+        name: tool,
+        decision: decided.decision,
+        by: decided.by,
+        parts: parts.collect(),
+        remedy: decided.remedy,
+    }
 }

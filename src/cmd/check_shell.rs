@@ -15,7 +15,7 @@ use crate::process::{Enforcement, LaneOptions, Spawners};
 use crate::shell::{Analysis, Verdict, analyse};
 use crate::text::{display_width, terminal_safe_line};
 use crate::tools::{GitProbe, settled_analysis};
-use crate::wire::records::{CheckShellRecord, VerdictAccess};
+use crate::wire::records::{CheckShellRecord, ShellCheck, VerdictAccess};
 
 /// Check whether shell commands only read
 ///
@@ -100,11 +100,15 @@ fn record(command: &str, analysis: Analysis, conditions: Vec<&str>) -> CheckShel
         Verdict::Writes => VerdictAccess::Writes,
         Verdict::Unknown => VerdictAccess::Unknown,
     };
-    let mut record = CheckShellRecord::of(command.to_owned(), verdict, analysis.why);
-    record.requires = requires;
-    record.span = analysis.span.map(|span| (span.start, span.end));
-    record.changes_directory = analysis.changes_directory;
-    record
+    CheckShellRecord {
+        check: ShellCheck::Only,
+        command: command.to_owned(),
+        verdict,
+        why: analysis.why,
+        requires,
+        span: analysis.span.map(|span| (span.start, span.end)),
+        changes_directory: analysis.changes_directory,
+    }
 }
 
 /// The command's lines, with the decisive word underlined, then the verdict.

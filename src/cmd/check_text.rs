@@ -11,7 +11,7 @@ use crate::side::label::{CallsEnded, clean_label};
 use crate::side::recap::clean_recap;
 use crate::side::title::{TitleStyle, clean_title};
 use crate::text::terminal_safe_line;
-use crate::wire::records::{CheckTextRecord, TextKind};
+use crate::wire::records::{CheckTextRecord, TextCheck, TextKind};
 
 /// Clean text that a model wrote
 ///
@@ -51,8 +51,10 @@ fn cleaned(kind: TextKind, text: &str) -> CheckTextRecord {
         TextKind::Title => clean_title(text, TitleStyle::Sentence),
         TextKind::Recap => clean_recap(text),
     };
-    match cleaned {
-        Ok(text) => CheckTextRecord::passed(kind, text),
-        Err(rejection) => CheckTextRecord::rejected(kind, rejection),
+    CheckTextRecord {
+        check: TextCheck::Only,
+        kind,
+        rejected: cleaned.as_ref().err().copied(),
+        output: cleaned.unwrap_or_default(),
     }
 }

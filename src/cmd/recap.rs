@@ -23,7 +23,7 @@ use crate::session::record::ForeignSession;
 use crate::side::prompts;
 use crate::side::recap::{AWAY, Held};
 use crate::side::title::TitleStyle;
-use crate::wire::records::{AwaySummaryRecord, RecapRecord};
+use crate::wire::records::{AwaySummary, AwaySummaryRecord, RecapRecord};
 
 /// Say where you left off
 ///
@@ -147,11 +147,16 @@ impl PerSession for Recaps<'_> {
                 let turnpipe = extension(Some(product.model), product.cost.as_ref());
                 let moment = &self.runner.moment;
                 let (uuid, now) = (moment.uuid(), moment.now());
-                let mut record = AwaySummaryRecord::new(product.text, uuid, now, turnpipe);
-                record.written = recorded.map(|_| true);
-                record.session_id = made.session_id;
-                record.path = made.path;
-                writer.record(&record)
+                writer.record(&AwaySummaryRecord {
+                    subtype: AwaySummary::Only,
+                    content: product.text,
+                    written: recorded.map(|_| true),
+                    uuid,
+                    session_id: made.session_id,
+                    path: made.path,
+                    timestamp: now,
+                    turnpipe,
+                })
             }
             Err(nothing) => writer.record(&RecapRecord {
                 ok: false,

@@ -12,7 +12,7 @@ use crate::dialog::{
 use crate::jsonl::WriteError;
 use crate::side::builtin::{FinishedCall, label};
 use crate::text::terminal_safe_line;
-use crate::wire::records::{AboutSession, SessionStartRecord};
+use crate::wire::records::{AboutSession, SessionStartRecord, StartSubtype};
 
 /// How a dialog is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -77,7 +77,10 @@ impl Printer {
         let title = about.title.as_deref().or(about.first_prompt.as_deref());
         let title = title.unwrap_or("Session");
         match self.look.form {
-            DialogForm::Jsonl => self.writer.record(&SessionStartRecord::new(about.clone())),
+            DialogForm::Jsonl => self.writer.record(&SessionStartRecord {
+                subtype: StartSubtype::Only,
+                about: about.clone(),
+            }),
             DialogForm::Md => {
                 let head = markdown_head(title, &facts);
                 self.writer.echo(head.as_bytes())

@@ -8,7 +8,10 @@ use crate::jsonl::WriteError;
 use crate::session::{Follower, Format, MessageLines};
 use crate::text::terminal_safe_line;
 use crate::wire::SessionId;
-use crate::wire::records::{SessionCursorRecord, SessionSwitchRecord, SwitchReason};
+use crate::wire::records::{
+    CursorSubtype, SessionCursorRecord, SessionSwitchRecord, SwitchReason, SwitchSubtype,
+    VersionOnly,
+};
 
 /// Whether the records of one message are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,9 +162,12 @@ impl Printer {
             };
             return self.dialog.writer.echo(line.as_bytes());
         }
-        self.dialog
-            .writer
-            .record(&SessionSwitchRecord::new(reason, path))
+        self.dialog.writer.record(&SessionSwitchRecord {
+            subtype: SwitchSubtype::Only,
+            reason,
+            path,
+            turnpipe: VersionOnly::default(),
+        })
     }
 
     /// Everything that is in the file was printed.
@@ -185,10 +191,13 @@ impl Printer {
         pending: u64,
     ) -> Result<(), WriteError> {
         if self.cursors == Cursors::Printed {
-            let path = path.display().to_string();
-            self.dialog
-                .writer
-                .record(&SessionCursorRecord::new(path, offset, pending))?;
+            self.dialog.writer.record(&SessionCursorRecord {
+                subtype: CursorSubtype::Only,
+                path: path.display().to_string(),
+                offset,
+                pending,
+                turnpipe: VersionOnly::default(),
+            })?;
         }
         self.dialog.finish()
     }

@@ -29,7 +29,9 @@ use crate::session::record::Moment;
 use crate::tools::{Registry, TOOL_SEARCH};
 use crate::turn::{Assembly, History, Limits, Scribe, system_prompt};
 use crate::wire::SessionId;
-use crate::wire::records::{ContentReplacementRecord, Replacement, TurnInitRecord};
+use crate::wire::records::{
+    ContentReplacementRecord, InitSubtype, Replacement, TurnInitRecord, VersionOnly,
+};
 
 /// Ask the main model for its next reply
 ///
@@ -134,12 +136,16 @@ impl Run for TurnArguments {
         let limit = self.limits().reached(&conversation.spent(&prices));
         let given = Some(conversation.instructions).filter(|given| !given.is_empty());
         let instructions = instructions.or(given);
-        let mut init = TurnInitRecord::new(session_id.clone(), model.clone(), moment.uuid());
-        init.cwd = directory.display().to_string();
-        init.tools = functions
-            .iter()
-            .map(|function| function.name.clone())
-            .collect();
+        let tools = functions.iter().map(|function| function.name.clone());
+        let init = TurnInitRecord {
+            subtype: InitSubtype::Only,
+            cwd: directory.display().to_string(),
+            session_id: session_id.clone(),
+            tools: tools.collect(),
+            model: model.clone(),
+            uuid: moment.uuid(),
+            turnpipe: VersionOnly::default(),
+        };
         let turns = conversation.history.into_turns(&model).map_err(|error| {
             UsageError::reason(error).with_hint("`--prompt TEXT` says something to the model")
         })?;

@@ -2,8 +2,8 @@
 
 use super::{Block, Media, Message, Part, Role, Thought, Thread};
 use crate::wire::records::{
-    MessageRole, SessionMessageExtension, SessionMessageRecord, SessionNoteRecord, SpokenBlock,
-    SpokenImageSource, SpokenMessage, SpokenResult,
+    MessageRole, NoteSubtype, SessionMessageExtension, SessionMessageRecord, SessionNoteRecord,
+    SpokenBlock, SpokenImageSource, SpokenMessage, SpokenResult,
 };
 use crate::wire::{MessageId, SessionId, ToolUseId};
 use serde::Serialize;
@@ -40,11 +40,14 @@ pub fn to_record(message: Message, about: &About) -> DialogRecord {
         Role::User => MessageRole::User,
         Role::Assistant => MessageRole::Assistant,
         Role::System => {
-            let mut note = SessionNoteRecord::new(message.text(), turnpipe);
-            note.uuid = message.uuid;
-            note.session_id.clone_from(&about.session_id);
-            note.timestamp = message.time;
-            return DialogRecord::Note(note);
+            return DialogRecord::Note(SessionNoteRecord {
+                subtype: NoteSubtype::Only,
+                content: message.text(),
+                uuid: message.uuid,
+                session_id: about.session_id.clone(),
+                timestamp: message.time,
+                turnpipe,
+            });
         }
     };
     DialogRecord::Message(Box::new(SessionMessageRecord {

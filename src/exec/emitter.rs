@@ -15,9 +15,9 @@ use crate::process::Witnessed;
 use crate::tools::{Block, Content};
 use crate::wire::records::{
     ContentReplacementRecord, ControlResponse, ControlResponseRecord, HookStoppedRecord,
-    ImageSource, Persisted, Replacement, ResultBlock, ResultContent, ResultMessage, SandboxReport,
-    SideExtension, ToolProgressRecord, ToolResultBlock, ToolResultExtension, ToolResultRecord,
-    TurnEndRecord, UsageRecord,
+    HookStoppedSubtype, ImageSource, Persisted, Replacement, ResultBlock, ResultContent,
+    ResultMessage, SandboxReport, SideExtension, ToolProgressRecord, ToolResultBlock,
+    ToolResultExtension, ToolResultRecord, TurnEndRecord, TurnEndSubtype, UsageRecord,
 };
 use crate::wire::{Answered, ApiMessages, Lane, SessionId, ToolUseId};
 
@@ -114,10 +114,12 @@ impl<Sink: Write> Emitter<Sink> {
         }
         let results = self.api.as_mut().map(ApiMessages::take_results);
         self.messages(results)?;
-        let mut record = TurnEndRecord::new(ids);
-        record.uuid = Some(self.uuid());
-        record.session_id = Some(self.session.clone());
-        self.write(record)
+        self.write(TurnEndRecord {
+            subtype: TurnEndSubtype::Only,
+            tool_use_ids: ids,
+            uuid: Some(self.uuid()),
+            session_id: Some(self.session.clone()),
+        })
     }
 
     /// The result of a call that is done.
@@ -172,9 +174,13 @@ impl<Sink: Write> Emitter<Sink> {
         };
         self.write(record)?;
         if let Some((id, reason)) = stop {
-            let record =
-                HookStoppedRecord::new(Some(id), reason, self.uuid(), self.session.clone());
-            self.write(record)?;
+            self.write(HookStoppedRecord {
+                subtype: HookStoppedSubtype::Only,
+                tool_use_id: Some(id),
+                content: reason,
+                uuid: self.uuid(),
+                session_id: self.session.clone(),
+            })?;
         }
         Ok(())
     }

@@ -7,7 +7,8 @@ use crate::model::{Cut, Failure, Refused, Reply};
 use crate::session::record::Moment;
 use crate::wire::SessionId;
 use crate::wire::records::{
-    ApiRetryRecord, HookStoppedRecord, StreamEventRecord, TurnResult, TurnResultRecord, VersionOnly,
+    ApiRetryRecord, HookStoppedRecord, HookStoppedSubtype, RetrySubtype, StreamEventRecord,
+    TurnResult, TurnResultRecord, VersionOnly,
 };
 use serde_json::{Value, json};
 
@@ -62,8 +63,13 @@ impl Scribe {
 
     /// The record of a hook that ends the conversation.
     pub fn ended(&self, reason: String) -> HookStoppedRecord {
-        let session_id = self.session_id.clone();
-        HookStoppedRecord::new(None, reason, self.moment.uuid(), session_id)
+        HookStoppedRecord {
+            subtype: HookStoppedSubtype::Only,
+            tool_use_id: None,
+            content: reason,
+            uuid: self.moment.uuid(),
+            session_id: self.session_id.clone(),
+        }
     }
 
     /// The record of a block of the reply; the last one says what the reply cost.
@@ -121,15 +127,15 @@ impl Scribe {
 
     /// The record of a request that is tried again.
     pub fn retry(&self, failures: u32, wait_ms: u64, failure: &Failure) -> ApiRetryRecord {
-        let mut record = ApiRetryRecord::new(
-            self.session_id.clone(),
-            self.moment.uuid(),
-            failure.to_string(),
-        );
-        record.attempt = failures;
-        record.retry_delay_ms = wait_ms;
-        record.error_status = failure.status();
-        record
+        ApiRetryRecord {
+            subtype: RetrySubtype::Only,
+            attempt: failures,
+            retry_delay_ms: wait_ms,
+            error_status: failure.status(),
+            error: failure.to_string(),
+            uuid: self.moment.uuid(),
+            session_id: self.session_id.clone(),
+        }
     }
 
     /// The record of the ending. `text` is what the model said.

@@ -11,7 +11,7 @@ use super::extension::{DecidedBy, Decision, VerdictAccess};
 #[serde(tag = "type", rename = "check")]
 #[schemars(transform = tagged("check"))]
 pub struct CheckShellRecord {
-    check: ShellCheck,
+    pub(crate) check: ShellCheck,
     /// The command.
     pub command: String,
     /// Whether it only reads.
@@ -32,7 +32,7 @@ pub struct CheckShellRecord {
 #[serde(tag = "type", rename = "check")]
 #[schemars(transform = tagged("check"))]
 pub struct CheckPermissionRecord {
-    check: PermissionCheck,
+    pub(crate) check: PermissionCheck,
     /// The tool, by its own name.
     pub name: String,
     /// Whether the call may run; `ask` whether or not there is somebody to ask.
@@ -58,26 +58,12 @@ pub struct CheckedPart {
     pub by: DecidedBy,
 }
 
-impl CheckPermissionRecord {
-    /// A decision by itself.
-    pub fn of(name: String, decision: Decision, by: DecidedBy) -> Self {
-        Self {
-            check: PermissionCheck::Only,
-            name,
-            decision,
-            by,
-            parts: Vec::new(),
-            remedy: None,
-        }
-    }
-}
-
 /// What became of a text of the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "check")]
 #[schemars(transform = tagged("check"))]
 pub struct CheckTextRecord {
-    check: TextCheck,
+    pub(crate) check: TextCheck,
     /// What the text was taken for.
     #[serde(rename = "as")]
     pub kind: TextKind,
@@ -85,45 +71,6 @@ pub struct CheckTextRecord {
     pub output: String,
     /// Why it was rejected; `null` if it was not.
     pub rejected: Option<TextRejection>,
-}
-
-impl CheckTextRecord {
-    /// A text that passed.
-    pub fn passed(kind: TextKind, output: String) -> Self {
-        let check = TextCheck::Only;
-        Self {
-            check,
-            kind,
-            output,
-            rejected: None,
-        }
-    }
-
-    /// A text that did not.
-    pub fn rejected(kind: TextKind, why: TextRejection) -> Self {
-        let check = TextCheck::Only;
-        Self {
-            check,
-            kind,
-            output: String::new(),
-            rejected: Some(why),
-        }
-    }
-}
-
-impl CheckShellRecord {
-    /// A verdict by itself.
-    pub fn of(command: String, verdict: VerdictAccess, why: String) -> Self {
-        Self {
-            check: ShellCheck::Only,
-            command,
-            verdict,
-            why,
-            requires: Vec::new(),
-            span: None,
-            changes_directory: false,
-        }
-    }
 }
 
 /// What a text is taken for.

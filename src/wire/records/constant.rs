@@ -9,7 +9,7 @@ macro_rules! constants {
     ($($name:ident = $text:literal,)+) => {$(
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
         #[schemars(inline)]
-        pub(super) enum $name {
+        pub(crate) enum $name {
             #[default]
             #[serde(rename = $text)]
             Only,

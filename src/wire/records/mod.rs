@@ -22,6 +22,10 @@ pub use check::{
     CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord, CheckedPart,
     TextKind, TextRejection,
 };
+pub(crate) use constant::{
+    AwaySummary, CursorSubtype, HookStoppedSubtype, InitSubtype, NoteSubtype, PermissionCheck,
+    RetrySubtype, ShellCheck, StartSubtype, SwitchSubtype, TextCheck, TurnEndSubtype,
+};
 pub use doctor::{Condition, DoctorRecord, Subject};
 pub use extension::{
     DecidedBy, Decision, HookReport, Lane, Outcome, Permission, Persisted, SandboxReport,

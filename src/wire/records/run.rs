@@ -70,7 +70,7 @@ pub struct ToolProgressRecord {
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
 pub struct TurnEndRecord {
-    subtype: TurnEndSubtype,
+    pub(crate) subtype: TurnEndSubtype,
     /// The calls of the turn that got a result here, in call order.
     pub tool_use_ids: Vec<ToolUseId>,
     /// Names this record.
@@ -81,24 +81,12 @@ pub struct TurnEndRecord {
     pub session_id: Option<SessionId>,
 }
 
-impl TurnEndRecord {
-    /// The end of a turn with these calls.
-    pub fn new(tool_use_ids: Vec<ToolUseId>) -> Self {
-        Self {
-            subtype: TurnEndSubtype::Only,
-            tool_use_ids,
-            uuid: None,
-            session_id: None,
-        }
-    }
-}
-
 /// A hook wants the session to go on no further.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
 pub struct HookStoppedRecord {
-    subtype: HookStoppedSubtype,
+    pub(crate) subtype: HookStoppedSubtype,
     /// The call that the hook was about; absent after a reply without calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<ToolUseId>,
@@ -108,24 +96,6 @@ pub struct HookStoppedRecord {
     pub uuid: String,
     /// The session.
     pub session_id: SessionId,
-}
-
-impl HookStoppedRecord {
-    /// A stop after this call, or after a reply without one.
-    pub fn new(
-        tool_use_id: Option<ToolUseId>,
-        content: String,
-        uuid: String,
-        session_id: SessionId,
-    ) -> Self {
-        Self {
-            subtype: HookStoppedSubtype::Only,
-            tool_use_id,
-            content,
-            uuid,
-            session_id,
-        }
-    }
 }
 
 /// One batch of a plan; nothing has run.

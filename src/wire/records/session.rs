@@ -100,20 +100,10 @@ pub struct SessionCounts {
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
 pub struct SessionStartRecord {
-    subtype: StartSubtype,
+    pub(crate) subtype: StartSubtype,
     /// What is known of the session.
     #[serde(flatten)]
     pub about: AboutSession,
-}
-
-impl SessionStartRecord {
-    /// The head of this session's dialog.
-    pub fn new(about: AboutSession) -> Self {
-        Self {
-            subtype: StartSubtype::Only,
-            about,
-        }
-    }
 }
 
 /// A session file that cannot be read.

@@ -159,7 +159,7 @@ pub struct SessionCheckRecord {
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
 pub struct SessionCursorRecord {
-    subtype: CursorSubtype,
+    pub(crate) subtype: CursorSubtype,
     /// The file.
     pub path: String,
     /// In bytes, for `--from`.
@@ -170,25 +170,12 @@ pub struct SessionCursorRecord {
     pub turnpipe: VersionOnly,
 }
 
-impl SessionCursorRecord {
-    /// The cursor of this file.
-    pub fn new(path: String, offset: u64, pending: u64) -> Self {
-        Self {
-            subtype: CursorSubtype::Only,
-            path,
-            offset,
-            pending,
-            turnpipe: VersionOnly::default(),
-        }
-    }
-}
-
 /// The records that follow come from another file, or from its start again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
 pub struct SessionSwitchRecord {
-    subtype: SwitchSubtype,
+    pub(crate) subtype: SwitchSubtype,
     /// Why.
     pub reason: SwitchReason,
     /// The file.
@@ -211,16 +198,4 @@ pub enum SwitchReason {
     Deleted,
     /// A newer session began, or another one went on.
     Newer,
-}
-
-impl SessionSwitchRecord {
-    /// Reading starts anew with this file.
-    pub fn new(reason: SwitchReason, path: String) -> Self {
-        Self {
-            subtype: SwitchSubtype::Only,
-            reason,
-            path,
-            turnpipe: VersionOnly::default(),
-        }
-    }
 }

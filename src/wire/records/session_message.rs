@@ -203,7 +203,7 @@ pub enum MessageOrigin {
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
 pub struct SessionNoteRecord {
-    subtype: NoteSubtype,
+    pub(crate) subtype: NoteSubtype,
     /// The text; empty if there is none.
     pub content: String,
     /// Names the record in the file.
@@ -217,18 +217,4 @@ pub struct SessionNoteRecord {
     pub timestamp: Option<String>,
     /// What turnpipe knows about it.
     pub turnpipe: SessionMessageExtension,
-}
-
-impl SessionNoteRecord {
-    /// A note of this text.
-    pub fn new(content: String, turnpipe: SessionMessageExtension) -> Self {
-        Self {
-            subtype: NoteSubtype::Only,
-            content,
-            uuid: None,
-            session_id: None,
-            timestamp: None,
-            turnpipe,
-        }
-    }
 }

@@ -85,7 +85,7 @@ pub struct TitleRecord {
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
 pub struct AwaySummaryRecord {
-    subtype: AwaySummary,
+    pub(crate) subtype: AwaySummary,
     /// The recap: one line.
     pub content: String,
     /// Whether it was written to the file; absent if that was not asked for.
@@ -103,22 +103,6 @@ pub struct AwaySummaryRecord {
     pub timestamp: String,
     /// Who made it.
     pub turnpipe: SideExtension,
-}
-
-impl AwaySummaryRecord {
-    /// A recap of which nothing else is known.
-    pub fn new(content: String, uuid: String, timestamp: String, turnpipe: SideExtension) -> Self {
-        Self {
-            subtype: AwaySummary::Only,
-            content,
-            written: None,
-            uuid,
-            session_id: None,
-            path: None,
-            timestamp,
-            turnpipe,
-        }
-    }
 }
 
 /// Why there is no recap.

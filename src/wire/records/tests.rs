@@ -93,16 +93,48 @@ fn line(record: &impl Serialize) -> String {
 
 /// Schema name, line as it is written.
 fn opening() -> TurnInitRecord {
-    let mut record = TurnInitRecord::new("s".into(), "gpt-5".to_owned(), "u".to_owned());
-    "/w".clone_into(&mut record.cwd);
-    record.tools.push("Read".to_owned());
-    record
+    TurnInitRecord {
+        subtype: InitSubtype::Only,
+        cwd: "/w".to_owned(),
+        session_id: "s".into(),
+        tools: vec!["Read".to_owned()],
+        model: "gpt-5".to_owned(),
+        uuid: "u".to_owned(),
+        turnpipe: VersionOnly::default(),
+    }
 }
 
 fn retried() -> ApiRetryRecord {
-    let mut record = ApiRetryRecord::new("s".into(), "u".to_owned(), "overloaded".to_owned());
-    (record.retry_delay_ms, record.error_status) = (500, Some(529));
-    record
+    ApiRetryRecord {
+        subtype: RetrySubtype::Only,
+        attempt: 1,
+        retry_delay_ms: 500,
+        error_status: Some(529),
+        error: "overloaded".to_owned(),
+        uuid: "u".to_owned(),
+        session_id: "s".into(),
+    }
+}
+
+fn checked(command: &str, verdict: VerdictAccess, why: &str) -> CheckShellRecord {
+    CheckShellRecord {
+        check: ShellCheck::Only,
+        command: command.to_owned(),
+        verdict,
+        why: why.to_owned(),
+        requires: Vec::new(),
+        span: None,
+        changes_directory: false,
+    }
+}
+
+fn turn_end(tool_use_ids: Vec<ToolUseId>) -> TurnEndRecord {
+    TurnEndRecord {
+        subtype: TurnEndSubtype::Only,
+        tool_use_ids,
+        uuid: None,
+        session_id: None,
+    }
 }
 
 #[expect(clippy::too_many_lines, reason = "it is a table")]
@@ -115,10 +147,10 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
         ),
         (
             "check-shell",
-            line(&CheckShellRecord::of(
-                "git push".to_owned(),
+            line(&checked(
+                "git push",
                 VerdictAccess::Writes,
-                "git push: sends".to_owned(),
+                "git push: sends",
             )),
             r#"{"type":"check","check":"shell","command":"git push","verdict":"writes","why":"git push: sends","requires":[],"changes_directory":false}"#,
         ),
@@ -143,7 +175,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
         ),
         (
             "turn-end",
-            line(&TurnEndRecord::new(vec![id("a"), id("b")])),
+            line(&turn_end(vec![id("a"), id("b")])),
             r#"{"type":"system","subtype":"turn_end","tool_use_ids":["a","b"]}"#,
         ),
         (
@@ -175,12 +207,16 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
         ),
         (
             "away-summary",
-            line(&AwaySummaryRecord::new(
-                "Here.".to_owned(),
-                "u".to_owned(),
-                "2026-01-02T03:04:05.000Z".to_owned(),
-                builtin(),
-            )),
+            line(&AwaySummaryRecord {
+                subtype: AwaySummary::Only,
+                content: "Here.".to_owned(),
+                written: None,
+                uuid: "u".to_owned(),
+                session_id: None,
+                path: None,
+                timestamp: "2026-01-02T03:04:05.000Z".to_owned(),
+                turnpipe: builtin(),
+            }),
             r#"{"type":"system","subtype":"away_summary","content":"Here.","uuid":"u","timestamp":"2026-01-02T03:04:05.000Z","turnpipe":{"v":1,"model_used":"builtin"}}"#,
         ),
         (
@@ -252,15 +288,18 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
         ),
         (
             "check-permission",
-            line(&CheckPermissionRecord::of(
-                "Bash".to_owned(),
-                Decision::Ask,
-                DecidedBy::Rule {
+            line(&CheckPermissionRecord {
+                check: PermissionCheck::Only,
+                name: "Bash".to_owned(),
+                decision: Decision::Ask,
+                by: DecidedBy::Rule {
                     rule: "Bash(git push *)".to_owned(),
                     behavior: Decision::Ask,
                     source: "s.json".to_owned(),
                 },
-            )),
+                parts: Vec::new(),
+                remedy: None,
+            }),
             r#"{"type":"check","check":"permission","name":"Bash","decision":"ask","by":{"rule":"Bash(git push *)","behavior":"ask","source":"s.json"}}"#,
         ),
         (
@@ -277,12 +316,13 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
         ),
         (
             "hook-stopped-continuation",
-            line(&HookStoppedRecord::new(
-                Some(id("a")),
-                "enough".to_owned(),
-                "u".to_owned(),
-                SessionId::from("s"),
-            )),
+            line(&HookStoppedRecord {
+                subtype: HookStoppedSubtype::Only,
+                tool_use_id: Some(id("a")),
+                content: "enough".to_owned(),
+                uuid: "u".to_owned(),
+                session_id: SessionId::from("s"),
+            }),
             r#"{"type":"system","subtype":"hook_stopped_continuation","tool_use_id":"a","content":"enough","uuid":"u","session_id":"s"}"#,
         ),
         (
@@ -330,27 +370,27 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
         ),
         (
             "check-shell",
-            line(&CheckShellRecord::of(
-                "ls".to_owned(),
-                VerdictAccess::ReadOnly,
-                "ls".to_owned(),
-            )),
+            line(&checked("ls", VerdictAccess::ReadOnly, "ls")),
             r#"{"type":"check","check":"shell","command":"ls","verdict":"read-only","why":"ls","requires":[],"changes_directory":false}"#,
         ),
         (
             "check-text",
-            line(&CheckTextRecord::passed(
-                TextKind::Label,
-                "Read a".to_owned(),
-            )),
+            line(&CheckTextRecord {
+                check: TextCheck::Only,
+                kind: TextKind::Label,
+                output: "Read a".to_owned(),
+                rejected: None,
+            }),
             r#"{"type":"check","check":"text","as":"label","output":"Read a","rejected":null}"#,
         ),
         (
             "check-text",
-            line(&CheckTextRecord::rejected(
-                TextKind::Recap,
-                TextRejection::NoTag,
-            )),
+            line(&CheckTextRecord {
+                check: TextCheck::Only,
+                kind: TextKind::Recap,
+                output: String::new(),
+                rejected: Some(TextRejection::NoTag),
+            }),
             r#"{"type":"check","check":"text","as":"recap","output":"","rejected":"no_tag"}"#,
         ),
         (
@@ -476,9 +516,5 @@ fn our_own_records_mean_what_they_should() {
     assert!(
         matches!(&events[..], [Event::Session(_), Event::Result(seen)] if seen.id.as_str() == "toolu_1")
     );
-    assert!(
-        decoder
-            .record(&line(&TurnEndRecord::new(Vec::new())))
-            .is_empty()
-    );
+    assert!(decoder.record(&line(&turn_end(Vec::new()))).is_empty());
 }

@@ -14,7 +14,7 @@ use crate::wire::{SessionId, ToolUseId};
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
 pub struct TurnInitRecord {
-    subtype: InitSubtype,
+    pub(crate) subtype: InitSubtype,
     /// The working directory.
     pub cwd: String,
     /// The session.
@@ -27,21 +27,6 @@ pub struct TurnInitRecord {
     pub uuid: String,
     /// The version of the contract.
     pub turnpipe: VersionOnly,
-}
-
-impl TurnInitRecord {
-    /// The opening of a reply of this model.
-    pub fn new(session_id: SessionId, model: String, uuid: String) -> Self {
-        Self {
-            subtype: InitSubtype::Only,
-            cwd: String::new(),
-            session_id,
-            tools: Vec::new(),
-            model,
-            uuid,
-            turnpipe: VersionOnly::default(),
-        }
-    }
 }
 
 /// A part of a reply that is still arriving.
@@ -64,7 +49,7 @@ pub struct StreamEventRecord {
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
 pub struct ApiRetryRecord {
-    subtype: RetrySubtype,
+    pub(crate) subtype: RetrySubtype,
     /// How often it failed, from 1.
     pub attempt: u32,
     /// The wait, in milliseconds.
@@ -77,21 +62,6 @@ pub struct ApiRetryRecord {
     pub uuid: String,
     /// The session.
     pub session_id: SessionId,
-}
-
-impl ApiRetryRecord {
-    /// A failure, without its details.
-    pub fn new(session_id: SessionId, uuid: String, error: String) -> Self {
-        Self {
-            subtype: RetrySubtype::Only,
-            attempt: 1,
-            retry_delay_ms: 0,
-            error_status: None,
-            error,
-            uuid,
-            session_id,
-        }
-    }
 }
 
 /// How a reply ended.
