@@ -80,7 +80,7 @@ pub(super) fn content(content: &Content<'_>, id: Option<MessageId>, reply: &mut 
     if is(content.role, "model") {
         let calls = parts
             .filter_map(|part| Called::read(non_null(part.call)?))
-            .map(|called| called.settle())
+            .map(Called::settle)
             .collect();
         reply.whole(Whole {
             id,

@@ -64,7 +64,7 @@ pub(super) fn response(record: &Envelope<'_>, reply: &mut Reply) {
         details: record.incomplete_details,
     };
     let whole = Whole {
-        calls: calls.map(|item| item.call()).collect(),
+        calls: calls.map(Item::call).collect(),
         id,
         last_block_is_call: items.last().is_some_and(|item| item.is("function_call")),
         ending: Some(response.ending()),

@@ -67,7 +67,7 @@ impl<'a> Message<'a> {
         calls
             .iter()
             .chain(&self.old_call())
-            .map(|call| call.whole())
+            .map(Call::whole)
             .collect()
     }
 
