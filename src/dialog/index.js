@@ -14,7 +14,8 @@ function show() {
     row.hidden = !fits;
     shown += fits;
   });
-  count.textContent = `${shown} of ${rows.length} sessions`;
+  const noun = rows.length === 1 ? "session" : "sessions";
+  count.textContent = `${shown} of ${rows.length} ${noun}`;
 }
 for (const control of [search, ...filters]) control.addEventListener("input", show);
 show();

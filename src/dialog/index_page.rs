@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::harmless_markdown::harmless_line;
 use super::html::{line, page_head, source_of};
+use crate::text::counted;
 
 /// The only script: it searches and filters what is on the page. Without it the list is whole.
 const SCRIPT: &str = include_str!("index.js");
@@ -87,7 +88,7 @@ pub fn html_index(rows: &[Named<'_>]) -> String {
     let script = format!("script-src {}", source_of(SCRIPT));
     let mut page = page_head("Sessions", &script);
     let families = families(rows);
-    let count = families.len();
+    let count = counted(families.len() as u64, "session", "sessions");
     let _ = writeln!(
         page,
         "<header>\n<h1>Sessions</h1>\n<div class=\"controls\">\n\
@@ -105,7 +106,7 @@ pub fn html_index(rows: &[Named<'_>]) -> String {
     );
     let _ = writeln!(
         page,
-        "</div>\n<output>{count} sessions</output>\n</header>\n<main>\n<ul class=\"sessions\">"
+        "</div>\n<output>{count}</output>\n</header>\n<main>\n<ul class=\"sessions\">"
     );
     for ((name, row), subagents) in families {
         let facts: Vec<String> = row.facts().map(line).collect();

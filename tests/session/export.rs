@@ -139,7 +139,7 @@ fn subagents_have_pages_that_their_calls_lead_to() {
     let row = format!("<p class=\"subagent\"><a href=\"{inner}\">List src.</a></p>");
     assert_eq!(count("index.html", &row), 1, "{}", first["index.html"].0);
     assert_eq!(count("index.html", "<li"), 1, "{}", first["index.html"].0);
-    assert_eq!(count("index.html", "<output>1 sessions</output>"), 1);
+    assert_eq!(count("index.html", "<output>1 session</output>"), 1);
 
     // Nothing changed, one of them did, one more is there.
     assert_eq!(export(&sessions, &pages, &[]).status, Some(0));
