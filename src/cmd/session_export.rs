@@ -62,6 +62,7 @@ enum PageForm {
     /// Pages for browsers
     Html,
     /// Markdown
+    #[value(alias = "markdown")]
     Md,
 }
 

@@ -20,6 +20,7 @@ pub(super) enum DialogForm {
     /// For a terminal
     Text,
     /// Markdown
+    #[value(alias = "markdown")]
     Md,
     /// Records
     Jsonl,

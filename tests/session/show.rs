@@ -58,6 +58,8 @@ They differ.
 
 ";
     assert_eq!(page, expected);
+    let by_its_whole_name = session(&["show", &file, "-o", "markdown", "--tools", "full"]).text;
+    assert_eq!(by_its_whole_name, expected);
     let page = session(&["show", &file, "-o", "text", "--compact"]).text;
     let expected = "\
 Compare files
