@@ -1,5 +1,6 @@
 //! Runs `title` and `recap`: a line of text about each session, made by rules or by a model.
 
+use std::fmt::Display;
 use std::num::NonZeroU32;
 use std::path::Path;
 
@@ -265,6 +266,14 @@ impl Runner {
             Form::Jsonl => command.write_record(made, writer)?,
         }
         Ok(writer.flush()?)
+    }
+
+    /// Says to people why nothing came of a session, unless that has been said.
+    pub(super) fn note_nothing(&self, made: &Made, nothing: &NoResult, why: &dyn Display) {
+        let is_said = nothing.reason == Reason::Unreadable || nothing.failure.is_some();
+        if !self.verbose && !is_said {
+            self.messages.note(&format!("{}{why}", made.prefix()));
+        }
     }
 
     /// Writes a text into the files of its session.

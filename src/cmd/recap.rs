@@ -1,5 +1,6 @@
 //! `recap`: where a person left off.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
@@ -129,8 +130,18 @@ impl PerSession for Recaps<'_> {
     }
 
     fn write_text(&self, made: &Made, writer: &mut RecordWriter) -> Result<(), WriteError> {
-        let Ok((Product { text, .. }, _)) = &made.result else {
-            return Ok(());
+        let text = match &made.result {
+            Ok((Product { text, .. }, _)) => text,
+            Err(nothing) => {
+                if !self.arguments.auto {
+                    let why: &dyn Display = match &nothing.reason {
+                        Reason::EmptyResult => &"there is nothing to recap",
+                        other => other,
+                    };
+                    self.runner.note_nothing(made, nothing, why);
+                }
+                return Ok(());
+            }
         };
         let session = made.text_prefix();
         let line = if self.styled {

@@ -157,11 +157,7 @@ impl PerSession for Titles<'_> {
                 writer.echo(line.as_bytes())
             }
             Err(nothing) => {
-                let is_reported = nothing.reason == Reason::Unreadable || nothing.failure.is_some();
-                if !self.runner.verbose && !is_reported {
-                    let message = format!("{}{}", made.prefix(), nothing.reason);
-                    self.runner.messages.note(&message);
-                }
+                self.runner.note_nothing(made, nothing, &nothing.reason);
                 Ok(())
             }
         }
