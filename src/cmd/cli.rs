@@ -118,6 +118,13 @@ const COMMANDS: &[Command] = &[
     },
 ];
 
+/// The whole names of the commands that have this name in one of the groups.
+pub(super) fn grouped(name: &str) -> impl Iterator<Item = String> {
+    let groups = COMMANDS.iter();
+    let found = groups.filter(move |group| Command::named(group.members(), name).is_some());
+    found.map(move |group| format!("turnpipe {} {name}", group.name))
+}
+
 /// The group of the commands that other agents run.
 const HOOK: &str = "hook";
 
@@ -231,8 +238,8 @@ nothing else; messages for people go to standard error.";
 const EXIT_STATUS: &str = "\
 Exit status:
   0         done; a failed tool is data, not a failure
-  1         done, and the answer is no: `session search` found nothing, `doctor` found something that
-            cannot work, or --exit-status was given
+  1         done, and the answer is no: `session search` found nothing, `doctor` found something
+            that cannot work, or --exit-status was given
   2         usage or configuration error, or an input could not be read
   3         the input had unusable records and --strict was given
   4         the model provider refused; trying again will not help

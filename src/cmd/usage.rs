@@ -1,9 +1,9 @@
 //! Help and usage errors as this program prints them.
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::globals::ColorWhen;
-use super::{Outcome, output};
+use super::{Outcome, cli, output};
 use crate::io::Io;
 
 /// Prints what the parser stopped at: help and version on standard output, anything else as a one-line
@@ -36,7 +36,10 @@ pub(super) fn answer(
             Ok(Outcome::UsageError)
         }
         _ => {
-            let complaint = Complaint::of(&rendered.to_string());
+            let mut complaint = Complaint::of(&rendered.to_string());
+            if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) {
+                complaint.prefer(cli::grouped(name));
+            }
             io.messages.note(&complaint.problem);
             for hint in &complaint.hints {
                 io.messages.hint(hint);
@@ -76,6 +79,17 @@ impl Complaint {
             .to_owned();
         Self { problem, hints }
     }
+
+    /// Puts these commands in the place of those that are spelled like the one that there is not.
+    fn prefer(&mut self, commands: impl Iterator<Item = String>) {
+        let meant: Vec<String> = commands
+            .map(|command| format!("did you mean `{command}`?"))
+            .collect();
+        if !meant.is_empty() {
+            self.hints.retain(|hint| !hint.contains("similar"));
+            self.hints.splice(..0, meant);
+        }
+    }
 }
 
 fn joined(paragraph: &str) -> String {
@@ -85,7 +99,6 @@ fn joined(paragraph: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cli;
     use super::*;
 
     fn complaint(arguments: &[&str]) -> Complaint {
@@ -112,6 +125,21 @@ mod tests {
             complaint.hints[0],
             "a similar subcommand exists: 'completions'"
         );
+    }
+
+    #[test]
+    fn a_command_without_its_group_is_found() {
+        let mut complaint = complaint(&["turnpipe", "stats"]);
+        complaint.prefer(cli::grouped("stats"));
+        assert_eq!(
+            complaint.hints,
+            [
+                "did you mean `turnpipe session stats`?",
+                "for more information, try '--help'"
+            ]
+        );
+        let unknown: Vec<String> = cli::grouped("nonsense").collect();
+        assert!(unknown.is_empty());
     }
 
     #[test]
