@@ -69,6 +69,11 @@ impl Run for SessionListArguments {
                     io.messages.note(&format!("{}: {error}", path.display()));
                 }
                 drop(progress);
+                if listed.is_empty() {
+                    let files = candidates.len();
+                    self.source.note_none(files, globals, &io.messages);
+                    return Ok(errors.outcome(Outcome::Done));
+                }
                 let look = TableLook {
                     columns: io.terminal.columns,
                     now: io.clock.now(),

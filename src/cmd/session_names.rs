@@ -13,7 +13,7 @@ use super::UsageError;
 use super::inputs::take_stdin;
 use super::session_source::SourceArguments;
 use crate::io::{Environment, Input, Io, Messages};
-use crate::session::{Depth, Facts, Filter, Listing, Root, Session, discover, find};
+use crate::session::{Depth, Facts, Filter, FindError, Listing, Root, Session, discover, find};
 
 /// How many forks of forks are followed.
 const MOST_ANCESTORS: usize = 16;
@@ -124,8 +124,11 @@ impl SourceArguments {
             &self.listing(Depth::Ends),
         )
         .map_err(|error| {
-            UsageError::new(error.to_string())
-                .with_hint("`turnpipe session list` shows what there is")
+            let hint = match error {
+                FindError::Nothing => "`turnpipe session list` shows what there is",
+                FindError::Several(_) => "give more of the id, or the path of the file",
+            };
+            UsageError::reason(error).with_hint(hint)
         })
     }
 }

@@ -20,7 +20,7 @@ use crate::wire::records::SessionRenamedRecord;
 #[command(after_long_help = "Examples:
   turnpipe session rename latest 'Fix the parser'")]
 pub(super) struct SessionRenameArguments {
-    /// A file, an id or the beginning of one, a title, or `latest`
+    /// The session: a path, an id or its beginning, a title, or `latest`
     #[arg(value_name = "SESSION")]
     session: String,
     /// The name; control characters are removed, at most 200 characters

@@ -111,6 +111,10 @@ impl Run for SessionSearchArguments {
         let sessions = self.source.named_for_reading(&self.sessions, io)?;
         let candidates = self.candidates(&sessions, &mut errors, io);
         let form = self.form.form(io.terminal);
+        if form == Form::Text && candidates.is_empty() && sessions.is_empty() {
+            self.source.note_none(0, globals, &io.messages);
+            return Ok(errors.outcome(Outcome::AnswerIsNo));
+        }
         // Nothing moves below a page.
         let is_still = form == Form::Text && output::use_pager(globals, io);
         let quiet = globals.quiet || is_still;

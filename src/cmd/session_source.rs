@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use super::UsageError;
 use super::inputs::InputErrors;
 use super::times::Moment;
+use super::{Globals, UsageError};
 use crate::config::session_roots;
-use crate::io::{Clock, Environment};
+use crate::io::{Clock, Environment, Messages};
 use crate::jsonl::Mapping;
 use crate::session::{
     Agent, Candidate, Depth, Facts, Filter, Found, Listing, Root, Session, discover,
@@ -39,7 +39,7 @@ pub(super) struct SourceArguments {
     all: bool,
     /// How many files, or parts of a large one, are read at once [default: one per core, or 4 if each
     /// waits for a model]
-    #[arg(long, value_name = "N")]
+    #[arg(short, long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
     /// Read files instead of mapping them into memory
     #[arg(long)]
@@ -54,7 +54,7 @@ pub(super) struct FilterArguments {
     #[arg(long, value_name = "TIME")]
     since: Option<Moment>,
     /// Only sessions last active before this time
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, alias = "until", value_name = "TIME")]
     before: Option<Moment>,
     /// Only sessions without a title
     #[arg(long)]
@@ -145,6 +145,17 @@ impl SourceArguments {
     /// How many threads may read.
     pub(super) fn jobs(&self) -> NonZeroUsize {
         self.jobs.unwrap_or_else(processors)
+    }
+
+    /// Says to people that no session was found among this many files.
+    pub(super) fn note_none(&self, files: usize, globals: &Globals, messages: &Messages) {
+        if globals.quiet {
+            return;
+        }
+        messages.note("no sessions found");
+        if files == 0 && self.root.is_empty() {
+            messages.hint("`turnpipe doctor` shows where sessions are looked for");
+        }
     }
 
     /// Reports the folders that were named and cannot be read. A single session may stand for one.

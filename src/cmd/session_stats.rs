@@ -50,7 +50,7 @@ pub(super) struct SessionStatsArguments {
     #[arg(long, value_name = "TIME")]
     since: Option<Moment>,
     /// Only what was asked and answered before this time
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, alias = "before", value_name = "TIME")]
     until: Option<Moment>,
     /// One row for each day, model and so on, and in text their sum; separate several by commas
     #[arg(long, value_enum, value_name = "DIMENSION", value_delimiter = ',')]
@@ -118,6 +118,10 @@ impl Run for SessionStatsArguments {
         };
         let named = self.source.named_for_reading(&self.sessions, io)?;
         let count = candidates.len() + named.len();
+        if count == 0 && form == Form::Text && self.budget.is_none() {
+            self.source.note_none(count, globals, &io.messages);
+            return Ok(errors.outcome(Outcome::Done));
+        }
         let progress = ProgressLine::of_sessions("reading", count, globals.quiet, io);
         if self.sessions.is_empty() {
             let mut listing = self.source.listing(Depth::Whole);
@@ -273,6 +277,9 @@ fn page(stats: &SessionStatsRecord, columns: Option<usize>) -> String {
         ("DAY", &stats.by_day),
         ("ASKED BY", &stats.by_prompt_id),
     ] {
+        if shares.is_empty() {
+            continue;
+        }
         let rows = shares.iter().map(|share| CostRow {
             names: vec![&share.name],
             counts: vec![share.replies],
@@ -283,6 +290,9 @@ fn page(stats: &SessionStatsRecord, columns: Option<usize>) -> String {
         let rows: Vec<CostRow> = rows.collect();
         let bars = if title == "DAY" { rows.len() } else { 0 };
         page.push_str(&cost_table(&[title], &["REPLIES"], &rows, bars, columns));
+    }
+    if stats.by_tool.is_empty() {
+        return page;
     }
     let head = ["TOOL", "CALLS", "FAILED"].map(str::to_owned).to_vec();
     let tools = stats.by_tool.iter().map(|tool| {

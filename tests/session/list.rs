@@ -197,3 +197,48 @@ fn counts_have_a_cost_if_every_model_has_a_price() {
     ]);
     assert!(unknown.text.contains("  ?  "), "{}", unknown.text);
 }
+
+#[test]
+fn no_sessions_are_said_to_be_none() {
+    let empty = tempfile::tempdir().unwrap();
+    let root = empty.path().to_str().unwrap();
+    for (command, status) in [("list", 0), ("stats", 0), ("search x", 1)] {
+        let words = command.split(' ').chain(["--root", root, "-o", "text"]);
+        let told = session(&words.collect::<Vec<_>>());
+        assert_eq!(told.status, Some(status), "{command}");
+        assert_eq!(told.text, "", "{command}");
+        assert_eq!(told.messages, "turnpipe: no sessions found\n", "{command}");
+    }
+    let told = session(&[
+        "list",
+        "--root",
+        &data(""),
+        "-o",
+        "text",
+        "--title",
+        "nonsense",
+    ]);
+    assert_eq!(
+        (told.text, told.messages),
+        (String::new(), "turnpipe: no sessions found\n".to_owned())
+    );
+}
+
+#[test]
+fn times_have_both_names_everywhere() {
+    let root = data("");
+    for command in ["list", "stats --by day"] {
+        for option in ["--before", "--until"] {
+            let words = command
+                .split(' ')
+                .chain(["--root", &root, option, "2026-01-02"]);
+            let told = session(&words.collect::<Vec<_>>());
+            assert_eq!(
+                told.status,
+                Some(0),
+                "{command} {option}: {}",
+                told.messages
+            );
+        }
+    }
+}
