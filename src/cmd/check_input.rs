@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::check_line::{LineForm, Question, read_question};
 use super::inputs::{InputErrors, is_stdin, open_stream, take_stdin};
 use super::line_reader::{Line, LineReader};
-use super::output::{self, RecordWriter};
+use super::output::{self, Form, FormArguments, RecordWriter};
 use super::progress::ProgressLine;
 use super::{Globals, Outcome};
 use crate::io::{Io, Messages};
@@ -31,6 +31,9 @@ pub(super) struct CheckInput {
     /// Exit with 3 if a line was unusable
     #[arg(long)]
     pub(super) strict: bool,
+    /// What is printed.
+    #[command(flatten)]
+    pub(super) form: FormArguments,
 }
 
 /// One kind of check.
@@ -39,6 +42,8 @@ pub(super) struct Check<'a, Answer> {
     pub(super) name: &'static str,
     /// How lines are read unless they are plain.
     pub(super) form: LineForm,
+    /// How answers are printed.
+    pub(super) prints: Form,
     /// Answers a question.
     pub(super) answer: &'a dyn Fn(&Question) -> Reply<Answer>,
 }
@@ -73,8 +78,9 @@ impl CheckInput {
             } else {
                 check.form
             },
-            writer: output::record_writer(io)?,
-            messages: (!globals.quiet).then(|| io.messages.clone()),
+            writer: output::writer(check.prints, io)?,
+            messages: io.messages.clone(),
+            quiet: globals.quiet,
             lines: 0,
             unusable: 0,
         };
@@ -114,8 +120,9 @@ struct Answering<'a, Answer> {
     check: &'a Check<'a, Answer>,
     form: LineForm,
     writer: RecordWriter,
-    /// Where warnings go, if anywhere.
-    messages: Option<Messages>,
+    messages: Messages,
+    /// Whether there are no warnings.
+    quiet: bool,
     lines: u64,
     unusable: u64,
 }
@@ -172,6 +179,12 @@ impl<Answer: Serialize> Answering<'_, Answer> {
 
     fn unusable(&mut self, line: u64, error: String, path: Option<&str>) -> anyhow::Result<()> {
         self.unusable += 1;
+        if self.check.prints == Form::Text {
+            let source = path.unwrap_or("standard input");
+            self.messages
+                .note(&format!("{source}: line {line}: {error}"));
+            return Ok(());
+        }
         self.writer.record(&CheckErrorRecord {
             check: self.check.name.to_owned(),
             line,
@@ -182,8 +195,8 @@ impl<Answer: Serialize> Answering<'_, Answer> {
     }
 
     fn warn(&self, warning: &str) {
-        if let Some(messages) = &self.messages {
-            messages.note(warning);
+        if !self.quiet {
+            self.messages.note(warning);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `check permission`: whether calls may run, and what decides.
 
 use std::cell::Cell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum as _};
@@ -12,27 +12,40 @@ use super::call_decisions::CallDecisions;
 use super::check_input::{Check, CheckInput, Reply};
 use super::check_line::LineForm;
 use super::command::Run;
+use super::output::Form;
 use super::permission_arguments::PermissionArguments;
 use super::tools::registry;
 use super::{Globals, Outcome};
 use crate::config::Overrides;
+use crate::dialog::input_gist;
 use crate::io::Io;
 use crate::permission::{Decided, Mode};
 use crate::process::{Enforcement, LaneOptions, Spawners};
-use crate::tools::Input;
-use crate::wire::records::{CheckPermissionRecord, CheckedPart, Decision, PermissionCheck};
+use crate::text::{display_width, fitted, fitted_end, terminal_safe_line};
+use crate::tools::{AskedCall, Input};
+use crate::wire::records::{
+    CheckPermissionRecord, CheckedPart, DecidedBy, Decision, PermissionCheck,
+};
 use crate::wire::{Decoder, Event};
+
+/// How wide the description of a call is where there is no terminal, unless it is longer.
+const CALL_COLUMNS: usize = 56;
+
+/// How wide it is on a terminal at most.
+const MOST_CALL_COLUMNS: usize = 90;
 
 /// Check whether calls may run, and what decides
 ///
 /// Reads one call per line, as an object with a `name` and an `input`, or as a record with calls in
 /// any dialect that `run-tools` reads; `cwd` and `mode` in the same object say where and in which mode.
 /// Writes one record per call with the `decision` (allow, ask or deny), what it was made `by`, and for
-/// a command line of several commands the same of each of its `parts`. With `--plain` each line is a
-/// command for the shell.
+/// a command line of several commands the same of each of its `parts`. As text, prints one line per
+/// call: the decision, the tool, what the call is about, and the rule that decided with its file. With
+/// `--plain` each line is a command for the shell.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   echo 'npm test && git push' | turnpipe check permission --plain --allow 'Bash(npm *)'
+  turnpipe check permission --settings settings.json -o text < reply.jsonl
   turnpipe check permission --settings settings.json --exit-status < reply.jsonl")]
 pub(super) struct CheckPermissionArguments {
     #[command(flatten)]
@@ -84,8 +97,11 @@ impl Run for CheckPermissionArguments {
         let decisions = CallDecisions::new(registry, permissions, here.clone(), lane, io);
         let all_allowed = Cell::new(true);
         let is_plain = self.input.plain;
+        let prints = self.input.form.form(io.terminal);
+        let columns = io.terminal.columns;
         let check = Check {
             name: "permission",
+            prints,
             form: LineForm::AnyJson,
             answer: &|question| {
                 let asked = if is_plain {
@@ -109,9 +125,20 @@ impl Run for CheckPermissionArguments {
                     if decided.decision != Decision::Allow {
                         all_allowed.set(false);
                     }
-                    record(call.tool, decided)
+                    (call, decided)
                 });
-                Reply::Records(decided.collect())
+                match prints {
+                    Form::Text => Reply::Text(
+                        decided
+                            .map(|(call, decided)| line(&call, &decided, &directory, columns))
+                            .collect(),
+                    ),
+                    Form::Jsonl => Reply::Records(
+                        decided
+                            .map(|(call, decided)| record(call.tool, decided))
+                            .collect(),
+                    ),
+                }
             },
         };
         let outcome = self.input.answer_each(&check, globals, io)?;
@@ -183,4 +210,58 @@ fn record(tool: String, decided: Decided) -> CheckPermissionRecord {
         parts: parts.collect(),
         remedy: decided.remedy,
     }
+}
+
+/// The line about a call for people, as wide as the terminal at most. Lines are printed as soon as they
+/// are known, so that columns have fixed widths; what is longer is cut on terminals only.
+fn line(call: &AskedCall, decided: &Decided, directory: &Path, columns: Option<usize>) -> String {
+    let decision = match decided.decision {
+        Decision::Allow => "allow",
+        Decision::Ask => "ask",
+        Decision::Deny => "deny",
+    };
+    let tool = terminal_safe_line(&call.tool);
+    let gist = terminal_safe_line(&input_gist(&call.input, directory.to_str()));
+    let call = format!("{decision:5}  {tool:9}  {gist}");
+    let width = columns.map_or(CALL_COLUMNS, |columns| {
+        (columns * 3 / 5).min(MOST_CALL_COLUMNS)
+    });
+    let (call, room) = match columns {
+        Some(columns) => (fitted(&call, width), columns.saturating_sub(width + 2)),
+        None => (call, usize::MAX),
+    };
+    let padding = " ".repeat(width.saturating_sub(display_width(&call)));
+    format!("{call}{padding}  {}\n", reason(decided, room))
+}
+
+/// What decided, in at most this many columns.
+fn reason(decided: &Decided, columns: usize) -> String {
+    let part = decided.parts.iter().find(|part| {
+        part.decision == decided.decision
+            && part.by == decided.by
+            && part.decision != Decision::Allow
+    });
+    let why = match &decided.by {
+        DecidedBy::Rule { rule, source, .. } => {
+            let taken = display_width(&terminal_safe_line(rule)) + " ()".len();
+            let source = terminal_safe_line(source);
+            let source = fitted_end(&source, columns.saturating_sub(taken));
+            format!("{rule} ({source})")
+        }
+        DecidedBy::Builtin { builtin } => match builtin.as_str() {
+            "read-only" => "only reads".to_owned(),
+            "critical-path" => "removes what no rule may let go".to_owned(),
+            "protected" => "changes a file that decides what programs run".to_owned(),
+            "unparsable" => "the command is not understood".to_owned(),
+            other => other.to_owned(),
+        },
+        DecidedBy::Mode { mode } => format!("mode {mode}"),
+        _ => {
+            let what = part.map_or(String::new(), |part| format!(" for {}", part.command));
+            let remedy = decided.remedy.as_ref();
+            let remedy = remedy.map(|rule| format!("; {rule} would allow it"));
+            format!("no rule{what}{}", remedy.unwrap_or_default())
+        }
+    };
+    fitted(&terminal_safe_line(&why), columns)
 }

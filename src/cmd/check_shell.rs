@@ -9,6 +9,7 @@ use clap::Args;
 use super::check_input::{Check, CheckInput, Reply};
 use super::check_line::{Context, LineForm, Question};
 use super::command::Run;
+use super::output::Form;
 use super::{Globals, Outcome};
 use crate::io::Io;
 use crate::process::{Enforcement, LaneOptions, Spawners};
@@ -25,17 +26,17 @@ use crate::wire::records::{CheckShellRecord, ShellCheck, VerdictAccess};
 /// So is what must be provided: `kernel-enforcement` (a sandbox, for commands such as `awk`),
 /// `no-terminal` (git would start a pager), `no-index-refresh` (`GIT_OPTIONAL_LOCKS=0` and
 /// `diff.autoRefreshIndex=false`), `temporary-directory` (one for `sort` to write to) and
-/// `no-leftovers` (processes that outlive the command are ended).
+/// `no-leftovers` (processes that outlive the command are ended). As text, the decisive word is marked.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   echo 'git log | head' | turnpipe check shell --plain
-  echo 'rm -rf build' | turnpipe check shell --plain --explain")]
+  echo 'rm -rf build' | turnpipe check shell --plain -o text")]
 pub(super) struct CheckShellArguments {
     /// Where the commands come from.
     #[command(flatten)]
     pub(super) input: CheckInput,
-    /// Print each command for people, with the decisive word marked
-    #[arg(long)]
+    /// The same as `-o text`, by its former name
+    #[arg(long, hide = true, conflicts_with_all = ["output", "json"])]
     pub(super) explain: bool,
 }
 
@@ -65,15 +66,21 @@ impl Run for CheckShellArguments {
             };
             (analysis, conditions)
         };
+        let prints = if self.explain {
+            Form::Text
+        } else {
+            self.input.form.form(io.terminal)
+        };
         let check = Check {
             name: "shell",
+            prints,
             form: LineForm::Json {
                 field: "command",
                 context: Context::Directory,
             },
             answer: &|question| {
                 let (analysis, conditions) = look(question);
-                if self.explain {
+                if prints == Form::Text {
                     Reply::Text(explanation(&question.text, &analysis))
                 } else {
                     Reply::Records(vec![record(&question.text, analysis, conditions)])

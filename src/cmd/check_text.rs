@@ -5,6 +5,7 @@ use clap::Args;
 use super::check_input::{Check, CheckInput, Reply};
 use super::check_line::{Context, LineForm};
 use super::command::Run;
+use super::output::Form;
 use super::{Globals, Outcome};
 use crate::io::Io;
 use crate::side::label::{CallsEnded, clean_label};
@@ -16,11 +17,13 @@ use crate::wire::records::{CheckTextRecord, TextCheck, TextKind};
 /// Clean text that a model wrote
 ///
 /// Reads one text per line, as a JSON string or as an object with a `text`. Writes one record per line
-/// with the cleaned `output`; a line that is neither gets a record with an `error`.
+/// with the cleaned `output`; a line that is neither gets a record with an `error`. As text, prints
+/// one line for each text, which is empty if the text was rejected.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   echo '\"Fixed it\\u001b]0;x\\u0007\"' | turnpipe check text --as terminal
-  echo '\"Fix the login button\"' | turnpipe check text --as title")]
+  echo '\"Fix the login button\"' | turnpipe check text --as title
+  ls | turnpipe check text --as terminal --plain -o text")]
 pub(super) struct CheckTextArguments {
     /// What the text will be used as
     #[arg(long = "as", value_enum, value_name = "KIND")]
@@ -32,13 +35,21 @@ pub(super) struct CheckTextArguments {
 
 impl Run for CheckTextArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let prints = self.input.form.form(io.terminal);
         let check = Check {
             name: "text",
+            prints,
             form: LineForm::Json {
                 field: "text",
                 context: Context::Ignored,
             },
-            answer: &|question| Reply::Records(vec![cleaned(self.kind, &question.text)]),
+            answer: &|question| {
+                let record = cleaned(self.kind, &question.text);
+                match prints {
+                    Form::Text => Reply::Text(record.output + "\n"),
+                    Form::Jsonl => Reply::Records(vec![record]),
+                }
+            },
         };
         self.input.answer_each(&check, globals, io)
     }

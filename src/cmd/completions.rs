@@ -33,10 +33,20 @@ const TITLE_COLUMNS: usize = 60;
 /// Print a shell completion script
 ///
 /// The script asks turnpipe for what may come next: commands, options and their values, models, and
-/// the ids of sessions.
+/// the ids of sessions. Shells load it by themselves from the files below.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
-  turnpipe completions bash > turnpipe.bash")]
+#[command(after_long_help = "Files:
+  ~/.local/share/bash-completion/completions/turnpipe
+          for bash, if the package bash-completion is installed
+  ~/.zfunc/_turnpipe
+          for zsh, if `fpath+=~/.zfunc` stands before `compinit` in ~/.zshrc
+  ~/.config/fish/completions/turnpipe.fish
+          for fish
+
+Examples:
+  source <(turnpipe completions bash)
+  turnpipe completions zsh > _turnpipe
+  turnpipe completions fish > turnpipe.fish")]
 pub(super) struct CompletionsArguments {
     /// The shell
     shell: Shell,

@@ -24,14 +24,20 @@ const EDITS: [(&str, &str); 3] = [
 /// How the lines of a patch begin that name a file.
 const PATCHED_FILES: [&str; 3] = ["*** Update File: ", "*** Add File: ", "*** Delete File: "];
 
-/// What a call is about, on one line: the most telling member of its input; of a search its pattern and
-/// its place, of an edit or a patch its files and how many lines it adds and removes. Paths are shown below `cwd`.
+/// What a call is about, on one line.
 pub(super) fn gist(call: &Call, cwd: Option<&str>) -> String {
     let input = call.input.get();
-    let Ok(Value::Object(members)) = serde_json::from_str(input) else {
-        return input.to_owned();
-    };
-    if let Some(patch) = patch(&members) {
+    match serde_json::from_str(input) {
+        Ok(Value::Object(members)) => input_gist(&members, cwd),
+        _ => input.to_owned(),
+    }
+}
+
+/// What a call with this input is about, on one line: the most telling member; of a search its pattern and
+/// its place, of an edit or a patch its files and how many lines it adds and removes. Paths are shown below
+/// `cwd`. It may have line breaks and is not yet safe for a terminal.
+pub fn input_gist(members: &Map<String, Value>, cwd: Option<&str>) -> String {
+    if let Some(patch) = patch(members) {
         return patch_gist(patch, cwd);
     }
     let mut names = TELLING.split_ascii_whitespace();
@@ -45,11 +51,11 @@ pub(super) fn gist(call: &Call, cwd: Option<&str>) -> String {
     let Some((name, value)) = telling.or_else(first) else {
         return String::new();
     };
-    let place = text_of(&members, PATHS).map(|path| below(path, cwd));
+    let place = text_of(members, PATHS).map(|path| below(path, cwd));
     match (name, value, place) {
         ("pattern", Value::String(pattern), Some(place)) => format!("{pattern} in {place}"),
         (_, Value::String(_), Some(place)) if is_in(PATHS, name) => {
-            let edits = edits(&members);
+            let edits = edits(members);
             if edits.is_empty() {
                 return place;
             }

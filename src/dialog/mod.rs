@@ -23,6 +23,7 @@ mod usage;
 
 pub use block::{Block, Call, CallResult, Media, Part, Thought};
 pub use exit_code::exit_code;
+pub use gist::input_gist;
 pub use html::{Html, PageHead};
 pub use index_page::{IndexRow, html_index, markdown_index};
 pub use injected::{is_remark, split_typed, typed, without_injected};

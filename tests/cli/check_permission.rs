@@ -126,3 +126,52 @@ fn a_command_is_looked_at_where_it_would_run() {
         assert_eq!(clean, expected);
     }
 }
+
+#[test]
+fn as_text_each_call_is_a_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = folder.path().join("settings.json");
+    fs::write(&settings, r#"{"permissions":{"deny":["Read(.env)"]}}"#).unwrap();
+    let settings = settings.to_str().unwrap();
+    let calls = [
+        json!({"name": "Bash", "input": {"command": "ls |\nhead"}}),
+        json!({"name": "Bash", "input": {"command": "cd src && git push"}}),
+        json!({"name": "Bash", "input": {"command": "echo a; rm x"}}),
+        json!({"name": "Read", "input": {"file_path": folder.path().join(".env")},
+            "cwd": folder.path()}),
+        json!({"name": "Write", "input": {"file_path": "a\u{1b}[31m", "content": "one"}}),
+        json!({"name": "mcp__a__b", "input": {"title": "long ".repeat(30)}}),
+        json!({}),
+    ];
+    let lines = calls.map(|call| call.to_string() + "\n").concat();
+    let rules = ["--settings", settings, "--deny", "Bash(rm *)"];
+    let arguments = [&["check", "permission", "-o", "text"], &rules[..]].concat();
+    let told = run(&arguments, lines.as_bytes());
+    let long = "long ".repeat(30);
+    let expected = [
+        ("allow  Bash       ls | head", "only reads"),
+        (
+            "ask    Bash       cd src && git push",
+            "no rule for git push; Bash(git push *) would allow it",
+        ),
+        ("deny   Bash       echo a; rm x", "Bash(rm *) (--deny)"),
+        (
+            "deny   Read       .env",
+            &format!("Read(.env) ({settings})"),
+        ),
+        (
+            "ask    Write      a (+1 -0)",
+            "no rule; Edit(./a) would allow it",
+        ),
+        (
+            &format!("ask    mcp__a__b  {}", long.trim()),
+            "no rule; mcp__a__b would allow it",
+        ),
+    ];
+    let expected = expected.map(|(call, reason)| format!("{call:56}  {reason}\n"));
+    assert_eq!(told.stdout, expected.concat());
+    assert_eq!(
+        told.stderr,
+        "turnpipe: standard input: line 7: there is no call in it\n"
+    );
+}

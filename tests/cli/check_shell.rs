@@ -71,7 +71,7 @@ fn plain_lines_and_explanations() {
             "{told:?}"
         );
     }
-    let told = run(&["check", "shell", "--plain", "--explain"], b"ls | rm x\n");
+    let told = run(&["check", "shell", "--plain", "-o", "text"], b"ls | rm x\n");
     assert_eq!(
         told.stdout,
         "ls | rm x\n     ^^\nwrites: `rm` changes files\n\n"

@@ -346,3 +346,39 @@ fn lines_stand_above_the_progress_whole() {
     }
     assert!(records >= 4, "{page:?}");
 }
+
+#[test]
+fn decisions_about_calls_fit() {
+    let folder = tempfile::tempdir().unwrap();
+    let calls = folder.path().join("calls");
+    let settings = folder.path().join("settings.json");
+    std::fs::write(
+        &calls,
+        "rm a/long/path/that/goes/on/and/on/and/on/and/on\n修复解析器 && ls\n",
+    )
+    .unwrap();
+    std::fs::write(&settings, r#"{"permissions":{"deny":["Bash(rm *)"]}}"#).unwrap();
+    let arguments = [
+        "check",
+        "permission",
+        "--plain",
+        "--settings",
+        settings.to_str().unwrap(),
+        calls.to_str().unwrap(),
+    ];
+    let page = printed(80, &arguments);
+    let lines: Vec<&str> = page.lines().collect();
+    assert_eq!(lines.len(), 2, "{page}");
+    assert!(
+        lines[0].starts_with("deny   Bash       rm a/long/path"),
+        "{page}"
+    );
+    assert!(
+        lines[0].contains("…  Bash(rm *) (…") && lines[0].ends_with("/settings.json)"),
+        "{page}"
+    );
+    assert!(
+        lines[1].starts_with("ask    Bash       修复解析器 && ls   "),
+        "{page}"
+    );
+}
