@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_long_conversation_is_kept_in_part() {
-        let long = "word ".repeat(10_000);
+        let long = "word ".repeat(1_000);
         let mut records = Vec::new();
         for number in 0..100 {
             records.push(user(&json!(format!("{number} {long}"))));
