@@ -5,7 +5,7 @@
 //! client's own resolver, which refuses.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _};
 use std::sync::Arc;
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
@@ -49,91 +49,70 @@ const METADATA: Network = Network::Never("a metadata service");
 const DOCUMENTATION: Network = Network::Never("an address for documentation");
 const RESERVED: Network = Network::Never("a reserved address");
 
-/// The IPv4 networks that are not public, with the bits that they share; the first that fits counts.
-const IPV4: &[([u8; 4], u32, Network)] = &[
-    ([100, 100, 100, 200], 32, METADATA),
-    ([168, 63, 129, 16], 32, METADATA),
-    ([169, 254, 169, 254], 32, METADATA),
-    ([0, 0, 0, 0], 8, RESERVED),
-    ([10, 0, 0, 0], 8, PRIVATE),
-    ([100, 64, 0, 0], 10, PRIVATE),
-    ([127, 0, 0, 0], 8, LOOPBACK),
-    ([169, 254, 0, 0], 16, Network::Never("a link-local address")),
-    ([172, 16, 0, 0], 12, PRIVATE),
-    ([192, 0, 0, 0], 24, RESERVED),
-    ([192, 0, 2, 0], 24, DOCUMENTATION),
-    ([192, 88, 99, 0], 24, RESERVED),
-    ([192, 168, 0, 0], 16, PRIVATE),
-    ([198, 18, 0, 0], 15, RESERVED),
-    ([198, 51, 100, 0], 24, DOCUMENTATION),
-    ([203, 0, 113, 0], 24, DOCUMENTATION),
-    ([224, 0, 0, 0], 4, Network::Never("a multicast address")),
-    ([240, 0, 0, 0], 4, RESERVED),
+const LINK_LOCAL: Network = Network::Never("a link-local address");
+const MULTICAST: Network = Network::Never("a multicast address");
+
+/// The networks that are not public; the first one of an address counts.
+const NETWORKS: &[(&str, Network)] = &[
+    ("100.100.100.200/32", METADATA),
+    ("168.63.129.16/32", METADATA),
+    ("169.254.169.254/32", METADATA),
+    ("0.0.0.0/8", RESERVED),
+    ("10.0.0.0/8", PRIVATE),
+    ("100.64.0.0/10", PRIVATE),
+    ("127.0.0.0/8", LOOPBACK),
+    ("169.254.0.0/16", LINK_LOCAL),
+    ("172.16.0.0/12", PRIVATE),
+    ("192.0.0.0/24", RESERVED),
+    ("192.0.2.0/24", DOCUMENTATION),
+    ("192.88.99.0/24", RESERVED),
+    ("192.168.0.0/16", PRIVATE),
+    ("198.18.0.0/15", RESERVED),
+    ("198.51.100.0/24", DOCUMENTATION),
+    ("203.0.113.0/24", DOCUMENTATION),
+    ("224.0.0.0/4", MULTICAST),
+    ("240.0.0.0/4", RESERVED),
+    ("fd00:ec2::254/128", METADATA),
+    ("::1/128", LOOPBACK),
+    ("fc00::/7", PRIVATE),
+    ("fe80::/10", LINK_LOCAL),
+    ("ff00::/8", MULTICAST),
+    ("2001:db8::/32", DOCUMENTATION),
+    ("3fff::/20", DOCUMENTATION),
+    // Teredo and its like, then 6to4: they hold an IPv4 address, which they lead to.
+    ("2001::/23", RESERVED),
+    ("2002::/16", RESERVED),
 ];
 
-/// The same of IPv6.
-const IPV6: &[(Ipv6Addr, u32, Network)] = &[
-    (
-        Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254),
-        128,
-        METADATA,
-    ),
-    (Ipv6Addr::LOCALHOST, 128, LOOPBACK),
-    (Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0), 7, PRIVATE),
-    (
-        Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0),
-        10,
-        Network::Never("a link-local address"),
-    ),
-    (
-        Ipv6Addr::new(0xff00, 0, 0, 0, 0, 0, 0, 0),
-        8,
-        Network::Never("a multicast address"),
-    ),
-    (
-        Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0),
-        32,
-        DOCUMENTATION,
-    ),
-    (
-        Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0),
-        20,
-        DOCUMENTATION,
-    ),
-    // Teredo and its like, then 6to4: they hold an IPv4 address, which they lead to.
-    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23, RESERVED),
-    (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16, RESERVED),
-];
+/// Whether an address is in a network; nothing if they are of different kinds.
+fn is_in(address: IpAddr, network: &str) -> Option<bool> {
+    let (start, shared) = network.split_once('/')?;
+    let same = match (address, start.parse().ok()?) {
+        (IpAddr::V4(one), IpAddr::V4(other)) => (one.to_bits() ^ other.to_bits()).leading_zeros(),
+        (IpAddr::V6(one), IpAddr::V6(other)) => (one.to_bits() ^ other.to_bits()).leading_zeros(),
+        _ => return None,
+    };
+    Some(same >= shared.parse().ok()?)
+}
 
 impl Network {
     /// The network of an address, if it is not public.
     fn of(address: IpAddr) -> Option<Self> {
-        match address.to_canonical() {
-            IpAddr::V4(address) => {
-                let bits = address.to_bits();
-                let found = IPV4.iter().find(|(network, shared, _)| {
-                    let differing = bits ^ Ipv4Addr::from(*network).to_bits();
-                    differing.leading_zeros() >= *shared
-                });
-                found.map(|(.., network)| *network)
-            }
-            IpAddr::V6(address) => {
-                let bits = address.to_bits();
-                if let [0x64, 0xff9b, 0, 0, 0, 0, ..] = address.segments() {
-                    // Networks without IPv4 translate: the address is in the last 32 bits.
-                    let [.., a, b, c, d] = address.octets();
-                    return Self::of(Ipv4Addr::new(a, b, c, d).into());
-                }
-                let found = IPV6.iter().find(|(network, shared, _)| {
-                    (bits ^ network.to_bits()).leading_zeros() >= *shared
-                });
-                // Only 2000::/3 has been given out.
-                let is_global = bits >> 125 == 1;
-                found
-                    .map(|(.., network)| *network)
-                    .or((!is_global).then_some(RESERVED))
-            }
+        let address = address.to_canonical();
+        let mut networks = NETWORKS.iter();
+        let found = networks.find(|(network, _)| is_in(address, network) == Some(true));
+        let found = found.map(|(_, network)| *network);
+        let IpAddr::V6(address) = address else {
+            return found;
+        };
+        if let [0x64, 0xff9b, 0, 0, 0, 0, ..] = address.segments() {
+            // Networks without IPv4 translate: the address is in the last 32 bits.
+            let [.., a, b, c, d] = address.octets();
+            return Self::of(Ipv4Addr::new(a, b, c, d).into());
         }
+        // Only 2000::/3 has been given out.
+        let is_global = address.to_bits() >> 125 == 1;
+        found.or((!is_global).then_some(RESERVED))
     }
 }
 
@@ -233,6 +212,15 @@ mod tests {
         match Address::parse(url).unwrap().host() {
             Host::Machine(address) => address,
             Host::Name(name) => panic!("{url}: {name} is a name"),
+        }
+    }
+
+    #[test]
+    fn every_network_is_one() {
+        for (network, _) in NETWORKS {
+            let (start, _) = network.split_once('/').unwrap();
+            let start = start.parse().unwrap();
+            assert_eq!(is_in(start, network), Some(true), "{network}");
         }
     }
 
