@@ -183,14 +183,11 @@ impl Asked {
 fn recorded_calls(record: &str) -> Result<Vec<(String, Input)>, String> {
     let mut calls = Vec::new();
     for event in Decoder::detecting().record(record) {
-        match event {
-            Event::Call(call) => {
-                let input = serde_json::from_str(call.input.get())
-                    .map_err(|error| format!("{}: {error}", call.name))?;
-                calls.push((call.name, input));
-            }
-            Event::Invalid(call) => return Err(format!("{}: {}", call.name, call.reason)),
-            _ => {}
+        if let Event::Call(call) = event {
+            let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", call.name);
+            let input = call.input.map_err(|reason| failed(&reason))?;
+            let input = serde_json::from_str(input.get()).map_err(|error| failed(&error))?;
+            calls.push((call.name, input));
         }
     }
     Ok(calls)

@@ -105,7 +105,7 @@ pub(super) fn read_all(
                     has_calls |= item
                         .events
                         .iter()
-                        .any(|event| matches!(event, Event::Call(_) | Event::Invalid(_)));
+                        .any(|event| matches!(event, Event::Call(_)));
                     items.push(item);
                 }
                 Ok(None) => {

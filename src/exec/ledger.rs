@@ -43,9 +43,8 @@ impl Ledger {
             // Calls on lines of their own, without a message, belong to what follows a prompt.
             Event::Message(_) | Event::Prompt => self.messages += 1,
             Event::Call(call) => self.open_call(&call.id),
-            Event::Invalid(call) => self.open_call(&call.id),
-            Event::Result(result) => {
-                let Some(call) = self.take_open(&result.id) else {
+            Event::Result(id) => {
+                let Some(call) = self.take_open(id) else {
                     return false;
                 };
                 if call.number >= self.calls_entered {

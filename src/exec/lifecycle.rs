@@ -27,7 +27,7 @@ use crate::tools::{
     PreparedCall, Registry, Tool, ToolContext, ToolKind, ToolReply, Touch, real_path,
 };
 use crate::wire::records::{Decision, Permission, Verdict, VerdictAccess};
-use crate::wire::{InvalidCall, Lane, Outcome, SessionId, ToolCall, ToolUseId};
+use crate::wire::{Lane, Outcome, SessionId, ToolCall, ToolUseId};
 
 /// Everything that is the same for all calls of a run.
 pub struct Lifecycle {
@@ -203,10 +203,14 @@ impl Lifecycle {
     }
 
     fn prepared(&self, call: &ToolCall, session: &ToolContext) -> Result<Prepared, Box<Completed>> {
-        let input: Input = serde_json::from_str(call.input.get())
+        let raw = match &call.input {
+            Ok(input) => input.get(),
+            Err(reason) => return Err(invalid_input(&format!("the call was not run: {reason}"))),
+        };
+        let input: Input = serde_json::from_str(raw)
             .map_err(|error| invalid_input(&format!("{} {error}", call.name)))?;
         let earlier = || match &self.judge {
-            Some(seat) => seat.follow(&call.name, call.input.get()),
+            Some(seat) => seat.follow(&call.name, raw),
             None => Vec::new(),
         };
         if let Some(tool) = self.registry.slow_name(&call.name) {
@@ -490,15 +494,6 @@ fn request<'a>(
         home: session.environment.text("HOME").map(Path::new),
         real_path: &real_path,
     }
-}
-
-/// What a call that never became complete gets.
-pub(super) fn refuse_cut_off(call: &InvalidCall) -> Completed {
-    let text = format!(
-        "InputValidationError: the call was not run: {}",
-        call.reason
-    );
-    Completed::refused(Outcome::InvalidInput, tool_use_error(&text))
 }
 
 /// The whole of a text that could not be saved, unless it would fill the memory.

@@ -19,7 +19,7 @@ use super::delivery::Delivery;
 use super::emitter::Emitter;
 use super::intake::{Arrival, Item};
 use super::interruption::{Demand, Interruption, StageKind};
-use super::lifecycle::{Prepared, refuse_cut_off};
+use super::lifecycle::Prepared;
 use super::plan::Plan;
 use super::session::{Naming, Session};
 use super::stream::Stream;
@@ -326,15 +326,9 @@ impl<Sink: Write> Runner<'_, Sink> {
             Event::Session(_) => self.learn_session(event),
             Event::Call(call) => {
                 if self.wants(&call.id) {
-                    let weight = call.input.get().len();
+                    let weight = call.input.as_ref().map_or(0, |input| input.get().len());
                     let prepared = self.lifecycle.prepare(call, &self.session.context);
                     self.enter(&call.id, &call.name, weight, prepared);
-                }
-            }
-            Event::Invalid(call) => {
-                if self.wants(&call.id) {
-                    let prepared = Prepared::Refused(Box::new(refuse_cut_off(call)));
-                    self.enter(&call.id, &call.name, 0, prepared);
                 }
             }
             Event::TurnEnd(_) => {

@@ -52,9 +52,8 @@ impl Stream {
     /// An event was read that is dealt with later.
     pub(super) fn look_ahead(&mut self, event: &Event) {
         if self.ledger.read(event)
-            && let Event::Result(result) = event
+            && let Event::Result(id) = event
         {
-            let id = &result.id;
             self.messages.note(&format!(
                 "the input holds a result for {id}, which was run here"
             ));
@@ -81,7 +80,7 @@ impl Stream {
         let mut ahead = 0;
         events.iter().any(|event| {
             ownership.observe(event);
-            let is_call = matches!(event, Event::Call(_) | Event::Invalid(_));
+            let is_call = matches!(event, Event::Call(_));
             let is_new = !self.ledger.has_result(ahead);
             ahead += u64::from(is_call);
             is_call && is_new && ownership.runs_calls()

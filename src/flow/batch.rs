@@ -124,13 +124,15 @@ impl Batch {
 impl BatchCall {
     /// A call without a result yet.
     pub fn new(call: ToolCall, need: Need) -> Self {
+        let empty = || RawValue::from_string("{}".to_owned());
+        let input = call.input.or_else(|_| empty()).unwrap_or_default();
         let input_shown = match need {
             Need::Rules => String::new(),
-            Need::Model | Need::Both => shown(call.input.get()),
+            Need::Model | Need::Both => shown(input.get()),
         };
         let input = match need {
             Need::Model => RawValue::NULL.to_owned(),
-            Need::Rules | Need::Both => bounded(call.input),
+            Need::Rules | Need::Both => bounded(input),
         };
         Self {
             id: call.id,
@@ -198,7 +200,7 @@ mod tests {
         let call = ToolCall {
             id: ToolUseId::from("t"),
             name: tool.to_owned(),
-            input: RawValue::from_string(input.to_owned()).unwrap(),
+            input: Ok(RawValue::from_string(input.to_owned()).unwrap()),
             message: None,
         };
         let content = serde_json::value::to_raw_value(&text).unwrap();

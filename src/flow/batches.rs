@@ -85,19 +85,9 @@ impl Batches {
                 Event::Session(id) => self.session = Some(id),
                 Event::Message(_) => self.leave_message(),
                 Event::Call(call) => self.call(call),
-                Event::Invalid(call) => {
-                    if let Ok(input) = serde_json::value::to_raw_value(&serde_json::json!({})) {
-                        self.call(ToolCall {
-                            id: call.id,
-                            name: call.name,
-                            input,
-                            message: call.message,
-                        });
-                    }
-                }
-                Event::Result(seen) => {
+                Event::Result(id) => {
                     if let Some(content) = results.next() {
-                        self.result(&seen.id, content);
+                        self.result(&id, content);
                     }
                 }
                 Event::TurnEnd(TurnEnd::Stop | TurnEnd::SessionResult) => {

@@ -1,12 +1,12 @@
 //! Anthropic messages: whole ones, in stream-json records or bare, and their streaming events.
 
-use super::MessageId;
-use super::arguments::{Arguments, SeenCall};
+use super::arguments::Arguments;
 use super::deltas::{Closing, Slot};
 use super::ending::Ending;
 use super::envelope::Envelope;
 use super::object::{bytes, is, is_object, non_empty, number, object, text};
 use super::reply::{Reply, Whole};
+use super::{MessageId, ToolCall};
 
 object! {
     /// A message of the Messages API without its content, and the members that mark other agents'
@@ -45,19 +45,19 @@ impl Block<'_> {
     }
 
     /// The call that this block is, if it is one.
-    fn call(&self) -> SeenCall {
+    fn call(&self) -> ToolCall {
         let id = text(self.id).unwrap_or_default();
         let name = text(self.name).unwrap_or_default();
         let input = self.input.map_or(Arguments::Missing, Arguments::Json);
-        SeenCall::new(Some(&id), &name, input)
+        ToolCall::seen(Some(&id), &name, input)
     }
 }
 
 /// A bare `tool_use` line: a call only if name and input are of the right type.
-pub(super) fn bare_call(record: &Envelope<'_>) -> Option<SeenCall> {
+pub(super) fn bare_call(record: &Envelope<'_>) -> Option<ToolCall> {
     let name = non_empty(record.name)?;
     let input = Arguments::Json(record.input?);
-    Some(SeenCall::new(text(record.id).as_deref(), &name, input)).filter(|call| call.input.is_ok())
+    Some(ToolCall::seen(text(record.id).as_deref(), &name, input)).filter(|call| call.input.is_ok())
 }
 
 /// An assistant message as a whole or a part of one.

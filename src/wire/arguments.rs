@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::{CutOff, Event, InvalidCall, MessageId, ToolCall, ToolUseId};
+use super::{CutOff, ToolCall, ToolUseId};
 
 /// The arguments of a call, possibly incomplete.
 #[derive(Debug, Clone)]
@@ -47,18 +47,10 @@ fn checked(raw: Box<RawValue>) -> Result<Box<RawValue>, CutOff> {
     }))
 }
 
-/// A call in the input. Without an id it is empty, and made when the call is let out.
-#[derive(Debug)]
-pub(super) struct SeenCall {
-    pub(super) id: ToolUseId,
-    pub(super) name: String,
-    /// The arguments, or why the call must not run.
-    pub(super) input: Result<Box<RawValue>, CutOff>,
-}
-
-impl SeenCall {
-    /// A call whose arguments are complete, as far as they came.
-    pub(super) fn new(id: Option<&str>, name: &str, arguments: Arguments<'_>) -> Self {
+impl ToolCall {
+    /// A call whose arguments are complete, as far as they came. Without an id it is empty, and made
+    /// when the call is let out; so is the message told.
+    pub(super) fn seen(id: Option<&str>, name: &str, arguments: Arguments<'_>) -> Self {
         Self {
             id: ToolUseId::from(id.unwrap_or_default()),
             name: name.to_owned(),
@@ -66,6 +58,7 @@ impl SeenCall {
                 "" => Err(CutOff::NoName),
                 _ => arguments.object(),
             },
+            message: None,
         }
     }
 
@@ -83,25 +76,6 @@ impl SeenCall {
         let parsed = serde_json::from_str::<serde_json::Value>(input);
         let input = parsed.map_or_else(|_| input.to_owned(), |input| input.to_string());
         (&self.name, input)
-    }
-
-    /// The event of the call of this message.
-    pub(super) fn event(self, message: Option<MessageId>) -> Event {
-        let Self { id, name, input } = self;
-        match input {
-            Ok(input) => Event::Call(ToolCall {
-                id,
-                name,
-                input,
-                message,
-            }),
-            Err(reason) => Event::Invalid(InvalidCall {
-                id,
-                name,
-                reason,
-                message,
-            }),
-        }
     }
 }
 

@@ -6,11 +6,11 @@
 
 use serde_json::value::RawValue;
 
-use super::CutOff;
-use super::arguments::{Arguments, SeenCall};
+use super::arguments::Arguments;
 use super::balance::Balance;
 use super::ending::Ending;
 use super::object::from_wtf8;
+use super::{CutOff, ToolCall};
 
 /// Where a streamed call stands in its message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -65,14 +65,14 @@ impl Streamed {
             }
     }
 
-    fn settle(&mut self) -> SeenCall {
+    fn settle(&mut self) -> ToolCall {
         self.out = true;
         let fragments = std::mem::take(&mut self.fragments);
         let arguments = match &self.input {
             Some(input) if fragments.is_empty() => Arguments::Json(input),
             _ => Arguments::Text(from_wtf8(fragments)),
         };
-        let call = SeenCall::new(self.id.as_deref(), &self.name, arguments);
+        let call = ToolCall::seen(self.id.as_deref(), &self.name, arguments);
         self.input = None;
         call
     }
@@ -174,7 +174,7 @@ impl Joiner {
     }
 
     /// Lets out the calls that are ready, in order.
-    pub(super) fn release(&mut self) -> Vec<SeenCall> {
+    pub(super) fn release(&mut self) -> Vec<ToolCall> {
         let mut released = Vec::new();
         let mut blocked = Vec::new();
         for call in &mut self.calls[self.first_held..] {
@@ -193,7 +193,7 @@ impl Joiner {
 
     /// The reply `choice` has ended: lets out all its calls. If it was cut, the one that stood
     /// last is unusable.
-    pub(super) fn stop(&mut self, choice: u64, ending: Ending) -> Vec<SeenCall> {
+    pub(super) fn stop(&mut self, choice: u64, ending: Ending) -> Vec<ToolCall> {
         let held = &mut self.calls[self.first_held..];
         let mut last = None;
         for (position, call) in held.iter_mut().enumerate() {
@@ -219,7 +219,7 @@ impl Joiner {
     }
 
     /// The stream has ended without a stop reason: whatever is held was cut off.
-    pub(super) fn cut(&mut self) -> Vec<SeenCall> {
+    pub(super) fn cut(&mut self) -> Vec<ToolCall> {
         let mut released = Vec::new();
         for call in &mut self.calls[self.first_held..] {
             if !call.out {
@@ -230,7 +230,7 @@ impl Joiner {
         released
     }
 
-    fn release_before(&mut self, position: usize) -> Vec<SeenCall> {
+    fn release_before(&mut self, position: usize) -> Vec<ToolCall> {
         let rest = self.calls.split_off(position);
         let released = self.release();
         self.calls.extend(rest);

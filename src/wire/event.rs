@@ -22,14 +22,11 @@ pub enum Event {
     /// Content of an assistant message begins or goes on. Emitted for the first record of each
     /// new message id (`message_start`, or a whole record); a message without id is always new.
     Message(Option<MessageId>),
-    /// A complete call that may start now (`docs/protocol.md`, When a streamed call starts). Each
+    /// A call that may start now, or never (`docs/protocol.md`, When a streamed call starts). Each
     /// call makes one event, however often its record comes (The same id again).
     Call(ToolCall),
-    /// A call that must never run: cut off, or its arguments are unusable. It gets a result all the
-    /// same.
-    Invalid(InvalidCall),
-    /// A tool result.
-    Result(ResultSeen),
+    /// The result of the call with this id.
+    Result(ToolUseId),
     /// A user record without results: a prompt.
     Prompt,
     /// The turn ends (`docs/protocol.md`, When a turn ends). Only an open turn ends, and every call
@@ -81,28 +78,16 @@ pub enum Opening {
     Foreign(&'static str),
 }
 
-/// A complete tool call.
+/// A tool call.
 #[derive(Debug, Clone)]
 pub struct ToolCall {
     /// Its id; results carry it. Other messages may have calls with the same one.
     pub id: ToolUseId,
-    /// The tool's name as the model wrote it.
+    /// The tool's name as the model wrote it; empty if it never arrived.
     pub name: String,
-    /// The arguments: a JSON object, bytes kept.
-    pub input: Box<RawValue>,
-    /// The assistant message it belongs to.
-    pub message: Option<MessageId>,
-}
-
-/// A call that gets the outcome `invalid_input` at once.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InvalidCall {
-    /// Its id.
-    pub id: ToolUseId,
-    /// The tool's name; empty if it never arrived.
-    pub name: String,
-    /// Why it must not run.
-    pub reason: CutOff,
+    /// The arguments: a JSON object, bytes kept. Or why the call must never run; it gets a result all
+    /// the same.
+    pub input: Result<Box<RawValue>, CutOff>,
     /// The assistant message it belongs to.
     pub message: Option<MessageId>,
 }
@@ -129,13 +114,6 @@ pub enum CutOff {
     /// The call has no tool name.
     #[error("the call names no tool")]
     NoName,
-}
-
-/// A result in the input.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResultSeen {
-    /// The call it answers.
-    pub id: ToolUseId,
 }
 
 /// Why a turn is over.

@@ -42,10 +42,10 @@ fn verdict(records: &[&str], decoder: &mut Decoder) -> Verdict {
             match event {
                 Event::Opening(Opening::Foreign(_)) | Event::Executor { .. } => is_history = true,
                 Event::Opening(Opening::Ours) => is_history = false,
-                Event::Call(_) | Event::Invalid(_) if is_history => {
+                Event::Call(_) if is_history => {
                     return Verdict::History;
                 }
-                Event::Call(_) | Event::Invalid(_) => {
+                Event::Call(_) => {
                     return Verdict::Runnable((*record).to_owned());
                 }
                 _ => {}

@@ -6,12 +6,12 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::MessageId;
-use super::arguments::{Arguments, SeenCall};
+use super::arguments::Arguments;
 use super::deltas::Closing;
 use super::ending::Ending;
 use super::object::{is, is_true, non_empty, non_null, number, object, text};
 use super::reply::{Reply, Whole};
+use super::{MessageId, ToolCall};
 
 object! {
     /// Content: what one side said.
@@ -61,13 +61,13 @@ impl<'a> Called<'a> {
         })
     }
 
-    fn settle(self) -> SeenCall {
+    fn settle(self) -> ToolCall {
         let args = match self.args {
             _ if self.is_partial => Arguments::Text(UNJOINED.to_owned()),
             Some(args) => Arguments::Json(args),
             None => Arguments::None,
         };
-        SeenCall::new(self.id.as_deref(), &self.name, args)
+        ToolCall::seen(self.id.as_deref(), &self.name, args)
     }
 }
 

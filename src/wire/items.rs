@@ -1,12 +1,12 @@
 //! Items: what the Responses API answers with.
 
-use super::arguments::{Arguments, SeenCall};
+use super::arguments::Arguments;
 use super::deltas::Closing;
 use super::ending::Ending;
 use super::envelope::Envelope;
 use super::object::{bytes, from_wtf8, is, non_empty, object, text};
 use super::reply::{Reply, Whole};
-use super::{CutOff, MessageId};
+use super::{CutOff, MessageId, ToolCall};
 
 object! {
     /// An item.
@@ -28,11 +28,11 @@ impl Item<'_> {
         is(self.kind, kind)
     }
 
-    fn call(&self) -> SeenCall {
+    fn call(&self) -> ToolCall {
         let arguments = bytes(self.arguments).unwrap_or_default().into_owned();
         let name = text(self.name).unwrap_or_default();
         let arguments = Arguments::Text(from_wtf8(arguments));
-        SeenCall::new(text(self.call_id).as_deref(), &name, arguments)
+        ToolCall::seen(text(self.call_id).as_deref(), &name, arguments)
     }
 }
 

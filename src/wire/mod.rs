@@ -31,9 +31,7 @@ pub use api_messages::ApiMessages;
 pub use api_results::Answered;
 pub use contents::{AssistantText, Contents, ResultBody, beginning_of_string, result_text};
 pub use decode::{Decoded, Decoder, Dialect};
-pub use event::{
-    CutOff, Event, InvalidCall, Opening, ResultSeen, ToolCall, TurnEnd, Understanding,
-};
+pub use event::{CutOff, Event, Opening, ToolCall, TurnEnd, Understanding};
 pub use ids::{MessageId, SessionId, ToolUseId};
 pub use needles::{API_MESSAGE_NEEDLE, prefilter_needles};
 pub use records::{Lane, Outcome};

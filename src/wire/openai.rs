@@ -2,13 +2,13 @@
 
 use serde_json::value::RawValue;
 
-use super::MessageId;
-use super::arguments::{Arguments, SeenCall};
+use super::arguments::Arguments;
 use super::deltas::{Closing, Slot};
 use super::ending::Ending;
 use super::envelope::Envelope;
 use super::object::{bytes, from_wtf8, is_true, non_empty, non_null, number, object, text};
 use super::reply::{Reply, Whole};
+use super::{MessageId, ToolCall};
 
 object! {
     /// An assistant message, or the delta of one.
@@ -34,7 +34,7 @@ object! {
 const OLD_CALL: u64 = 1 << 32;
 
 impl Call<'_> {
-    fn whole(&self) -> SeenCall {
+    fn whole(&self) -> ToolCall {
         let function = Function::of(self.function)
             .or_else(|| Function::of(self.custom))
             .unwrap_or_default();
@@ -47,7 +47,7 @@ impl Call<'_> {
             // The free text of a custom tool is no JSON object, and says so.
             None => function.input.map_or(Arguments::None, Arguments::Json),
         };
-        SeenCall::new(text(self.id).as_deref(), &name, arguments)
+        ToolCall::seen(text(self.id).as_deref(), &name, arguments)
     }
 }
 
@@ -62,7 +62,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    fn calls(&self) -> Vec<SeenCall> {
+    fn calls(&self) -> Vec<ToolCall> {
         let calls = Call::list(self.tool_calls);
         calls
             .iter()

@@ -23,11 +23,10 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 
-use super::arguments::SeenCall;
 use super::deltas::Joiner;
 use super::ending::Ending;
 use super::made_ids::MadeIds;
-use super::{Event, MessageId, ResultSeen, ToolUseId, TurnEnd};
+use super::{Event, MessageId, ToolCall, ToolUseId, TurnEnd};
 
 /// This many earlier messages are recognised by their id.
 const REMEMBERED: usize = 16;
@@ -80,7 +79,7 @@ pub(super) struct Whole {
     /// The message's id.
     pub(super) id: Option<MessageId>,
     /// The calls in it, in order.
-    pub(super) calls: Vec<SeenCall>,
+    pub(super) calls: Vec<ToolCall>,
     /// Whether the last of the calls is the last of all that is in it: if the message was cut,
     /// this call is unusable.
     pub(super) last_block_is_call: bool,
@@ -163,7 +162,7 @@ impl Reply {
     }
 
     /// A call that stands alone, in no message.
-    pub(super) fn bare(&mut self, call: SeenCall) {
+    pub(super) fn bare(&mut self, call: ToolCall) {
         let (_, hash) = self.call_hash(Place::Bare(self.messages), &call, &[]);
         if self.calls.insert(hash) {
             self.out(call, None);
@@ -182,7 +181,7 @@ impl Reply {
         };
         if let Some(id) = id {
             *self.results.entry(self.hasher.hash_one(&id)).or_default() += 1;
-            self.events.push(Event::Result(ResultSeen { id }));
+            self.events.push(Event::Result(id));
         }
     }
 
@@ -235,17 +234,17 @@ impl Reply {
 
     /// Whether a whole record with these calls belongs to the message that is streamed: all of them
     /// are known from its deltas.
-    fn is_of_stream(&self, calls: &[SeenCall]) -> bool {
+    fn is_of_stream(&self, calls: &[ToolCall]) -> bool {
         self.is_streaming() && calls.iter().all(|call| self.is_streamed(call))
     }
 
     /// Whether deltas of the streamed message tell of this call.
-    fn is_streamed(&self, call: &SeenCall) -> bool {
+    fn is_streamed(&self, call: &ToolCall) -> bool {
         self.joiner.knows(call.id.as_str())
     }
 
     /// A hash of the call, and another one that tells it from the same calls `before` it.
-    fn call_hash(&self, place: Place<'_>, call: &SeenCall, before: &[u64]) -> (u64, u64) {
+    fn call_hash(&self, place: Place<'_>, call: &ToolCall, before: &[u64]) -> (u64, u64) {
         let results = self.results.get(&self.hasher.hash_one(&call.id));
         let hash = (place, &call.id, call.content(), results);
         let hash = self.hasher.hash_one(hash);
@@ -253,13 +252,13 @@ impl Reply {
         (hash, self.hasher.hash_one((hash, same)))
     }
 
-    fn is_settled(&self, place: Place<'_>, call: &SeenCall) -> bool {
+    fn is_settled(&self, place: Place<'_>, call: &ToolCall) -> bool {
         self.settled
             .contains(&self.hasher.hash_one((place, &call.id)))
     }
 
     /// Whole records tell nothing new of this call.
-    fn settle(&mut self, place: Place<'_>, call: &SeenCall) {
+    fn settle(&mut self, place: Place<'_>, call: &ToolCall) {
         let hash = self.hasher.hash_one((place, &call.id));
         self.settled.insert(hash);
     }
@@ -285,7 +284,7 @@ impl Reply {
     }
 
     /// Lets a streamed call out.
-    fn out_of_stream(&mut self, call: SeenCall) {
+    fn out_of_stream(&mut self, call: ToolCall) {
         let Some(mut open) = self.message.take() else {
             return self.out(call, None);
         };
@@ -304,12 +303,13 @@ impl Reply {
     }
 
     /// Lets out a call of the message `message`.
-    fn out(&mut self, mut call: SeenCall, message: Option<MessageId>) {
+    fn out(&mut self, mut call: ToolCall, message: Option<MessageId>) {
         if call.id.as_str().is_empty() {
             call.id = self.made_ids.make(&call.name, self.messages);
         }
         self.turn_is_open = true;
-        self.events.push(call.event(message));
+        call.message = message;
+        self.events.push(Event::Call(call));
     }
 
     fn end_turn(&mut self, end: TurnEnd) {

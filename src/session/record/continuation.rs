@@ -30,7 +30,7 @@ impl TurnWatch {
     /// Observes an event of the stream.
     pub fn event(&mut self, event: &Event) {
         match event {
-            Event::Call(_) | Event::Invalid(_) => self.calls += 1,
+            Event::Call(_) => self.calls += 1,
             Event::Result(_) => self.results += 1,
             Event::Interrupt { .. } => self.stopped = true,
             _ => {}

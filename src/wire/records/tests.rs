@@ -514,7 +514,7 @@ fn our_own_records_mean_what_they_should() {
     assert!(matches!(events[..], [Event::Executor { .. }]));
     let events = decoder.record(&line(&full_result()));
     assert!(
-        matches!(&events[..], [Event::Session(_), Event::Result(seen)] if seen.id.as_str() == "toolu_1")
+        matches!(&events[..], [Event::Session(_), Event::Result(id)] if id.as_str() == "toolu_1")
     );
     assert!(decoder.record(&line(&turn_end(Vec::new()))).is_empty());
 }
