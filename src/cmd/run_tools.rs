@@ -106,7 +106,7 @@ pub(super) struct RunToolsArguments {
     /// How many calls run at once [default: 10]
     #[arg(long, value_name = "N")]
     max_concurrency: Option<NonZeroUsize>,
-    /// Run only these tools
+    /// Run only these tools, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     tools_only: Option<Vec<String>>,
     /// Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable
@@ -115,7 +115,7 @@ pub(super) struct RunToolsArguments {
     /// End the whole run after this time, with status 124 (e.g. 90, 90s, 1500ms, 5m)
     #[arg(long, value_name = "TIME", value_parser = parse_span_or_seconds)]
     timeout: Option<Duration>,
-    /// Replace a result that repeats an earlier one by a reference
+    /// Replace a result that repeats an earlier one with a reference
     #[arg(long)]
     dedup: bool,
     /// Read only this dialect, instead of detecting it line by line
@@ -139,7 +139,7 @@ pub(super) struct RunToolsArguments {
     add_dir: Vec<PathBuf>,
     /// Pass this variable on to commands, although it holds a secret or can change what they do (e.g.
     /// `GITHUB_TOKEN` or `LD_LIBRARY_PATH`); repeatable
-    #[arg(long, value_name = "KEEP")]
+    #[arg(long, value_name = "NAME")]
     env: Vec<OsString>,
     /// Let `WebFetch` fetch from this machine and private networks
     #[arg(long)]
@@ -192,7 +192,7 @@ impl Run for RunToolsArguments {
             names.collect::<Result<_, _>>()
         });
         let tools_only = tools_only.transpose()?;
-        let options = self.options(&settings, io);
+        let options = self.options(&settings, globals.quiet, io);
         let (lane, _temporary) = self.lane.lane(SPAWNER_THREADS, &settings)?;
         let permissions = self.permissions.load(&here, globals, io)?;
         let context = self.context(here, &permissions, &settings, lane, io)?;
@@ -280,7 +280,7 @@ fn watch(channels: &Channels, io: &mut Io) -> anyhow::Result<()> {
 }
 
 impl RunToolsArguments {
-    fn options(&self, settings: &Settings, io: &Io) -> Options {
+    fn options(&self, settings: &Settings, quiet: bool, io: &Io) -> Options {
         let run = io.ids.uuid().simple().to_string();
         Options {
             call_ids: format!("call_{}", &run[run.len() - 12..]),
@@ -288,6 +288,7 @@ impl RunToolsArguments {
             policy: self.schedule,
             cap: settings.concurrency,
             on_error: self.on_error,
+            mentions_denial: !quiet,
             // A message holds the results of a whole turn.
             emit: self.results.map_or(self.emit, |_| Emit::Turn),
             results: self.results,

@@ -56,7 +56,7 @@ pub(super) struct Calls {
     batches: Option<BTreeMap<TurnNumber, Batch>>,
     started: u64,
     /// The user knows that calls need permission.
-    mentioned_permission: bool,
+    mentions_denial: bool,
 }
 
 /// Which running calls get a result before they have ended.
@@ -124,7 +124,7 @@ impl Calls {
             events,
             batches,
             started: 0,
-            mentioned_permission: false,
+            mentions_denial: options.mentions_denial,
         }
     }
 
@@ -328,7 +328,7 @@ impl Calls {
             let _ = session.directory();
         }
         if completed.outcome == Outcome::Denied
-            && !std::mem::replace(&mut self.mentioned_permission, true)
+            && std::mem::replace(&mut self.mentions_denial, false)
         {
             let why = match &completed.content {
                 Content::Text(text) => text

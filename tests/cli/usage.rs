@@ -103,3 +103,30 @@ fn variables_that_make_no_sense_are_a_usage_error() {
         complaint(2, "turnpipe: TURNPIPE_CLOCK: not an RFC 3339 time: noon\n")
     );
 }
+
+#[test]
+fn quiet_runs_say_nothing_of_what_is_denied() {
+    let call = br#"{"type":"tool_use","id":"1","name":"Bash","input":{"command":"touch x"}}"#;
+    let told = run(&["run-tools"], call);
+    assert!(told.stderr.contains("was denied"), "{told:?}");
+    let told = run(&["--quiet", "run-tools"], call);
+    assert_eq!((told.status, told.stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn without_a_home_directory_the_reason_is_told() {
+    let told = run(&["session", "list", "-o", "text"], b"");
+    assert_eq!(
+        told.stderr,
+        "turnpipe: no sessions found\nhint: HOME is not set; `--root DIR` names a folder\n"
+    );
+}
+
+#[test]
+fn what_was_cleaned_is_told_to_people() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    let arguments = ["state", "clean", "--older-than", "1d", "-o", "text"];
+    let told = run(&[&arguments[..], &["--state-dir", path]].concat(), b"");
+    assert_eq!(told.stdout, format!("{path}: removed 0 files, 0 bytes\n"));
+}
