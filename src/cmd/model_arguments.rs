@@ -13,7 +13,7 @@ use crate::http::TimeLimits;
 use crate::io::Io;
 use crate::model::{
     ChosenModel, Connector, KeyCheck, Model, ModelName, ModelSettings, ModelWorld, Pace, Provider,
-    Recorder, Unconnectable,
+    Recorder, Unconnectable, known_providers,
 };
 use crate::process::CancelToken;
 
@@ -24,7 +24,8 @@ const LONGEST_REPLY: Duration = Duration::from_mins(30);
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Model options")]
 pub(super) struct ModelArguments {
-    /// The model to ask: `openai:gpt-5-mini`, `ollama:qwen3`, `builtin`, `replay:FILE`, `none`
+    /// The model to ask, e.g. `openai:gpt-5-mini` or `ollama:qwen3`; `builtin` for built-in rules,
+    /// `replay:FILE` for recorded answers, `none` for no model [default: the configured one]
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
     /// Append every exchange with the model to a file, without keys, for `--model replay:FILE`
@@ -36,7 +37,7 @@ pub(super) struct ModelArguments {
     /// Print the prompts instead of using them
     #[arg(long)]
     pub(super) print_prompt: bool,
-    /// How long the model may take to answer, in milliseconds
+    /// How long the model may take to answer, in milliseconds [default: 300000; 1800000 for `turn`]
     #[arg(long, value_name = "MS")]
     timeout_ms: Option<NonZeroU64>,
 }
@@ -226,6 +227,10 @@ impl From<Unconnectable> for UsageError {
                 suggestion: Some(name),
                 ..
             } => usage.with_hint(format!("did you mean `{name}`?")),
+            Unconnectable::UnknownProvider { .. } => {
+                let known: Vec<&str> = known_providers().collect();
+                usage.with_hint(format!("there are {}", known.join(", ")))
+            }
             _ => usage,
         }
     }

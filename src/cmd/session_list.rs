@@ -23,8 +23,8 @@ use crate::wire::records::{SessionErrorRecord, SessionRecord};
 ///
 /// Prints a table on a terminal, with dimmed titles where no person gave one; otherwise one record per
 /// session. The beginning of an id in the table names the session in every command. Only the ends of
-/// files are read, and as much as it takes to find a title, unless `--counts` is given. Text that is
-/// looked for by `--title`, `--branch` and so on may be in any case.
+/// files are read, and as much as it takes to find a title, unless `--counts` is given. `--title`,
+/// `--branch`, `--model` and `--project` ignore case.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session list
@@ -71,7 +71,7 @@ impl Run for SessionListArguments {
                 drop(progress);
                 if listed.is_empty() {
                     let files = candidates.len();
-                    self.source.note_none(files, globals, &io.messages);
+                    self.source.note_none(files, globals, io);
                     return Ok(errors.outcome(Outcome::Done));
                 }
                 let look = TableLook {

@@ -112,7 +112,7 @@ impl Run for SessionSearchArguments {
         let candidates = self.candidates(&sessions, &mut errors, io);
         let form = self.form.form(io.terminal);
         if form == Form::Text && candidates.is_empty() && sessions.is_empty() {
-            self.source.note_none(0, globals, &io.messages);
+            self.source.note_none(0, globals, io);
             return Ok(errors.outcome(Outcome::AnswerIsNo));
         }
         // Nothing moves below a page.

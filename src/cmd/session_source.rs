@@ -10,7 +10,7 @@ use super::inputs::InputErrors;
 use super::times::Moment;
 use super::{Globals, UsageError};
 use crate::config::session_roots;
-use crate::io::{Clock, Environment, Messages};
+use crate::io::{Clock, Environment, Io};
 use crate::jsonl::Mapping;
 use crate::session::{
     Agent, Candidate, Depth, Facts, Filter, Found, Listing, Root, Session, discover,
@@ -25,7 +25,7 @@ const WAITING_JOBS: usize = 4;
 /// Where sessions are looked for.
 #[derive(Debug, Clone, Args)]
 pub(super) struct SourceArguments {
-    /// Look in this folder instead of the agents' own ones; repeatable
+    /// Look for sessions in this folder instead of the agents' own; repeatable
     #[arg(long, value_name = "DIR")]
     root: Vec<PathBuf>,
     /// Only sessions of this agent
@@ -37,7 +37,7 @@ pub(super) struct SourceArguments {
     /// Sessions of all directories (the default)
     #[arg(long, overrides_with = "cwd")]
     all: bool,
-    /// How many files, or parts of a large one, are read at once [default: one per core, or 4 if each
+    /// How many files, or parts of a large one, to read at once [default: one per core, or 4 if each
     /// waits for a model]
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
@@ -59,16 +59,16 @@ pub(super) struct FilterArguments {
     /// Only sessions without a title
     #[arg(long)]
     untitled: bool,
-    /// Only sessions whose title, or else first prompt, has this text in it, in any case
+    /// Only sessions whose title, or else first prompt, contains this text
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Only sessions on branches with this text in their name
+    /// Only sessions whose branch contains this text
     #[arg(long, value_name = "TEXT")]
     branch: Option<String>,
-    /// Only sessions whose last model has this text in its name
+    /// Only sessions whose last model contains this text
     #[arg(long, value_name = "TEXT")]
     model: Option<String>,
-    /// Only sessions that began in a directory with this text in its path
+    /// Only sessions whose first directory contains this text
     #[arg(long, value_name = "TEXT")]
     project: Option<String>,
 }
@@ -148,13 +148,17 @@ impl SourceArguments {
     }
 
     /// Says to people that no session was found among this many files.
-    pub(super) fn note_none(&self, files: usize, globals: &Globals, messages: &Messages) {
+    pub(super) fn note_none(&self, files: usize, globals: &Globals, io: &Io) {
         if globals.quiet {
             return;
         }
-        messages.note("no sessions found");
-        if files == 0 && self.root.is_empty() {
-            messages.hint("`turnpipe doctor` shows where sessions are looked for");
+        io.messages.note("no sessions found");
+        if self.roots(&io.environment).is_empty() {
+            io.messages
+                .hint("HOME is not set; `--root DIR` names a folder");
+        } else if files == 0 && self.root.is_empty() {
+            io.messages
+                .hint("`turnpipe doctor` shows where sessions are looked for");
         }
     }
 

@@ -55,15 +55,15 @@ pub(super) struct SessionStatsArguments {
     /// One row for each day, model and so on, and in text their sum; separate several by commas
     #[arg(long, value_enum, value_name = "DIMENSION", value_delimiter = ',')]
     by: Vec<Dimension>,
-    /// Where days, weeks and months begin, those of `--since` and `--until` too, such as Europe/Berlin
+    /// The time zone of days, weeks and months, also of `--since` and `--until`, e.g. Europe/Berlin
     /// [default: the system's zone]
     #[arg(long, value_name = "ZONE", value_parser = zone)]
     tz: Option<TimeZone>,
-    /// Prices that count more than those that are built in; `data/prices.toml` in the source shows
-    /// the form
+    /// Prices that take precedence over the built-in ones; `data/prices.toml` in the source shows the
+    /// format
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
-    /// Print one line instead, and exit with 1 if more than this was spent, in US dollars
+    /// Print one line instead, and exit with 1 if more than this many US dollars were spent
     #[arg(long, value_name = "AMOUNT", conflicts_with = "by", value_parser = amount)]
     budget: Option<f64>,
     /// Print a line for Claude Code's status line, whose input is read from standard input: the model,
@@ -119,7 +119,7 @@ impl Run for SessionStatsArguments {
         let named = self.source.named_for_reading(&self.sessions, io)?;
         let count = candidates.len() + named.len();
         if count == 0 && form == Form::Text && self.budget.is_none() {
-            self.source.note_none(count, globals, &io.messages);
+            self.source.note_none(count, globals, io);
             return Ok(errors.outcome(Outcome::Done));
         }
         let progress = ProgressLine::of_sessions("reading", count, globals.quiet, io);

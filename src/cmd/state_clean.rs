@@ -6,16 +6,18 @@ use std::time::{Duration, SystemTime};
 use clap::Args;
 
 use super::command::Run;
+use super::output::{self, Form, FormArguments};
 use super::times::parse_span;
-use super::{Globals, Outcome, output};
+use super::{Globals, Outcome};
 use crate::config::Overrides;
 use crate::io::Io;
 use crate::state::clean;
+use crate::text::{byte_size, counted, terminal_safe_line};
 use crate::wire::records::StateCleanedRecord;
 
 /// Remove old results and other state of sessions
 ///
-/// Skips sessions that are in use. Writes one record that says what was removed.
+/// Skips sessions that are in use. Says what was removed: a line on a terminal, otherwise a record.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe state clean --older-than 30d")]
@@ -26,6 +28,8 @@ pub(super) struct StateCleanArguments {
     /// The directory that holds the state
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
+    #[command(flatten)]
+    form: FormArguments,
 }
 
 impl Run for StateCleanArguments {
@@ -36,6 +40,16 @@ impl Run for StateCleanArguments {
         };
         let settings = globals.settings(overrides, &io.environment)?;
         let report = clean(&settings.state_root, self.older_than, SystemTime::now())?;
+        if self.form.form(io.terminal) == Form::Text {
+            let line = format!(
+                "{}: removed {}, {}\n",
+                terminal_safe_line(&settings.state_root.0.display().to_string()),
+                counted(report.files, "file", "files"),
+                byte_size(report.bytes)
+            );
+            output::print(io, &line)?;
+            return Ok(Outcome::Done);
+        }
         let mut writer = output::record_writer(io)?;
         writer.record(&StateCleanedRecord {
             files: report.files,

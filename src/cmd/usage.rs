@@ -49,6 +49,21 @@ pub(super) fn answer(
     }
 }
 
+/// What the standard library says of numbers, and what people are told.
+const NUMBER_PROBLEMS: [(&str, &str); 5] = [
+    (
+        "number would be zero for non-zero type",
+        "must be at least 1",
+    ),
+    ("invalid digit found in string", "not a whole number"),
+    ("number too large to fit in target type", "too large"),
+    (
+        "cannot parse integer from empty string",
+        "not a whole number",
+    ),
+    ("invalid float literal", "not a number"),
+];
+
 /// The parser's report in the form of all other messages.
 #[derive(Debug, PartialEq, Eq)]
 struct Complaint {
@@ -61,7 +76,10 @@ impl Complaint {
     /// paragraphs with tips, usage and where to find more.
     fn of(report: &str) -> Self {
         let mut paragraphs = report.trim_end().split("\n\n");
-        let problem = joined(paragraphs.next().unwrap_or_default());
+        let mut problem = joined(paragraphs.next().unwrap_or_default());
+        for (theirs, ours) in NUMBER_PROBLEMS {
+            problem = problem.replace(theirs, ours);
+        }
         let hints = paragraphs
             .flat_map(str::lines)
             .filter_map(|line| {
@@ -125,6 +143,17 @@ mod tests {
             complaint.hints[0],
             "a similar subcommand exists: 'completions'"
         );
+    }
+
+    #[test]
+    fn numbers_are_asked_for_plainly() {
+        for (value, problem) in [("0", "must be at least 1"), ("x", "not a whole number")] {
+            let complaint = complaint(&["turnpipe", "session", "list", "--limit", value]);
+            assert_eq!(
+                complaint.problem,
+                format!("invalid value '{value}' for '--limit <N>': {problem}")
+            );
+        }
     }
 
     #[test]
