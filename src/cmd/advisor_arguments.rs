@@ -13,8 +13,8 @@ use crate::tools::Registry;
 
 #[derive(Debug, Args)]
 pub(super) struct AdvisorArguments {
-    /// Offer the tool `Advisor`, by which the model asks this other one what to do next; `none` does
-    /// not offer it
+    /// Offer the tool `Advisor`, with which the model can ask this other one what to do next; `none`
+    /// leaves it out
     #[arg(long, value_name = "MODEL")]
     advisor_model: Option<String>,
 }

@@ -45,10 +45,10 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "check",
         kind: Kind::Group {
-            about: "Check each line of the input",
+            about: "Check commands, calls or texts, one per line",
             details: Some(
-                "Nothing is run or changed, and no network is used. Every line of the input gets one \
-                 record, in the same order.",
+                "Nothing is run or changed, and no network is used. Answers come in the order of the \
+                 input.",
             ),
             commands: &[
                 Command::new::<CheckShellArguments>("shell"),
@@ -60,8 +60,11 @@ const COMMANDS: &[Command] = &[
     Command {
         name: HOOK,
         kind: Kind::Group {
-            about: "Decide about the calls of another agent, as its hook",
-            details: Some("`examples/hooks` shows what to add to the settings of each agent."),
+            about: "Decide as a hook of another agent whether its calls may run",
+            details: Some(
+                "`examples/hooks` shows what to add to the settings of each agent. Both commands do \
+                 the same: the input says which hook it is.",
+            ),
             commands: &[
                 Command::new::<HookArguments>("pre-tool-use"),
                 Command::new::<HookArguments>("permission-request"),
@@ -232,8 +235,8 @@ const ABOUT: &str = "The inner machinery of a coding agent as composable Unix fi
 const LONG_ABOUT: &str = "\
 The inner machinery of a coding agent as composable Unix filters
 
-Every command reads records, one JSON object per line, and writes records. Standard output holds \
-nothing else; messages for people go to standard error.";
+Commands read and write records, one JSON object per line; on a terminal most print text for people \
+instead. Messages go to standard error.";
 
 const EXIT_STATUS: &str = "\
 Exit status:

@@ -15,22 +15,22 @@ use crate::io::{Environment, Io};
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Global options")]
 pub(super) struct Globals {
-    /// Print no warnings and hints, only errors
+    /// Print only errors, no warnings or hints
     #[arg(short, long, global = true, action = ArgAction::SetTrue)]
     pub(super) quiet: bool,
     /// Say on standard error what was done
     #[arg(short, long, global = true, action = ArgAction::SetTrue, overrides_with = "quiet")]
     pub(super) verbose: bool,
-    /// Read this configuration file instead of the usual one
+    /// Read this configuration file instead of `~/.config/turnpipe/config.toml`
     #[arg(long, global = true, value_name = "FILE", conflicts_with = "no_config")]
     config: Option<PathBuf>,
     /// Read no configuration file
     #[arg(long, global = true)]
     no_config: bool,
-    /// When to colour help and usage errors
+    /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: ColorWhen,
-    /// Show long text on a terminal without a pager
+    /// Do not show long text in a pager
     #[arg(long, global = true)]
     pub(super) no_pager: bool,
     /// What `config` has read.

@@ -27,7 +27,7 @@ use crate::wire::records::{DecidedBy, Decision};
 /// The longest input that is read, in bytes.
 const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
 
-/// Decide about a call of another agent, as its hook
+/// Decide as a hook of another agent whether a call may run
 ///
 /// Reads the input of one hook of Claude Code, Qwen Code, Codex or Gemini CLI, and answers in that
 /// agent's form: it allows commands that only read and calls that rules allow, denies or asks about

@@ -19,7 +19,7 @@ pub(super) type RecordWriter = Writer<Box<dyn Write + Send>>;
 pub(super) enum Form {
     /// For people
     Text,
-    /// Records
+    /// Records, one JSON object per line
     Jsonl,
 }
 

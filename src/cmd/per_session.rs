@@ -37,7 +37,7 @@ pub(super) struct PerSessionArguments {
     /// Language of the text: `auto` for that of the conversation, or a code like `de`
     #[arg(long, value_name = "LANGUAGE", default_value = "auto", value_parser = parse_language)]
     language: LanguageChoice,
-    /// Limit requests per minute
+    /// Send at most N requests per minute [default: no limit]
     #[arg(long, value_name = "N")]
     rpm: Option<NonZeroU32>,
     #[command(flatten)]

@@ -23,7 +23,7 @@ pub(super) struct PermissionArguments {
     /// Deny the calls that a rule matches, whatever else allows them; repeatable
     #[arg(long, value_name = "RULE")]
     deny: Vec<String>,
-    /// What happens to calls about which no rule decides [default: that of the settings, else default]
+    /// What happens to calls that no rule decides [default: the mode of the settings, else `default`]
     #[arg(long, value_enum, value_name = "MODE")]
     permission_mode: Option<Mode>,
 }

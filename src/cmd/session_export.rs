@@ -41,7 +41,7 @@ use crate::text::counted;
   turnpipe session export notes -o md latest
   turnpipe session list --json | turnpipe session export pages -")]
 pub(super) struct SessionExportArguments {
-    /// The folder for the pages; it is made if it is not there
+    /// The folder for the pages; it is created if needed
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     /// Only these sessions: paths, ids or their beginnings, titles, or `latest`; `-` is standard input
@@ -308,7 +308,7 @@ fn refused(error: ExportError) -> anyhow::Error {
     match error {
         ExportError::Io(..) => error.into(),
         ExportError::Foreign(_) | ExportError::Manifest(..) => UsageError::reason(error)
-            .with_hint("name another folder; it is made if it is not there")
+            .with_hint("name another folder; it is created if needed")
             .into(),
     }
 }

@@ -22,7 +22,7 @@ pub(super) enum DialogForm {
     /// Markdown
     #[value(alias = "markdown")]
     Md,
-    /// Records
+    /// Records, one JSON object per line
     Jsonl,
     /// A page for browsers
     #[value(skip)]

@@ -42,7 +42,7 @@ use crate::wire::records::{
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe turn --model openai:gpt-5-mini --prompt 'Which tests fail?' --dry-run
-  turnpipe turn --system reply.jsonl --print-prompt")]
+  turnpipe turn --print-prompt")]
 pub(super) struct TurnArguments {
     /// The session file with the conversation, which may still be missing [default: standard input
     /// has the conversation, unless it is a terminal]
@@ -73,10 +73,10 @@ pub(super) struct TurnArguments {
     mcp: McpArguments,
     #[command(flatten)]
     advisor: AdvisorArguments,
-    /// The most tokens that the reply may have
+    /// How many tokens the reply may have at most
     #[arg(long, value_name = "N", default_value = "16384")]
     max_tokens: u32,
-    /// How freely the model chooses its words [default: the server decides]
+    /// How freely the model chooses its words, e.g. 0.7 [default: the server decides]
     #[arg(long, value_name = "T")]
     temperature: Option<f64>,
     /// Let the model think with about this many tokens, which count apart; 0 for no thinking

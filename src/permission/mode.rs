@@ -3,24 +3,24 @@
 /// The permission mode (`--permission-mode`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Mode {
-    /// Calls that only read run; about the others somebody is asked.
+    /// Calls that only read run; permission is asked for all others.
     #[default]
     #[value(alias = "manual")]
     Default,
-    /// Changes to files of the working directories run as well.
+    /// Changes to files in the working directories run as well.
     #[value(
         name = "acceptEdits",
         aliases = ["accept-edits", "auto-edit", "auto_edit"]
     )]
     AcceptEdits,
-    /// Calls that only read run; about everything else somebody is asked, whatever rules allow.
+    /// Calls that only read run; permission is asked for all others, even if a rule allows them.
     Plan,
-    /// A judge decides about what rules leave open.
+    /// A model decides what rules leave open.
     Auto,
     /// What rules leave open is denied.
     #[value(name = "dontAsk", alias = "dont-ask")]
     DontAsk,
-    /// Every call runs, but for what no mode allows.
+    /// Every call runs, except what no mode allows.
     #[value(name = "bypassPermissions", aliases = ["bypass-permissions", "yolo"])]
     BypassPermissions,
 }

@@ -19,7 +19,7 @@ use super::{anthropic, gemini, items, openai};
 pub enum Dialect {
     /// stream-json and Anthropic messages.
     Anthropic,
-    /// `OpenAI` chat completions.
+    /// OpenAI chat completions.
     Openai,
     /// Gemini contents, Qwen Code session parts.
     Gemini,

@@ -1,4 +1,4 @@
-//! `OpenAI` chat completions: whole messages and completions, and the chunks of streamed ones.
+//! OpenAI chat completions: whole messages and completions, and the chunks of streamed ones.
 
 use serde_json::value::RawValue;
 

@@ -35,7 +35,7 @@ pub enum Sync {
     /// All data is on disk before the run ends.
     #[default]
     Data,
-    /// The system writes the data to disk when it likes.
+    /// The system decides when data reaches the disk.
     #[value(name = "none")]
     Never,
 }

@@ -10,7 +10,7 @@ use crate::tools::{Registry, Tool};
 pub enum Format {
     /// `tools` of the Anthropic messages API.
     Anthropic,
-    /// `tools` of `OpenAI` chat completions.
+    /// `tools` of OpenAI chat completions.
     #[value(name = "openai")]
     OpenAi,
     /// `tools` of Gemini's `generateContent`.

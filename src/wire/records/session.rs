@@ -239,12 +239,12 @@ pub struct UsageShare {
 pub enum Dimension {
     /// The day
     Day,
-    /// The week of ISO 8601, from Monday on
+    /// The week of ISO 8601, which begins on Monday
     Week,
     /// The month
     Month,
-    /// Five hours, as subscriptions to Claude count them: from the full hour before a request on that
-    /// is not in the five hours before; for use with `--agent claude`
+    /// The five hours in which Claude's subscriptions count: they begin at the full hour before the
+    /// first request that is in no block yet; for use with `--agent claude`
     Block,
     /// The model that was asked
     Model,
