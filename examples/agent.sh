@@ -44,7 +44,7 @@ rounds() {
 # Labels are made beside the rounds: that of one batch while the model answers to its results. Each is
 # recorded as it comes, in `$session.turnpipe.jsonl`: the rounds write to the session meanwhile.
 rounds | turnpipe --quiet summarize-batch --record "$session"
-turnpipe --quiet title --auto --write "$session" >/dev/null
+[ ! -s "$session" ] || turnpipe --quiet title --auto --write "$session" >/dev/null
 
 status=$(cat "$work/status")
 [ "$status" -ne 10 ] || exit 0

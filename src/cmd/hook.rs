@@ -84,6 +84,10 @@ impl Run for HookArguments {
             .take(INPUT_LIMIT)
             .read_to_string(&mut text)
             .context("cannot read standard input")?;
+        if text.trim().is_empty() {
+            let problem = "standard input is empty; an agent writes the call there";
+            return Err(UsageError::new(problem).into());
+        }
         let text = replace_lone_surrogates(&text).unwrap_or(text);
         let input: HookInput = serde_json::from_str(&text)
             .map_err(|error| UsageError::reason(error).about("not the input of a hook"))?;

@@ -228,8 +228,10 @@ impl Runner {
                         if let Err(nothing) = &made.result
                             && nothing.reason == Reason::Unreadable
                         {
-                            let error = UsageError::new(nothing.error.clone().unwrap_or_default());
                             let session = &sessions[place];
+                            let error = session.path().err().unwrap_or_else(|| {
+                                UsageError::new(nothing.error.clone().unwrap_or_default())
+                            });
                             summary.inputs.report_session(session, self.form, &error);
                         }
                         summary.note(&made);

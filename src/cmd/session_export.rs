@@ -307,7 +307,7 @@ impl Pages<'_> {
 fn refused(error: ExportError) -> anyhow::Error {
     match error {
         ExportError::Io(..) => error.into(),
-        ExportError::Foreign(_) | ExportError::Manifest(..) => UsageError::reason(error)
+        _ => UsageError::reason(error)
             .with_hint("name another folder; it is created if needed")
             .into(),
     }

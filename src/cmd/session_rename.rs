@@ -4,12 +4,14 @@ use anyhow::Context;
 use clap::Args;
 
 use super::command::Run;
+use super::output::{self, Form, FormArguments};
 use super::session_append::refused;
 use super::session_source::SourceArguments;
-use super::{Globals, Outcome, UsageError, output};
+use super::{Globals, Outcome, UsageError};
 use crate::io::Io;
 use crate::session::durable::{FileSystems, Sync};
 use crate::session::record::{ForeignSession, Moment, SessionName};
+use crate::text::terminal_safe_line;
 use crate::wire::records::SessionRenamedRecord;
 
 /// Give a session a name
@@ -31,6 +33,8 @@ pub(super) struct SessionRenameArguments {
     force: bool,
     #[command(flatten)]
     source: SourceArguments,
+    #[command(flatten)]
+    form: FormArguments,
 }
 
 impl Run for SessionRenameArguments {
@@ -51,11 +55,16 @@ impl Run for SessionRenameArguments {
         let mut files = ForeignSession::new(&session, &facts, systems, Moment::of(io));
         let Some(target) = files.rename(&name).map_err(refused)? else {
             let agent = session.agent().name();
-            let problem = format!("{}: {agent} keeps no names there", path.display());
+            let problem = format!("{}: {agent} keeps no names of sessions", path.display());
             return Err(UsageError::new(problem).into());
         };
         let session_id = files.session_id();
         files.finish(Sync::Data).map_err(refused)?;
+        if self.form.form(io.terminal) == Form::Text {
+            let path = terminal_safe_line(&target.display().to_string());
+            output::print(io, &format!("{path}: {}\n", name.as_str()))?;
+            return Ok(Outcome::Done);
+        }
         let mut writer = output::record_writer(io)?;
         writer.record(&SessionRenamedRecord {
             session_id,

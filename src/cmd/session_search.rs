@@ -174,6 +174,15 @@ impl Run for SessionSearchArguments {
         }
         printer.finish()?;
         drop(progress);
+        if !any && form == Form::Text && self.places.is_empty() && !globals.quiet {
+            let case = if self.ignore_case {
+                ""
+            } else {
+                "; `-i` ignores case"
+            };
+            let hint = format!("`--in all` also looks at thoughts, calls and results{case}");
+            io.messages.hint(&hint);
+        }
         Ok(errors.outcome(if any {
             Outcome::Done
         } else {

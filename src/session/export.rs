@@ -22,6 +22,9 @@ const ID_LENGTHS: std::ops::RangeInclusive<usize> = 8..=80;
 /// Why a folder cannot hold an export.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
+    /// A file has its name.
+    #[error("{} is not a folder", .0.display())]
+    File(PathBuf),
     /// The index would replace a file that is not ours.
     #[error("{} is there and was not exported by turnpipe", .0.display())]
     Foreign(PathBuf),
@@ -61,6 +64,9 @@ impl ExportFolder {
     /// # Errors
     /// It cannot be made or read, or holds an index of somebody else.
     pub fn open(directory: PathBuf, suffix: &'static str) -> Result<Self, ExportError> {
+        if directory.is_file() {
+            return Err(ExportError::File(directory));
+        }
         fs::create_dir_all(&directory)
             .map_err(|error| ExportError::Io(directory.clone(), error))?;
         let manifest = directory.join(MANIFEST);

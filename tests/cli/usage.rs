@@ -1,6 +1,6 @@
 //! Arguments that make no sense, help and version.
 
-use crate::turnpipe::{complaint, quiet, run};
+use crate::turnpipe::{complaint, data, quiet, run};
 
 const VERSION: &str = concat!("turnpipe ", env!("CARGO_PKG_VERSION"), "\n");
 
@@ -129,4 +129,60 @@ fn what_was_cleaned_is_told_to_people() {
     let arguments = ["state", "clean", "--older-than", "1d", "-o", "text"];
     let told = run(&[&arguments[..], &["--state-dir", path]].concat(), b"");
     assert_eq!(told.stdout, format!("{path}: removed 0 files, 0 bytes\n"));
+}
+
+#[test]
+fn problems_come_with_a_next_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let file = file.to_str().unwrap();
+    let session = data("claude-parallel.jsonl");
+    let rows: [(&[&str], i32, &str); 4] = [
+        (
+            &["title", "--model", "builtin", "nonsense", "-o", "text"],
+            2,
+            "turnpipe: nonsense: there is no such session\n\
+             hint: `turnpipe session list` shows what there is\n",
+        ),
+        (
+            &["session", "export", file],
+            2,
+            &format!(
+                "turnpipe: {file} is not a folder\nhint: name another folder; it is created if needed\n"
+            ),
+        ),
+        (
+            &[
+                "session", "search", "-i", "nonsense", &session, "-o", "text",
+            ],
+            1,
+            "hint: `--in all` also looks at thoughts, calls and results\n",
+        ),
+        (
+            &["hook", "pre-tool-use"],
+            1,
+            "turnpipe: standard input is empty; an agent writes the call there\n",
+        ),
+    ];
+    for (arguments, status, messages) in rows {
+        let told = run(arguments, b"");
+        assert_eq!(told.status, Some(status), "{arguments:?}");
+        assert_eq!(told.stderr, messages, "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_new_name_is_told_to_people() {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("session.jsonl");
+    std::fs::copy(data("claude-parallel.jsonl"), &copy).unwrap();
+    let copy = copy.to_str().unwrap();
+    let told = run(
+        &[
+            "session", "rename", copy, "My name", "-o", "text", "--force",
+        ],
+        b"",
+    );
+    assert_eq!(told, quiet(0, &format!("{copy}: My name\n")));
 }
