@@ -241,13 +241,13 @@ instead. Messages go to standard error.";
 const EXIT_STATUS: &str = "\
 Exit status:
   0         done; a failed tool is data, not a failure
-  1         done, and the answer is no: `session search` found nothing, `doctor` found something
-            that cannot work, or --exit-status was given
+  1         done, and the answer is no: `session search` found nothing,
+            `doctor` found what cannot work, or --exit-status was given
   2         usage or configuration error, or an input could not be read
   3         the input had unusable records and --strict was given
   4         the model provider refused; trying again will not help
   5         the model provider could not be reached, or stayed overloaded
-  10, 11    `session append --exit-status`: the turn is over, the turn was stopped
+  10, 11    `session append --exit-status`: the turn is over, or was stopped
   74        reading or writing failed
   124       the time limit of the whole run was reached
   130, 143  interrupted, terminated

@@ -222,7 +222,9 @@ fn completions(environment: &Environment) -> impl Iterator<Item = DoctorRecord> 
                 ),
                 None => DoctorRecord {
                     condition: Condition::Absent,
-                    problem: Some(format!("`turnpipe completions {shell}` prints the script")),
+                    problem: Some(
+                        "`turnpipe completions --help` says where the script goes".to_owned(),
+                    ),
                     ..new(Subject::Completions, shell, "none", "")
                 },
             })

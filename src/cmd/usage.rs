@@ -75,6 +75,11 @@ impl Complaint {
     /// Reads a report of the form `error: problem`, with more lines of the problem indented, then
     /// paragraphs with tips, usage and where to find more.
     fn of(report: &str) -> Self {
+        let usage = report.split_once("Usage: ").map_or("", |(_, usage)| usage);
+        let command = usage
+            .split_ascii_whitespace()
+            .take_while(|word| word.starts_with(|first: char| first.is_ascii_alphabetic()));
+        let help = [command.collect(), vec!["--help"]].concat().join(" ");
         let mut paragraphs = report.trim_end().split("\n\n");
         let mut problem = joined(paragraphs.next().unwrap_or_default());
         for (theirs, ours) in NUMBER_PROBLEMS {
@@ -85,8 +90,8 @@ impl Complaint {
             .filter_map(|line| {
                 let line = line.trim();
                 line.strip_prefix("tip: ").map(str::to_owned).or_else(|| {
-                    line.strip_prefix("For more")
-                        .map(|rest| format!("for more{rest}"))
+                    let more = line.starts_with("For more");
+                    more.then(|| format!("for more information, try `{help}`"))
                 })
             })
             .map(|hint| hint.trim_end_matches('.').to_owned())
@@ -130,7 +135,7 @@ mod tests {
             complaint(&["turnpipe", "check", "text"]),
             Complaint {
                 problem: "the following required arguments were not provided: --as <KIND>".into(),
-                hints: vec!["for more information, try '--help'".into()],
+                hints: vec!["for more information, try `turnpipe check text --help`".into()],
             }
         );
     }
@@ -164,7 +169,7 @@ mod tests {
             complaint.hints,
             [
                 "did you mean `turnpipe session stats`?",
-                "for more information, try '--help'"
+                "for more information, try `turnpipe --help`"
             ]
         );
         let unknown: Vec<String> = cli::grouped("nonsense").collect();

@@ -62,35 +62,42 @@ fn help_is_coloured_only_when_asked_for() {
 
 #[test]
 fn senseless_arguments_are_one_line_and_a_hint() {
-    let more = "hint: for more information, try '--help'\n";
-    let table: [(&[&str], &str); 4] = [
-        (&["--bogus"], "unexpected argument '--bogus' found"),
+    let table: [(&[&str], &str, &str); 4] = [
+        (
+            &["--bogus"],
+            "unexpected argument '--bogus' found",
+            "turnpipe --help",
+        ),
         (
             &["check", "text"],
             "the following required arguments were not provided: --as <KIND>",
+            "turnpipe check text --help",
         ),
         (
             &["check", "text", "--as", "poem"],
             "invalid value 'poem' for '--as <KIND>' [possible values: terminal, label, title, recap]",
+            "--help",
         ),
         (
             &["check", "text", "--as", "te\u{1b}[31m\n"],
             "invalid value 'te ' for '--as <KIND>' [possible values: terminal, label, title, recap]",
+            "--help",
         ),
     ];
-    for (arguments, problem) in table {
+    for (arguments, problem, help) in table {
         let told = run(arguments, b"");
         assert_eq!(
             (told.status, told.stdout.as_str()),
             (Some(2), ""),
             "{arguments:?}"
         );
+        let more = format!("hint: for more information, try `{help}`\n");
         assert!(
             told.stderr.starts_with(&format!("turnpipe: {problem}\n")),
             "{}",
             told.stderr
         );
-        assert!(told.stderr.ends_with(more), "{}", told.stderr);
+        assert!(told.stderr.ends_with(&more), "{}", told.stderr);
         assert!(!told.stderr.contains('\u{1b}'), "{}", told.stderr);
     }
 }
