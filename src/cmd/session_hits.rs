@@ -9,7 +9,7 @@ use crate::dialog::{Role, Thread};
 use crate::jsonl::WriteError;
 use crate::session::Listed;
 use crate::session::search::Found;
-use crate::text::terminal_safe_line;
+use crate::text::{fitted, terminal_safe_line};
 use crate::wire::records::{AboutSession, HitPlace, SessionHitRecord, SessionPathRecord};
 
 /// What is printed of each session.
@@ -38,6 +38,9 @@ pub(super) struct HitPrinter {
     pub(super) hits: u64,
 }
 
+/// How wide the title above hits may be; a first prompt may be a page.
+const TITLE_COLUMNS: usize = 70;
+
 impl HitPrinter {
     /// The hits that follow are in this session.
     pub(super) fn session(&mut self, session: Listed) -> Result<(), WriteError> {
@@ -45,7 +48,11 @@ impl HitPrinter {
         let about = about(session.path, session.agent, session.facts);
         if self.form == Form::Text && self.detail == Detail::Hits {
             let title = about.title.as_deref().or(about.first_prompt.as_deref());
-            let title = self.styled("1", &terminal_safe_line(title.unwrap_or("Session")));
+            let title = fitted(
+                &terminal_safe_line(title.unwrap_or("Session")),
+                TITLE_COLUMNS,
+            );
+            let title = self.styled("1", &title);
             let path = self.styled("2", &terminal_safe_line(&about.path));
             let gap = if self.hits == 0 { "" } else { "\n" };
             let resume = about.resume.as_deref().map(terminal_safe_line);

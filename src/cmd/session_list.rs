@@ -43,8 +43,8 @@ pub(super) struct SessionListArguments {
     /// out; `session stats` counts them
     #[arg(long)]
     counts: bool,
-    /// Show the command that resumes each session, for use in its directory (a table of 200 columns and
-    /// more, and records, always do)
+    /// Show the command that resumes each session, for use in its directory; tables of 200 columns and
+    /// more, and records, always do
     #[arg(long)]
     resume: bool,
     #[command(flatten)]

@@ -29,6 +29,9 @@ const VERY_WIDE: usize = 200;
 const LEAST_ROOM: usize = 20;
 const DISPENSABLE: [&str; 4] = ["SIZE", "AGENT", "CALLS", "MESSAGES"];
 
+/// Where they have fewer than this, commands that resume sessions stand on lines of their own.
+const ROOM_BEFORE_RESUME: usize = 40;
+
 /// How wide the columns of branches and models may be.
 const BRANCH_COLUMNS: usize = 20;
 
@@ -40,7 +43,7 @@ pub(super) struct TableLook {
     pub(super) zone: TimeZone,
     /// On a terminal times are told as from here.
     pub(super) now: Timestamp,
-    /// Whether the commands that resume sessions are shown, even if there is little room.
+    /// Whether the commands that resume sessions are shown, below each row if there is little room.
     pub(super) resume: bool,
     /// Ids of sessions that are not in the table. The beginnings in it must not name them.
     pub(super) other_ids: Vec<String>,
@@ -75,7 +78,11 @@ pub(super) fn session_table(sessions: &[impl Borrow<Listed>], look: &TableLook) 
             .collect()
     }));
     let mut title = head.iter().take_while(|name| **name != "TITLE").count();
+    let mut below = Vec::new();
     if let Some(columns) = look.columns {
+        if head.last() == Some(&"RESUME") && room(&rows, title, columns) < ROOM_BEFORE_RESUME {
+            below = rows.iter_mut().filter_map(Vec::pop).skip(1).collect();
+        }
         for name in DISPENSABLE {
             let given_up = rows[0].iter().position(|head| head == name);
             if let Some(column) = given_up.filter(|_| room(&rows, title, columns) < LEAST_ROOM) {
@@ -96,7 +103,14 @@ pub(super) fn session_table(sessions: &[impl Borrow<Listed>], look: &TableLook) 
             row[title] = row[title].replace(&text, &format!("\u{1b}[2m{text}\u{1b}[0m"));
         }
     }
-    rows.iter().map(|row| row.concat() + "\n").collect()
+    let mut page = String::new();
+    for (number, row) in rows.iter().enumerate() {
+        let command = number.checked_sub(1).and_then(|place| below.get(place));
+        let command = command.filter(|command| *command != "-");
+        let command = command.map(|command| format!("    {command}\n"));
+        page.extend([row.concat(), "\n".to_owned(), command.unwrap_or_default()]);
+    }
+    page
 }
 
 /// The beginnings of the ids, long enough to tell the sessions apart.

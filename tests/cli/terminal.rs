@@ -184,7 +184,8 @@ fn a_wide_list_says_how_to_resume() {
         "{page}"
     );
     let asked = printed(80, &[&list[..], &["--resume"]].concat());
-    assert!(asked.contains(command), "{asked}");
+    assert!(asked.contains(&format!("\n    {command}\n")), "{asked}");
+    assert!(asked.contains("Compare files"), "{asked}");
     let counted = printed(200, &[&list[..], &["--counts"]].concat());
     assert!(counted.contains("MESSAGES  CALLS  COST"), "{counted}");
 }
