@@ -12,12 +12,11 @@ use super::{Echo, Listener, Options};
 use crate::io::{Clock, Ids};
 use crate::jsonl::{Piece, WriteError, Writer};
 use crate::process::Witnessed;
-use crate::tools::{Block, Content};
 use crate::wire::records::{
     ContentReplacementRecord, ControlResponse, ControlResponseRecord, HookStoppedRecord,
-    HookStoppedSubtype, ImageSource, Persisted, Replacement, ResultBlock, ResultContent,
-    ResultMessage, SandboxReport, SideExtension, ToolProgressRecord, ToolResultBlock,
-    ToolResultExtension, ToolResultRecord, TurnEndRecord, TurnEndSubtype, UsageRecord,
+    HookStoppedSubtype, Persisted, Replacement, ResultMessage, SandboxReport, SideExtension,
+    ToolProgressRecord, ToolResultBlock, ToolResultExtension, ToolResultRecord, TurnEndRecord,
+    TurnEndSubtype, UsageRecord,
 };
 use crate::wire::{Answered, ApiMessages, Lane, SessionId, ToolUseId};
 
@@ -145,7 +144,7 @@ impl<Sink: Write> Emitter<Sink> {
         let stop = completed.stop.map(|reason| (call.id.clone(), reason));
         let result = ToolResultBlock {
             tool_use_id: call.id,
-            content: content(completed.content),
+            content: completed.content,
             is_error,
         };
         if self.listener.is_some() {
@@ -256,25 +255,6 @@ impl<Sink: Write> Emitter<Sink> {
                 Ok(())
             }
         }
-    }
-}
-
-fn content(content: Content) -> ResultContent {
-    match content {
-        Content::Text(text) => ResultContent::Text(text),
-        Content::Blocks(blocks) => ResultContent::Blocks(blocks.into_iter().map(block).collect()),
-    }
-}
-
-fn block(block: Block) -> ResultBlock {
-    match block {
-        Block::Text(text) => ResultBlock::Text { text },
-        Block::Image(image) => ResultBlock::Image {
-            source: ImageSource {
-                media_type: image.media_type.into_owned(),
-                data: image.data,
-            },
-        },
     }
 }
 

@@ -1,13 +1,11 @@
 //! What a server answers, as a result of ours.
 
-use std::borrow::Cow;
-
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::text::{truncate_utf16, utf16_length};
-use crate::tools::{Block, CallStatus, Content, ImageBlock, ToolReply};
+use crate::tools::{Block, CallStatus, Content, Image, ToolReply};
 
 /// The images that the APIs of models take.
 const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
@@ -28,12 +26,16 @@ pub(super) fn reply(result: CallToolResult) -> ToolReply {
         && !value.is_null()
         && !is_said(&blocks, &value)
     {
-        blocks.push(Block::Text(value.to_string()));
+        let text = value.to_string();
+        blocks.push(Block::Text { text });
     }
-    let content = if blocks.iter().all(|block| matches!(block, Block::Text(_))) {
+    let content = if blocks
+        .iter()
+        .all(|block| matches!(block, Block::Text { .. }))
+    {
         let texts = blocks.into_iter().filter_map(|block| match block {
-            Block::Text(text) => Some(text),
-            Block::Image(_) => None,
+            Block::Text { text } => Some(text),
+            Block::Image { .. } => None,
         });
         Content::Text(texts.collect::<Vec<_>>().join("\n"))
     } else {
@@ -55,11 +57,11 @@ pub(super) fn reply(result: CallToolResult) -> ToolReply {
 /// wrap what is no object as the only member of one, and give each item of a list its own text.
 fn is_said(blocks: &[Block], value: &Value) -> bool {
     let is_text = |block: &Block| match block {
-        Block::Text(text) => {
+        Block::Text { text } => {
             value.as_str() == Some(text)
                 || serde_json::from_str::<Value>(text).is_ok_and(|said| said == *value)
         }
-        Block::Image(_) => false,
+        Block::Image { .. } => false,
     };
     blocks.iter().any(is_text)
         || match value {
@@ -76,7 +78,7 @@ fn is_said(blocks: &[Block], value: &Value) -> bool {
 fn bound(blocks: &mut Vec<Block>) {
     let (mut room, mut is_full) = (LONGEST_TEXT, false);
     blocks.retain_mut(|block| {
-        let Block::Text(text) = block else {
+        let Block::Text { text } = block else {
             return true;
         };
         if text.is_empty() || is_full {
@@ -92,12 +94,12 @@ fn bound(blocks: &mut Vec<Block>) {
 
 fn block(content: ContentBlock) -> Block {
     match content {
-        ContentBlock::Text(text) => Block::Text(text.text),
+        ContentBlock::Text(text) => said(text.text),
         ContentBlock::Image(image) => binary("image", None, Some(image.mime_type), image.data),
         ContentBlock::Audio(audio) => binary("audio", None, Some(audio.mime_type), audio.data),
         ContentBlock::Resource(embedded) => match embedded.resource {
             ResourceContents::TextResourceContents { uri, text, .. } => {
-                Block::Text(format!("[resource {uri}]\n{text}"))
+                said(format!("[resource {uri}]\n{text}"))
             }
             ResourceContents::BlobResourceContents {
                 uri,
@@ -111,29 +113,32 @@ fn block(content: ContentBlock) -> Block {
             let description = link.description.map(|text| format!(": {text}"));
             let (name, uri) = (link.name, link.uri);
             let description = description.unwrap_or_default();
-            Block::Text(format!("[link to resource {name}, {uri}{description}]"))
+            said(format!("[link to resource {name}, {uri}{description}]"))
         }
         other => unknown(&other),
     }
 }
 
+fn said(text: String) -> Block {
+    Block::Text { text }
+}
+
 /// Content of a kind that this program does not know yet.
 fn unknown(content: &impl Serialize) -> Block {
-    Block::Text(serde_json::to_string(content).unwrap_or_default())
+    said(serde_json::to_string(content).unwrap_or_default())
 }
 
 /// An image that models can see; of anything else, only what it is.
 fn binary(kind: &str, uri: Option<String>, media_type: Option<String>, data: String) -> Block {
     let media_type = media_type.unwrap_or_else(|| "unknown type".to_owned());
     if IMAGES.contains(&media_type.as_str()) && data.len() <= LARGEST_IMAGE {
-        return Block::Image(ImageBlock {
-            media_type: Cow::Owned(media_type),
-            data,
-        });
+        return Block::Image {
+            source: Image { media_type, data },
+        };
     }
     let uri = uri.map_or_else(String::new, |uri| format!(" {uri}"));
     let bytes = data.len() / 4 * 3;
-    Block::Text(format!(
+    said(format!(
         "[{kind}{uri} not shown: {media_type}, {bytes} bytes]"
     ))
 }

@@ -35,7 +35,7 @@ pub use command_tool::{CommandTool, ManifestError, ManifestProblem, load_manifes
 pub use context::{CallContext, ContextChange, ShellTimeouts, ToolContext};
 pub use paths::real_path;
 pub use registry::{LookupError, NameClash, Registry, Resolved, TOOL_SEARCH};
-pub use reply::{Block, CallStatus, Content, FullText, ImageBlock, ToolReply};
+pub use reply::{Block, CallStatus, Content, FullText, Image, ToolReply};
 pub(crate) use schema::gemini_schema;
 pub use schema::{Format, declarations};
 pub use source::{ToolSource, Unavailable};

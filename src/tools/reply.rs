@@ -1,6 +1,5 @@
 //! What a tool gives back.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -8,6 +7,9 @@ use serde_json::Value;
 
 use super::ContextChange;
 use crate::process::Captured;
+pub use crate::wire::records::{
+    ImageSource as Image, ResultBlock as Block, ResultContent as Content,
+};
 
 /// The end of one call that ran.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,15 +57,6 @@ pub enum CallStatus {
     Cancelled,
 }
 
-/// The content of a result.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Content {
-    /// Text.
-    Text(String),
-    /// Several texts or images, or an image.
-    Blocks(Vec<Block>),
-}
-
 impl Content {
     /// About how much memory it takes, in bytes.
     pub fn weight(&self) -> usize {
@@ -71,31 +64,13 @@ impl Content {
             Self::Text(text) => text.len(),
             Self::Blocks(blocks) => {
                 let weights = blocks.iter().map(|block| match block {
-                    Block::Text(text) => text.len(),
-                    Block::Image(image) => image.data.len(),
+                    Block::Text { text } => text.len(),
+                    Block::Image { source } => source.data.len(),
                 });
                 weights.sum()
             }
         }
     }
-}
-
-/// A part of the content of a result.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Block {
-    /// Text.
-    Text(String),
-    /// An image.
-    Image(ImageBlock),
-}
-
-/// An image as base64.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ImageBlock {
-    /// e.g. `image/png`.
-    pub media_type: Cow<'static, str>,
-    /// Base64 of the bytes.
-    pub data: String,
 }
 
 /// Streams of which the content of a reply shows only an excerpt. Cheap to clone.

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use imagesize::ImageType;
 
-use crate::tools::{ImageBlock, ToolFailure};
+use crate::tools::{Image, ToolFailure};
 
 /// The largest image, in bytes: as base64 it is just below the 5 MiB that model APIs take.
 pub(super) const IMAGE_BYTES: u64 = 3_932_160;
@@ -22,7 +22,7 @@ pub(in crate::tools) fn image_block(
     media_type: &'static str,
     bytes: &[u8],
     size: u64,
-) -> Result<ImageBlock, ToolFailure> {
+) -> Result<Image, ToolFailure> {
     if size > IMAGE_BYTES {
         return Err(ToolFailure(format!(
             "The image has {size} bytes, more than the {IMAGE_BYTES} that can be shown. Make it \
@@ -38,7 +38,7 @@ pub(in crate::tools) fn image_block(
         )));
     }
     let data = STANDARD.encode(bytes);
-    Ok(ImageBlock {
+    Ok(Image {
         media_type: media_type.into(),
         data,
     })

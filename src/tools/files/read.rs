@@ -144,7 +144,7 @@ fn image(
         file["dimensions"] = json!({ "originalWidth": width, "originalHeight": height });
     }
     Ok(ToolReply {
-        content: Content::Blocks(vec![Block::Image(image)]),
+        content: Content::Blocks(vec![Block::Image { source: image }]),
         ..ToolReply::text("", json!({ "type": "image", "file": file }))
     })
 }

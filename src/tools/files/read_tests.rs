@@ -181,7 +181,7 @@ fn images_are_told_by_content() {
     let Content::Blocks(blocks) = reply.content else {
         panic!("no image");
     };
-    let [Block::Image(image)] = blocks.as_slice() else {
+    let [Block::Image { source: image }] = blocks.as_slice() else {
         panic!("no image");
     };
     assert_eq!(image.media_type, "image/png");

@@ -87,8 +87,8 @@ impl PreparedCall for FetchPage {
             "result": match &content {
                 Content::Text(text) => text,
                 Content::Blocks(blocks) => match blocks.first() {
-                    Some(Block::Image(image)) => &*image.media_type,
-                    Some(Block::Text(text)) => text,
+                    Some(Block::Image { source }) => &*source.media_type,
+                    Some(Block::Text { text }) => text,
                     None => "",
                 },
             },
@@ -105,7 +105,10 @@ impl PreparedCall for FetchPage {
 impl FetchPage {
     fn content(&self, page: &Page) -> Result<Content, ToolFailure> {
         let text = match &page.body {
-            Body::Image(image) => return Ok(Content::Blocks(vec![Block::Image(image.clone())])),
+            Body::Image(image) => {
+                let source = image.clone();
+                return Ok(Content::Blocks(vec![Block::Image { source }]));
+            }
             Body::Text(text) if text.trim().is_empty() => "The page has no text.",
             Body::Text(text) => text,
         };

@@ -88,7 +88,7 @@ fn fetched(session: &Session, url: &str) -> Result<String, String> {
         Ok(reply) => match reply.content {
             Content::Text(text) => Ok(text),
             Content::Blocks(blocks) => match blocks.as_slice() {
-                [Block::Image(image)] => Ok(image.media_type.clone().into_owned()),
+                [Block::Image { source }] => Ok(source.media_type.clone()),
                 other => panic!("{other:?}"),
             },
         },

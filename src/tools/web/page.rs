@@ -10,7 +10,7 @@ use super::markdown::markdown;
 use crate::http::{ContentType, Response};
 use crate::process::CancelToken;
 use crate::text::byte_size;
-use crate::tools::ImageBlock;
+use crate::tools::Image;
 use crate::tools::files::{image_block, media_type};
 
 /// How far into a page its own word about its encoding is looked for, in bytes.
@@ -29,7 +29,7 @@ pub(super) struct Page {
 pub(super) enum Body {
     /// Markdown, or the text as it came.
     Text(String),
-    Image(ImageBlock),
+    Image(Image),
 }
 
 impl Default for Body {
@@ -130,7 +130,7 @@ mod tests {
     fn text(header: Option<&str>, bytes: &[u8]) -> Result<String, String> {
         match shown(header, bytes, &CancelToken::default())? {
             Body::Text(text) => Ok(text),
-            Body::Image(image) => Ok(image.media_type.into_owned()),
+            Body::Image(image) => Ok(image.media_type),
         }
     }
 
