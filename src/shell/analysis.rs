@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::effects::Effects;
 use super::parts::CommandPart;
-use super::refusal::{Refusal, RefusalKind, excerpt};
+use super::refusal::{Refusal, excerpt};
 use super::requirement::{GitScope, Requirement};
 use super::syntax::{parse, screen, screen_strictly};
 use super::walk::{Understood, Walk};
@@ -79,10 +79,7 @@ pub fn analyse(command: &str) -> Analysis {
             parts,
         },
         Err(refusal) => Analysis {
-            verdict: match refusal.kind {
-                RefusalKind::Writes => Verdict::Writes,
-                RefusalKind::Unknown => Verdict::Unknown,
-            },
+            verdict: refusal.verdict,
             // Parts of the command are quoted in it.
             why: terminal_safe_line(&refusal.why),
             span: within(command, &refusal.span),

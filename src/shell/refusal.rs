@@ -2,26 +2,20 @@
 
 use std::ops::Range;
 
+use super::Verdict;
+
 /// The first thing found that is not known to be harmless.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
-    pub(super) kind: RefusalKind,
+    pub(super) verdict: Verdict,
     pub(super) why: String,
     pub(super) span: Range<usize>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RefusalKind {
-    /// Known to change something.
-    Writes,
-    /// Not known to be harmless.
-    Unknown,
 }
 
 impl Refusal {
     pub(super) fn unknown(span: Range<usize>, why: impl Into<String>) -> Self {
         Self {
-            kind: RefusalKind::Unknown,
+            verdict: Verdict::Unknown,
             why: why.into(),
             span,
         }
@@ -29,7 +23,7 @@ impl Refusal {
 
     pub(super) fn writes(span: Range<usize>, why: impl Into<String>) -> Self {
         Self {
-            kind: RefusalKind::Writes,
+            verdict: Verdict::Writes,
             why: why.into(),
             span,
         }
