@@ -136,11 +136,7 @@ pub(super) fn provider(
         .name
         .parse()
         .map_err(|error| UsageError::reason(error).about(chosen.by))?;
-    let world = ModelWorld {
-        environment: io.environment.clone(),
-        clock: Arc::clone(&io.clock),
-        ids: Arc::clone(&io.ids),
-    };
+    let world = ModelWorld::of(io);
     match Connector::new(settings, world, keys).connect(&name)? {
         Model::Provider(provider) => Ok(Some(provider)),
         Model::None => Ok(None),

@@ -166,11 +166,7 @@ impl ModelArguments {
     }
 
     fn connector(&self, settings: ModelSettings, io: &Io) -> Result<Connector, UsageError> {
-        let world = ModelWorld {
-            environment: io.environment.clone(),
-            clock: Arc::clone(&io.clock),
-            ids: Arc::clone(&io.ids),
-        };
+        let world = ModelWorld::of(io);
         let keys = if self.dry_run || self.print_prompt {
             KeyCheck::Waived
         } else {

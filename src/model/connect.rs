@@ -12,7 +12,7 @@ use super::settings::{ModelSettings, ProviderSettings};
 use super::transport::{Target, Transport};
 use super::{Dialect, Model, ModelName, Pace, Provider, RemoteModel};
 use crate::http::{Address, Client, Engine, Header};
-use crate::io::{Clock, Environment, Ids};
+use crate::io::{Clock, Environment, Ids, Io};
 
 /// A model cannot be asked.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +64,17 @@ pub struct ModelWorld {
     pub clock: Arc<dyn Clock>,
     /// Ids for calls without one, and random numbers.
     pub ids: Arc<dyn Ids>,
+}
+
+impl ModelWorld {
+    /// That of the process.
+    pub fn of(io: &Io) -> Self {
+        Self {
+            environment: io.environment.clone(),
+            clock: Arc::clone(&io.clock),
+            ids: Arc::clone(&io.ids),
+        }
+    }
 }
 
 /// Connects to models. They share a client and a thread, which the first request starts.
