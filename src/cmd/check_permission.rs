@@ -13,19 +13,17 @@ use super::check_input::{Check, CheckInput, Reply};
 use super::check_line::LineForm;
 use super::command::Run;
 use super::output::Form;
-use super::permission_arguments::PermissionArguments;
+use super::permission_arguments::permissions;
 use super::tools::registry;
 use super::{Globals, Outcome};
-use crate::config::Overrides;
+use crate::config::{Overrides, PermissionFlags};
 use crate::dialog::input_gist;
 use crate::io::Io;
 use crate::permission::{Decided, Mode};
 use crate::process::{Enforcement, LaneOptions, Spawners};
 use crate::text::{display_width, fitted, fitted_end, terminal_safe_line};
 use crate::tools::{AskedCall, Input};
-use crate::wire::records::{
-    CheckPermissionRecord, CheckedPart, DecidedBy, Decision, PermissionCheck,
-};
+use crate::wire::records::{CheckPermissionRecord, DecidedBy, Decision, PermissionCheck};
 use crate::wire::{Decoder, Event};
 
 /// How wide the description of a call is where there is no terminal, unless it is longer.
@@ -49,7 +47,7 @@ const MOST_CALL_COLUMNS: usize = 90;
   turnpipe check permission --settings settings.json --exit-status < reply.jsonl")]
 pub(super) struct CheckPermissionArguments {
     #[command(flatten)]
-    permissions: PermissionArguments,
+    permissions: PermissionFlags,
     /// Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable
     #[arg(long, value_name = "FILE")]
     tools: Vec<PathBuf>,
@@ -88,7 +86,7 @@ impl Run for CheckPermissionArguments {
             ..Overrides::default()
         };
         let registry = registry(&globals.settings(overrides, &io.environment)?)?;
-        let permissions = self.permissions.load(&here, globals, io)?;
+        let permissions = permissions(&self.permissions, &here, globals, io)?;
         let lane = LaneOptions {
             enforcement: Enforcement::Auto,
             temporary: None,
@@ -194,17 +192,12 @@ fn recorded_calls(record: &str) -> Result<Vec<(String, Input)>, String> {
 }
 
 fn record(tool: String, decided: Decided) -> CheckPermissionRecord {
-    let parts = decided.parts.into_iter().map(|part| CheckedPart {
-        command: part.command,
-        decision: part.decision,
-        by: part.by,
-    });
     CheckPermissionRecord {
         check: PermissionCheck::Only,
         name: tool,
         decision: decided.decision,
         by: decided.by,
-        parts: parts.collect(),
+        parts: decided.parts,
         remedy: decided.remedy,
     }
 }

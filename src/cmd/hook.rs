@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use super::call_decisions::CallDecisions;
 use super::command::Run;
 use super::inputs::take_stdin;
-use super::permission_arguments::PermissionArguments;
+use super::permission_arguments::permissions;
 use super::{Globals, Outcome, UsageError, output};
-use crate::config::project_directory;
+use crate::config::{PermissionFlags, project_directory};
 use crate::io::Io;
 use crate::jsonl::replace_lone_surrogates;
 use crate::permission::{Action, Decided, Mode};
@@ -45,7 +45,7 @@ pub(super) struct HookArguments {
     #[arg(long)]
     trust_analysis: bool,
     #[command(flatten)]
-    permissions: PermissionArguments,
+    permissions: PermissionFlags,
 }
 
 /// What an agent tells its hook.
@@ -102,9 +102,9 @@ impl Run for HookArguments {
         {
             Some(Ok(Mode::Plan)) => Mode::Plan,
             // What else a mode of the agent allows is the agent's to say.
-            _ => self.permissions.given_mode().unwrap_or_default(),
+            _ => self.permissions.mode.unwrap_or_default(),
         };
-        let settings = self.permissions.load(&project, globals, io)?;
+        let settings = permissions(&self.permissions, &project, globals, io)?;
         // An agent's shell keeps a command from nothing: it is no lane.
         let mut shell = Spawners::new(1);
         if self.trust_analysis {

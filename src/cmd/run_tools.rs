@@ -19,14 +19,14 @@ use super::guards;
 use super::inputs::{directory, report_foreign_stream, take_stdin};
 use super::lane_arguments::LaneArguments;
 use super::mcp_arguments::McpArguments;
-use super::permission_arguments::PermissionArguments;
+use super::permission_arguments::permissions;
 use super::permission_prompt::PermissionPrompt;
 use super::progress::observer;
 use super::side_arguments::extension;
 use super::times::parse_span_or_seconds;
 use super::tools::registry;
 use super::{Globals, Outcome, UsageError, output};
-use crate::config::{Overrides, PermissionSettings, Settings};
+use crate::config::{Overrides, PermissionFlags, PermissionSettings, Settings};
 use crate::exec::{
     self, Channels, Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Lifecycle, Listener,
     Mode, OnError, Options, Policy, RunEnd, StartDirectory, Trace,
@@ -88,7 +88,7 @@ pub(super) struct RunToolsArguments {
     #[command(flatten)]
     mcp: McpArguments,
     #[command(flatten)]
-    permissions: PermissionArguments,
+    permissions: PermissionFlags,
     /// Who is asked about calls that are neither allowed nor denied: nobody, and they do not run
     /// (`deny`); the person at the terminal (`tty`); the program that reads the records and writes the
     /// input (`stdio`); or a tool of an MCP server (`mcp__SERVER__TOOL`)
@@ -194,7 +194,7 @@ impl Run for RunToolsArguments {
         let tools_only = tools_only.transpose()?;
         let options = self.options(&settings, globals.quiet, io);
         let (lane, _temporary) = self.lane.lane(SPAWNER_THREADS, &settings)?;
-        let permissions = self.permissions.load(&here, globals, io)?;
+        let permissions = permissions(&self.permissions, &here, globals, io)?;
         let context = self.context(here, &permissions, &settings, lane, io)?;
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
         let (dialect, call_ids) = (self.from, options.call_ids.clone());

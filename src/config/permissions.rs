@@ -21,17 +21,22 @@ use crate::permission::{Behavior, Mode, Rule, Rules, Source};
 const SETTINGS_DIRECTORIES: [&str; 2] = [".claude", ".qwen"];
 
 /// What flags say about permissions.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub struct PermissionFlags {
-    /// Settings files of agents.
+    /// Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable
+    #[arg(long, value_name = "FILE")]
     pub settings: Vec<PathBuf>,
-    /// Rules that allow.
+    /// Allow the calls that a rule matches, e.g. `Bash(npm test *)`; repeatable
+    #[arg(long, value_name = "RULE")]
     pub allow: Vec<String>,
-    /// Rules that ask.
+    /// Ask about the calls that a rule matches; repeatable
+    #[arg(long, value_name = "RULE")]
     pub ask: Vec<String>,
-    /// Rules that deny.
+    /// Deny the calls that a rule matches, whatever else allows them; repeatable
+    #[arg(long, value_name = "RULE")]
     pub deny: Vec<String>,
-    /// The mode.
+    /// What happens to calls that no rule decides [default: the mode of the settings, else `default`]
+    #[arg(long = "permission-mode", value_enum, value_name = "MODE")]
     pub mode: Option<Mode>,
 }
 

@@ -5,7 +5,7 @@ use super::command::Command;
 use super::remedy;
 use super::surroundings::Surroundings;
 use super::{Action, Behavior, Mode, Request, Rule, Rules};
-use crate::wire::records::{DecidedBy, Decision};
+use crate::wire::records::{CheckedPart, DecidedBy, Decision};
 
 /// What was decided about a call, and by what.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,21 +15,8 @@ pub struct Decided {
     /// What decided.
     pub by: DecidedBy,
     /// The same of each command of a command line, if there are several.
-    pub parts: Vec<DecidedPart>,
+    pub parts: Vec<CheckedPart>,
     /// A rule that would allow the call, if one can.
-    pub remedy: Option<String>,
-}
-
-/// What was decided about one command of a command line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DecidedPart {
-    /// The command, as it is written.
-    pub command: String,
-    /// Whether it may run.
-    pub decision: Decision,
-    /// What decided.
-    pub by: DecidedBy,
-    /// A rule that would allow it, if one can.
     pub remedy: Option<String>,
 }
 
@@ -82,7 +69,7 @@ impl Rules {
             return decided(decision, by);
         }
         let commands = call.commands();
-        let mut parts: Vec<DecidedPart> = commands
+        let mut parts: Vec<CheckedPart> = commands
             .iter()
             .map(|command| {
                 let (decision, by) =
@@ -91,7 +78,7 @@ impl Rules {
                     DecidedBy::Default { .. } => remedy::of_command(command, call.surroundings),
                     _ => None,
                 };
-                DecidedPart {
+                CheckedPart {
                     command: command.text.to_owned(),
                     decision,
                     by,

@@ -27,7 +27,7 @@ mod tool_name;
 mod wildcard;
 
 pub use crate::wire::records::Decision as Behavior;
-pub use decision::{Decided, DecidedPart};
+pub use decision::Decided;
 pub use mode::Mode;
 pub use request::{Action, Request};
 pub use rule::{InvalidRule, Rule, Source};

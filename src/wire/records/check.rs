@@ -56,6 +56,9 @@ pub struct CheckedPart {
     pub decision: Decision,
     /// What decided.
     pub by: DecidedBy,
+    /// A rule that would allow it, if one can.
+    #[serde(skip)]
+    pub remedy: Option<String>,
 }
 
 /// What became of a text of the model.
