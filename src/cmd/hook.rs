@@ -68,14 +68,6 @@ enum Event {
     BeforeTool,
 }
 
-/// What the hook says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Opinion {
-    Allow,
-    Ask,
-    Deny,
-}
-
 impl Run for HookArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let mut text = String::new();
@@ -122,54 +114,43 @@ impl Run for HookArguments {
     }
 }
 
-impl Opinion {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Deny => "deny",
-        }
-    }
-}
-
 /// What to say about a call; nothing if that is the agent's own affair.
-fn opinion(call: &AskedCall, decided: &Decided) -> Option<Opinion> {
-    let is_by_rule = matches!(decided.by, DecidedBy::Rule { .. });
-    let is_command = matches!(call.action, Action::Command { .. });
-    match decided.decision {
-        Decision::Deny => Some(Opinion::Deny),
-        Decision::Ask => is_by_rule.then_some(Opinion::Ask),
+fn opinion(call: &AskedCall, decided: &Decided) -> Option<Decision> {
+    let is_said = match decided.decision {
+        Decision::Deny => true,
+        Decision::Ask => matches!(decided.by, DecidedBy::Rule { .. }),
         // Which files may be read without a question is the agent's to say.
         Decision::Allow => {
-            let is_default = matches!(decided.by, DecidedBy::Builtin { .. });
-            (is_command || !is_default).then_some(Opinion::Allow)
+            let is_command = matches!(call.action, Action::Command { .. });
+            is_command || !matches!(decided.by, DecidedBy::Builtin { .. })
         }
-    }
+    };
+    is_said.then_some(decided.decision)
 }
 
 /// The answer in the form of the agent; nothing if it is silence.
-fn answer(input: &HookInput, opinion: Option<Opinion>, reason: &str) -> Option<Value> {
+fn answer(input: &HookInput, opinion: Option<Decision>, reason: &str) -> Option<Value> {
     let is_codex = input.turn_id.is_some();
     let opinion = opinion?;
     match (input.hook_event_name, opinion) {
         // There is a question already; and Gemini CLI would wait for an answer without a terminal.
-        (Event::PermissionRequest | Event::BeforeTool, Opinion::Ask) => None,
+        (Event::PermissionRequest | Event::BeforeTool, Decision::Ask) => None,
         (Event::PermissionRequest, _) => {
             let decision = match opinion {
-                Opinion::Deny => json!({ "behavior": "deny", "message": reason }),
-                Opinion::Allow | Opinion::Ask => json!({ "behavior": "allow" }),
+                Decision::Deny => json!({ "behavior": "deny", "message": reason }),
+                Decision::Allow | Decision::Ask => json!({ "behavior": "allow" }),
             };
             Some(json!({ "hookSpecificOutput": {
                 "hookEventName": "PermissionRequest",
                 "decision": decision,
             }}))
         }
-        (Event::BeforeTool, _) => Some(json!({ "decision": opinion.name(), "reason": reason })),
+        (Event::BeforeTool, _) => Some(json!({ "decision": opinion, "reason": reason })),
         // It takes these answers for errors.
-        (Event::PreToolUse, Opinion::Ask | Opinion::Allow) if is_codex => None,
+        (Event::PreToolUse, Decision::Ask | Decision::Allow) if is_codex => None,
         (Event::PreToolUse, _) => Some(json!({ "hookSpecificOutput": {
             "hookEventName": "PreToolUse",
-            "permissionDecision": opinion.name(),
+            "permissionDecision": opinion,
             "permissionDecisionReason": reason,
         }})),
     }
