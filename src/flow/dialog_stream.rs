@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use clap::ValueEnum;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -93,9 +94,9 @@ impl DialogStream {
     }
 
     fn messages(&mut self, record: &str) -> Vec<Message> {
-        let known = self.agent.into_iter().chain(Agent::ALL);
+        let known = self.agent.iter().chain(Agent::value_variants());
         let mut empty = Vec::new();
-        for agent in known {
+        for &agent in known {
             let messages = agent.format().messages(record);
             // A format that knows the record but not its content has not understood it.
             if messages.iter().any(|message| !message.blocks.is_empty()) {

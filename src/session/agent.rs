@@ -25,15 +25,6 @@ pub enum Agent {
 }
 
 impl Agent {
-    /// All agents.
-    pub const ALL: [Self; 5] = [
-        Self::Claude,
-        Self::Qwen,
-        Self::Codex,
-        Self::Gemini,
-        Self::Pi,
-    ];
-
     /// The name in records and options.
     pub fn name(self) -> &'static str {
         match self {

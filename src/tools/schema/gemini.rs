@@ -6,22 +6,8 @@
 use serde_json::{Map, Value};
 
 /// Keywords that mean the same in both.
-const KEPT: &[&str] = &[
-    "title",
-    "description",
-    "default",
-    "format",
-    "pattern",
-    "minLength",
-    "maxLength",
-    "minimum",
-    "maximum",
-    "minItems",
-    "maxItems",
-    "minProperties",
-    "maxProperties",
-    "required",
-];
+const KEPT: &str = "title description default format pattern minLength maxLength minimum \
+    maximum minItems maxItems minProperties maxProperties required";
 
 /// Formats that are accepted; of others the API refuses the whole request.
 const FORMATS: &[&str] = &["enum", "date-time", "int32", "int64", "float", "double"];
@@ -57,9 +43,9 @@ impl<'a> Converter<'a> {
             merge(&mut converted, self.convert(part));
         }
         self.convert_type(schema, &mut converted);
-        for keyword in KEPT {
-            if let Some(value) = schema.get(*keyword) {
-                converted.insert((*keyword).to_owned(), value.clone());
+        for keyword in KEPT.split(' ') {
+            if let Some(value) = schema.get(keyword) {
+                converted.insert(keyword.to_owned(), value.clone());
             }
         }
         let format = converted.get("format").and_then(Value::as_str);
