@@ -67,6 +67,9 @@ class Account:
         words = [word for word in map(typed, texts) if word]
         if words or attached and not any(texts):
             self.prompts += 1
+        self.begin(words)
+
+    def begin(self, words):
         if words and self.first_prompt is None:
             words = "\n\n".join(words)
             self.first_prompt = words if len(words) <= 200 else words[:200] + "…"
@@ -105,6 +108,7 @@ def number(value):
 
 def claude_account(records):
     account, seen = Account(), set()
+    of_subagent = next((r.get("isSidechain") for r in records if r.get("sessionId")), False)
     for r in records:
         kind, message = r.get("type"), r.get("message") or {}
         side = r.get("isSidechain") is True
@@ -119,6 +123,8 @@ def claude_account(records):
             answers = [b for b in blocks(r) if b.get("type") == "tool_result" and "tool_use_id" in b]
             for b in answers:
                 account.result(b["tool_use_id"], b.get("is_error"))
+            if side and of_subagent and not answers:
+                account.begin([word for word in map(typed, text_of(content)) if word])
             own = by_person and not (side or r.get("isMeta") or r.get("isCompactSummary"))
             again = ("again", r.get("uuid"), "\n\n".join(text_of(content)))
             if own and (text_of(content) or not answers) and (again not in seen or not again[1]):
@@ -151,6 +157,7 @@ def has_image(content):
 
 def qwen_account(records):
     account = Account()
+    of_subagent = next((r.get("isSidechain") for r in records if r.get("sessionId")), False)
     for r in records:
         message = r.get("message") or {}
         parts = [p for p in message.get("parts") or [] if isinstance(p, dict)]
@@ -162,11 +169,14 @@ def qwen_account(records):
                 output = response.get("output") or ""
                 failed = status != "success" or "error" in response or shell_failed(output)
                 account.result(p["functionResponse"].get("id"), failed)
-        if r.get("type") == "user" and not r.get("isSidechain"):
+        if r.get("type") == "user" and (of_subagent or not r.get("isSidechain")):
             shown = r.get("subtype") in (None, "mid_turn_user_message", "realtime_message")
             if shown and display != "" and not any("functionResponse" in p for p in parts):
                 texts = [display] if display else text_of(parts)
-                account.prompt(texts, has_image(parts))
+                if of_subagent:
+                    account.begin([word for word in map(typed, texts) if word])
+                else:
+                    account.prompt(texts, has_image(parts))
         if r.get("type") == "assistant":
             account.calls += [p["functionCall"].get("id") for p in parts if "functionCall" in p]
             usage, tokens = r.get("usageMetadata"), None

@@ -115,12 +115,12 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
 
 fn facts(row: &Row<'_>, kind: &str, said: Option<Said<'_>>, detail: Detail) -> Facts {
     let is_side = is_true(row.sidechain);
-    let speaks = !is_side && kind == "assistant";
-    let model = said.filter(|_| speaks).and_then(|said| model(&said));
+    let said = said.filter(|_| kind == "assistant");
+    let model = said.and_then(|said| model(&said));
     if matches!(detail, Detail::Costs | Detail::Activity) {
         // Who passes over records reads the facts at the ends of the file.
         return Facts {
-            model,
+            model: model.filter(|_| !is_side),
             ..Facts::default()
         };
     }

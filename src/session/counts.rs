@@ -1,5 +1,6 @@
 //! Counts of the content of a session.
 
+use std::cell::Cell;
 use std::io;
 use std::ops::ControlFlow;
 
@@ -28,6 +29,7 @@ impl Session {
         prices: Option<&Prices>,
     ) -> io::Result<(Facts, SessionCounts)> {
         let (mut facts, mut said) = (Facts::default(), Facts::default());
+        let is_subagent = Cell::new(false);
         let (mut records, mut counts) = (0, SessionCounts::default());
         let (mut tally, mut current) = (Tally::default(), Current::of(self));
         let mut pairs = Pairs::default();
@@ -37,8 +39,10 @@ impl Session {
             &mut |entry| {
                 records += 1;
                 facts.add(std::mem::take(&mut entry.facts));
+                is_subagent.set(facts.is_subagent);
             },
             &mut |message| {
+                said.is_subagent = is_subagent.get();
                 said.add_message(&message);
                 tally.message(&message, &mut current);
                 pairs.note(&message);

@@ -141,24 +141,30 @@ impl Session {
         // Heads of other sessions may follow.
         let before = Facts {
             session_id: facts.session_id.clone(),
+            is_subagent: facts.is_subagent,
             ..Facts::default()
         };
         let mut tail = self.facts_of_tail(bytes, end, detail, &before)?;
         if tail.model.is_none() {
-            tail = self.facts_of_last_model(bytes, end)?.followed_by(tail);
+            tail = self.facts_of_last_model(bytes, end, &before)?.followed_by(tail);
         }
         Ok(facts.followed_by(tail))
     }
 
     /// The facts in the last record at or after `from` that names a model.
-    fn facts_of_last_model(&self, bytes: &mut FixedFile<&File>, from: u64) -> io::Result<Facts> {
+    fn facts_of_last_model(
+        &self,
+        bytes: &mut FixedFile<&File>,
+        from: u64,
+        before: &Facts,
+    ) -> io::Result<Facts> {
         let mut found = Facts::default();
         search_backward(bytes, MODEL.needle(), &mut |hit| {
             if hit.offset < from {
                 return SearchControl::Stop;
             }
             if names_a_model(hit.line) {
-                let mut facts = Facts::default();
+                let mut facts = before.clone();
                 self.add_line(hit.line, Detail::Outline, &mut facts);
                 if facts.model.is_some() {
                     found = facts;

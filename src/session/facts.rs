@@ -89,6 +89,8 @@ impl Facts {
             Some(id) => (Some(id), self.is_subagent),
             None => (later.session_id, later.is_subagent),
         };
+        // What subagents are is told in their own files only.
+        let model = later.model.filter(|_| is_subagent || !later.is_subagent);
         let forked_from = self.forked_from.or(later.forked_from);
         Self {
             forked_from: forked_from.filter(|parent| Some(parent) != session_id.as_ref()),
@@ -100,7 +102,7 @@ impl Facts {
             cwd: later.cwd.or(self.cwd),
             cwd_hash: later.cwd_hash.or(self.cwd_hash),
             branch: later.branch.or(self.branch),
-            model: later.model.or(self.model),
+            model: model.or(self.model),
             history: self.history.or(later.history),
             started: match (self.started, later.started) {
                 (Some(one), Some(other)) => Some(one.min(other)),

@@ -142,6 +142,8 @@ fn compare(paths: &[PathBuf]) -> usize {
 fn own_files_read_alike() {
     let names = [
         "claude-parallel.jsonl",
+        "claude-subagents.jsonl",
+        "claude-subagents/subagents/agent-aa52773.jsonl",
         "codex.jsonl",
         "codex-bare.jsonl",
         "gemini-resumed.jsonl",
