@@ -183,6 +183,9 @@ impl<Answer: Serialize> Answering<'_, Answer> {
             let source = path.unwrap_or("standard input");
             self.messages
                 .note(&format!("{source}: line {line}: {error}"));
+            if line == 1 && self.form != LineForm::Plain && !self.quiet {
+                self.messages.hint("`--plain` takes each line as raw text");
+            }
             return Ok(());
         }
         self.writer.record(&CheckErrorRecord {

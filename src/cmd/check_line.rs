@@ -98,7 +98,12 @@ fn string_field(fields: &HashMap<String, &RawValue>, name: &str) -> Result<Optio
 }
 
 fn parse<'a, Value: serde::Deserialize<'a>>(json: &'a str) -> Result<Value, String> {
-    serde_json::from_str(json).map_err(|error| format!("not JSON: {error}"))
+    serde_json::from_str(json).map_err(|error| format!("not JSON: {}", on_one_line(&error)))
+}
+
+/// The error without the line, which is always the first one.
+pub(super) fn on_one_line(error: &serde_json::Error) -> String {
+    error.to_string().replace("at line 1 column", "at column")
 }
 
 fn kind_of(value: &RawValue) -> &'static str {

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::call_decisions::CallDecisions;
 use super::check_input::{Check, CheckInput, Reply};
-use super::check_line::LineForm;
+use super::check_line::{LineForm, on_one_line};
 use super::command::Run;
 use super::output::Form;
 use super::permission_arguments::permissions;
@@ -157,8 +157,8 @@ impl Asked {
     }
 
     fn read(line: &str) -> Result<Self, String> {
-        let read: Line<'_> =
-            serde_json::from_str(line).map_err(|error| format!("not a call: {error}"))?;
+        let read: Line<'_> = serde_json::from_str(line)
+            .map_err(|error| format!("not a call: {}", on_one_line(&error)))?;
         let mode = read.mode.map(|name| {
             Mode::from_str(&name, false).map_err(|_| format!("`{name}` is no permission mode"))
         });
@@ -240,7 +240,7 @@ fn reason(decided: &Decided, columns: usize) -> String {
         }
         DecidedBy::Builtin { builtin } => match builtin.as_str() {
             "read-only" => "only reads".to_owned(),
-            "critical-path" => "removes what no rule may let go".to_owned(),
+            "critical-path" => "needs approval, whatever the rules say".to_owned(),
             "protected" => "changes a file that decides what programs run".to_owned(),
             "unparsable" => "the command is not understood".to_owned(),
             other => other.to_owned(),

@@ -85,7 +85,7 @@ impl ModelArguments {
             (Some(name), _) => name,
             (None, Occasion::Automatic) => ModelName::None,
             (None, Occasion::Request) => {
-                if !globals.quiet {
+                if !globals.quiet && !self.dry_run {
                     io.messages.hint(
                         "no model is configured, so built-in rules are used (`--model`, \
                          TURNPIPE_FAST_MODEL)",

@@ -30,7 +30,7 @@ pub(super) fn parse_span(text: &str) -> Result<Duration, String> {
         .parse()
         .ok()
         .filter(|_| is_plain)
-        .ok_or("not a number with a unit")?;
+        .ok_or("not a length of time, such as 30s or 5m")?;
     let unit = &text[digits.len()..];
     let (_, milliseconds) = UNITS
         .iter()

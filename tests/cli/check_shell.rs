@@ -131,3 +131,15 @@ fn a_program_of_the_workspace_is_not_the_known_one() {
     assert_eq!(records[1]["verdict"], "unknown");
     assert_eq!(records[1]["why"], "`wc` is a program of the workspace");
 }
+
+#[test]
+fn plain_commands_are_told_how_to_be_read() {
+    let told = run(&["check", "shell", "-o", "text"], b"ls -l\n");
+    assert_eq!(
+        told.stderr,
+        "turnpipe: standard input: line 1: not JSON: expected value at column 1\n\
+         hint: `--plain` takes each line as raw text\n"
+    );
+    let told = run(&["check", "shell", "-o", "text"], b"\"ls\"\nls -l\n");
+    assert!(!told.stderr.contains("hint"), "{told:?}");
+}
