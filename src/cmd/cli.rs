@@ -121,6 +121,19 @@ const COMMANDS: &[Command] = &[
     },
 ];
 
+/// The command that `arguments` name, in words.
+pub(super) fn named(arguments: &[OsString]) -> String {
+    let mut commands = COMMANDS;
+    let mut words = vec!["turnpipe"];
+    for argument in arguments.iter().skip(1).filter_map(|word| word.to_str()) {
+        if let Some(command) = Command::named(commands, argument) {
+            words.push(command.name);
+            commands = command.members();
+        }
+    }
+    words.join(" ")
+}
+
 /// The whole names of the commands that have this name in one of the groups.
 pub(super) fn grouped(name: &str) -> impl Iterator<Item = String> {
     let groups = COMMANDS.iter();

@@ -52,9 +52,9 @@ fn dispatch(arguments: Vec<OsString>, io: &mut Io) -> anyhow::Result<Outcome> {
         return invocation.run(&matches, io);
     }
     let color = ColorWhen::requested(&arguments);
-    match cli::parser().try_get_matches_from(arguments) {
+    match cli::parser().try_get_matches_from(&arguments) {
         Ok(matches) => cli::run_parsed(&matches, io),
-        Err(error) => usage::answer(&error, color, io),
+        Err(error) => usage::answer(&error, &arguments, color, io),
     }
 }
 

@@ -1,18 +1,21 @@
 //! Help and usage errors as this program prints them.
 
+use std::ffi::OsString;
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::globals::ColorWhen;
 use super::{Outcome, cli, output};
 use crate::io::Io;
 
-/// Prints what the parser stopped at: help and version on standard output, anything else as a one-line
+/// Prints what the parser of `arguments` stopped at: help and version on standard output, anything else as a one-line
 /// message with hints on standard error.
 ///
 /// # Errors
 /// Standard output failed.
 pub(super) fn answer(
     error: &clap::Error,
+    arguments: &[OsString],
     color: ColorWhen,
     io: &mut Io,
 ) -> anyhow::Result<Outcome> {
@@ -36,7 +39,8 @@ pub(super) fn answer(
             Ok(Outcome::UsageError)
         }
         _ => {
-            let mut complaint = Complaint::of(&rendered.to_string());
+            let command = cli::named(arguments);
+            let mut complaint = Complaint::of(&rendered.to_string(), &command);
             if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) {
                 complaint.prefer(cli::grouped(name));
             }
@@ -73,13 +77,8 @@ struct Complaint {
 
 impl Complaint {
     /// Reads a report of the form `error: problem`, with more lines of the problem indented, then
-    /// paragraphs with tips, usage and where to find more.
-    fn of(report: &str) -> Self {
-        let usage = report.split_once("Usage: ").map_or("", |(_, usage)| usage);
-        let command = usage
-            .split_ascii_whitespace()
-            .take_while(|word| word.starts_with(|first: char| first.is_ascii_alphabetic()));
-        let help = [command.collect(), vec!["--help"]].concat().join(" ");
+    /// paragraphs with tips, usage and where to find more. It is about `command`.
+    fn of(report: &str, command: &str) -> Self {
         let mut paragraphs = report.trim_end().split("\n\n");
         let mut problem = joined(paragraphs.next().unwrap_or_default());
         for (theirs, ours) in NUMBER_PROBLEMS {
@@ -91,7 +90,7 @@ impl Complaint {
                 let line = line.trim();
                 line.strip_prefix("tip: ").map(str::to_owned).or_else(|| {
                     let more = line.starts_with("For more");
-                    more.then(|| format!("for more information, try `{help}`"))
+                    more.then(|| format!("for more information, try `{command} --help`"))
                 })
             })
             .map(|hint| hint.trim_end_matches('.').to_owned())
@@ -126,7 +125,8 @@ mod tests {
 
     fn complaint(arguments: &[&str]) -> Complaint {
         let error = cli::parser().try_get_matches_from(arguments).unwrap_err();
-        Complaint::of(&error.render().to_string())
+        let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+        Complaint::of(&error.render().to_string(), &cli::named(&arguments))
     }
 
     #[test]

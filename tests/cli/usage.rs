@@ -76,12 +76,12 @@ fn senseless_arguments_are_one_line_and_a_hint() {
         (
             &["check", "text", "--as", "poem"],
             "invalid value 'poem' for '--as <KIND>' [possible values: terminal, label, title, recap]",
-            "--help",
+            "turnpipe check text --help",
         ),
         (
             &["check", "text", "--as", "te\u{1b}[31m\n"],
             "invalid value 'te ' for '--as <KIND>' [possible values: terminal, label, title, recap]",
-            "--help",
+            "turnpipe check text --help",
         ),
     ];
     for (arguments, problem, help) in table {
