@@ -146,7 +146,9 @@ impl Session {
         };
         let mut tail = self.facts_of_tail(bytes, end, detail, &before)?;
         if tail.model.is_none() {
-            tail = self.facts_of_last_model(bytes, end, &before)?.followed_by(tail);
+            tail = self
+                .facts_of_last_model(bytes, end, &before)?
+                .followed_by(tail);
         }
         Ok(facts.followed_by(tail))
     }
