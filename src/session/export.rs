@@ -64,7 +64,7 @@ impl ExportFolder {
     /// # Errors
     /// It cannot be made or read, or holds an index of somebody else.
     pub fn open(directory: PathBuf, suffix: &'static str) -> Result<Self, ExportError> {
-        if directory.is_file() {
+        if directory.exists() && !directory.is_dir() {
             return Err(ExportError::File(directory));
         }
         fs::create_dir_all(&directory)
