@@ -19,7 +19,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io) -> Outcom
         return Outcome::InputOutputFailed;
     }
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    dispatch(arguments, io).unwrap_or_else(|error| error::report(&error, &io.messages))
+    dispatch(&arguments, io).unwrap_or_else(|error| error::report(&error, &io.messages))
 }
 
 /// The exit status of the command line `arguments` that ended so. Agents take a 2 of their hooks as a
@@ -31,30 +31,30 @@ pub fn exit_status(outcome: Outcome, arguments: &[OsString]) -> u8 {
     }
 }
 
-fn dispatch(arguments: Vec<OsString>, io: &mut Io) -> anyhow::Result<Outcome> {
+fn dispatch(arguments: &[OsString], io: &mut Io) -> anyhow::Result<Outcome> {
     #[cfg(target_os = "linux")]
-    if let [_, first, others @ ..] = arguments.as_slice()
+    if let [_, first, others @ ..] = arguments
         && first == super::run_tools::GUARDIAN.argument
     {
         crate::process::guard(others);
         return Ok(Outcome::Done);
     }
-    if asks_for_version_only(&arguments) {
+    if asks_for_version_only(arguments) {
         output::print(io, VERSION_LINE)?;
         return Ok(Outcome::Done);
     }
-    if let Some(outcome) = completions::answer(&arguments, cli::parser, io)? {
+    if let Some(outcome) = completions::answer(arguments, cli::parser, io)? {
         return Ok(outcome);
     }
-    if let Some(invocation) = Invocation::of(&arguments)
+    if let Some(invocation) = Invocation::of(arguments)
         && let Some(matches) = invocation.parse()
     {
         return invocation.run(&matches, io);
     }
-    let color = ColorWhen::requested(&arguments);
-    match cli::parser().try_get_matches_from(&arguments) {
+    let color = ColorWhen::requested(arguments);
+    match cli::parser().try_get_matches_from(arguments) {
         Ok(matches) => cli::run_parsed(&matches, io),
-        Err(error) => usage::answer(&error, &arguments, color, io),
+        Err(error) => usage::answer(&error, arguments, color, io),
     }
 }
 
