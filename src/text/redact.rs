@@ -85,7 +85,8 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Masks secrets in whichever string of a JSON value they stand.
+/// Masks secrets in whichever string of a JSON value they stand, and strings whose member is called as
+/// secrets are.
 pub fn redact_strings(value: &mut Value) {
     match value {
         Value::String(text) => {
@@ -94,9 +95,23 @@ pub fn redact_strings(value: &mut Value) {
             }
         }
         Value::Array(elements) => elements.iter_mut().for_each(redact_strings),
-        Value::Object(members) => members.values_mut().for_each(redact_strings),
+        Value::Object(members) => {
+            for (name, member) in members {
+                match member {
+                    Value::String(text) if is_secret(name, text) => MASK.clone_into(text),
+                    _ => redact_strings(member),
+                }
+            }
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+}
+
+/// Whether a member of this name holds a secret, as it would after `=`. There a secret ends with the
+/// word; here it is the whole text.
+fn is_secret(name: &str, text: &str) -> bool {
+    let is_a_value = !text.is_empty() && !text.starts_with('$');
+    is_a_value && matches!(redact(&format!("{name}=somebody")), Cow::Owned(_))
 }
 
 /// Whether a variable of this name usually holds a secret.
@@ -176,6 +191,20 @@ mod tests {
         ] {
             assert_eq!(redact(text), text);
         }
+    }
+
+    #[test]
+    fn members_are_masked_by_their_names() {
+        let mut value = serde_json::json!({
+            "password": "p@ss word", "apiKey": "k", "nested": [{"client_secret": "s"}],
+            "secret": "$SECRET", "key": "Enter", "tokens": "two", "secrets_file": "a", "access_token": "",
+        });
+        redact_strings(&mut value);
+        let expected = serde_json::json!({
+            "password": MASK, "apiKey": MASK, "nested": [{"client_secret": MASK}],
+            "secret": "$SECRET", "key": "Enter", "tokens": "two", "secrets_file": "a", "access_token": "",
+        });
+        assert_eq!(value, expected);
     }
 
     #[test]
