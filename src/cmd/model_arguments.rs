@@ -225,7 +225,7 @@ impl From<Unconnectable> for UsageError {
             } => usage.with_hint(format!("did you mean `{name}`?")),
             Unconnectable::UnknownProvider { .. } => {
                 let known: Vec<&str> = known_providers().collect();
-                usage.with_hint(format!("there are {}", known.join(", ")))
+                usage.with_hint(format!("known providers are {}", known.join(", ")))
             }
             _ => usage,
         }

@@ -212,7 +212,7 @@ impl SessionSearchArguments {
         };
         let mut query = Query::new(&self.pattern, options).map_err(|error| {
             UsageError::new(format!("pattern {}: {error}", self.pattern))
-                .with_hint("-F takes the pattern as the text itself")
+                .with_hint("`-F` takes the pattern as plain text")
         })?;
         if !self.places.is_empty() {
             query.places = self.places.iter().flat_map(|name| name.places()).collect();

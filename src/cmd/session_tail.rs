@@ -99,7 +99,8 @@ impl Run for SessionTailArguments {
                 return self.whole(session, self.printer(globals, io)?);
             }
             if session.is_document() {
-                let error = UsageError::new("a single document has no tail");
+                let error = UsageError::new("a file that is one JSON document cannot be followed")
+                    .with_hint("without `-f`, `--raw` and `--from` its last messages are shown");
                 return Err(error.about(path.display()).into());
             }
         }

@@ -26,7 +26,7 @@ pub enum ExportError {
     #[error("{} is not a folder", .0.display())]
     File(PathBuf),
     /// The index would replace a file that is not ours.
-    #[error("{} is there and was not exported by turnpipe", .0.display())]
+    #[error("{} already exists and was not exported by turnpipe", .0.display())]
     Foreign(PathBuf),
     /// The manifest is damaged, or of a later version.
     #[error("cannot read {}: {}", .0.display(), .1)]

@@ -145,7 +145,22 @@ fn problems_come_with_a_next_step() {
     std::fs::write(&file, "").unwrap();
     let file = file.to_str().unwrap();
     let session = data("claude-parallel.jsonl");
-    let rows: [(&[&str], i32, &str); 4] = [
+    let document = data("session-document.json");
+    let rows: [(&[&str], i32, &str); 6] = [
+        (
+            &["session", "tail", "--follow", &document],
+            2,
+            &format!(
+                "turnpipe: {document}: a file that is one JSON document cannot be followed\n\
+                 hint: without `-f`, `--raw` and `--from` its last messages are shown\n"
+            ),
+        ),
+        (
+            &["title", "--model", "foo:bar", &session],
+            2,
+            "turnpipe: unknown model provider `foo`\nhint: known providers are openai, anthropic, \
+             gemini, ollama, dashscope, openrouter, llamacpp, vllm, lmstudio\n",
+        ),
         (
             &["title", "--model", "builtin", "nonsense", "-o", "text"],
             2,
