@@ -23,7 +23,7 @@ use crate::io::{Environment, Io, Messages};
 use crate::jsonl::Writer;
 use crate::session::{
     Depth, ExportError, ExportFolder, Filter, Listed, Listing, Prices, Scope, Session, Sessions,
-    list, subagent_files, subagent_folder,
+    list, subagent_files,
 };
 use crate::text::counted;
 
@@ -176,8 +176,7 @@ impl SessionExportArguments {
             let id = session.facts.session_id.clone();
             let id = id.unwrap_or_else(|| stem(session));
             let name = folder.name(&id, &session.path);
-            let started = subagent_folder(&session.path, session.agent);
-            let started = started.and_then(|folder| subagents.get(&folder));
+            let started = subagents.get(&session.path);
             let started = started.map_or(&[][..], Vec::as_slice);
             let links: Arc<[Subagent]> = started
                 .iter()
@@ -227,32 +226,36 @@ struct Outdated<'a> {
     subagents: Arc<[Subagent]>,
 }
 
-/// The subagents of these sessions, by their folders.
+/// The subagents of these sessions, by the files of the sessions.
 fn subagents(
     sessions: &Sessions,
     listing: Listing,
     errors: &mut InputErrors,
 ) -> HashMap<PathBuf, Sessions> {
     let having = sessions.iter().filter(|session| session.subagents > 0);
-    let files = having.flat_map(|session| subagent_files(&session.path, session.agent));
+    let started: HashMap<PathBuf, &PathBuf> = having
+        .flat_map(|session| {
+            let files = subagent_files(&session.path, session.agent);
+            files.into_iter().map(|file| (file, &session.path))
+        })
+        .collect();
     // A session is exported with all its subagents.
     let all = Listing {
         filter: Filter::default(),
         ..listing
     };
-    let (listed, failed) = list(&candidates_at(files), &all);
+    let (listed, failed) = list(&candidates_at(started.keys().cloned()), &all);
     for (path, error) in &failed {
         errors.report(path.display(), &UsageError::reason(error));
     }
-    let mut by_folder: HashMap<PathBuf, Sessions> = HashMap::new();
+    let mut by_session: HashMap<PathBuf, Sessions> = HashMap::new();
     for subagent in listed {
-        let folder = subagent.path.parent().unwrap_or(&subagent.path);
-        by_folder
-            .entry(folder.to_owned())
-            .or_default()
-            .push(subagent);
+        if let Some(session) = started.get(&subagent.path) {
+            let others = by_session.entry((*session).clone()).or_default();
+            others.push(subagent);
+        }
     }
-    by_folder
+    by_session
 }
 
 /// The name of a file without its end.

@@ -17,7 +17,7 @@ use super::statusline::statusline;
 use super::times::Moment;
 use super::{Globals, Outcome, UsageError};
 use crate::io::Io;
-use crate::session::{Depth, Detail, Tally};
+use crate::session::{Depth, Detail, Tally, subagents_beside};
 use crate::text::{counted, terminal_safe_line};
 use crate::wire::records::{Dimension, SessionCostRecord, SessionStatsRecord, SessionToolRecord};
 
@@ -110,12 +110,12 @@ impl Run for SessionStatsArguments {
         let period = since.unwrap_or(Timestamp::MIN)..until.unwrap_or(Timestamp::MAX);
         let mut tally = Tally::within(period, detail);
         let mut errors = InputErrors::new(&io.messages);
-        let candidates = if self.sessions.is_empty() {
+        let mut candidates = Vec::new();
+        if self.sessions.is_empty() {
             self.source.check_roots(&mut errors);
-            self.source.candidates(&io.environment)
-        } else {
-            Vec::new()
-        };
+            candidates = self.source.candidates(&io.environment);
+            candidates.extend(subagents_beside(&candidates));
+        }
         let named = self.source.named_for_reading(&self.sessions, io)?;
         let count = candidates.len() + named.len();
         if count == 0 && form == Form::Text && self.budget.is_none() {

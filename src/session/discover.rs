@@ -1,5 +1,6 @@
 //! Finds session files in folders without opening them.
 
+use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
 use std::io;
 use std::num::NonZeroUsize;
@@ -142,16 +143,48 @@ fn is_subagent(path: &Path) -> bool {
     is_lines && name.as_encoded_bytes().starts_with(b"agent-")
 }
 
-/// The subagent files of a session, sorted by name.
+/// The subagent files of a session, sorted by name; those of its workflows, which have a folder each,
+/// come last.
 pub fn subagent_files(path: &Path, agent: Agent) -> Vec<PathBuf> {
-    let entries = subagent_folder(path, agent).and_then(|folder| fs::read_dir(folder).ok());
-    let Some(entries) = entries else {
+    let Some(folder) = subagent_folder(path, agent) else {
         return Vec::new();
     };
-    let files = entries.flatten().map(|entry| entry.path());
-    let mut files: Vec<PathBuf> = files.filter(|path| is_subagent(path)).collect();
-    files.sort();
+    let mut files = subagents_in(&folder);
+    for workflow in entries(&folder.join("workflows")) {
+        files.extend(subagents_in(&workflow));
+    }
     files
+}
+
+/// The files of subagents that older versions of Claude Code put beside sessions, for the folders of
+/// these candidates.
+pub fn subagents_beside(candidates: &[Candidate]) -> Vec<Candidate> {
+    let parents = candidates.iter().filter_map(|found| found.path.parent());
+    let folders: BTreeSet<&Path> = parents.collect();
+    let files = folders.into_iter().flat_map(subagents_in);
+    let found = files.filter_map(|path| {
+        let metadata = fs::symlink_metadata(&path);
+        let context = FolderContext {
+            is_named: false,
+            ..UNREAD
+        };
+        candidate(path, metadata, context)
+    });
+    found.collect()
+}
+
+fn subagents_in(folder: &Path) -> Vec<PathBuf> {
+    let mut files = entries(folder);
+    files.retain(|path| is_subagent(path));
+    files
+}
+
+/// What a folder holds, sorted; nothing if it cannot be read.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let read = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut entries: Vec<PathBuf> = read.map(|entry| entry.path()).collect();
+    entries.sort();
+    entries
 }
 
 #[cfg(test)]
@@ -164,6 +197,8 @@ mod tests {
         let files = [
             "p/one.jsonl",
             "p/one/subagents/agent-x.jsonl",
+            "p/one/subagents/workflows/w/agent-z.jsonl",
+            "p/one/subagents/workflows/w/journal.jsonl",
             "p/agent-y.jsonl",
             "p/one.jsonl.turnpipe.jsonl",
             "p/chats/session-2.json",
@@ -200,7 +235,14 @@ mod tests {
         let session = root.path().join("p/one.jsonl");
         assert_eq!(
             subagent_files(&session, Agent::Claude),
-            [root.path().join("p/one/subagents/agent-x.jsonl")]
+            [
+                root.path().join("p/one/subagents/agent-x.jsonl"),
+                root.path()
+                    .join("p/one/subagents/workflows/w/agent-z.jsonl")
+            ]
         );
+        let beside = subagents_beside(&found);
+        assert_eq!(beside.len(), 1);
+        assert_eq!(beside[0].path, root.path().join("p/agent-y.jsonl"));
     }
 }

@@ -51,7 +51,7 @@ mod watch;
 pub use agent::Agent;
 pub use discover::{
     Candidate, Found, Root, discover, discover_names, discover_with, subagent_files,
-    subagent_folder,
+    subagent_folder, subagents_beside,
 };
 pub use export::{ExportError, ExportFolder};
 pub use facts::{Facts, History};

@@ -234,6 +234,47 @@ fn the_costs_of_each_file_are_the_same_however_much_of_it_is_read() {
 }
 
 #[test]
+fn subagents_count_wherever_versions_of_claude_code_put_their_files() {
+    let root = tempfile::tempdir().unwrap();
+    let write = |path: &str, id: &str, is_side: bool| {
+        let path = root.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let rows = [
+            json!({"type": "user", "uuid": format!("u{id}"), "isSidechain": is_side,
+                "sessionId": "one", "cwd": "/p", "timestamp": "2026-01-01T00:00:00Z",
+                "message": {"role": "user", "content": "go on"}}),
+            json!({"type": "assistant", "uuid": format!("a{id}"), "isSidechain": is_side,
+                "sessionId": "one", "cwd": "/p", "timestamp": "2026-01-01T00:00:01Z",
+                "message": {"id": id, "role": "assistant", "model": "claude-haiku-4-5",
+                    "content": [], "usage": {"input_tokens": 1, "output_tokens": 10}}}),
+        ];
+        let lines = rows.map(|row| format!("{row}\n")).concat();
+        std::fs::write(path, lines).unwrap();
+    };
+    write("p/one.jsonl", "m", false);
+    write("p/agent-a.jsonl", "old", true);
+    write("p/one/subagents/agent-b.jsonl", "new", true);
+    write("p/one/subagents/workflows/w/agent-c.jsonl", "flow", true);
+    let root = root.path().to_str().unwrap();
+    for by in [&["--by", "session"][..], &[]] {
+        let said = session(&[&["stats", "--root", root, "-o", "jsonl"], by].concat());
+        let records = said.records();
+        assert_eq!(records.len(), 1, "{}", said.text);
+        assert_eq!(records[0]["usage"]["output_tokens"], 40, "{}", said.text);
+        if by.is_empty() {
+            let counts = (&records[0]["sessions"], &records[0]["prompts"]);
+            assert_eq!(counts, (&json!(1), &json!(1)));
+        }
+    }
+    assert_eq!(session(&["list", "--root", root]).records().len(), 1);
+    let pages = tempfile::tempdir().unwrap();
+    let pages = pages.path().to_str().unwrap();
+    let said = session(&["export", pages, "--root", root]);
+    let counts = "1 session, 2 subagents, 3 written";
+    assert!(said.messages.contains(counts), "{}", said.messages);
+}
+
+#[test]
 fn money_in_records_has_no_noise() {
     for by in ["model", "day", "session"] {
         for record in stats(&["--by", by], &FILES).records() {
