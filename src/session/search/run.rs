@@ -79,6 +79,9 @@ impl Session {
         let needles: Vec<&str> = query.needles.iter().flatten().map(String::as_str).collect();
         let mut flow = ControlFlow::Continue(());
         let too_long = for_each_raw_line(self.reader(), &needles, &mut |line| {
+            if detail != Detail::Full && (self.format().holds_results_only)(line.text) {
+                return ControlFlow::Continue(());
+            }
             self.each_entry_on(line.offset, line.text, detail, &mut |_, mut entry| {
                 let repeats = std::mem::take(&mut entry.repeats);
                 let messages = lines.messages_in(entry);
