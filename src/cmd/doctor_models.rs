@@ -1,7 +1,5 @@
 //! The models that `doctor` reports, and how it tries them.
 
-use std::sync::Arc;
-
 use super::doctor::{judged, new};
 use super::progress::ProgressLine;
 use crate::config::Config;
@@ -17,20 +15,13 @@ use crate::wire::records::{DoctorRecord, Subject};
 /// The most tokens of an answer to a trial request; some models think first.
 const TRIAL_TOKENS: u32 = 1024;
 
-/// The most names of other models that are told of.
+/// How many similar names to list at most.
 const MOST_NAMES: usize = 5;
 
 /// Findings about each configured provider and model.
 pub(super) fn models(config: &Config, probe: bool, quiet: bool, io: &mut Io) -> Vec<DoctorRecord> {
     let settings = config.models(None);
-    let connector = |keys| {
-        let world = ModelWorld {
-            environment: io.environment.clone(),
-            clock: Arc::clone(&io.clock),
-            ids: Arc::clone(&io.ids),
-        };
-        Connector::new(settings.clone(), world, keys)
-    };
+    let connector = |keys| Connector::new(settings.clone(), ModelWorld::of(io), keys);
     let providers = connector(KeyCheck::Waived);
     let models = connector(KeyCheck::Demanded);
     let mut findings = Vec::new();
@@ -69,8 +60,8 @@ pub(super) fn models(config: &Config, probe: bool, quiet: bool, io: &mut Io) -> 
     findings
 }
 
-/// Asks a model, and its server for a list of its models. The list is no reason to call a model broken:
-/// not every server has one, or has all of them in it.
+/// Asks a model, and its server which models it has. A model that answers is fine without being listed:
+/// some servers have no list, or an incomplete one.
 fn asked(provider: &dyn Provider, name: &str) -> (String, Result<(), String>) {
     let stop = CancelToken::default();
     let mut request = Request::new(PromptId("doctor_probe"), TRIAL_TOKENS);

@@ -49,8 +49,8 @@ impl ProgressLine {
     }
 
     /// Work on what is read by way of [`counting`](Self::counting), e.g. `labelling`: these files, or
-    /// standard input. Nothing is shown for a pipe: whoever writes to it shows how far it is, on the
-    /// same line of the same terminal.
+    /// standard input. Nothing is shown for a pipe, because the command that writes to it draws its own
+    /// progress on the same line of the terminal.
     pub(super) fn of_input(
         what: &'static str,
         files: &[PathBuf],

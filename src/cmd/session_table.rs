@@ -29,7 +29,7 @@ const VERY_WIDE: usize = 200;
 const LEAST_ROOM: usize = 20;
 const DISPENSABLE: [&str; 4] = ["SIZE", "AGENT", "CALLS", "MESSAGES"];
 
-/// Where they have fewer than this, commands that resume sessions stand on lines of their own.
+/// With less room than this, the command that resumes a session goes on a line of its own.
 const ROOM_BEFORE_RESUME: usize = 40;
 
 /// How wide the columns of branches and models may be.

@@ -53,7 +53,7 @@ pub(super) fn answer(
     }
 }
 
-/// What the standard library says of numbers, and what people are told.
+/// What the standard library says about a bad number, and a plainer wording.
 const NUMBER_PROBLEMS: [(&str, &str); 5] = [
     (
         "number would be zero for non-zero type",

@@ -39,7 +39,7 @@ pub struct Options {
     pub call_ids: String,
     /// What happens to lines that hold no call and no result.
     pub unwanted: UnwantedLines,
-    /// Whether the person is told of the first call that is denied.
+    /// Whether to report the first call that is denied.
     pub mentions_denial: bool,
 }
 

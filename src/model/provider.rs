@@ -37,7 +37,7 @@ pub trait Provider: Send + Sync {
         None
     }
 
-    /// The names of the models that its server has; none where nobody can be asked.
+    /// The names of the models that its server has; empty if there is no server to ask.
     ///
     /// # Errors
     /// The server has no such list.

@@ -89,7 +89,7 @@ impl Facts {
             Some(id) => (Some(id), self.is_subagent),
             None => (later.session_id, later.is_subagent),
         };
-        // What subagents are is told in their own files only.
+        // The model of a subagent only counts in its own file.
         let model = later.model.filter(|_| is_subagent || !later.is_subagent);
         let forked_from = self.forked_from.or(later.forked_from);
         Self {

@@ -48,8 +48,8 @@ fn checked(raw: Box<RawValue>) -> Result<Box<RawValue>, CutOff> {
 }
 
 impl ToolCall {
-    /// A call whose arguments are complete, as far as they came. Without an id it is empty, and made
-    /// when the call is let out; so is the message told.
+    /// A call with all the arguments that came. The message, and an id that is missing, are filled in
+    /// when the call is emitted.
     pub(super) fn seen(id: Option<&str>, name: &str, arguments: Arguments<'_>) -> Self {
         Self {
             id: ToolUseId::from(id.unwrap_or_default()),

@@ -50,12 +50,10 @@ pub fn excerpt(json: &str, limit: usize) -> String {
             redact_strings(&mut value);
             value.to_string()
         }
-        Err(_) => json.trim().to_owned(),
+        Err(_) => redact(json.trim()).into_owned(),
     };
-    // Once more, because the name of a member can tell that its value is a secret.
-    let text = redact(&text);
     if utf16_length(&text) <= limit {
-        return text.into_owned();
+        return text;
     }
     let kept = truncate_utf16(&text, limit.saturating_sub(MORE.len()));
     format!("{kept}{MORE}")
