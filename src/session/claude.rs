@@ -1,8 +1,8 @@
 //! Claude Code: `~/.claude/projects/<directory>/<session>.jsonl`, and turnpipe's own files.
 
-use memchr::memmem;
 use serde_json::value::RawValue;
 
+use super::claude_glance::glance;
 use super::content::{
     anthropic_blocks, anthropic_usage, is_in, is_true, note, string, user_messages,
 };
@@ -17,7 +17,7 @@ pub(super) static CLAUDE: Format = Format {
     agent: Agent::Claude,
     shape: Shape::Tree,
     titles: TitleSearch {
-        needle: "-title\"",
+        words: &["-title\"", "\"summary\""],
         precedence: Precedence::Manual,
     },
     cost_words: &["\"assistant\"", "\"usage\""],
@@ -27,27 +27,9 @@ pub(super) static CLAUDE: Format = Format {
         "\"user\"",
         "\"queued_command\"",
     ],
-    holds_results_only,
+    glance,
     read,
 };
-
-/// Whether a line only holds results of calls that did not fail. Most of a file are such lines, and
-/// finding that out takes much less than reading them. These words stand for themselves, since
-/// quotation marks in strings are escaped; a line that has more of them is read.
-fn holds_results_only(line: &[u8]) -> bool {
-    let find = |text, word: &str| memmem::find(text, word.as_bytes());
-    let Some(result) = find(line, "\"tool_result\"") else {
-        return false;
-    };
-    // What the tool itself says comes behind the message.
-    let own = find(&line[result..], "\"toolUseResult\"");
-    let message = &line[..own.map_or(line.len(), |length| result + length)];
-    let others = ["\"text\"", "\"assistant\"", "\"queued_command\""];
-    let mut errors = memmem::find_iter(message, "\"is_error\"");
-    others.iter().all(|word| find(message, word).is_none())
-        && errors.all(|at| message[at..].starts_with(b"\"is_error\":false"))
-        && find(line, "\"usage\"").is_none()
-}
 
 object! {
     Row {
@@ -295,51 +277,4 @@ fn attachment(row: &Row<'_>, detail: Detail) -> Vec<Message> {
         Origin::Injected
     };
     user_messages(origin, content)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_that_only_hold_results_are_known_unread() {
-        let rows = [
-            (
-                r#"[{"type":"tool_result","tool_use_id":"t","content":"one"}]"#,
-                true,
-            ),
-            (
-                r#"[{"type":"tool_result","tool_use_id":"t","content":"one","is_error":false}]"#,
-                true,
-            ),
-            (
-                r#"[{"type":"tool_result","tool_use_id":"t","content":"a \"text\" of an \"assistant\""}]"#,
-                true,
-            ),
-            (
-                r#"[{"type":"tool_result","tool_use_id":"t","content":"one","is_error":true}]"#,
-                false,
-            ),
-            (
-                r#"[{"type":"tool_result","tool_use_id":"t","content":"one","is_error": true}]"#,
-                false,
-            ),
-            (
-                r#"[{"type":"tool_result","tool_use_id":"t","content":"one"},{"type":"text","text":"typed"}]"#,
-                false,
-            ),
-            (r#""one \"tool_result\"""#, false),
-            (r#""typed""#, false),
-        ];
-        for (content, expected) in rows {
-            let line =
-                format!(r#"{{"type":"user","message":{{"role":"user","content":{content}}}}}"#);
-            assert_eq!(holds_results_only(line.as_bytes()), expected, "{line}");
-            let said = read(&line, Detail::Activity).unwrap().messages;
-            let counts = said.iter().any(|message| {
-                message.origin == Origin::Prompt || message.results().any(|result| result.failed)
-            });
-            assert!(!(expected && counts), "{line}");
-        }
-    }
 }

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::codex_item::{Payload, content, item_messages};
 use super::content::{count, is_in, message, note, string, user_messages};
-use super::format::{Detail, Entry, Format, Precedence, Shape, TitleSearch};
+use super::format::{Detail, Entry, Format, Glance, Precedence, Shape, TitleSearch};
 use super::title::{ManualTitle, TitleRecord};
 use super::{Agent, Facts, History, TitleSource};
 use crate::dialog::{Block, Message, Origin, Role, Usage};
@@ -16,12 +16,12 @@ pub(super) static CODEX: Format = Format {
     agent: Agent::Codex,
     shape: Shape::Sequence,
     titles: TitleSearch {
-        needle: "\"thread_name_updated\"",
+        words: &["\"thread_name_updated\""],
         precedence: Precedence::Later,
     },
     cost_words: &[],
     activity_words: &[],
-    holds_results_only: |_| false,
+    glance: |_| Glance::Anything,
     read,
 };
 

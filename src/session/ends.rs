@@ -5,13 +5,13 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::{Arc, LazyLock};
 
-use memchr::memmem::Finder;
+use memchr::memmem::{self, Finder};
 use memchr::{memchr, memchr_iter, memrchr};
 
 use super::Facts;
 use super::codex_index::ThreadNames;
-use super::format::Detail;
-use super::lines::for_each_line;
+use super::format::{Detail, Glance};
+use super::lines::for_each_raw_line;
 use super::open::SessionFile;
 use super::opened::{Positioned, Session};
 use super::recover::each_entry_on;
@@ -161,7 +161,7 @@ impl Session {
         before: &Facts,
     ) -> io::Result<Facts> {
         let mut found = Facts::default();
-        search_backward(bytes, MODEL.needle(), &mut |hit| {
+        search_backward(bytes, &[MODEL], &mut |hit| {
             if hit.offset < from {
                 return SearchControl::Stop;
             }
@@ -178,7 +178,7 @@ impl Session {
         Ok(found)
     }
 
-    /// Reads the facts in the head. Returns the offset of its end.
+    /// Reads the facts in the head. Returns the offset up to which everything was read.
     fn facts_of_head(&self) -> io::Result<(Facts, u64)> {
         let mut facts = Facts::default();
         for (end, line) in self.head.lines() {
@@ -192,14 +192,23 @@ impl Session {
             file: &self.file,
             at: from,
         };
-        let end = for_each_line(source, from, &mut |line| {
-            if line.offset > LONGEST_HEAD || has_begun(&facts) {
-                return ControlFlow::Break(line.offset);
+        // Only the first prompt may be far from the beginning.
+        let mut end = self.file.size;
+        let mut passed_over = u64::MAX;
+        for_each_raw_line(source, &[], &mut |line| {
+            let start = from + line.offset;
+            if start > LONGEST_HEAD || has_begun(&facts) {
+                end = start;
+                return ControlFlow::Break(());
             }
-            self.add_line(line.raw, Detail::Full, &mut facts);
+            if is_named(&facts) && (self.format().glance)(line.text) != Glance::Anything {
+                passed_over = passed_over.min(start);
+            } else {
+                self.add_line(line.text, Detail::Full, &mut facts);
+            }
             ControlFlow::Continue(())
         })?;
-        Ok((facts, end.unwrap_or(self.file.size)))
+        Ok((facts, end.min(passed_over)))
     }
 
     /// Reads the facts in the tail, from the last line back to the first one at or after `from`.
@@ -246,8 +255,12 @@ impl Session {
 
 /// Whether the start of the session is known.
 fn has_begun(facts: &Facts) -> bool {
-    facts.first_prompt.is_some()
-        && facts.session_id.is_some()
+    facts.first_prompt.is_some() && is_named(facts)
+}
+
+/// The same but for the first prompt.
+fn is_named(facts: &Facts) -> bool {
+    facts.session_id.is_some()
         && facts.started.is_some()
         && (facts.first_cwd.is_some() || facts.cwd_hash.is_some())
 }
@@ -269,12 +282,12 @@ static DIRECTORIES: LazyLock<[Finder<'static>; 2]> =
     LazyLock::new(|| [Finder::new(b"\"cwd\""), Finder::new(b"\"directories\"")]);
 
 /// Prefixes of the keys of models.
-static MODEL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"model"));
+const MODEL: &str = "\"model";
 
 /// Whether the line has a key of a model. In some formats `model` is also a role.
 fn names_a_model(line: &[u8]) -> bool {
-    MODEL.find_iter(line).any(|at| {
-        let rest = &line[at + MODEL.needle().len()..];
+    memmem::find_iter(line, MODEL).any(|at| {
+        let rest = &line[at + MODEL.len()..];
         let key = memchr(b'"', rest).and_then(|end| rest.split_at_checked(end));
         // Inside a string, quotation marks are escaped.
         key.is_some_and(|(key, behind)| {

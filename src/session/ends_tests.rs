@@ -7,17 +7,29 @@ use crate::session::record::SIDE_FILE_SUFFIX;
 #[test]
 fn the_title_is_the_same_whatever_else_is_asked() {
     let own = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":"hi"}}"#;
-    let summary =
-        |leaf: &str| format!(r#"{{"type":"summary","summary":"Sum","leafUuid":"{leaf}"}}"#);
-    let (sum, foreign) = (summary("u1"), summary("foreign"));
+    let summary = |leaf: &str, text: &str| {
+        format!(r#"{{"type":"summary","summary":"{text}","leafUuid":"{leaf}"}}"#)
+    };
+    let (sum, foreign) = (summary("u1", "Sum"), summary("foreign", "Foreign"));
+    let (newer, another) = (summary("u2", "Newer"), own.replace("u1", "u2"));
     let custom = r#"{"type":"custom-title","customTitle":"Custom","sessionId":"s"}"#;
     let qwen = r#"{"uuid":"q1","parentUuid":null,"sessionId":"q","timestamp":"2026-01-01T00:00:00Z","type":"user","message":{"role":"user","parts":[{"text":"hi"}]}}"#;
     let auto = r#"{"uuid":"q2","type":"system","subtype":"custom_title","systemPayload":{"customTitle":"Auto","titleSource":"auto"}}"#;
     let side_file_title = r#"{"type":"custom-title","customTitle":"Beside","sessionId":"s"}"#;
-    let rows: [(Vec<&str>, Option<&str>, Option<&str>); 8] = [
+    let rows: [(Vec<&str>, Option<&str>, Option<&str>); 10] = [
         (vec![own], None, None),
         (vec![own, &sum], None, Some("Sum")),
         (vec![&foreign, own], None, None),
+        (
+            vec![&another, own, &sum, &newer, &foreign],
+            None,
+            Some("Newer"),
+        ),
+        (
+            vec![own, &another, &newer, &sum, &foreign],
+            None,
+            Some("Sum"),
+        ),
         (vec![own, &sum, custom], None, Some("Custom")),
         (vec![own, custom], Some(side_file_title), Some("Custom")),
         (vec![own, &foreign], Some(side_file_title), Some("Beside")),
@@ -40,6 +52,34 @@ fn the_title_is_the_same_whatever_else_is_asked() {
         let text = alone.map(|title| title.text);
         assert_eq!(text.as_deref(), expected, "{number}");
     }
+}
+
+/// Lines that hold no prompt are passed over when it comes late, or never.
+#[test]
+fn whatever_stands_before_the_prompt_the_last_activity_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let row = |minute: usize, content: &str| {
+        format!(
+            r#"{{"uuid":"u{minute}","sessionId":"s","cwd":"/p","timestamp":"2026-01-01T00:{minute:02}:00Z","type":"user","message":{{"role":"user","content":{content}}}}}"#
+        )
+    };
+    let text = "x".repeat(4000);
+    let result = format!(r#"[{{"type":"tool_result","tool_use_id":"t","content":"{text}"}}]"#);
+    let results: Vec<String> = (0..30).map(|minute| row(minute, &result)).collect();
+    let facts = |rows: &[String]| {
+        fs::write(&path, rows.join("\n") + "\n").unwrap();
+        let session = Session::open(&path).unwrap();
+        session.summary(Mapping::Allowed).unwrap()
+    };
+    let without = facts(&results);
+    assert_eq!(without.first_prompt, None);
+    assert_eq!(without.started, "2026-01-01T00:00:00Z".parse().ok());
+    assert_eq!(without.last_activity, "2026-01-01T00:29:00Z".parse().ok());
+    let late = [results, vec![row(30, r#""at last""#), row(31, &result)]].concat();
+    let late = facts(&late);
+    assert_eq!(late.first_prompt.as_deref(), Some("at last"));
+    assert_eq!(late.last_activity, "2026-01-01T00:31:00Z".parse().ok());
 }
 
 #[test]

@@ -18,8 +18,8 @@ pub enum Shape {
 /// How to search for title records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TitleSearch {
-    /// Bytes that every title record contains.
-    pub needle: &'static str,
+    /// Every title record and every summary has one of these words.
+    pub words: &'static [&'static str],
     /// Which of several titles counts.
     pub precedence: Precedence,
 }
@@ -49,6 +49,19 @@ pub enum Detail {
     Full,
 }
 
+/// What is seen of a line without reading it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Glance {
+    /// It holds no message and no title.
+    NoMessage,
+    /// It only holds results of calls that did not fail.
+    Results,
+    /// It only holds thoughts and calls.
+    ThoughtsAndCalls,
+    /// It may hold anything.
+    Anything,
+}
+
 /// A file format.
 #[derive(Debug)]
 pub struct Format {
@@ -62,9 +75,8 @@ pub struct Format {
     pub(super) cost_words: &'static [&'static str],
     /// The same for records about a request, a prompt or a call.
     pub(super) activity_words: &'static [&'static str],
-    /// Whether a line with one of these words is still about none of them: it only holds results of
-    /// calls that did not fail.
-    pub(super) holds_results_only: fn(&[u8]) -> bool,
+    /// What can be said of a line in much less time than reading it takes.
+    pub(super) glance: fn(&[u8]) -> Glance,
     /// Reads one record. Returns `None` if the text is not a JSON object.
     pub(super) read: fn(&str, Detail) -> Option<Entry>,
 }

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::content::{
     count, gemini_blocks, input_of, is_in, message, note, shell_failed, string, user_messages,
 };
-use super::format::{Change, Detail, Entry, Format, Precedence, Shape, TitleSearch};
+use super::format::{Change, Detail, Entry, Format, Glance, Precedence, Shape, TitleSearch};
 use super::title::{ManualTitle, TitleRecord};
 use super::{Agent, Facts, TitleSource};
 use crate::dialog::{Block, Call, CallResult, Message, Origin, Part, Role, Usage};
@@ -21,12 +21,12 @@ pub(super) static GEMINI: Format = Format {
     agent: Agent::Gemini,
     shape: Shape::Replay,
     titles: TitleSearch {
-        needle: "\"summary\"",
+        words: &["\"summary\""],
         precedence: Precedence::Later,
     },
     cost_words: &[],
     activity_words: &[],
-    holds_results_only: |_| false,
+    glance: |_| Glance::Anything,
     read,
 };
 

@@ -8,6 +8,7 @@ mod agent;
 mod archive;
 mod check;
 mod claude;
+mod claude_glance;
 mod codex;
 mod codex_index;
 mod codex_item;

@@ -9,7 +9,7 @@ use super::Agent;
 use super::archive::{self, Unpack, unpacked};
 use super::detect::agent_of;
 use super::ends::{BYTE_ORDER_MARK, Head};
-use super::format::{Detail, Entry, Format};
+use super::format::{Detail, Entry, Format, Glance};
 use super::lines::{Line, Place, for_each_line, for_each_raw_line};
 use super::open::{SessionError, SessionFile, open_safely};
 use super::recover::{each_entry_on, each_record_on};
@@ -44,6 +44,8 @@ pub struct Session {
     pub(super) head: Head,
     /// False if its folder was read, and there is none.
     pub(super) may_have_side_file: bool,
+    /// True if the whole file was searched, and no record in it gives it a title.
+    pub(super) holds_no_title: bool,
 }
 
 impl Session {
@@ -93,6 +95,7 @@ impl Session {
             is_archive,
             head,
             may_have_side_file: true,
+            holds_no_title: false,
         })
     }
 
@@ -160,11 +163,12 @@ impl Session {
             }
             return Ok(());
         }
+        let is_partial = matches!(detail, Detail::Costs | Detail::Activity);
         for_each_raw_line(self.reader(), self.words(detail), &mut |line| {
-            if detail == Detail::Activity && (self.format.holds_results_only)(line.text) {
-                return ControlFlow::Continue(());
+            let glance = || (self.format.glance)(line.text);
+            if !is_partial || !matches!(glance(), Glance::NoMessage | Glance::Results) {
+                self.each_entry_on(line.offset, line.text, detail, visit);
             }
-            self.each_entry_on(line.offset, line.text, detail, visit);
             ControlFlow::Continue(())
         })?;
         Ok(())

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::claude::{manual_title, side_cost_in, title_source};
 use super::content::{count, input_of, is_in, is_true, message, note, result_parts, string};
-use super::format::{Detail, Entry, Format, Part, Precedence, Shape, TitleSearch};
+use super::format::{Detail, Entry, Format, Glance, Part, Precedence, Shape, TitleSearch};
 use super::title::TitleRecord;
 use super::{Agent, Facts};
 use crate::dialog::{Block, Call, CallResult, Media, Message, Origin, Role, Usage};
@@ -15,12 +15,12 @@ pub(super) static PI: Format = Format {
     agent: Agent::Pi,
     shape: Shape::Tree,
     titles: TitleSearch {
-        needle: "\"session_info\"",
+        words: &["\"session_info\""],
         precedence: Precedence::Later,
     },
     cost_words: &[],
     activity_words: &[],
-    holds_results_only: |_| false,
+    glance: |_| Glance::Anything,
     read,
 };
 

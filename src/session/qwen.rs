@@ -4,7 +4,7 @@ use super::claude::{manual_title, side_cost_in, title_source};
 use super::content::{
     gemini_usage, is_in, is_true, message, note, qwen_blocks, string, user_messages,
 };
-use super::format::{Detail, Entry, Format, Part, Precedence, Shape, TitleSearch};
+use super::format::{Detail, Entry, Format, Glance, Part, Precedence, Shape, TitleSearch};
 use super::title::TitleRecord;
 use super::{Agent, Facts};
 use crate::dialog::{Block, Message, Origin, Role};
@@ -15,12 +15,12 @@ pub(super) static QWEN: Format = Format {
     agent: Agent::Qwen,
     shape: Shape::Tree,
     titles: TitleSearch {
-        needle: "\"custom_title\"",
+        words: &["\"custom_title\""],
         precedence: Precedence::Later,
     },
     cost_words: &[],
     activity_words: &[],
-    holds_results_only: |_| false,
+    glance: |_| Glance::Anything,
     read,
 };
 

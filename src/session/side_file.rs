@@ -11,7 +11,7 @@ use super::format::{Detail, Entry};
 use super::lines::for_each_line;
 use super::open::{SessionError, SessionFile, open_safely};
 use super::record::side_file_path;
-use super::title::{TitleRecord, find_title_record};
+use super::title::{TitleRecord, find_titles};
 use crate::dialog::Message;
 use crate::jsonl::{FixedFile, Mapping};
 
@@ -106,7 +106,7 @@ pub(super) fn side_file_title(path: &Path, mapping: Mapping) -> io::Result<Optio
         return Ok(None);
     };
     let mut bytes = FixedFile::new(&file.file, file.size, mapping);
-    find_title_record(&mut bytes, Agent::Claude.format())
+    Ok(find_titles(&mut bytes, Agent::Claude.format())?.0)
 }
 
 /// Opens the side file, if there is a readable one.

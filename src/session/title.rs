@@ -23,7 +23,7 @@ const RACE_DISTANCE: u64 = 1024 * 1024;
 /// automatic title did not see it.
 const RACE_TIME: Duration = Duration::from_mins(1);
 
-/// How many of the last summaries are looked at. Each takes a search of the file.
+/// How many of the last summaries are looked at: as many words as are quickly searched at once.
 const MOST_SUMMARIES: usize = 64;
 
 /// Where a title comes from.
@@ -172,20 +172,28 @@ pub fn find_title<Source: Borrow<File>>(
     file: &mut FixedFile<Source>,
     format: &Format,
 ) -> io::Result<Option<Title>> {
-    Ok(find_title_record(file, format)?.map(|record| record.title))
+    Ok(find_titles(file, format)?.0.map(|record| record.title))
 }
 
-/// The same with everything that the record says.
-pub(super) fn find_title_record<Source: Borrow<File>>(
+/// A summary, and the id of the record that it names.
+type Summary = (String, String);
+
+/// The same with everything that the record says, and the last summaries, the last one first. All of
+/// them are there if there is no title.
+pub(super) fn find_titles<Source: Borrow<File>>(
     file: &mut FixedFile<Source>,
     format: &Format,
-) -> io::Result<Option<TitleRecord>> {
+) -> io::Result<(Option<TitleRecord>, Vec<Summary>)> {
     let search = format.titles;
     let mut rule = TitleRule::new(search.precedence);
-    search_backward(file, search.needle.as_bytes(), &mut |hit| {
+    let mut summaries = Vec::new();
+    search_backward(file, search.words, &mut |hit| {
         let mut control = SearchControl::Continue;
-        let titles = entries_on(format, hit.line).into_iter();
-        for record in titles.rev().filter_map(|entry| entry.title) {
+        for entry in entries_on(format, hit.line).into_iter().rev() {
+            summaries.extend(entry.summary.filter(|_| summaries.len() < MOST_SUMMARIES));
+            let Some(record) = entry.title else {
+                continue;
+            };
             match rule.offer(record, hit.offset) {
                 SearchControl::Continue => {}
                 SearchControl::Stop => return SearchControl::Stop,
@@ -194,7 +202,7 @@ pub(super) fn find_title_record<Source: Borrow<File>>(
         }
         control
     })?;
-    Ok(rule.finish())
+    Ok((rule.finish(), summaries))
 }
 
 /// What the records on a line say, but for their messages.
@@ -246,9 +254,10 @@ impl Session {
         bytes: &mut FixedFile<&File>,
         mapping: Mapping,
     ) -> io::Result<Option<Title>> {
-        let own = match find_title(bytes, self.format())? {
-            Some(title) => Some(title),
-            None => self.summary_title(bytes)?,
+        let own = if self.holds_no_title {
+            None
+        } else {
+            self.own_title(bytes)?
         };
         match self.agent() {
             Agent::Claude | Agent::Qwen | Agent::Pi if own.is_some() => Ok(own),
@@ -256,42 +265,40 @@ impl Session {
         }
     }
 
-    /// The last summary of the conversation. Older versions of Claude Code wrote summaries, mostly
-    /// of other sessions. A summary counts only if the record it names is in this file.
-    fn summary_title(&self, bytes: &mut FixedFile<&File>) -> io::Result<Option<Title>> {
-        if self.agent() != Agent::Claude {
-            return Ok(None);
+    /// The title that counts in the file itself.
+    fn own_title(&self, bytes: &mut FixedFile<&File>) -> io::Result<Option<Title>> {
+        match find_titles(bytes, self.format())? {
+            (Some(record), _) => Ok(Some(record.title)),
+            (None, summaries) if summaries.is_empty() => Ok(None),
+            (None, summaries) => self.summary_title(bytes, summaries),
         }
-        let mut summaries = Vec::new();
-        search_backward(bytes, b"\"summary\"", &mut |hit| {
-            let entries = entries_on(self.format(), hit.line).into_iter();
-            summaries.extend(entries.rev().filter_map(|entry| entry.summary));
-            SearchControl::Continue
-        })?;
-        for (leaf, text) in summaries.into_iter().take(MOST_SUMMARIES) {
-            if self.holds(bytes, &leaf)? {
-                let source = TitleSource::Summary;
-                return Ok(Some(Title { text, source }));
-            }
-        }
-        Ok(None)
     }
 
-    /// Whether a record with this id is in the file.
-    fn holds(&self, bytes: &mut FixedFile<&File>, id: &str) -> io::Result<bool> {
-        let mut is_found = false;
-        search_backward(bytes, id.as_bytes(), &mut |hit| {
-            let entries = entries_on(self.format(), hit.line);
-            is_found = entries
-                .iter()
-                .any(|entry| entry.uuid.as_deref() == Some(id));
-            if is_found {
-                SearchControl::Stop
-            } else {
-                SearchControl::Continue
+    /// The first of `summaries` that names a record in this file. Older versions of Claude Code wrote
+    /// summaries mostly of other sessions.
+    fn summary_title(
+        &self,
+        bytes: &mut FixedFile<&File>,
+        mut summaries: Vec<Summary>,
+    ) -> io::Result<Option<Title>> {
+        let leaves: Vec<&str> = summaries.iter().map(|(leaf, _)| leaf.as_str()).collect();
+        let mut best = None;
+        search_backward(bytes, &leaves, &mut |hit| {
+            for entry in entries_on(self.format(), hit.line) {
+                let named = leaves
+                    .iter()
+                    .position(|leaf| entry.uuid.as_deref() == Some(leaf));
+                best = [best, named].into_iter().flatten().min();
+            }
+            match best {
+                Some(0) => SearchControl::Stop,
+                _ => SearchControl::Continue,
             }
         })?;
-        Ok(is_found)
+        Ok(best.map(|best| Title {
+            text: summaries.swap_remove(best).1,
+            source: TitleSource::Summary,
+        }))
     }
 }
 

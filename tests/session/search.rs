@@ -53,6 +53,39 @@ fn parts_and_roles_can_be_chosen() {
     assert_eq!(search(&["--since", "2100-01-01"]).len(), 0);
 }
 
+/// Where few parts match, the title is known only when all of the file was searched.
+#[test]
+fn hits_come_with_the_title_however_many_there_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let prompt = |number: usize| {
+        format!(
+            r#"{{"type":"user","uuid":"u{number}","parentUuid":null,"sessionId":"s","message":{{"role":"user","content":"needle {number}"}}}}"#
+        )
+    };
+    let title = r#"{"type":"custom-title","customTitle":"Of pins","sessionId":"s"}"#;
+    for (hits, title) in [
+        (3, None),
+        (3, Some(title)),
+        (2500, None),
+        (2500, Some(title)),
+    ] {
+        let mut lines: Vec<String> = (0..hits).map(prompt).collect();
+        lines.extend(title.map(str::to_owned));
+        std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+        let found = session(&["search", "needle", path.to_str().unwrap()]);
+        let records = found.records();
+        let numbers: Vec<Value> = (1..=hits).map(Value::from).collect();
+        let found: Vec<Value> = records
+            .iter()
+            .map(|record| record["line"].clone())
+            .collect();
+        assert_eq!(found, numbers);
+        let expected = title.map_or(Value::Null, |_| Value::from("Of pins"));
+        assert!(records.iter().all(|record| record["title"] == expected));
+    }
+}
+
 #[test]
 fn nothing_found_is_an_answer_and_a_bad_pattern_a_mistake() {
     let file = data("claude-parallel.jsonl");

@@ -10,7 +10,7 @@ use super::query::Query;
 use super::run::Found;
 use crate::session::codex_index::ThreadNames;
 use crate::session::listing::{Listed, Listing};
-use crate::session::{Candidate, SessionError};
+use crate::session::{Candidate, Session, SessionError};
 
 /// How many hits of a thread may be queued.
 const WAITING: usize = 64;
@@ -38,6 +38,12 @@ pub enum SearchEvent {
     },
 }
 
+/// How many hits of a session may wait until all of it was searched.
+const MOST_HELD: usize = 1024;
+
+/// Gets the events, until it breaks.
+type Report<'a> = dyn FnMut(SearchEvent) -> ControlFlow<()> + 'a;
+
 /// An event, or the end of a session.
 type Sent = Option<SearchEvent>;
 
@@ -47,7 +53,7 @@ pub fn search_all(
     candidates: &[Candidate],
     listing: &Listing,
     query: &Query,
-    visit: &mut dyn FnMut(SearchEvent) -> ControlFlow<()>,
+    visit: &mut Report<'_>,
 ) {
     let names = ThreadNames::default();
     let jobs = listing.jobs.get().min(candidates.len());
@@ -98,7 +104,7 @@ fn search(
     listing: &Listing,
     query: &Query,
     names: &ThreadNames,
-    report: &mut dyn FnMut(SearchEvent) -> ControlFlow<()>,
+    report: &mut Report<'_>,
 ) -> ControlFlow<()> {
     let path = candidate.path.clone();
     let found = found_in(candidate, listing, query, names, report);
@@ -111,32 +117,52 @@ fn search(
 }
 
 /// Reports what is found in one session. Returns the number of lines that were too long to parse.
+///
+/// The session's facts are only read once there is a hit, and if possible once all of the file was
+/// searched: then it is known whether a title is in it.
 fn found_in(
     candidate: &Candidate,
     listing: &Listing,
     query: &Query,
     names: &ThreadNames,
-    report: &mut dyn FnMut(SearchEvent) -> ControlFlow<()>,
+    report: &mut Report<'_>,
 ) -> Result<u64, SessionError> {
-    let Some(session) = listing.open(candidate)? else {
+    let Some(mut session) = listing.open(candidate)? else {
         return Ok(0);
     };
-    let mut is_reported = false;
     let mut failure = None;
-    let too_long = session.search(query, &mut |found| {
-        // The session's facts are only read once there is a hit in it.
-        if !is_reported {
-            match listing.examine(&session, candidate.context, names) {
-                Ok(Some(listed)) => report(SearchEvent::Session(listed))?,
-                Ok(None) => return ControlFlow::Break(()),
-                Err(error) => {
-                    failure = Some(error);
-                    return ControlFlow::Break(());
-                }
+    let mut begin = |session: &Session, hits: Vec<Found>, report: &mut Report<'_>| {
+        match listing.examine(session, candidate.context, names) {
+            Ok(Some(listed)) => report(SearchEvent::Session(listed))?,
+            Ok(None) => return ControlFlow::Break(()),
+            Err(error) => {
+                failure = Some(error);
+                return ControlFlow::Break(());
             }
-            is_reported = true;
+        }
+        let mut hits = hits.into_iter();
+        hits.try_for_each(|hit| report(SearchEvent::Found(Box::new(hit))))
+    };
+    let mut held = Some(Vec::new());
+    let searched = session.search(query, &mut |found| {
+        if let Some(hits) = &mut held {
+            hits.push(found);
+            if hits.len() < MOST_HELD {
+                return ControlFlow::Continue(());
+            }
+            return begin(&session, held.take().unwrap_or_default(), report);
         }
         report(SearchEvent::Found(Box::new(found)))
-    })?;
-    failure.map_or(Ok(too_long), Err)
+    });
+    session.holds_no_title = searched
+        .as_ref()
+        .is_ok_and(|searched| searched.holds_no_title);
+    if let Some(hits) = held.filter(|hits| !hits.is_empty()) {
+        // Whoever wants no more hits ends the search at the next event.
+        let _ = begin(&session, hits, report);
+    }
+    match failure {
+        Some(error) => Err(error),
+        None => Ok(searched?.too_long),
+    }
 }

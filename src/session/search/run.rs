@@ -10,7 +10,8 @@ use serde_json::Value;
 use super::excerpt::Excerpt;
 use super::query::Query;
 use crate::dialog::{Block, Message, Origin, Role, Thread};
-use crate::session::format::Detail;
+use crate::jsonl::Prefilter;
+use crate::session::format::{Detail, Glance};
 use crate::session::lines::for_each_raw_line;
 use crate::session::opened::Session;
 use crate::session::tail::MessageLines;
@@ -42,12 +43,20 @@ pub struct Found {
     pub matches: u64,
 }
 
+/// What else is known of a session that was searched.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Searched {
+    /// How many lines were too long to parse.
+    pub too_long: u64,
+    /// Whether no record in the file gives it a title. False if it was not searched to the end.
+    pub holds_no_title: bool,
+}
+
 /// How many hits in repeated records are held back.
 const MOST_HELD: usize = 4096;
 
 impl Session {
-    /// Searches all messages, including those of abandoned branches, until `visit` breaks. Returns
-    /// the number of lines that were too long to parse.
+    /// Searches all messages, including those of abandoned branches, until `visit` breaks.
     ///
     /// # Errors
     /// Reading failed.
@@ -55,7 +64,7 @@ impl Session {
         &self,
         query: &Query,
         visit: &mut dyn FnMut(Found) -> ControlFlow<()>,
-    ) -> io::Result<u64> {
+    ) -> io::Result<Searched> {
         let mut search = Search {
             query,
             visit,
@@ -67,7 +76,7 @@ impl Session {
             self.each_message(Scope::AllBranches, &mut |message| {
                 search.message(None, &message)
             })?;
-            return Ok(0);
+            return Ok(Searched::default());
         }
         // Most of a file are results.
         let detail = if query.places.contains(&HitPlace::Result) {
@@ -76,10 +85,24 @@ impl Session {
             Detail::Counts
         };
         let mut lines = MessageLines::new(Some(self.format()));
-        let needles: Vec<&str> = query.needles.iter().flatten().map(String::as_str).collect();
+        let title_words = self.format().titles.words;
+        let of_title = Prefilter::new(title_words).map_err(io::Error::other)?;
+        let words: Vec<&str> = match &query.needles {
+            Some(needles) => needles
+                .iter()
+                .map(String::as_str)
+                .chain(title_words.iter().copied())
+                .collect(),
+            None => Vec::new(),
+        };
         let mut flow = ControlFlow::Continue(());
-        let too_long = for_each_raw_line(self.reader(), &needles, &mut |line| {
-            if detail != Detail::Full && (self.format().holds_results_only)(line.text) {
+        let mut holds_no_title = true;
+        let too_long = for_each_raw_line(self.reader(), &words, &mut |line| {
+            let glance = (self.format().glance)(line.text);
+            if glance == Glance::Anything {
+                holds_no_title = holds_no_title && of_title.find(line.text, 0).is_none();
+            }
+            if !query.places.iter().any(|place| may_hold(glance, *place)) {
                 return ControlFlow::Continue(());
             }
             self.each_entry_on(line.offset, line.text, detail, &mut |_, mut entry| {
@@ -91,10 +114,24 @@ impl Session {
             });
             flow
         })?;
-        if flow.is_continue() {
+        let is_whole = flow.is_continue();
+        if is_whole {
             let _ = search.finish();
         }
-        Ok(too_long)
+        Ok(Searched {
+            too_long,
+            holds_no_title: holds_no_title && is_whole,
+        })
+    }
+}
+
+/// Whether a line may have such a part of a message.
+fn may_hold(line: Glance, place: HitPlace) -> bool {
+    match line {
+        Glance::NoMessage => false,
+        Glance::Results => place == HitPlace::Result,
+        Glance::ThoughtsAndCalls => matches!(place, HitPlace::Thinking | HitPlace::Call),
+        Glance::Anything => true,
     }
 }
 

@@ -151,12 +151,18 @@ fn lines_that_are_passed_over_hold_no_match() {
                 hits.map(|found| (found.line, found.excerpt.text()))
                     .collect()
             };
-            assert_eq!(
-                summary(&quick),
-                summary(&slow),
-                "{pattern} in {:?}",
-                candidate.path
-            );
+            let name = format!("{pattern} in {}", candidate.path.display());
+            assert_eq!(summary(&quick), summary(&slow), "{name}");
+            for place in places {
+                let query = Query {
+                    places: vec![place],
+                    ..query.clone()
+                };
+                let there = quick.iter().filter(|found| found.place == place).cloned();
+                let there: Vec<Found> = there.collect();
+                let found = all(&candidate.path, &query);
+                assert_eq!(summary(&found), summary(&there), "{place:?}: {name}");
+            }
             total += quick.len();
         }
     }

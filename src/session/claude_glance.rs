@@ -1,0 +1,206 @@
+//! Knows many lines of Claude Code without reading them. Most of a file are results and progress.
+//!
+//! The words that are looked for stand for themselves, since quotation marks in strings are escaped.
+
+use std::sync::LazyLock;
+
+use memchr::{memchr, memmem};
+
+use super::format::Glance;
+use crate::jsonl::Prefilter;
+
+/// Decides by the members before the first nested object, and by a few words behind them.
+pub(super) fn glance(line: &[u8]) -> Glance {
+    let Some(head) = memchr(b'{', line.get(1..).unwrap_or_default()) else {
+        return Glance::Anything;
+    };
+    let (head, rest) = line.split_at(head);
+    let find = |text, word: &str| memmem::find(text, word.as_bytes());
+    let says = |word| find(rest, word).is_some();
+    let kind = find(head, "\"type\":\"").map(|at| &head[at + "\"type\":\"".len()..]);
+    let is = |name: &[u8]| kind.is_some_and(|kind| kind.starts_with(name));
+    let seen = if is(b"progress\"") {
+        Glance::NoMessage
+    } else if is(b"user\"") && holds_results_only(rest) {
+        Glance::Results
+    } else if (is(b"assistant\"") || kind.is_none() && says("\"type\":\"assistant\""))
+        && says("\"content\":[")
+        && !says("\"text\"")
+    {
+        Glance::ThoughtsAndCalls
+    } else {
+        Glance::Anything
+    };
+    // Several records that are glued together name the session several times.
+    let is_whole =
+        || find(head, "\"sessionId\":").is_some() && find(rest, "\"sessionId\"").is_none();
+    if seen != Glance::Anything && is_whole() {
+        seen
+    } else {
+        Glance::Anything
+    }
+}
+
+static WORDS: LazyLock<Option<Prefilter>> = LazyLock::new(|| {
+    let words = [
+        "tool_result",
+        "is_error",
+        "text",
+        "turnpipe",
+        "toolUseResult",
+    ];
+    let words = words.map(|word| format!("\"{word}\""));
+    Prefilter::new(&words.each_ref().map(String::as_str)).ok()
+});
+
+/// Whether the message of a user is nothing but results of calls that did not fail.
+fn holds_results_only(message: &[u8]) -> bool {
+    let Some(words) = &*WORDS else {
+        return false;
+    };
+    let (mut from, mut holds_result) = (0, false);
+    while let Some(at) = words.find(message, from) {
+        let word = &message[at..];
+        if word.starts_with(b"\"tool_result\"") {
+            holds_result = true;
+        } else if word.starts_with(b"\"toolUseResult\"") {
+            // What the tool itself says comes behind the message.
+            return holds_result;
+        } else if !word.starts_with(b"\"is_error\":false") {
+            return false;
+        }
+        from = at + 1;
+    }
+    holds_result
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+    use crate::dialog::{Block, Origin};
+    use crate::session::claude::CLAUDE;
+    use crate::session::{Agent, Root, Session, discover};
+
+    const RESULT: &str = r#"{"type":"tool_result","tool_use_id":"t","content":"one"}"#;
+
+    /// A record of the kind of `role`, with this content.
+    fn said(role: &str, content: &str) -> String {
+        format!(
+            r#"{{"sessionId":"s","type":"{role}","message":{{"role":"{role}","content":{content}}}}}"#
+        )
+    }
+
+    /// What is seen of a line agrees with what it says.
+    fn agrees(line: &str) -> Glance {
+        let seen = glance(line.as_bytes());
+        let messages = CLAUDE.messages(line);
+        let all =
+            |fits: fn(&Block) -> bool| messages.iter().flat_map(|said| &said.blocks).all(fits);
+        let fits = match seen {
+            Glance::Anything => true,
+            Glance::NoMessage => messages.is_empty(),
+            Glance::Results => {
+                all(|block| matches!(block, Block::Result(result) if !result.failed))
+                    && messages.iter().all(|said| said.origin != Origin::Prompt)
+            }
+            Glance::ThoughtsAndCalls => {
+                all(|block| matches!(block, Block::Thinking(_) | Block::Call(_)))
+            }
+        };
+        assert!(fits, "{seen:?}: {line}");
+        seen
+    }
+
+    #[test]
+    fn many_lines_are_known_unread() {
+        let failed = RESULT.replace("\"one\"", "\"one\",\"is_error\":true");
+        let text = r#"{"type":"text","text":"typed"}"#;
+        let call = r#"{"type":"tool_use","id":"t","name":"Read","input":{"file_path":"a"}}"#;
+        let quoting = RESULT.replace("one", r#"a \"text\", a {\"sessionId\":\"s\"}"#);
+        let rows = [
+            ("user", format!("[{RESULT}]"), Glance::Results),
+            ("user", format!("[{quoting},{RESULT}]"), Glance::Results),
+            (
+                "user",
+                format!("[{}]", failed.replace("true", "false")),
+                Glance::Results,
+            ),
+            ("user", format!("[{failed}]"), Glance::Anything),
+            (
+                "user",
+                format!("[{}]", failed.replace("true", " true")),
+                Glance::Anything,
+            ),
+            ("user", format!("[{RESULT},{text}]"), Glance::Anything),
+            (
+                "user",
+                r#""one \"tool_result\"""#.to_owned(),
+                Glance::Anything,
+            ),
+            ("user", r#""typed""#.to_owned(), Glance::Anything),
+            ("assistant", format!("[{call}]"), Glance::ThoughtsAndCalls),
+            ("assistant", format!("[{call},{text}]"), Glance::Anything),
+            ("assistant", r#""text""#.to_owned(), Glance::Anything),
+        ];
+        for (role, content, expected) in rows {
+            let line = said(role, &content);
+            assert_eq!(agrees(&line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn progress_repeats_what_others_say() {
+        let repeated = said("user", r#""typed""#).replace(r#""sessionId":"s","#, "");
+        let line =
+            format!(r#"{{"sessionId":"s","type":"progress","data":{{"message":{repeated}}}}}"#);
+        assert_eq!(agrees(&line), Glance::NoMessage);
+        // The same member deeper down says nothing.
+        let line = said("user", r#""typed","data":{"type":"progress"}"#);
+        assert_eq!(agrees(&line), Glance::Anything);
+    }
+
+    /// A line that was torn and written on holds two records.
+    #[test]
+    fn lines_of_several_records_are_read() {
+        let results = said("user", &format!("[{RESULT}]"));
+        let typed = said("user", r#""typed""#);
+        for end in 0..=results.len() {
+            let line = format!("{}{typed}", &results[..end]);
+            assert_eq!(glance(line.as_bytes()), Glance::Anything, "{line}");
+        }
+    }
+
+    #[test]
+    fn damaged_lines_are_read() {
+        for line in ["", "{", "}", "{}", "{{", "\n", "{\"sessionId\":\"s\"}"] {
+            assert_eq!(glance(line.as_bytes()), Glance::Anything, "{line}");
+        }
+    }
+
+    #[test]
+    fn lines_of_real_sessions_are_what_they_seem() {
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/session");
+        let recordings = std::env::var_os("TURNPIPE_TEST_DATA").map(PathBuf::from);
+        let roots = [Some(data), recordings].into_iter().flatten();
+        let roots: Vec<Root> = roots.map(|path| Root { agent: None, path }).collect();
+        let mut known = 0;
+        for candidate in discover(&roots) {
+            let session = Session::open(&candidate.path);
+            let Some(session) = session
+                .ok()
+                .filter(|session| session.agent() == Agent::Claude)
+            else {
+                continue;
+            };
+            let each = session.each_line(&mut |line| {
+                if let [record] = line.records {
+                    known += u32::from(agrees(record.text(line.raw)) != Glance::Anything);
+                }
+            });
+            each.unwrap();
+        }
+        assert!(known > 3, "only {known}");
+    }
+}
