@@ -156,12 +156,21 @@ pub fn subagent_files(path: &Path, agent: Agent) -> Vec<PathBuf> {
     files
 }
 
-/// The files of subagents that older versions of Claude Code put beside sessions, for the folders of
-/// these candidates.
+/// The files of subagents that belong to no session in the folders of these candidates: those that
+/// older versions of Claude Code put beside sessions, and those whose session is gone.
 pub fn subagents_beside(candidates: &[Candidate]) -> Vec<Candidate> {
     let parents = candidates.iter().filter_map(|found| found.path.parent());
     let folders: BTreeSet<&Path> = parents.collect();
-    let files = folders.into_iter().flat_map(subagents_in);
+    let files = folders.into_iter().flat_map(entries).flat_map(|path| {
+        if is_subagent(&path) {
+            return vec![path];
+        }
+        let session = path.with_extension("jsonl");
+        if path.extension().is_some() || session.exists() {
+            return Vec::new();
+        }
+        subagent_files(&session, Agent::Claude)
+    });
     let found = files.filter_map(|path| {
         let metadata = fs::symlink_metadata(&path);
         let context = FolderContext {
@@ -200,6 +209,7 @@ mod tests {
             "p/one/subagents/workflows/w/agent-z.jsonl",
             "p/one/subagents/workflows/w/journal.jsonl",
             "p/agent-y.jsonl",
+            "p/gone/subagents/agent-w.jsonl",
             "p/one.jsonl.turnpipe.jsonl",
             "p/chats/session-2.json",
             "p/chats/logs.json",
@@ -242,7 +252,8 @@ mod tests {
             ]
         );
         let beside = subagents_beside(&found);
-        assert_eq!(beside.len(), 1);
-        assert_eq!(beside[0].path, root.path().join("p/agent-y.jsonl"));
+        let beside: Vec<&Path> = beside.iter().map(|found| found.path.as_path()).collect();
+        let expected = ["p/agent-y.jsonl", "p/gone/subagents/agent-w.jsonl"];
+        assert_eq!(beside, expected.map(|path| root.path().join(path)));
     }
 }

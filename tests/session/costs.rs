@@ -255,12 +255,14 @@ fn subagents_count_wherever_versions_of_claude_code_put_their_files() {
     write("p/agent-a.jsonl", "old", true);
     write("p/one/subagents/agent-b.jsonl", "new", true);
     write("p/one/subagents/workflows/w/agent-c.jsonl", "flow", true);
+    // Its session's own file was deleted.
+    write("p/gone/subagents/agent-d.jsonl", "gone", true);
     let root = root.path().to_str().unwrap();
     for by in [&["--by", "session"][..], &[]] {
         let said = session(&[&["stats", "--root", root, "-o", "jsonl"], by].concat());
         let records = said.records();
         assert_eq!(records.len(), 1, "{}", said.text);
-        assert_eq!(records[0]["usage"]["output_tokens"], 40, "{}", said.text);
+        assert_eq!(records[0]["usage"]["output_tokens"], 50, "{}", said.text);
         if by.is_empty() {
             let counts = (&records[0]["sessions"], &records[0]["prompts"]);
             assert_eq!(counts, (&json!(1), &json!(1)));
