@@ -64,7 +64,10 @@ impl Run for SessionPathArguments {
                 }
                 Form::Jsonl => {
                     let mapping = self.source.mapping();
-                    let id = session.id(mapping).ok().flatten();
+                    let id = session
+                        .first_facts(mapping)
+                        .ok()
+                        .and_then(|facts| facts.session_id);
                     let title = session.title(mapping).ok().flatten();
                     let (title, source) = title
                         .map(|title| (title.text, title.source.name().to_owned()))

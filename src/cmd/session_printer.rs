@@ -114,6 +114,9 @@ impl Printer {
         if self.look.form == DialogForm::Jsonl {
             return self.writer.record(&to_record(message, about));
         }
+        if about.cwd.is_some() {
+            self.cwd.clone_from(&about.cwd);
+        }
         let pieces = self.outline.push(self.number, message);
         self.pieces(pieces)
     }

@@ -242,13 +242,13 @@ impl SessionTailArguments {
 
     /// What records say about the session. Raw lines say nothing.
     fn about(&self, session: &Session) -> anyhow::Result<About> {
-        let id = if self.raw {
-            None
-        } else {
-            session.id(self.source.mapping())?
-        };
+        if self.raw {
+            return Ok(About::default());
+        }
+        let facts = session.first_facts(self.source.mapping())?;
         Ok(About {
-            session_id: id.map(SessionId),
+            session_id: facts.session_id.map(SessionId),
+            cwd: facts.cwd,
             ..About::default()
         })
     }

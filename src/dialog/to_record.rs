@@ -9,13 +9,15 @@ use crate::wire::{MessageId, SessionId, ToolUseId};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// What a record contains in addition to its message.
+/// Where a message comes from.
 #[derive(Debug, Clone, Default)]
 pub struct About {
     /// The session.
     pub session_id: Option<SessionId>,
     /// The subagent, if it is the file of one.
     pub agent_id: Option<String>,
+    /// The directory of the session, for text: paths below it are shown without it.
+    pub cwd: Option<String>,
 }
 
 /// The record of a message.

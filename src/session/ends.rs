@@ -117,15 +117,15 @@ impl Session {
         })
     }
 
-    /// The session id, if the file names one.
+    /// The facts at the start of the file.
     ///
     /// # Errors
     /// Reading failed.
-    pub fn id(&self, mapping: Mapping) -> io::Result<Option<String>> {
+    pub fn first_facts(&self, mapping: Mapping) -> io::Result<Facts> {
         if self.is_document() {
-            return Ok(self.facts(mapping)?.0.session_id);
+            return Ok(self.facts(mapping)?.0);
         }
-        Ok(self.facts_of_head()?.0.session_id)
+        Ok(self.facts_of_head()?.0)
     }
 
     pub(super) fn facts_of_ends(&self, bytes: &mut FixedFile<&File>) -> io::Result<Facts> {

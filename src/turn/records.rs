@@ -85,7 +85,7 @@ impl Scribe {
     fn record(&self, message: Message) -> DialogRecord {
         let about = About {
             session_id: Some(self.session_id.clone()),
-            agent_id: None,
+            ..About::default()
         };
         let message = Message {
             uuid: Some(self.moment.uuid()),

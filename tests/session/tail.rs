@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::bench::{data, files, recordings, session, turnpipe};
 
@@ -39,6 +39,26 @@ fn the_last_messages_and_the_last_lines() {
     assert_eq!(all[0]["offset"], whole.len());
     let document = session(&["tail", &data("session-document.json"), "-n", "1"]).records();
     assert_eq!(document[0]["content"], "quota");
+}
+
+#[test]
+fn people_see_paths_as_in_session_show() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let row = |role: &str, content: Value| {
+        let said = json!({"type": role, "uuid": role, "sessionId": "s", "cwd": "/p",
+            "message": {"id": "m", "role": role, "content": content}});
+        format!("{said}\n")
+    };
+    let input = json!({"file_path": "/p/src/a.rs"});
+    let call = json!([{"type": "tool_use", "id": "t", "name": "Read", "input": input}]);
+    let text = row("user", json!("Look")) + &row("assistant", call);
+    fs::write(&path, text).unwrap();
+    for command in ["tail", "show"] {
+        let said = session(&[command, path.to_str().unwrap(), "-o", "text"]).text;
+        assert!(said.contains("src/a.rs"), "{command}: {said}");
+        assert!(!said.contains("/p/src"), "{command}: {said}");
+    }
 }
 
 #[test]
