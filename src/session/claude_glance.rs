@@ -21,13 +21,13 @@ pub(super) fn glance(line: &[u8]) -> Glance {
     let is = |name: &[u8]| kind.is_some_and(|kind| kind.starts_with(name));
     let seen = if is(b"progress\"") {
         Glance::NoMessage
-    } else if is(b"user\"") && holds_results_only(rest) {
+    } else if is(b"user\"") && holds_results_only(line) {
         Glance::Results
     } else if (is(b"assistant\"") || kind.is_none() && says("\"type\":\"assistant\""))
         && says("\"content\":[")
         && !says("\"text\"")
     {
-        Glance::ThoughtsAndCalls
+        Glance::NoText
     } else {
         Glance::Anything
     };
@@ -46,6 +46,8 @@ static WORDS: LazyLock<Option<Prefilter>> = LazyLock::new(|| {
         "tool_result",
         "is_error",
         "text",
+        "image",
+        "document",
         "turnpipe",
         "toolUseResult",
     ];
@@ -53,14 +55,14 @@ static WORDS: LazyLock<Option<Prefilter>> = LazyLock::new(|| {
     Prefilter::new(&words.each_ref().map(String::as_str)).ok()
 });
 
-/// Whether the message of a user is nothing but results of calls that did not fail.
-fn holds_results_only(message: &[u8]) -> bool {
+/// Whether the message on the line of a user is nothing but results of calls that did not fail.
+fn holds_results_only(line: &[u8]) -> bool {
     let Some(words) = &*WORDS else {
         return false;
     };
     let (mut from, mut holds_result) = (0, false);
-    while let Some(at) = words.find(message, from) {
-        let word = &message[at..];
+    while let Some(at) = words.find(line, from) {
+        let word = &line[at..];
         if word.starts_with(b"\"tool_result\"") {
             holds_result = true;
         } else if word.starts_with(b"\"toolUseResult\"") {
@@ -78,12 +80,16 @@ fn holds_results_only(message: &[u8]) -> bool {
 mod tests {
     use std::path::{Path, PathBuf};
 
+    use proptest::prelude::*;
+
     use super::*;
     use crate::dialog::{Block, Origin};
     use crate::session::claude::CLAUDE;
     use crate::session::{Agent, Root, Session, discover};
 
     const RESULT: &str = r#"{"type":"tool_result","tool_use_id":"t","content":"one"}"#;
+
+    const NAMED: &str = r#""sessionId":"s""#;
 
     /// A record of the kind of `role`, with this content.
     fn said(role: &str, content: &str) -> String {
@@ -105,9 +111,7 @@ mod tests {
                 all(|block| matches!(block, Block::Result(result) if !result.failed))
                     && messages.iter().all(|said| said.origin != Origin::Prompt)
             }
-            Glance::ThoughtsAndCalls => {
-                all(|block| matches!(block, Block::Thinking(_) | Block::Call(_)))
-            }
+            Glance::NoText => all(|block| !matches!(block, Block::Text(_))),
         };
         assert!(fits, "{seen:?}: {line}");
         seen
@@ -140,7 +144,7 @@ mod tests {
                 Glance::Anything,
             ),
             ("user", r#""typed""#.to_owned(), Glance::Anything),
-            ("assistant", format!("[{call}]"), Glance::ThoughtsAndCalls),
+            ("assistant", format!("[{call}]"), Glance::NoText),
             ("assistant", format!("[{call},{text}]"), Glance::Anything),
             ("assistant", r#""text""#.to_owned(), Glance::Anything),
         ];
@@ -176,6 +180,70 @@ mod tests {
     fn damaged_lines_are_read() {
         for line in ["", "{", "}", "{}", "{{", "\n", "{\"sessionId\":\"s\"}"] {
             assert_eq!(glance(line.as_bytes()), Glance::Anything, "{line}");
+        }
+    }
+
+    /// A content block in a message of `role`.
+    fn block(role: &str) -> impl Strategy<Value = &'static str> + use<> {
+        let by_user = [
+            RESULT,
+            r#"{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"\"assistant\""}]}"#,
+            r#"{"type":"tool_result","tool_use_id":"t","is_error":true,"content":"{\"type\":\"progress\"}"}"#,
+            r#"{"is_error":false,"tool_use_id":"t","type":"tool_result","content":"two"}"#,
+            r#"{"type":"image","source":{"type":"base64","data":""}}"#,
+            r#"{"type":"text","text":"typed"}"#,
+        ];
+        let by_model = [
+            r#"{"type":"text","text":"said"}"#,
+            r#"{"type":"thinking","thinking":"\"sessionId\":"}"#,
+            r#"{"type":"tool_use","id":"t","name":"T","input":{"type":"assistant","text":[]}}"#,
+            r#"{"type":"tool_use","id":"t","name":"T","input":{"type":"user","message":{}}}"#,
+        ];
+        prop::sample::select(match role {
+            "assistant" => by_model.to_vec(),
+            _ => by_user.to_vec(),
+        })
+    }
+
+    /// Members of a record, in any order.
+    fn members() -> impl Strategy<Value = Vec<String>> {
+        let kind = prop::sample::select(vec!["user", "assistant", "progress", "attachment"]);
+        let content = |kind| prop::collection::vec(block(kind), 0..4);
+        kind.prop_flat_map(move |kind| (Just(kind), content(kind), any::<bool>(), block("user")))
+            .prop_map(|(kind, content, is_text, own)| {
+                let content = if is_text {
+                    r#""typed""#.to_owned()
+                } else {
+                    format!("[{}]", content.join(","))
+                };
+                vec![
+                    NAMED.to_owned(),
+                    format!(r#""type":"{kind}""#),
+                    format!(r#""message":{{"role":"{kind}","content":{content}}}"#),
+                    format!(r#""toolUseResult":{own}"#),
+                    r#""attachment":{"type":"queued_command","prompt":"typed"}"#.to_owned(),
+                ]
+            })
+            .prop_flat_map(|members| {
+                let all = members.len();
+                prop::sample::subsequence(members, 1..=all).prop_shuffle()
+            })
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_seen_is_so(records in prop::collection::vec(members(), 1..3)) {
+            let records = records.iter().map(|members| format!("{{{}}}", members.join(",")));
+            let records: Vec<String> = records.collect();
+            match records.as_slice() {
+                [record] => {
+                    agrees(record);
+                }
+                records if records.iter().all(|record| record.contains(NAMED)) => {
+                    assert_eq!(glance(records.concat().as_bytes()), Glance::Anything);
+                }
+                _ => {}
+            }
         }
     }
 

@@ -56,8 +56,8 @@ pub(super) enum Glance {
     NoMessage,
     /// It only holds results of calls that did not fail.
     Results,
-    /// It only holds thoughts and calls.
-    ThoughtsAndCalls,
+    /// It holds no text, and no prompt.
+    NoText,
     /// It may hold anything.
     Anything,
 }

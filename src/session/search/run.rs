@@ -130,7 +130,7 @@ fn may_hold(line: Glance, place: HitPlace) -> bool {
     match line {
         Glance::NoMessage => false,
         Glance::Results => place == HitPlace::Result,
-        Glance::ThoughtsAndCalls => matches!(place, HitPlace::Thinking | HitPlace::Call),
+        Glance::NoText => place != HitPlace::Text,
         Glance::Anything => true,
     }
 }
