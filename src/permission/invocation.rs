@@ -10,6 +10,11 @@ use crate::shell::{CommandPart, PartWord, analyse};
 /// How deep command lines in the arguments of commands are looked at.
 const DEEPEST: usize = 4;
 
+/// Keywords behind which a command begins.
+const BEFORE_COMMANDS: &[&str] = &[
+    "!", "coproc", "do", "elif", "else", "if", "then", "time", "until", "while",
+];
+
 /// A program and its arguments, with the files that it is redirected from and to.
 pub(super) struct Invocation {
     pub(super) words: Vec<PartWord>,
@@ -62,19 +67,42 @@ fn collect(
 /// What may be run by a text that is not understood: anything between signs that separate commands.
 pub(super) fn guessed(script: &str, surroundings: &Surroundings<'_>) -> Vec<Invocation> {
     let script = script.replace("\\\n", "").replace('>', " > ");
-    script
-        .split([';', '|', '&', '\n', '(', ')', '{', '}', '`'])
-        .map(|piece| piece.replace(['"', '\'', '\\'], ""))
-        .filter(|piece| !piece.trim().is_empty())
-        .map(|piece| {
-            let words = piece.split_whitespace().map(|word| PartWord {
-                span: 0..0,
-                text: word.to_owned(),
-                value: (!word.contains('$')).then(|| word.to_owned()),
-            });
-            Invocation::new(words.collect(), true, surroundings)
-        })
-        .collect()
+    let mut found = Vec::new();
+    for piece in script.split([';', '|', '&', '\n', '(', ')', '{', '}', '`']) {
+        let piece = piece.replace(['"', '\'', '\\'], "");
+        let words = piece.split_whitespace().map(|word| PartWord {
+            span: 0..0,
+            text: word.to_owned(),
+            value: (!word.contains('$')).then(|| word.to_owned()),
+        });
+        let words: Vec<PartWord> = words.collect();
+        let command = CommandPart {
+            words: without_beginning(&words).to_vec(),
+            ..CommandPart::default()
+        };
+        let levels = command.levels().into_iter().map(|level| level.words);
+        let ways = std::iter::once(words).chain(levels);
+        found.extend(
+            ways.filter(|words| !words.is_empty())
+                .map(|words| Invocation::new(words, true, surroundings)),
+        );
+    }
+    found
+}
+
+/// Without the keywords, assignments and redirections before a command.
+fn without_beginning(mut words: &[PartWord]) -> &[PartWord] {
+    while let Some((first, rest)) = words.split_first() {
+        let text = first.text.as_str();
+        words = match text {
+            ">" | "<" => rest.get(1..).unwrap_or_default(),
+            _ if BEFORE_COMMANDS.contains(&text) || text.contains(['=', '<']) => rest,
+            // The descriptor that is redirected.
+            _ if text.bytes().all(|byte| byte.is_ascii_digit()) => rest,
+            _ => break,
+        };
+    }
+    words
 }
 
 impl Invocation {

@@ -73,6 +73,8 @@ const JOINED: &[&str] = &[
     "if @; then #; fi",
     "(@) && (#)",
     "for i in 1 2; do @; #; done",
+    "f() { @; #; }; f",
+    "f() { while @; do ! #; done; }; f",
 ];
 
 fn some(of: &'static [&'static str]) -> impl Strategy<Value = Vec<String>> {

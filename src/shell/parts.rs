@@ -17,7 +17,7 @@ use super::table::WRAPPERS;
 use super::word::Word;
 
 /// A command with its arguments, a condition in `[[ … ]]`, or assignments or redirections alone.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommandPart {
     /// Where it stands in the text, without assignments and redirections around its words.
     pub span: Range<usize>,

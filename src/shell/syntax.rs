@@ -164,6 +164,11 @@ pub(super) fn screen(command: &str) -> Result<(), Refusal> {
         };
         return Err(read_differently(index..index + 1, what));
     }
+    let unescaped = command.trim_end_matches("\\\\");
+    if unescaped.ends_with('\\') {
+        let end = unescaped.len();
+        return Err(read_differently(end - 1..end, "a backslash at the end"));
+    }
     if continues_after_blanks(command) {
         Ok(())
     } else {
