@@ -90,12 +90,14 @@ pub(super) fn list_of_objects(line: &[u8]) -> Option<Vec<Range<usize>>> {
     is_list.then(|| elements.into_iter().map(range).collect())
 }
 
-/// Whether there is nothing wrong with a line that is not wanted.
+/// Whether there is nothing wrong with a line that is not wanted. The bracket of a list of objects may
+/// stand before the first one.
 pub(super) fn is_sound(line: &[u8]) -> bool {
     if list_of_objects(line).is_some() {
         return true;
     }
-    let text = &line[event_field_length(line)..];
+    let record = &line[usize::from(line.starts_with(b"[{"))..];
+    let text = &record[event_field_length(record)..];
     let value = match first_value(text) {
         FirstValue::Missing => 0..0,
         FirstValue::Object(range) => range,

@@ -269,8 +269,7 @@ impl<Source: Read> Reader<Source> {
     fn first_damaged(&self, end: usize) -> usize {
         if let Spread::Whole(length) = self.spread {
             let object = &self.buffer[self.start..self.start + length];
-            let is_sound = is_sound(object) || object.strip_prefix(b"[").is_some_and(is_sound);
-            return if is_sound { end } else { self.start };
+            return if is_sound(object) { end } else { self.start };
         }
         let mut at = self.start;
         let mut text = self.start + self.bom_length();
