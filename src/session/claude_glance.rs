@@ -4,7 +4,8 @@
 
 use std::sync::LazyLock;
 
-use memchr::{memchr, memmem};
+use memchr::memchr;
+use memchr::memmem::Finder;
 
 use super::format::Glance;
 use crate::jsonl::Prefilter;
@@ -15,31 +16,48 @@ pub(super) fn glance(line: &[u8]) -> Glance {
         return Glance::Anything;
     };
     let (head, rest) = line.split_at(head);
-    let find = |text, word: &str| memmem::find(text, word.as_bytes());
-    let says = |word| find(rest, word).is_some();
-    let kind = find(head, "\"type\":\"").map(|at| &head[at + "\"type\":\"".len()..]);
+    let names = &*NAMES;
+    let says = |word: &Finder<'_>| word.find(rest).is_some();
+    let kind = names.kind.find(head);
+    let kind = kind.map(|at| &head[at + names.kind.needle().len()..]);
     let is = |name: &[u8]| kind.is_some_and(|kind| kind.starts_with(name));
     let seen = if is(b"progress\"") {
         Glance::NoMessage
     } else if is(b"user\"") && holds_results_only(line) {
         Glance::Results
-    } else if (is(b"assistant\"") || kind.is_none() && says("\"type\":\"assistant\""))
-        && says("\"content\":[")
-        && !says("\"text\"")
+    } else if (is(b"assistant\"") || kind.is_none() && says(&names.by_model))
+        && says(&names.blocks)
+        && !says(&names.text)
     {
         Glance::NoText
     } else {
         Glance::Anything
     };
     // Several records that are glued together name the session several times.
-    let is_whole =
-        || find(head, "\"sessionId\":").is_some() && find(rest, "\"sessionId\"").is_none();
+    let is_whole = || names.session.find(head).is_some() && !says(&names.session);
     if seen != Glance::Anything && is_whole() {
         seen
     } else {
         Glance::Anything
     }
 }
+
+/// What the members that matter are called, ready to be looked for.
+struct Names {
+    kind: Finder<'static>,
+    by_model: Finder<'static>,
+    blocks: Finder<'static>,
+    text: Finder<'static>,
+    session: Finder<'static>,
+}
+
+static NAMES: LazyLock<Names> = LazyLock::new(|| Names {
+    kind: Finder::new("\"type\":\""),
+    by_model: Finder::new("\"type\":\"assistant\""),
+    blocks: Finder::new("\"content\":["),
+    text: Finder::new("\"text\""),
+    session: Finder::new("\"sessionId\""),
+});
 
 static WORDS: LazyLock<Option<Prefilter>> = LazyLock::new(|| {
     let words = [
