@@ -80,6 +80,7 @@ impl CallDecisions {
                 action: &call.action,
                 directory,
                 working_directories: &context.allowed_directories,
+                confines_reads: false,
                 home: context.environment.text("HOME").map(Path::new),
                 real_path: &real_path,
             },

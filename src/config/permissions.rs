@@ -354,6 +354,7 @@ mod tests {
                 action: &action,
                 directory: Path::new("/"),
                 working_directories: &["/".into()],
+                confines_reads: false,
                 home: None,
                 real_path: &|path| Some(path.to_owned()),
             },

@@ -66,6 +66,7 @@ fn holds(rule: &Rule, example: &str, directory: &Path, home: Option<&Path>) -> b
         action: &action,
         directory,
         working_directories: &[directory.to_owned()],
+        confines_reads: false,
         home,
         real_path: &|path| Some(path.to_owned()),
     };

@@ -491,6 +491,7 @@ fn request<'a>(
         action,
         directory: &session.directory,
         working_directories: &session.allowed_directories,
+        confines_reads: false,
         home: session.environment.text("HOME").map(Path::new),
         real_path: &real_path,
     }

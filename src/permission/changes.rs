@@ -1,7 +1,7 @@
 //! What commands do to files.
 
 use super::command::{Command, is_harmlessly_set};
-use super::invocation::{edits_in_place, joined};
+use super::invocation::joined;
 use super::named_file::{NamedFile, outline};
 use super::programs;
 use super::surroundings::Surroundings;
@@ -63,7 +63,8 @@ impl Command<'_> {
         };
         // Without the option that makes it write, only a script that starts nothing reads.
         let is_plain = program != "sed" || {
-            let kept = level.words.iter().filter(|word| !edits_in_place(word));
+            let kept = level.words.iter();
+            let kept = kept.filter(|word| !programs::CHANGES.is_mark(program, word));
             let without = joined(kept.map(|word| word.text.as_str()));
             analyse(&without).verdict.is_read_only()
         };

@@ -1,17 +1,21 @@
 //! A command line as rules see it: its commands, and all that each of them may start.
 
 use std::cell::OnceCell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use super::command_pattern::CommandPattern;
 use super::directories::{self, Target};
-use super::invocation::{Invocation, guessed, joined, started};
+use super::invocation::{Invocation, joined};
 use super::named_file::{NamedFile, outline};
+use super::started::{Started, guessed, started};
 use super::surroundings::{Place, Surroundings};
 use super::wildcard::GAP;
 use super::{domain, programs};
-use crate::shell::{CommandPart, PartWord};
+use crate::shell::{CommandPart, PartInput, PartWord};
+
+/// Maximum number of option letters in one word that a value may follow.
+const MAX_LETTERS: usize = 8;
 
 /// Variables that may be set before a command that a rule allows.
 static HARMLESS_VARIABLES: LazyLock<Vec<&str>> = LazyLock::new(|| {
@@ -29,6 +33,8 @@ pub(super) struct Command<'a> {
     pub(super) levels: Vec<CommandPart>,
     /// All that may be run.
     pub(super) invocations: Vec<Invocation>,
+    /// Whether it may also run commands that are only known when it runs.
+    pub(super) runs_unknown: bool,
     /// Where it may run; nothing if that is not known.
     pub(super) directories: Vec<PathBuf>,
     /// What has to match for it to be allowed.
@@ -55,9 +61,10 @@ pub(super) fn commands<'a>(
     surroundings: &Surroundings<'_>,
 ) -> Vec<Command<'a>> {
     let Some(parts) = parts else {
-        let invocations = guessed(script, surroundings);
-        return vec![Command::new(script, Vec::new(), invocations, Vec::new())];
+        let started = guessed(script, surroundings);
+        return vec![Command::new(script, Vec::new(), started, Vec::new())];
     };
+    let printed = printed(parts);
     let parts: Vec<Vec<CommandPart>> = parts.iter().map(CommandPart::levels).collect();
     let directories = directories::of(script, &parts, surroundings);
     parts
@@ -67,22 +74,31 @@ pub(super) fn commands<'a>(
             let written = levels
                 .first()
                 .and_then(|part| script.get(part.span.clone()));
-            let invocations = started(&levels, surroundings);
-            Command::new(
-                written.unwrap_or_default(),
-                levels,
-                invocations,
-                directories,
-            )
+            let started = started(&levels, &printed, surroundings);
+            Command::new(written.unwrap_or_default(), levels, started, directories)
         })
         .collect()
+}
+
+/// The texts that commands print because they are among their words or in their here-documents.
+fn printed(parts: &[CommandPart]) -> Vec<String> {
+    let texts = parts.iter().flat_map(|part| {
+        let arguments = part.words.iter().skip(1);
+        let arguments = arguments.map(|word| word.value.as_deref().unwrap_or(&word.text));
+        let input = match &part.input {
+            PartInput::Text(text) => text.clone(),
+            PartInput::Inherited | PartInput::Given => None,
+        };
+        std::iter::once(joined(arguments)).chain(input)
+    });
+    texts.collect()
 }
 
 impl<'a> Command<'a> {
     fn new(
         text: &'a str,
         levels: Vec<CommandPart>,
-        invocations: Vec<Invocation>,
+        started: Started,
         directories: Vec<PathBuf>,
     ) -> Self {
         let mut known = Vec::new();
@@ -113,7 +129,8 @@ impl<'a> Command<'a> {
         Self {
             text,
             levels,
-            invocations,
+            invocations: started.invocations,
+            runs_unknown: started.runs_unknown,
             directories,
             known,
             named: OnceCell::new(),
@@ -197,7 +214,7 @@ impl Command<'_> {
                     && reached.all(|to| surroundings.is_inside(&surroundings.place(&to)))
             }
         };
-        part.only_reads && is_harmlessly_set(part) && stays()
+        part.only_reads && is_harmlessly_set(part) && stays() && !self.reads_outside(surroundings)
     }
 
     /// The file that a word, or a part of it, means where the command runs.
@@ -208,6 +225,72 @@ impl Command<'_> {
         surroundings: &Surroundings<'_>,
     ) -> Vec<NamedFile> {
         NamedFile::of(name, word, &self.directories, surroundings)
+    }
+
+    /// Whether it may change a file that is only known when it runs.
+    pub(super) fn changes_unknown(&self, surroundings: &Surroundings<'_>) -> bool {
+        let mut files = self
+            .redirected(surroundings)
+            .iter()
+            .chain(self.changed(surroundings));
+        files.any(|file| matches!(file, NamedFile::Somewhere(_)))
+    }
+
+    /// Whether it may read a file that is only known when it runs.
+    pub(super) fn reads_unknown(&self, surroundings: &Surroundings<'_>) -> bool {
+        let mut outlines = self
+            .read_words()
+            .map(|word| (outline(word, surroundings), word));
+        outlines.any(|(outline, word)| {
+            let files = names_in(&outline).flat_map(|name| self.file(name, word, surroundings));
+            let is_option = outline.starts_with('-') && word.value.is_some();
+            let mut files = files.filter(|_| !is_option);
+            files.any(|file| matches!(file, NamedFile::Somewhere(_)))
+        })
+    }
+
+    /// Whether reads are confined to the working directories, and it may read a file elsewhere.
+    pub(super) fn reads_outside(&self, surroundings: &Surroundings<'_>) -> bool {
+        let is_inside = |file: &NamedFile| match file {
+            NamedFile::Known(place) => {
+                place.name == Path::new("/dev/null") || surroundings.is_inside(place)
+            }
+            NamedFile::Outlined { path, is_glob } => {
+                let known = path.to_string_lossy();
+                let known = known.split(GAP).next().unwrap_or_default();
+                let directory = known
+                    .rsplit_once('/')
+                    .map_or("", |(directory, _)| directory);
+                *is_glob && surroundings.is_inside(&surroundings.place(Path::new(directory)))
+            }
+            NamedFile::Somewhere(_) => false,
+        };
+        let is_outside = |word: &PartWord| {
+            let outline = outline(word, surroundings);
+            let name = match outline.strip_prefix('-') {
+                Some(option) => match option.split_once('=') {
+                    Some((_, value)) => value,
+                    // `-d/` is a separator.
+                    None => option
+                        .get(1..)
+                        .filter(|value| value.len() > 1)
+                        .unwrap_or_default(),
+                },
+                None => &outline,
+            };
+            let mut files = self.file(name, word, surroundings).into_iter();
+            !name.is_empty() && files.any(|file| !is_inside(&file))
+        };
+        surroundings.request.confines_reads && self.read_words().any(is_outside)
+    }
+
+    /// The words that may name a file that it reads.
+    fn read_words(&self) -> impl Iterator<Item = &PartWord> {
+        self.invocations.iter().flat_map(|one| {
+            let is_text = programs::TEXTS.contains(one.program());
+            let skipped = if is_text { one.words.len() } else { 1 };
+            one.words.iter().skip(skipped).chain(&one.reads)
+        })
     }
 
     /// The files that it is redirected from, or that any of its words may name.
@@ -245,8 +328,7 @@ impl Command<'_> {
             let mut changed = Vec::new();
             for word in words {
                 let outline = outline(word, surroundings);
-                if !outline.starts_with('-') {
-                    let name = outline.strip_prefix("of=").unwrap_or(&outline);
+                for name in names_in(&outline).filter(|name| !name.starts_with('-')) {
                     changed.extend(self.file(name, word, surroundings));
                 }
             }
@@ -271,7 +353,7 @@ fn known_text(word: &PartWord, by_value: bool) -> &str {
 pub(super) fn is_harmlessly_set(part: &CommandPart) -> bool {
     part.assignments
         .iter()
-        .all(|name| HARMLESS_VARIABLES.contains(&name.as_str()))
+        .all(|assignment| HARMLESS_VARIABLES.contains(&assignment.name.as_str()))
 }
 
 /// Whether the command starts something that rules with a star do not see.
@@ -289,18 +371,16 @@ fn starts_unseen(part: &CommandPart) -> bool {
     }
 }
 
-/// The parts of a word that may name a file: all of it, and what stands behind an option's letter, `=`
-/// or `@`.
+/// The parts of a word that may name a file: all of it, and what follows letters of options, `=` or `@`.
 fn names_in(word: &str) -> impl Iterator<Item = &str> {
     let behind_sign = word
         .match_indices(['=', '@'])
         .filter_map(|(at, _)| word.get(at + 1..));
-    let behind_letter = word
-        .strip_prefix('-')
-        .and_then(|option| option.get(1..))
-        .filter(|_| !word.starts_with("--"));
+    let letters = word.strip_prefix('-').unwrap_or_default();
+    let count = letters.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let behind_letters = (1..=count.min(MAX_LETTERS)).filter_map(|at| letters.get(at..));
     std::iter::once(word)
         .chain(behind_sign)
-        .chain(behind_letter)
+        .chain(behind_letters)
         .filter(|name| !name.is_empty())
 }

@@ -9,6 +9,17 @@ pub(super) struct CommandPattern {
     pattern: Wildcard,
     /// Without its arguments, if they may be missing.
     without_arguments: Option<Wildcard>,
+    reordered: Option<Reordered>,
+}
+
+/// The words of a pattern such as `git reset --hard *`, whose options may stand anywhere.
+#[derive(Debug, Clone)]
+struct Reordered {
+    /// The words that are not options.
+    operands: Vec<String>,
+    /// The letters of short options.
+    letters: String,
+    long_options: Vec<String>,
 }
 
 impl CommandPattern {
@@ -24,10 +35,14 @@ impl CommandPattern {
             .strip_suffix(" *")
             .filter(|_| wildcard.stars() == 1)
             .map(Wildcard::parse);
+        let reordered = without_arguments
+            .as_ref()
+            .and_then(|_| Reordered::parse(&pattern));
         Self {
             text: pattern,
             pattern: wildcard,
             without_arguments,
+            reordered,
         }
     }
 
@@ -51,7 +66,63 @@ impl CommandPattern {
         self.alternatives().any(|pattern| pattern.may_cover(text))
     }
 
+    /// Whether it is about these words of a command, of which a part may not be known, if options in
+    /// another order mean the same (`rm -v -fr x` for `rm -rf *`).
+    pub(super) fn may_cover_reordered(&self, words: &[String]) -> bool {
+        self.reordered
+            .as_ref()
+            .is_some_and(|pattern| pattern.may_cover(words))
+    }
+
     fn alternatives(&self) -> impl Iterator<Item = &Wildcard> {
         std::iter::once(&self.pattern).chain(&self.without_arguments)
+    }
+}
+
+impl Reordered {
+    /// Reads a pattern whose only star is its last word; `None` if it has no options.
+    fn parse(pattern: &str) -> Option<Self> {
+        let words = pattern.strip_suffix(" *")?.split_whitespace();
+        let (options, operands): (Vec<&str>, Vec<&str>) =
+            words.partition(|word| word.starts_with('-'));
+        let is_long = |option: &&str| option.starts_with("--");
+        let (long, short): (Vec<&str>, Vec<&str>) = options.into_iter().partition(is_long);
+        let owned = |words: Vec<&str>| words.into_iter().map(str::to_owned).collect();
+        let pattern = Self {
+            operands: owned(operands),
+            letters: short.concat().replace('-', ""),
+            long_options: owned(long),
+        };
+        (pattern.letters.len() + pattern.long_options.len() > 0).then_some(pattern)
+    }
+
+    fn may_cover(&self, words: &[String]) -> bool {
+        let (options, operands): (Vec<&str>, Vec<&str>) = words
+            .iter()
+            .map(String::as_str)
+            .partition(|word| word.starts_with('-'));
+        // The values of options before a subcommand look like operands.
+        let mut found = operands.iter();
+        let has_operands = self
+            .operands
+            .first()
+            .is_some_and(|program| operands.first() == Some(&program.as_str()))
+            && self
+                .operands
+                .iter()
+                .all(|operand| found.any(|word| word == operand));
+        let has_letter = |letter: char| {
+            let mut short = options.iter().filter(|option| !option.starts_with("--"));
+            short.any(|option| option.contains(letter))
+        };
+        let has_long = |name: &String| {
+            let mut options = options
+                .iter()
+                .filter_map(|option| option.strip_prefix(name.as_str()));
+            options.any(|rest| rest.is_empty() || rest.starts_with('='))
+        };
+        has_operands
+            && self.letters.chars().all(has_letter)
+            && self.long_options.iter().all(has_long)
     }
 }

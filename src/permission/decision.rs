@@ -64,7 +64,8 @@ impl Rules {
     }
 
     fn decide_commands(&self, mode: Mode, only_reads: bool, call: &Call<'_>) -> Decided {
-        if only_reads && !self.restrict_commands() {
+        let confines_reads = call.surroundings.request.confines_reads;
+        if only_reads && !confines_reads && !self.restrict_commands() {
             let (decision, by) = reads_only();
             return decided(decision, by);
         }
@@ -75,7 +76,13 @@ impl Rules {
                 let (decision, by) =
                     self.decide_command(mode, only_reads, command, call.surroundings);
                 let remedy = match by {
-                    DecidedBy::Default { .. } => remedy::of_command(command, call.surroundings),
+                    DecidedBy::Default { .. } => {
+                        let mut rules = self.that(Behavior::Allow);
+                        let is_allowed = command.is_redirection()
+                            || command.only_reads(call.surroundings)
+                            || rules.any(|rule| rule.allows_command(command));
+                        remedy::of_command(command, is_allowed, call.surroundings)
+                    }
                     _ => None,
                 };
                 CheckedPart {
@@ -134,7 +141,10 @@ impl Rules {
         if let Some(rule) = self.restricting_command(command, surroundings) {
             return by_rule(rule);
         }
-        if only_reads {
+        if mode != Mode::BypassPermissions && self.may_restrict_unknown(command, surroundings) {
+            return builtin(Decision::Ask, "unresolved");
+        }
+        if only_reads && !command.reads_outside(surroundings) {
             return reads_only();
         }
         if command.removes_critical(surroundings) {
@@ -183,14 +193,14 @@ impl Rules {
             .iter()
             .map(|place| self.allowing_to_write(place, surroundings))
             .collect();
-        let are_inside = || targets.iter().all(|place| surroundings.is_inside(place));
+        let accepts_edits =
+            mode == Mode::AcceptEdits && targets.iter().all(|place| surroundings.is_inside(place));
         let mut allowing = self.that(Behavior::Allow);
         if let Some(rule) = allowing.find(|rule| rule.allows_command(command))
-            && (rules.is_some() || are_inside())
+            && (rules.is_some() || accepts_edits)
         {
             return Some(by_rule(rule));
         }
-        let accepts_edits = mode == Mode::AcceptEdits && are_inside();
         if accepts_edits && command.edits_inside(surroundings) {
             return Some((Decision::Allow, by_mode(mode)));
         }

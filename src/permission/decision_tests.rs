@@ -101,6 +101,7 @@ impl Row {
             action: &action,
             directory,
             working_directories: &[directory.to_owned()],
+            confines_reads: false,
             home: Some(Path::new("/home/u")),
             real_path: &|path| self.real_path(path),
         })

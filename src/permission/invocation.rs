@@ -1,19 +1,14 @@
-//! What a command may start: itself, what it is a wrapper of, and what is in its arguments.
+//! A program with its arguments, in the ways in which rules may write it.
+
+use std::ops::Range;
 
 use super::command_pattern::CommandPattern;
 use super::named_file::outline;
 use super::programs;
 use super::surroundings::Surroundings;
 use super::wildcard::GAP;
-use crate::shell::{CommandPart, PartWord, analyse};
-
-/// How deep command lines in the arguments of commands are looked at.
-const DEEPEST: usize = 4;
-
-/// Keywords behind which a command begins.
-const BEFORE_COMMANDS: &[&str] = &[
-    "!", "coproc", "do", "elif", "else", "if", "then", "time", "until", "while",
-];
+use crate::shell::{CommandPart, PartInput, PartWord, analyse};
+use crate::text::patched_files;
 
 /// A program and its arguments, with the files that it is redirected from and to.
 pub(super) struct Invocation {
@@ -21,100 +16,33 @@ pub(super) struct Invocation {
     pub(super) reads: Vec<PartWord>,
     pub(super) writes: Vec<PartWord>,
     /// Whether it may begin at any of the words, as behind `xargs`.
-    begins_anywhere: bool,
+    pub(super) begins_anywhere: bool,
+    /// Files that it changes without naming them in its words.
+    patched: Vec<PartWord>,
+    /// The words, with gaps for what is not known; the first one without directories.
+    outlines: Vec<String>,
     /// Ways to write it.
     texts: Vec<String>,
 }
 
-/// All that may be run by a command, which is given with those that it starts in its place.
-pub(super) fn started(levels: &[CommandPart], surroundings: &Surroundings<'_>) -> Vec<Invocation> {
-    let mut found = Vec::new();
-    collect(levels, DEEPEST, surroundings, &mut found);
-    found
-}
-
-fn collect(
-    levels: &[CommandPart],
-    deeper: usize,
-    surroundings: &Surroundings<'_>,
-    found: &mut Vec<Invocation>,
-) {
-    for level in levels {
-        let invocation = Invocation {
-            reads: level.reads.clone(),
-            writes: level.writes.clone(),
-            ..Invocation::new(level.words.clone(), false, surroundings)
-        };
-        let is_starter = invocation.begins_anywhere;
-        let arguments = level.words.iter().skip(1).filter(|_| is_starter);
-        found.push(invocation);
-        for script in arguments.filter_map(|word| word.value.as_deref()) {
-            if !script.contains([' ', '\t', '\n', ';', '|', '&']) {
-                continue;
-            }
-            match analyse(script).parts.filter(|_| deeper > 0) {
-                Some(parts) => {
-                    for part in parts.iter() {
-                        collect(&part.levels(), deeper - 1, surroundings, found);
-                    }
-                }
-                None => found.extend(guessed(script, surroundings)),
-            }
-        }
-    }
-}
-
-/// What may be run by a text that is not understood: anything between signs that separate commands.
-pub(super) fn guessed(script: &str, surroundings: &Surroundings<'_>) -> Vec<Invocation> {
-    let script = script.replace("\\\n", "").replace('>', " > ");
-    let mut found = Vec::new();
-    for piece in script.split([';', '|', '&', '\n', '(', ')', '{', '}', '`']) {
-        let piece = piece.replace(['"', '\'', '\\'], "");
-        let words = piece.split_whitespace().map(|word| PartWord {
-            span: 0..0,
-            text: word.to_owned(),
-            value: (!word.contains('$')).then(|| word.to_owned()),
-        });
-        let words: Vec<PartWord> = words.collect();
-        let command = CommandPart {
-            words: without_beginning(&words).to_vec(),
-            ..CommandPart::default()
-        };
-        let levels = command.levels().into_iter().map(|level| level.words);
-        let ways = std::iter::once(words).chain(levels);
-        found.extend(
-            ways.filter(|words| !words.is_empty())
-                .map(|words| Invocation::new(words, true, surroundings)),
-        );
-    }
-    found
-}
-
-/// Without the keywords, assignments and redirections before a command.
-fn without_beginning(mut words: &[PartWord]) -> &[PartWord] {
-    while let Some((first, rest)) = words.split_first() {
-        let text = first.text.as_str();
-        words = match text {
-            ">" | "<" => rest.get(1..).unwrap_or_default(),
-            _ if BEFORE_COMMANDS.contains(&text) || text.contains(['=', '<']) => rest,
-            // The descriptor that is redirected.
-            _ if text.bytes().all(|byte| byte.is_ascii_digit()) => rest,
-            _ => break,
-        };
-    }
-    words
-}
-
 impl Invocation {
-    fn new(words: Vec<PartWord>, is_guessed: bool, surroundings: &Surroundings<'_>) -> Self {
-        let outlines: Vec<String> = words
+    pub(super) fn new(
+        words: Vec<PartWord>,
+        is_guessed: bool,
+        surroundings: &Surroundings<'_>,
+    ) -> Self {
+        let mut outlines: Vec<String> = words
             .iter()
             .map(|word| outline(word, surroundings))
             .collect();
-        let begins_anywhere = is_guessed
-            || outlines
-                .first()
-                .is_some_and(|program| programs::STARTS.contains(programs::name(program)));
+        let arguments = words.get(1..).unwrap_or_default();
+        let is_starter = |program: &String| {
+            let program = programs::name(program);
+            programs::STARTS.contains(program)
+                || programs::STARTS_INSIDE.contains_with(program, arguments)
+                || (programs::INTERPRETS.contains(program) && !is_known_to_read(&words))
+        };
+        let begins_anywhere = is_guessed || outlines.first().is_some_and(is_starter);
         let written = joined(words.iter().map(|word| word.text.as_str()));
         let meant = joined(outlines.iter().map(String::as_str));
         // By whatever path.
@@ -125,27 +53,107 @@ impl Invocation {
                 word
             }
         }));
-        let mut texts = vec![written, meant, by_name];
-        texts.dedup();
-        Self {
+        if let Some(program) = outlines.first_mut() {
+            *program = programs::name(program).to_owned();
+        }
+        let mut invocation = Self {
             words,
             reads: Vec::new(),
             writes: Vec::new(),
             begins_anywhere,
-            texts,
+            patched: Vec::new(),
+            outlines,
+            texts: vec![written, meant, by_name],
+        };
+        // `git -C . push` is a `git push` as well.
+        for at in invocation.operand_positions().skip(1) {
+            let outlines = &invocation.outlines;
+            let kept = outlines.iter().take(1).chain(outlines.iter().skip(at));
+            let text = joined(kept.map(String::as_str));
+            invocation.texts.push(text);
         }
+        invocation.texts.dedup();
+        invocation
+    }
+
+    /// The name of the program, without directories.
+    pub(super) fn program(&self) -> &str {
+        self.outlines.first().map_or("", String::as_str)
+    }
+
+    /// The indices of words that may be the first one after the program's own options: each option
+    /// may have a value, or not. `docker container` counts as such an option.
+    pub(super) fn operand_positions(&self) -> impl Iterator<Item = usize> + use<> {
+        let is_option = |at: usize| {
+            self.outlines
+                .get(at)
+                .is_some_and(|word| word.starts_with('-'))
+        };
+        let mut positions = vec![1];
+        let mut at = 1;
+        while is_option(at) {
+            at += 1;
+            positions.push(at);
+            let has_value = self
+                .outlines
+                .get(at - 1)
+                .is_some_and(|word| word.contains('='));
+            if !has_value && !is_option(at) && at < self.outlines.len() {
+                at += 1;
+                positions.push(at);
+            }
+        }
+        let groups = |at: &usize| {
+            let group = self.outlines.get(*at).map(String::as_str);
+            matches!(
+                (self.program(), group),
+                ("docker" | "podman" | "nerdctl", Some("container"))
+            )
+        };
+        let within: Vec<usize> = positions
+            .iter()
+            .filter(|at| groups(at))
+            .map(|at| at + 1)
+            .collect();
+        positions.extend(within);
+        positions.retain(|at| *at < self.outlines.len());
+        positions.into_iter()
+    }
+
+    /// Adds the files of the patch that `apply_patch` gets.
+    pub(super) fn patch(&mut self, level: &CommandPart) {
+        let input = match &level.input {
+            PartInput::Text(Some(text)) => Some(text.as_str()),
+            PartInput::Text(None) | PartInput::Given | PartInput::Inherited => None,
+        };
+        let arguments = self.words.iter().skip(1).map(|word| word.value.as_deref());
+        let texts = arguments.chain(std::iter::once(input));
+        let word = |name: &str, value: Option<&str>| PartWord {
+            span: Range::default(),
+            text: name.to_owned(),
+            value: value.map(str::to_owned),
+        };
+        let mut files = Vec::new();
+        for text in texts.flatten() {
+            files.extend(patched_files(text).map(|file| word(file, Some(file))));
+        }
+        if files.is_empty() {
+            files.push(word("$patch", None));
+        }
+        self.patched = files;
     }
 
     /// Whether it may match; what is not known matches.
     pub(super) fn may_be(&self, pattern: &CommandPattern) -> bool {
-        self.texts.iter().any(|text| {
-            pattern.may_cover(text)
-                || (self.begins_anywhere
-                    && text
-                        .match_indices(' ')
-                        .filter_map(|(at, _)| text.get(at + 1..))
-                        .any(|rest| !rest.starts_with(GAP) && pattern.may_cover(rest)))
-        })
+        pattern.may_cover_reordered(&self.outlines)
+            || self.texts.iter().any(|text| {
+                pattern.may_cover(text)
+                    || (self.begins_anywhere
+                        && text
+                            .match_indices(' ')
+                            .filter_map(|(at, _)| text.get(at + 1..))
+                            .any(|rest| !rest.starts_with(GAP) && pattern.may_cover(rest)))
+            })
     }
 
     /// The words behind the first program that is wanted.
@@ -169,21 +177,19 @@ impl Invocation {
     /// The words that name files which it changes by itself.
     pub(super) fn changed(&self) -> impl Iterator<Item = &PartWord> {
         let operands = self.behind(|program, words| {
-            program == ">"
-                || (programs::CHANGES.contains(program)
-                    && (program != "sed" || words.iter().any(edits_in_place)))
+            program == ">" || programs::CHANGES.contains_with(program, words)
         });
-        operands.chain(&self.writes)
+        operands.chain(&self.writes).chain(&self.patched)
     }
+}
+
+/// Whether the analysis says that a command only reads.
+fn is_known_to_read(words: &[PartWord]) -> bool {
+    let command = joined(words.iter().map(|word| word.text.as_str()));
+    analyse(&command).verdict.is_read_only()
 }
 
 /// Words with blanks between them.
 pub(super) fn joined<'a>(words: impl Iterator<Item = &'a str>) -> String {
     words.collect::<Vec<_>>().join(" ")
-}
-
-/// Whether it is an option by which `sed` changes its files.
-pub(super) fn edits_in_place(word: &PartWord) -> bool {
-    word.text.starts_with("--in-place")
-        || (word.text.starts_with('-') && !word.text.starts_with("--") && word.text.contains('i'))
 }

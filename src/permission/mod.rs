@@ -21,6 +21,7 @@ mod remedy;
 mod request;
 mod rule;
 mod rules;
+mod started;
 mod surroundings;
 mod table;
 mod tool_name;

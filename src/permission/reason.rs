@@ -27,6 +27,9 @@ impl Decided {
                 "critical-path" => format!(
                     "{what} removes what is never removed without approval, and nobody can be asked"
                 ),
+                "unresolved" => format!(
+                    "what {what} runs or names is only known when it runs, and a rule denies some of that"
+                ),
                 "protected" => format!(
                     "{what} changes a file that decides what programs run, and nobody can be asked"
                 ),

@@ -1,6 +1,6 @@
 //! Rules that would allow what is left open.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::command::Command;
@@ -15,19 +15,7 @@ pub(super) fn of_call(request: &Request<'_>) -> Option<String> {
             let [path] = writes.as_slice() else {
                 return None;
             };
-            let start = request.working_directories.first()?;
-            Some(match path.strip_prefix(start) {
-                Ok(below) => {
-                    let directory = below
-                        .parent()
-                        .filter(|parent| !parent.as_os_str().is_empty());
-                    match directory {
-                        Some(directory) => format!("Edit(./{}/**)", directory.display()),
-                        None => format!("Edit(./{})", below.display()),
-                    }
-                }
-                Err(_) => format!("Edit(/{})", path.display()),
-            })
+            edit_rule(path, request)
         }
         Action::Fetch { url } => Some(format!("WebFetch(domain:{})", domain::host(url)?)),
         Action::Anything => Some(request.tool.to_owned()),
@@ -35,12 +23,37 @@ pub(super) fn of_call(request: &Request<'_>) -> Option<String> {
     }
 }
 
+/// A rule for changing a file, and those beside it.
+fn edit_rule(path: &Path, request: &Request<'_>) -> Option<String> {
+    let start = request.working_directories.first()?;
+    Some(match path.strip_prefix(start) {
+        Ok(below) => {
+            let directory = below
+                .parent()
+                .filter(|parent| !parent.as_os_str().is_empty());
+            match directory {
+                Some(directory) => format!("Edit(./{}/**)", directory.display()),
+                None => format!("Edit(./{})", below.display()),
+            }
+        }
+        Err(_) => format!("Edit(/{})", path.display()),
+    })
+}
+
 /// A rule for one command: its program and subcommand with any arguments. What starts or interprets
 /// anything, and what changes files, only as it is.
-pub(super) fn of_command(command: &Command<'_>, surroundings: &Surroundings<'_>) -> Option<String> {
-    let targets = command.redirection_targets(surroundings)?;
-    if !targets.iter().all(|place| surroundings.is_inside(place)) {
-        return None;
+/// For one that may run apart from the file that it is redirected to (`is_allowed`), a rule for that file.
+pub(super) fn of_command(
+    command: &Command<'_>,
+    is_allowed: bool,
+    surroundings: &Surroundings<'_>,
+) -> Option<String> {
+    match command.redirection_targets(surroundings)?.as_slice() {
+        [] => {}
+        [place] if is_allowed && surroundings.is_inside(place) => {
+            return edit_rule(&place.name, surroundings.request);
+        }
+        _ => return None,
     }
     let words = command.known_words()?;
     let program = *words.first()?;

@@ -50,6 +50,9 @@ pub struct Request<'a> {
     pub directory: &'a Path,
     /// The directories that the session works in; the first one is where it began. Never empty.
     pub working_directories: &'a [PathBuf],
+    /// Whether a command that only reads needs permission if it may read outside of the working
+    /// directories.
+    pub confines_reads: bool,
     /// The home directory, if there is one.
     pub home: Option<&'a Path>,
     /// Where an absolute path leads when all links are followed; `None` if that cannot be told.

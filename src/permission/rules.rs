@@ -134,6 +134,25 @@ impl Rules {
         })
     }
 
+    /// Whether what a command runs or names is only known when it runs, and a rule may restrict that.
+    pub(super) fn may_restrict_unknown(
+        &self,
+        command: &Command<'_>,
+        surroundings: &Surroundings<'_>,
+    ) -> bool {
+        let restricts = |rule: &Rule| match rule.specifier {
+            Specifier::Command(_) => command.runs_unknown,
+            Specifier::Reading(_) => {
+                command.reads_unknown(surroundings) || command.changes_unknown(surroundings)
+            }
+            Specifier::Writing(_) => command.changes_unknown(surroundings),
+            Specifier::Any | Specifier::Domain(_) | Specifier::Argument | Specifier::Nothing => {
+                false
+            }
+        };
+        self.restricting(restricts).is_some()
+    }
+
     /// The strictest one that restricts a call that is no command line.
     pub(super) fn restricting_call(&self, call: &Call<'_>) -> Option<&Rule> {
         let surroundings = call.surroundings;

@@ -15,6 +15,8 @@ pub(super) struct Place {
     pub(super) repeated: bool,
     /// Its output goes to another command, which may end first.
     pub(super) is_piped: bool,
+    /// A pipe or a redirection of a construct around it gives it its standard input.
+    pub(super) has_input: bool,
     /// Directly in an item of a `case`, which `;;` ends.
     pub(super) in_case_item: bool,
 }

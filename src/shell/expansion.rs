@@ -199,16 +199,40 @@ fn operand_length(text: &str) -> Option<usize> {
     }
 }
 
-/// The value of the `$'…'` that `text` begins with, and its length in bytes; `None` if an
-/// escape is not understood or no quote closes it.
+/// Returns the value of the `$'…'` that `text` begins with, and its length in bytes; `None` if an
+/// escape stands for anything but one ASCII character other than NUL, or no quote closes it.
 pub(super) fn ansi_c_quoted(text: &str) -> Option<(String, usize)> {
     let inside = text.strip_prefix("$'")?;
     let mut value = String::new();
-    let mut characters = inside.char_indices();
-    while let Some((index, character)) = characters.next() {
-        match character {
-            '\'' => return Some((value, index + 3)),
-            '\\' => value.push(match characters.next()?.1 {
+    let mut at = 0;
+    loop {
+        let rest = inside.get(at..)?;
+        match rest.chars().next()? {
+            '\'' => return Some((value, at + 3)),
+            '\\' => {
+                let (escaped, length) = ansi_c_escape(rest.get(1..)?)?;
+                value.push(escaped);
+                at += 1 + length;
+            }
+            character => {
+                value.push(character);
+                at += character.len_utf8();
+            }
+        }
+    }
+}
+
+/// The character that an escape stands for, given what follows its backslash, and the length of
+/// that in bytes.
+fn ansi_c_escape(text: &str) -> Option<(char, usize)> {
+    let first = text.chars().next()?;
+    let (digits, radix, most) = match first {
+        '0'..='7' => (text, 8, 3),
+        'x' => (&text[1..], 16, 2),
+        'u' => (&text[1..], 16, 4),
+        'U' => (&text[1..], 16, 8),
+        _ => {
+            let value = match first {
                 'n' => '\n',
                 't' => '\t',
                 'r' => '\r',
@@ -217,20 +241,18 @@ pub(super) fn ansi_c_quoted(text: &str) -> Option<(String, usize)> {
                 'e' | 'E' => '\x1b',
                 'f' => '\x0c',
                 'v' => '\x0b',
-                escaped @ ('\\' | '\'' | '"' | '?') => escaped,
-                'x' => {
-                    let digits = inside.get(characters.offset()..characters.offset() + 2)?;
-                    let code = u8::from_str_radix(digits, 16).ok()?;
-                    characters.nth(1)?;
-                    // Bytes of a longer character would have to be put together.
-                    char::from(code.is_ascii().then_some(code).filter(|code| *code != 0)?)
-                }
+                '\\' | '\'' | '"' | '?' => first,
                 _ => return None,
-            }),
-            _ => value.push(character),
+            };
+            return Some((value, 1));
         }
-    }
-    None
+    };
+    let is_digit = |letter: &char| letter.is_digit(radix);
+    let count = digits.chars().take(most).take_while(is_digit).count();
+    let code = u32::from_str_radix(digits.get(..count)?, radix).ok()?;
+    // Bytes of a longer character would have to be put together, and NUL ends the text.
+    let value = char::from_u32(code).filter(|value| value.is_ascii() && *value != '\0')?;
+    Some((value, text.len() - digits.len() + count))
 }
 
 #[cfg(test)]
@@ -300,8 +322,12 @@ mod tests {
             (r"$'\x2d\x2dfix'", Some(("--fix", 14))),
             (r"$'\x00'", None),
             (r"$'\xff'", None),
-            (r"$'\u002d'", None),
-            (r"$'\055'", None),
+            (r"$'\x2Z\x9'", Some(("\x02Z\t", 10))),
+            (r"$'\u002dx\U0000002E'", Some(("-x.", 20))),
+            (r"$'\055\1011'", Some(("-A1", 12))),
+            (r"$'\u00e9'", None),
+            (r"$'\777'", None),
+            (r"$'\u'", None),
             (r"$'\cA'", None),
             ("$'open", None),
             ("$''", Some(("", 3))),

@@ -15,6 +15,7 @@ mod lexer;
 mod options;
 mod parsed_command;
 mod parts;
+mod portable;
 mod redirection;
 mod refusal;
 mod requirement;
@@ -28,7 +29,8 @@ mod word;
 pub use analysis::{Analysis, Verdict, analyse};
 pub use command_list::{CommandList, Follows, SimpleCommand, simple_commands};
 pub use commands::may_verify_signatures;
-pub use parts::{CommandPart, PartWord};
+pub use parts::{CommandPart, PartAssignment, PartInput, PartWord};
+pub use portable::differs_between_shells;
 pub use requirement::{GitScope, GitUse, Requirement};
 
 #[cfg(test)]

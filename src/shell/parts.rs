@@ -12,6 +12,7 @@ use super::command_list::is_reserved;
 use super::expansion::identifier_length;
 use super::options;
 use super::parsed_command::ParsedCommand;
+use super::redirection::Redirection;
 use super::refusal::Refusal;
 use super::table::WRAPPERS;
 use super::word::Word;
@@ -23,10 +24,12 @@ pub struct CommandPart {
     pub span: Range<usize>,
     /// The program and its arguments; none if it only assigns or redirects.
     pub words: Vec<PartWord>,
-    /// The names of the variables that are assigned before it.
-    pub assignments: Vec<String>,
+    /// The variables that are assigned before it.
+    pub assignments: Vec<PartAssignment>,
     /// These assignments as they are written, with a blank behind each.
     pub assigned: String,
+    /// Where its standard input comes from, files aside.
+    pub input: PartInput,
     /// The files that it is redirected from.
     pub reads: Vec<PartWord>,
     /// The files that it is redirected to.
@@ -34,6 +37,27 @@ pub struct CommandPart {
     /// Whether it changes nothing wherever it runs, apart from the files that it is redirected to and
     /// what assignments before its words change. What a word of a language says is not looked at.
     pub only_reads: bool,
+}
+
+/// `NAME=value` before a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartAssignment {
+    /// The variable.
+    pub name: String,
+    /// The value without quotes and escapes; `None` if it is only known when it runs.
+    pub value: Option<String>,
+}
+
+/// The standard input of a command.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum PartInput {
+    /// The same as that of the command line.
+    #[default]
+    Inherited,
+    /// What a pipe, or a redirection of a construct around it, gives.
+    Given,
+    /// A here-document or a here-string; `None` if its text is only known when it runs.
+    Text(Option<String>),
 }
 
 /// A word of a command.
@@ -54,6 +78,7 @@ impl CommandPart {
         text: &str,
         range: Range<usize>,
         simple: &ParsedCommand<'_>,
+        mut input: PartInput,
     ) -> Result<Option<Self>, Refusal> {
         let word = |word: &Word| PartWord {
             span: word.span.clone(),
@@ -67,16 +92,24 @@ impl CommandPart {
             let written = text.get(range.clone()).unwrap_or_default();
             range.end - written.trim_start().len()..range.end
         };
-        let names = simple.assignments.iter().map(|given| given.name.clone());
+        let assignments = simple.assignments.iter().map(|given| PartAssignment {
+            name: given.name.clone(),
+            value: given.value.literal().map(str::to_owned),
+        });
         let assigned = simple.assignments.iter().map(|given| {
             let written = text.get(given.span.clone()).unwrap_or_default();
             format!("{written} ")
         });
+        let here_string = |redirection: &&Redirection| redirection.is_here_string();
+        if let Some(given) = simple.redirections.iter().rfind(here_string) {
+            input = PartInput::Text(given.target.literal().map(str::to_owned));
+        }
         let mut part = Self {
             span,
             words,
-            assignments: names.collect(),
+            assignments: assignments.collect(),
             assigned: assigned.collect(),
+            input,
             reads: Vec::new(),
             writes: Vec::new(),
             only_reads: call::reads_anywhere(text, simple),
@@ -115,7 +148,7 @@ impl CommandPart {
         while let Some((word, rest)) = inner.split_first()
             && let Some(variable) = word.assigned_by(name)
         {
-            assignments.push(variable.to_owned());
+            assignments.push(variable);
             assigned = assigned + &word.text + " ";
             inner = rest;
         }
@@ -166,15 +199,24 @@ impl PartWord {
         }
     }
 
-    /// The variable that a wrapper takes the word to assign.
-    fn assigned_by(&self, wrapper: &str) -> Option<&str> {
-        match wrapper {
-            "env" => Some(self.value.as_ref().unwrap_or(&self.text).split_once('=')?.0),
+    /// What a wrapper takes the word to assign.
+    fn assigned_by(&self, wrapper: &str) -> Option<PartAssignment> {
+        let (name, value) = match wrapper {
+            "env" => {
+                let (name, _) = self.value.as_ref().unwrap_or(&self.text).split_once('=')?;
+                let value = self.value.as_ref().and_then(|text| text.split_once('='));
+                (name, value.map(|(_, value)| value.to_owned()))
+            }
             "time" => {
                 let (name, rest) = self.text.split_at(identifier_length(&self.text));
-                (!name.is_empty() && rest.starts_with('=')).then_some(name)
+                if name.is_empty() || !rest.starts_with('=') {
+                    return None;
+                }
+                (name, None)
             }
-            _ => None,
-        }
+            _ => return None,
+        };
+        let name = name.to_owned();
+        Some(PartAssignment { name, value })
     }
 }

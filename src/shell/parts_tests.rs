@@ -51,6 +51,7 @@ fn our_rows() {
             && found
                 .iter()
                 .flat_map(|part| &part.assignments)
+                .map(|assignment| &assignment.name)
                 .eq(&row.assignments)
             && values(found.iter().flat_map(|part| &part.reads)).eq(&row.reads)
             && values(found.iter().flat_map(|part| &part.writes)).eq(&row.writes);
@@ -97,7 +98,10 @@ fn values_of_words() {
 fn unwrapped(script: &str) -> Option<String> {
     let inner = command_parts(script)?.first()?.unwrapped()?;
     let words = inner.words.iter().map(|word| word.text.as_str());
-    let names = inner.assignments.iter().map(String::as_str);
+    let names = inner
+        .assignments
+        .iter()
+        .map(|assignment| assignment.name.as_str());
     Some(names.chain(words).collect::<Vec<_>>().join(" "))
 }
 
@@ -347,7 +351,8 @@ fn summary(script: &str) -> Vec<String> {
         .iter()
         .flat_map(|part| part.reads.iter().chain(&part.writes))
         .filter_map(|word| word.value.as_ref());
-    let names = parts.iter().flat_map(|part| &part.assignments);
+    let assignments = parts.iter().flat_map(|part| &part.assignments);
+    let names = assignments.map(|assignment| &assignment.name);
     programs
         .map(|word| word.text.clone())
         .chain(files.chain(names).cloned())

@@ -108,6 +108,10 @@ impl Redirection {
         }
     }
 
+    pub(super) fn is_here_string(&self) -> bool {
+        self.operator == "<<<"
+    }
+
     /// Whether it opens a file to read from it, and whether to write to it. Connections are refused.
     pub(super) fn opens(&self) -> Result<(bool, bool), Refusal> {
         let target = self.target.literal();
@@ -116,7 +120,7 @@ impl Redirection {
         }
         let copies_descriptor = self.operator.ends_with('&') && is_descriptor(&self.target);
         let is_file =
-            self.operator != "<<<" && !copies_descriptor && target != Some(HARMLESS_TARGET);
+            !self.is_here_string() && !copies_descriptor && target != Some(HARMLESS_TARGET);
         Ok((
             is_file && self.operator.contains('<'),
             is_file && self.operator.contains('>'),

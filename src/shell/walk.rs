@@ -12,7 +12,7 @@ use super::commands::{double_bracket, double_bracket_words};
 use super::effects::{Effects, Place};
 use super::lexer::{Expansions, Lexer, Substitution};
 use super::parsed_command::{self, ParsedCommand};
-use super::parts::{self, CommandPart};
+use super::parts::{self, CommandPart, PartInput};
 use super::redirection;
 use super::refusal::Refusal;
 use super::source::Source;
@@ -138,12 +138,11 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 let children = self.children(node);
                 let first = self.tasks.len();
                 self.parts(node, &children, place.in_subshell())?;
-                if let Some((_last, writers)) =
-                    self.tasks.get_mut(first..).and_then(<[_]>::split_last_mut)
-                {
-                    for writer in writers {
-                        writer.place.is_piped = true;
-                    }
+                let stages = self.tasks.get_mut(first..).unwrap_or_default();
+                let last = stages.len().saturating_sub(1);
+                for (index, stage) in stages.iter_mut().enumerate() {
+                    stage.place.is_piped |= index < last;
+                    stage.place.has_input |= index > 0;
                 }
                 self.piped += self.tasks.len() - first;
                 if self.piped > MOST_PIPED {
@@ -385,8 +384,13 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                     "command" | "declaration_command" | "unset_command" | "variable_assignment"
                 ) =>
             {
-                self.tasks.push(Task { node: *body, place });
                 let redirections = self.source.trimmed(*body).end..end;
+                let mut inside = place;
+                inside.has_input |= self.source.slice(redirections.clone()).contains('<');
+                self.tasks.push(Task {
+                    node: *body,
+                    place: inside,
+                });
                 let simple = self.read(node, redirections.clone())?;
                 if !simple.words.is_empty() || !simple.assignments.is_empty() {
                     return Err(Refusal::unknown(
@@ -424,7 +428,9 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             following.push(child);
         }
         let end = end.unwrap_or(line_end);
-        self.parts_in(end..line_end, &following, place)?;
+        let mut following_place = place;
+        following_place.has_input = true;
+        self.parts_in(end..line_end, &following, following_place)?;
         Ok(end)
     }
 
@@ -497,6 +503,11 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         simple: ParsedCommand<'tree>,
         place: Place,
     ) -> Result<(), Refusal> {
+        let mut input = if place.has_input {
+            PartInput::Given
+        } else {
+            PartInput::Inherited
+        };
         if let Some(document) = &simple.here_document {
             let body = redirection::body(self.source.0, document)?;
             if body.end != owner.end_byte() {
@@ -505,7 +516,10 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                     "a here-document whose end is not clear",
                 ));
             }
-            if document.expands && self.source.slice(body.text.clone()).contains(['$', '`']) {
+            let text = self.source.slice(body.text.clone());
+            let is_expanded = document.expands && text.contains(['$', '`', '\\']);
+            input = PartInput::Text((!is_expanded).then(|| text.to_owned()));
+            if document.expands && text.contains(['$', '`']) {
                 self.refuse(Refusal::unknown(
                     body.text.clone(),
                     "a here-document that is only known when it runs, and may need a file",
@@ -517,7 +531,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             }
         }
         self.parts
-            .extend(CommandPart::new(self.source.0, range, &simple)?);
+            .extend(CommandPart::new(self.source.0, range, &simple, input)?);
         let waits = !place.is_piped && self.reads_all(owner, &simple);
         for node in simple.substitutions {
             if waits && node.kind() == "process_substitution" {

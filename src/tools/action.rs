@@ -12,14 +12,6 @@ use crate::shell::analyse;
 /// Fields of agents' tools that hold the path of the file or tree that they are about.
 const PATH_FIELDS: [&str; 4] = ["file_path", "notebook_path", "absolute_path", "path"];
 
-/// How a patch names the files that it changes.
-const PATCHED_FILES: [&str; 4] = [
-    "*** Add File: ",
-    "*** Update File: ",
-    "*** Delete File: ",
-    "*** Move to: ",
-];
-
 /// A call as permission rules see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AskedCall {
@@ -104,11 +96,6 @@ fn action_by_fields(tool: &str, input: &Input, context: &ToolContext) -> Action 
 fn patched_files<'a>(name: &str, input: &'a Input) -> Option<Vec<&'a str>> {
     let patch = input.get("command").or_else(|| input.get("input"))?;
     let patch = patch.as_str().filter(|_| name == "apply_patch")?;
-    let named = patch.lines().filter_map(|line| {
-        let mut headers = PATCHED_FILES.iter();
-        let file = headers.find_map(|header| line.trim_start().strip_prefix(header));
-        file.map(str::trim)
-    });
-    let files: Vec<&str> = named.collect();
+    let files: Vec<&str> = crate::text::patched_files(patch).collect();
     (!files.is_empty()).then_some(files)
 }

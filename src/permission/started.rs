@@ -1,0 +1,210 @@
+//! What a command may start: itself, the command that it is a wrapper of, and command lines in its
+//! arguments, its variables and its standard input.
+
+use super::invocation::{Invocation, joined};
+use super::named_file::outline;
+use super::programs;
+use super::surroundings::Surroundings;
+use super::wildcard::GAP;
+use crate::shell::{CommandPart, PartAssignment, PartInput, PartWord, analyse};
+
+/// Maximum depth of command lines in the arguments of commands.
+const MAX_DEPTH: usize = 4;
+
+/// Keywords that a command follows.
+const BEFORE_COMMANDS: &[&str] = &[
+    "!", "{", "coproc", "do", "elif", "else", "if", "then", "time", "until", "while",
+];
+
+/// All that a command may run.
+#[derive(Default)]
+pub(super) struct Started {
+    pub(super) invocations: Vec<Invocation>,
+    /// Whether it may also run commands that are only known when it runs.
+    pub(super) runs_unknown: bool,
+}
+
+/// Collects what is started by a command, given with the commands that it starts in its place.
+/// `printed` are texts that the command line prints, which a shell in it may read.
+pub(super) fn started(
+    levels: &[CommandPart],
+    printed: &[String],
+    surroundings: &Surroundings<'_>,
+) -> Started {
+    let mut started = Started::default();
+    for level in levels {
+        started.add_level(level, printed, MAX_DEPTH, surroundings);
+    }
+    started
+}
+
+/// Collects what may be run by a text that is not understood: anything between characters that separate
+/// commands.
+pub(super) fn guessed(script: &str, surroundings: &Surroundings<'_>) -> Started {
+    let mut started = Started::default();
+    started.guess(script, surroundings);
+    started
+}
+
+impl Started {
+    fn add_level(
+        &mut self,
+        level: &CommandPart,
+        printed: &[String],
+        depth: usize,
+        surroundings: &Surroundings<'_>,
+    ) {
+        let mut invocation = Invocation::new(level.words.clone(), false, surroundings);
+        invocation.reads.clone_from(&level.reads);
+        invocation.writes.clone_from(&level.writes);
+        let program = invocation.program().to_owned();
+        let (first, arguments) = (
+            level.words.first(),
+            level.words.get(1..).unwrap_or_default(),
+        );
+        let mut scripts: Vec<String> = level.assignments.iter().filter_map(script_of).collect();
+        if invocation.begins_anywhere {
+            scripts.extend(scripts_in(arguments));
+            // `sudo $x`, `bash -c "$x"`, `xargs -I{} {}` and `bash <(…)` run anything.
+            let is_unknown = |at: usize| {
+                level.words.get(at).is_some_and(|word| {
+                    matches!(word.text.as_str(), "{}" | "%")
+                        || word.text.starts_with("<(")
+                        || outline(word, surroundings).starts_with(GAP)
+                })
+            };
+            let is_last = level.unwrapped().is_none();
+            self.runs_unknown |= is_last
+                && programs::STARTS.contains(&program)
+                && invocation.operand_positions().any(is_unknown);
+        }
+        if programs::EVALUATES.contains(&program) || first.is_none() {
+            let evaluated = arguments.iter().filter_map(|word| word.value.clone());
+            let assigned = level.assignments.iter().filter_map(|set| set.value.clone());
+            let texts = evaluated.chain(assigned);
+            for text in texts.filter(|text| text.contains("$(") || text.contains('`')) {
+                self.guess(&text, surroundings);
+            }
+        }
+        let is_shell = programs::SHELLS.contains(&program) && reads_script(arguments);
+        if is_shell || programs::READS_COMMANDS.contains(&program) {
+            match &level.input {
+                PartInput::Text(Some(text)) => scripts.push(text.clone()),
+                PartInput::Inherited if level.reads.is_empty() => {}
+                PartInput::Text(None) | PartInput::Inherited | PartInput::Given => {
+                    scripts.extend_from_slice(printed);
+                    self.runs_unknown = true;
+                }
+            }
+        }
+        self.runs_unknown |= programs::RENAMES.contains_with(&program, arguments);
+        if matches!(program.as_str(), "apply_patch" | "applypatch") {
+            invocation.patch(level);
+        }
+        self.invocations.push(invocation);
+        for script in scripts {
+            match analyse(&script).parts.filter(|_| depth > 0) {
+                Some(parts) => {
+                    for part in parts.iter() {
+                        for level in part.levels() {
+                            self.add_level(&level, printed, depth - 1, surroundings);
+                        }
+                    }
+                }
+                None => self.guess(&script, surroundings),
+            }
+        }
+    }
+
+    fn guess(&mut self, script: &str, surroundings: &Surroundings<'_>) {
+        let script = script.replace("\\\n", "").replace('>', " > ");
+        for piece in script.split([';', '|', '&', '\n', '(', ')', '`']) {
+            let piece = piece.replace(['"', '\'', '\\'], "");
+            let words = piece.split_whitespace().map(|word| PartWord {
+                span: 0..0,
+                text: word.to_owned(),
+                value: (!word.contains(['$', '{'])).then(|| word.to_owned()),
+            });
+            let words: Vec<PartWord> = words.collect();
+            let command = CommandPart {
+                words: without_beginning(&words).to_vec(),
+                ..CommandPart::default()
+            };
+            let levels = command.levels().into_iter().map(|level| level.words);
+            let ways = std::iter::once(words).chain(levels);
+            self.invocations.extend(
+                ways.filter(|words| !words.is_empty())
+                    .map(|words| Invocation::new(words, true, surroundings)),
+            );
+        }
+    }
+}
+
+/// Returns the words that begin at the command: without keywords, assignments and redirections.
+fn without_beginning(mut words: &[PartWord]) -> &[PartWord] {
+    while let Some((first, rest)) = words.split_first() {
+        let text = first.text.as_str();
+        words = match text {
+            ">" | "<" => rest.get(1..).unwrap_or_default(),
+            _ if BEFORE_COMMANDS.contains(&text) || text.contains(['=', '<']) => rest,
+            // The descriptor that is redirected.
+            _ if text.bytes().all(|byte| byte.is_ascii_digit()) => rest,
+            _ => break,
+        };
+    }
+    words
+}
+
+/// Command lines in arguments: texts of several words, and those behind an option's letter or `=`
+/// together with the arguments after them (`env -Srm x`).
+fn scripts_in(arguments: &[PartWord]) -> impl Iterator<Item = String> {
+    arguments.iter().enumerate().flat_map(|(index, word)| {
+        let value = word.value.as_deref().unwrap_or_default();
+        let is_script = value.contains([' ', '\t', '\n', ';', '|', '&']);
+        let after_letter = value.strip_prefix('-').and_then(|option| option.get(1..));
+        let signs = value.match_indices('=');
+        let after_signs = signs.filter_map(|(at, _)| value.get(at + 1..));
+        let attached = after_letter.into_iter().chain(after_signs);
+        let attached = attached.filter(|text| !text.is_empty() && !text.starts_with('-'));
+        let following = arguments.get(index + 1..).unwrap_or_default();
+        let following = joined(following.iter().map(|word| word.text.as_str()));
+        let attached = attached.map(move |text| format!("{text} {following}"));
+        let itself = is_script.then(|| value.to_owned());
+        // `!` is how git marks them.
+        itself
+            .into_iter()
+            .chain(attached)
+            .map(|text| text.trim_start_matches('!').to_owned())
+    })
+}
+
+/// The value of a variable that programs run as a command line.
+fn script_of(assignment: &PartAssignment) -> Option<String> {
+    let is_run = programs::RUN_VARIABLES.contains(&assignment.name);
+    assignment.value.clone().filter(|_| is_run)
+}
+
+/// Whether a shell with these arguments runs what it reads from standard input. What is not known may be
+/// an option.
+fn reads_script(arguments: &[PartWord]) -> bool {
+    let is_stdin = |value: &str| matches!(value, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0");
+    let mut values = arguments.iter().map(|word| word.value.as_deref());
+    while let Some(value) = values.next() {
+        match value {
+            None => return true,
+            Some("-" | "--") => return values.next().flatten().is_none_or(is_stdin),
+            Some("--rcfile" | "--init-file") => _ = values.next(),
+            Some(option) if option.starts_with("--") => {}
+            Some(option) if option.starts_with(['-', '+']) => {
+                if option.contains(['c', 's']) {
+                    return !option.contains('c');
+                }
+                if option.ends_with(['o', 'O']) {
+                    values.next();
+                }
+            }
+            Some(operand) => return is_stdin(operand),
+        }
+    }
+    true
+}

@@ -1,0 +1,274 @@
+//! Whether bash, zsh and dash read a command line alike.
+//!
+//! The analysis reads a command line as bash does. An agent may pass it to another shell, in which the
+//! same text can run something else: `path=bin; ls` in zsh, `echo $'\'; rm x #'` in dash. The three agree
+//! on quotes once `$'…'` is excluded, so one pass over the text finds what they read differently.
+
+use super::expansion::identifier_length;
+use super::lexer::ends_word;
+use super::parts::{CommandPart, PartInput};
+
+/// Commands that are keywords or builtins in one of the shells only, or differ in their options.
+const DIFFERENT: &str = "[[ builtin noglob time set hash dirs jobs ulimit";
+
+/// Builtins whose operands zsh evaluates as arithmetic.
+const NUMERIC: &str = "break continue exit return shift";
+
+/// Returns the first thing found in a command line that bash, zsh and dash do not read alike, given the
+/// commands that bash finds in it.
+pub fn differs_between_shells(command: &str, parts: &[CommandPart]) -> Option<&'static str> {
+    let in_text = Scan {
+        rest: command,
+        in_quotes: false,
+        begins_word: true,
+        after_for: false,
+    };
+    in_text
+        .run()
+        .or_else(|| parts.iter().find_map(different_command))
+}
+
+fn is_zsh_parameter(name: &str) -> bool {
+    include_str!("tables/zsh_parameters.txt")
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .flat_map(str::split_whitespace)
+        .any(|known| known == name)
+}
+
+/// The state of the pass over the text.
+struct Scan<'text> {
+    rest: &'text str,
+    /// Inside of double quotes.
+    in_quotes: bool,
+    begins_word: bool,
+    /// The next word is the variable of a loop.
+    after_for: bool,
+}
+
+impl Scan<'_> {
+    fn run(mut self) -> Option<&'static str> {
+        while let Some(first) = self.rest.chars().next() {
+            let mut length = first.len_utf8();
+            let after = self.rest.get(length..).unwrap_or_default();
+            match first {
+                '\\' => length += after.chars().next().map_or(0, char::len_utf8),
+                '"' => self.in_quotes = !self.in_quotes,
+                '\'' if !self.in_quotes => length += after.find('\'').map_or(0, |end| end + 1),
+                '$' | '`' => {
+                    if let Some(problem) = different_expansion(after) {
+                        return Some(problem);
+                    }
+                }
+                _ if self.in_quotes => {}
+                '#' if self.begins_word => length = self.rest.find('\n').unwrap_or(self.rest.len()),
+                _ => {
+                    if let Some(problem) = self.different_outside_of_quotes() {
+                        return Some(problem);
+                    }
+                    if self.rest.starts_with("{}") {
+                        length = 2;
+                    } else if self.begins_word {
+                        let name = identifier_length(self.rest);
+                        let word = self.rest.get(..name).unwrap_or_default();
+                        let is_set = self.after_for || self.rest[name..].starts_with('=');
+                        if is_set && is_zsh_parameter(word) {
+                            return Some("a variable that means something to zsh");
+                        }
+                        self.after_for = word == "for" || (self.after_for && name == 0);
+                        length = length.max(name);
+                    }
+                }
+            }
+            let is_blank = first.is_ascii() && ends_word(first as u8) && first != '`';
+            self.begins_word = is_blank && !self.in_quotes;
+            self.rest = self.rest.get(length..).unwrap_or_default();
+        }
+        None
+    }
+
+    fn different_outside_of_quotes(&self) -> Option<&'static str> {
+        let rest = self.rest;
+        let begins = |texts: &[&str]| texts.iter().any(|text| rest.starts_with(text));
+        let second = rest.chars().nth(1);
+        if rest.starts_with(['{', '}']) && !begins(&["{}"]) {
+            Some("braces outside of quotes")
+        } else if begins(&["<(", ">(", "<<<", "&>", "|&", "<>", ">|", "(("]) {
+            Some("a construct that not all shells have")
+        } else if rest.starts_with(">&") && !second_is_descriptor(rest) {
+            Some("`>&` with something other than a descriptor")
+        } else if self.begins_word
+            && rest.starts_with('=')
+            && second.is_some_and(|next| !next.is_ascii_whitespace())
+        {
+            Some("a word that begins with `=`, which zsh replaces")
+        } else if self.begins_word
+            && rest.starts_with('~')
+            && second.is_some_and(|next| "[+-".contains(next))
+        {
+            Some("a directory that only some shells know")
+        } else {
+            None
+        }
+    }
+}
+
+fn second_is_descriptor(text: &str) -> bool {
+    text.get(2..).is_some_and(|target| {
+        target.starts_with(|first: char| first.is_ascii_digit() || first == '-')
+    })
+}
+
+/// What is different about an expansion, given the text behind its first character.
+fn different_expansion(after: &str) -> Option<&'static str> {
+    if after.starts_with(['\'', '"', '[']) {
+        return Some("quotes or brackets behind `$`");
+    }
+    if let Some(inside) = after.strip_prefix('{') {
+        let inside = inside
+            .strip_prefix('#')
+            .filter(|rest| !rest.starts_with('}'))
+            .unwrap_or(inside);
+        let name = identifier_length(inside).max(1);
+        let operator = inside.get(name..).unwrap_or_default();
+        let is_posix = operator.starts_with(['}', '-', '+', '?', '%', '#'])
+            || [":-", ":+", ":?"]
+                .iter()
+                .any(|known| operator.starts_with(known));
+        return (!is_posix).then_some("a form of `${…}` that not all shells have");
+    }
+    let name = identifier_length(after);
+    let follows = after.get(name.max(1)..).unwrap_or_default();
+    let is_special = after.starts_with(['#', '?', '$', '!', '@', '*', '-']);
+    let mut letters = follows.chars();
+    let is_suffixed = match letters.next() {
+        Some('[') => true,
+        Some(':') => letters
+            .next()
+            .is_some_and(|next| next.is_ascii_alphabetic() || next == '&'),
+        _ => false,
+    };
+    let is_longer = (name > 0 || is_special) && is_suffixed
+        || after.starts_with('#') && identifier_length(follows) > 0;
+    is_longer.then_some("a variable whose name is longer in zsh")
+}
+
+/// What is different about a command.
+fn different_command(part: &CommandPart) -> Option<&'static str> {
+    if part.words.is_empty() && !(part.reads.is_empty() && part.writes.is_empty()) {
+        return Some("a redirection without a command");
+    }
+    if part.input != PartInput::Inherited && part.words.is_empty() && part.assignments.is_empty() {
+        return Some("input without a command");
+    }
+    part.levels().iter().find_map(|level| {
+        let (first, arguments) = level.words.split_first()?;
+        let name = first.value.as_deref()?;
+        let is_among = |names: &str| names.split(' ').any(|known| known == name);
+        let mut values = arguments.iter().map(|word| word.value.as_deref());
+        let is_number = |value: Option<&str>| {
+            value.is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
+        };
+        let differs = match name {
+            "read" => !values.all(|value| {
+                value.is_some_and(|text| {
+                    text == "-r"
+                        || (identifier_length(text) == text.len() && !is_zsh_parameter(text))
+                })
+            }),
+            "printf" => {
+                let format = values.next().flatten().unwrap_or("%d");
+                let converts = |letters: &str| {
+                    format.split('%').skip(1).any(|after| {
+                        let after = after.trim_start_matches(|letter: char| {
+                            letter.is_ascii_digit() || "-+ #.".contains(letter)
+                        });
+                        after.starts_with(|letter| letters.contains(letter))
+                            || after.starts_with('*')
+                    })
+                };
+                format.starts_with('-')
+                    || converts("qQ(")
+                    || (converts("diouxXeEfFgGaA") && !values.all(is_number))
+            }
+            _ if is_among(NUMERIC) => !values.all(is_number),
+            _ => is_among(DIFFERENT),
+        };
+        differs.then_some("a command that differs between shells")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shell::analyse;
+
+    fn differs(command: &str) -> bool {
+        let parts = analyse(command).parts;
+        parts.is_none_or(|parts| differs_between_shells(command, &parts).is_some())
+    }
+
+    #[test]
+    fn what_one_shell_reads_otherwise_is_found() {
+        for command in [
+            "path=bin; ls",
+            "for path in bin; do ls; done",
+            "for\tstatus in a; do ls; done",
+            "read -t 'a[$(id)]' x",
+            "read path",
+            r"echo $'\'; touch P #'",
+            "echo $\"x\"",
+            "ls {a,b}",
+            "ls &>/dev/null",
+            "ls |& head",
+            "cat <<< x",
+            "diff <(ls a) <(ls b)",
+            "[[ -f a ]]",
+            "echo =ls",
+            "[ a == b ]",
+            "echo ${x^^} ${y:-z}",
+            "echo ${x//a/b}",
+            "echo ${x:1:2}",
+            "echo $x[1]",
+            "echo \"$x:h\"",
+            "echo $#x",
+            "ls ~+",
+            "cat $(< a)",
+            "exit 'a[$(id)]'",
+            "printf '%d' \"$x\"",
+            "printf %q x",
+            "time ls",
+            "ls >& /dev/null",
+        ] {
+            assert!(differs(command), "{command}");
+        }
+    }
+
+    #[test]
+    fn what_all_shells_read_alike_is_accepted() {
+        for command in [
+            "printf '%5d' 3",
+            "ls -la src | head -3",
+            "cd src && wc -l *.rs; echo done",
+            "grep -rn \"fn main\" . 2>/dev/null || true",
+            "find . -name '*.rs' -exec grep -l x {} +",
+            "for f in *.md; do echo \"== $f: ${#f}\"; cat \"$f\"; done",
+            "if [ -f a ] && [ \"$(wc -l < a)\" -gt 3 ]; then echo \"it's\"; fi # {x}",
+            "x=1; echo \"${x:-y}:$x ${x%.rs} $((1 + 2))\" '{}' $? $#",
+            "cat <<EOF\nplain text\nEOF",
+            "case a in a|b) echo x ;; esac",
+            "printf '%s %-5s\\n' \"$x\" 3",
+            "command -v ls >/dev/null 2>&1; exit 1",
+            "echo path status \\{ ~/x a=b",
+            "while read -r line; do echo \"$line\"; done < a",
+        ] {
+            assert!(
+                !differs(command),
+                "{command}: {:?}",
+                analyse(command)
+                    .parts
+                    .map(|parts| differs_between_shells(command, &parts))
+            );
+        }
+    }
+}
