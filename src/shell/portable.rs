@@ -6,7 +6,7 @@
 
 use super::expansion::identifier_length;
 use super::lexer::ends_word;
-use super::parts::{CommandPart, PartInput};
+use super::parts::CommandPart;
 
 /// Commands that are keywords or builtins in one of the shells only, or differ in their options.
 const DIFFERENT: &str = "[[ builtin noglob time set hash dirs jobs ulimit";
@@ -26,6 +26,24 @@ pub fn differs_between_shells(command: &str, parts: &[CommandPart]) -> Option<&'
     in_text
         .run()
         .or_else(|| parts.iter().find_map(different_command))
+        .or_else(|| {
+            let mut parts = parts.iter();
+            let alone = parts.any(|part| is_redirection_alone(command, part));
+            alone.then_some("a redirection without a command")
+        })
+}
+
+/// Whether a part redirects neither a command nor a compound command: zsh starts a pager for it.
+fn is_redirection_alone(command: &str, part: &CommandPart) -> bool {
+    let before = command
+        .get(..part.span.start)
+        .unwrap_or_default()
+        .trim_end();
+    let follows_compound = ["done", "fi", "esac", "}", ")"]
+        .iter()
+        .any(|end| before.ends_with(end));
+    let opens_file = !(part.reads.is_empty() && part.writes.is_empty());
+    part.words.is_empty() && opens_file && !follows_compound
 }
 
 fn is_zsh_parameter(name: &str) -> bool {
@@ -155,12 +173,6 @@ fn different_expansion(after: &str) -> Option<&'static str> {
 
 /// What is different about a command.
 fn different_command(part: &CommandPart) -> Option<&'static str> {
-    if part.words.is_empty() && !(part.reads.is_empty() && part.writes.is_empty()) {
-        return Some("a redirection without a command");
-    }
-    if part.input != PartInput::Inherited && part.words.is_empty() && part.assignments.is_empty() {
-        return Some("input without a command");
-    }
     part.levels().iter().find_map(|level| {
         let (first, arguments) = level.words.split_first()?;
         let name = first.value.as_deref()?;
