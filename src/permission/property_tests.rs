@@ -77,6 +77,32 @@ const JOINED: &[&str] = &[
     "f() { while @; do ! #; done; }; f",
 ];
 
+/// Ways to run a command: `@` stands for it, `#` for it as one word.
+const STARTING: &[&str] = &[
+    "timeout 5 @",
+    "sudo -u me @",
+    "env A=b @",
+    "env -S #",
+    "env --split-string=#",
+    "bash -c #",
+    "bash <<< #",
+    "echo # | sh -s",
+    "eval #",
+    "trap # EXIT",
+    "npm exec -- @",
+    "xargs @",
+    "find . -exec @ ;",
+    "git -c alias.x=# x",
+    "tar -xf x --to-command=#",
+    "nice -n 3 @",
+    "if true; then @; fi",
+    "echo $(@)",
+    "test -v a$(@)",
+    "{ @; } | cat",
+    "ls && @",
+    "f() { @; }; f",
+];
+
 fn some(of: &'static [&'static str]) -> impl Strategy<Value = Vec<String>> {
     let one = proptest::sample::select(of).prop_map(str::to_owned);
     proptest::collection::vec(one, 0..4)
@@ -171,5 +197,23 @@ proptest! {
         };
         row.command = Some(with.replace('@', &name));
         prop_assert_eq!(row.decided().decision, Decision::Deny, "{:?}", row.command);
+    }
+
+    #[test]
+    fn a_denied_command_is_never_allowed_however_it_is_started(
+        forms in proptest::collection::vec(proptest::sample::select(STARTING), 1..4),
+        command in proptest::sample::select(&["rm x", "/bin/rm -f x", "r\"\"m x", "$'\\162m' x", "{rm,x}"][..]),
+    ) {
+        let command = forms.iter().fold(command.to_owned(), |command, form| {
+            let quoted = shlex::try_quote(&command).unwrap().into_owned();
+            form.replace('@', &command).replace('#', &quoted)
+        });
+        let row = Row {
+            deny: vec!["Bash(rm *)".to_owned()],
+            allow: vec!["Bash".to_owned()],
+            command: Some(command),
+            ..Row::default()
+        };
+        prop_assert!(row.decided().decision > Decision::Allow, "{:?}", row.command);
     }
 }

@@ -160,7 +160,7 @@ fn without_beginning(mut words: &[PartWord]) -> &[PartWord] {
 fn scripts_in(arguments: &[PartWord]) -> impl Iterator<Item = String> {
     arguments.iter().enumerate().flat_map(|(index, word)| {
         let value = word.value.as_deref().unwrap_or_default();
-        let is_script = value.contains([' ', '\t', '\n', ';', '|', '&']);
+        let is_script = value.contains(|letter: char| " \t\n;|&{$`'\"\\(".contains(letter));
         let after_letter = value.strip_prefix('-').and_then(|option| option.get(1..));
         let signs = value.match_indices('=');
         let after_signs = signs.filter_map(|(at, _)| value.get(at + 1..));
