@@ -165,11 +165,7 @@ impl Conversion {
     fn apply(self, value: &Value) -> Option<Value> {
         match self {
             Self::OneBased => whole_number(value)?.checked_add(1).map(Value::from),
-            Self::CommandLine => match value {
-                Value::String(_) => Some(value.clone()),
-                Value::Array(words) => command_line(words).map(Value::from),
-                _ => None,
-            },
+            Self::CommandLine => command_line(value).map(Value::from),
             Self::ReplaceAll => match whole_number(value)? {
                 0 => None,
                 count => Some((count > 1).into()),
@@ -192,8 +188,13 @@ fn whole_number(value: &Value) -> Option<u64> {
     WholeNumber::deserialize(value).ok().map(|number| number.0)
 }
 
-/// Only `bash` is unwrapped: another shell may read the same text differently.
-fn command_line(words: &[Value]) -> Option<String> {
+/// A command line, given as such or as words. Only `bash` is unwrapped: another shell may read the same
+/// text differently.
+pub(super) fn command_line(value: &Value) -> Option<String> {
+    let words = match value {
+        Value::Array(words) => words,
+        value => return value.as_str().map(str::to_owned),
+    };
     let words: Vec<&str> = words.iter().map(Value::as_str).collect::<Option<_>>()?;
     match words.as_slice() {
         [] => None,
@@ -221,7 +222,7 @@ fn text_of<'a>(item: &'a Map<String, Value>, names: &[&str]) -> Option<&'a str> 
 
 /// In a subshell, so that the directory holds for this command only; line feeds around the
 /// command, because it may end in a comment or a here-document.
-fn run_in(input: &mut Input, directory: &str, command: &str) -> Result<(), String> {
+pub(super) fn run_in(input: &mut Input, directory: &str, command: &str) -> Result<(), String> {
     let Some(place) = input.shift_remove(directory) else {
         return Ok(());
     };
