@@ -17,6 +17,7 @@ pub(crate) enum Purpose {
     Write,
     Edit,
     Patch,
+    Delete,
     Search,
     Find,
     List,
@@ -173,7 +174,7 @@ impl Purpose {
 
     /// Whether it changes files.
     pub(crate) fn writes_files(self) -> bool {
-        matches!(self, Self::Write | Self::Edit | Self::Patch)
+        matches!(self, Self::Write | Self::Edit | Self::Patch | Self::Delete)
     }
 }
 
