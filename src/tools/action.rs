@@ -38,33 +38,15 @@ impl Registry {
             };
         };
         let tool = resolved.tool.name();
-        let prepared = resolved.tool.prepare(&resolved.input).ok();
-        let own = prepared.map(|call| call.assess(context).action);
         // A tool of a manifest may have the name of another agent's tool.
         let known = known.filter(|known| known.name == tool);
-        let action = match (own, known.map(|known| action(known, input, context))) {
-            // The other agent may use what ours ignores.
-            (
-                Some(Action::Files {
-                    mut reads,
-                    mut writes,
-                }),
-                Some(Action::Files {
-                    reads: r,
-                    writes: w,
-                }),
-            ) => {
-                for (own, others) in [(&mut reads, r), (&mut writes, w)] {
-                    let others: Vec<_> = others
-                        .into_iter()
-                        .filter(|path| !own.contains(path))
-                        .collect();
-                    own.extend(others);
-                }
-                Action::Files { reads, writes }
-            }
-            (Some(own), _) => own,
-            (None, known) => known.unwrap_or(Action::Anything),
+        let is_about_files = known.is_some_and(|known| known.purpose.is_about_named_files());
+        // The other agent may read or change what ours ignores.
+        let prepared = (!is_about_files).then(|| resolved.tool.prepare(&resolved.input).ok());
+        let action = match (prepared.flatten(), known) {
+            (Some(call), _) => call.assess(context).action,
+            (None, Some(known)) => action(known, input, context),
+            (None, None) => Action::Anything,
         };
         AskedCall {
             tool: tool.to_owned(),
@@ -93,14 +75,9 @@ fn action(tool: AgentTool, input: &Input, context: &ToolContext) -> Action {
             }),
             _ => None,
         }),
-        purpose if purpose.writes_files() => files(purpose, input, context).map(|writes| {
-            let reads = Vec::new();
-            Action::Files { reads, writes }
-        }),
-        purpose if purpose.reads_files() => files(purpose, input, context).map(|reads| {
-            let writes = Vec::new();
-            Action::Files { reads, writes }
-        }),
+        purpose if purpose.reads_files() || purpose.writes_files() => {
+            files(purpose, input, context)
+        }
         Purpose::StopBackground
         | Purpose::Todo
         | Purpose::TaskCreate
@@ -134,46 +111,40 @@ fn script(input: &Input) -> Option<String> {
 
 /// The files and trees that a call names, with NUL characters for what a glob leaves open. `None` if it
 /// does not say which, or in an unexpected form.
-fn files(purpose: Purpose, input: &Input, context: &ToolContext) -> Option<Vec<PathBuf>> {
-    let mut named: Vec<String> = Vec::new();
-    for text in texts(input, Parameter::Path)? {
-        named.extend(spellings(text));
+fn files(purpose: Purpose, input: &Input, context: &ToolContext) -> Option<Action> {
+    let named = texts(input, Parameter::Path)?.into_iter();
+    let mut named: Vec<String> = named.flat_map(spellings).collect();
+    if purpose == Purpose::Patch {
+        let patches = texts(input, Parameter::Patch)?.into_iter();
+        named.extend(patches.flat_map(patched_files).map(str::to_owned));
     }
-    match purpose {
-        Purpose::Patch => {
-            let patches = texts(input, Parameter::Patch)?;
-            let patched = patches.into_iter().flat_map(patched_files);
-            named.extend(patched.map(str::to_owned));
-        }
-        Purpose::ReadMany => {
-            named.extend(
-                texts(input, Parameter::Glob)?
-                    .into_iter()
-                    .map(str::to_owned),
-            );
-            named = named.iter().map(|glob| outlined(glob)).collect();
-        }
-        Purpose::Search | Purpose::Find | Purpose::List | Purpose::Lsp if named.is_empty() => {
-            named.push(".".to_owned());
-        }
-        _ => {}
+    if purpose == Purpose::ReadMany {
+        let globs = texts(input, Parameter::Glob)?;
+        named = named
+            .iter()
+            .map(String::as_str)
+            .chain(globs)
+            .map(outlined)
+            .collect();
+    } else if purpose.reads_files() && purpose != Purpose::Read && named.is_empty() {
+        named.push(".".to_owned());
     }
     let mut files: Vec<PathBuf> = named.iter().map(|path| absolute(path, context)).collect();
     if purpose == Purpose::Search {
-        let filters = texts(input, Parameter::Filter)?;
-        let names = filters
-            .iter()
-            .flat_map(|filter| filter.split([',', ' ', '{', '}']));
-        let names: Vec<&str> = names.filter_map(searched_name).collect();
-        let trees = files.clone();
-        files.extend(
-            trees
-                .iter()
-                .flat_map(|tree| names.iter().map(|name| tree.join(name))),
-        );
+        for filter in texts(input, Parameter::Filter)? {
+            let names = filter.split([',', ' ', '{', '}']).filter_map(searched_name);
+            let trees = named.iter().map(|tree| absolute(tree, context));
+            let trees: Vec<PathBuf> = trees.collect();
+            files.extend(names.flat_map(|name| trees.iter().map(move |tree| tree.join(name))));
+        }
     }
     files.dedup();
-    Some(files).filter(|files| !files.is_empty())
+    let (reads, writes) = match purpose.writes_files() {
+        _ if files.is_empty() => return None,
+        true => (Vec::new(), files),
+        false => (files, Vec::new()),
+    };
+    Some(Action::Files { reads, writes })
 }
 
 /// The files that a path may mean: pi leaves out an `@` before it, and takes every blank for a space.

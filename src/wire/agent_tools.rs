@@ -172,6 +172,11 @@ impl Purpose {
         matches!(self, Read | ReadMany | Search | Find | List | Lsp)
     }
 
+    /// Whether parameters name its files, and patterns only narrow them down.
+    pub(crate) fn is_about_named_files(self) -> bool {
+        (self.reads_files() || self.writes_files()) && self != Self::Find
+    }
+
     /// Whether it changes files.
     pub(crate) fn writes_files(self) -> bool {
         matches!(self, Self::Write | Self::Edit | Self::Patch | Self::Delete)
