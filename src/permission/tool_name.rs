@@ -6,13 +6,13 @@ use crate::wire::{Purpose, agent_tool};
 /// Tools that a rule is about.
 #[derive(Debug, Clone)]
 pub(super) enum ToolName {
-    /// This one, and those that it stands for.
+    /// One tool, and for `Read`, `Edit` and `Bash` all of their kind.
     Exact(String),
     /// All whose names match.
     Matching(Wildcard),
 }
 
-/// Our name of a tool, whatever agent's name is given. A name that is not known stays.
+/// Returns our name for a tool of any agent. An unknown name is returned as it is.
 pub fn canonical_tool(name: &str) -> &str {
     agent_tool(name).map_or(name, |tool| tool.name)
 }
@@ -31,7 +31,7 @@ impl ToolName {
         matches!(self, Self::Exact(name) if name == tool)
     }
 
-    /// Whether a tool is among them; `tool` is our name for it. `Read`, `Edit` and `Bash` stand for all
+    /// Whether the rule covers a tool; `tool` is our name for it. `Read`, `Edit` and `Bash` cover all
     /// tools that read files, change files and run commands.
     pub(super) fn covers(&self, tool: &str) -> bool {
         let purpose = Purpose::of(tool);

@@ -1,15 +1,15 @@
-//! What a call does, for the decision whether it may: any agent's call, run or not.
+//! The effects of a call of any agent, as permission rules see them.
 
 use std::path::PathBuf;
 
-use super::alias::{command_line, run_in, without_namespace};
+use super::alias::{command_line, in_directory, without_namespace};
 use super::paths::absolute;
 use super::{Input, Registry, ToolContext};
 use crate::permission::Action;
 use crate::shell::analyse;
 use crate::wire::{AgentTool, Parameter, Purpose, agent_tool, parameters, patched_files, texts};
 
-/// Special characters of globs, with those of extended ones.
+/// Special characters of globs, extended ones included.
 const SPECIAL: &[char] = &[
     '*', '?', '[', ']', '{', '}', '(', ')', '!', '+', '@', '|', '\\',
 ];
@@ -39,14 +39,14 @@ impl Registry {
         };
         let tool = resolved.tool.name();
         // A tool of a manifest may have the name of another agent's tool.
-        let known = known.filter(|known| known.name == tool);
-        let is_about_files = known.is_some_and(|known| known.purpose.is_about_named_files());
-        // The other agent may read or change what ours ignores.
-        let prepared = (!is_about_files).then(|| resolved.tool.prepare(&resolved.input).ok());
-        let action = match (prepared.flatten(), known) {
-            (Some(call), _) => call.assess(context).action,
-            (None, Some(known)) => action(known, input, context),
-            (None, None) => Action::Anything,
+        let known = known.filter(|known| known.name == tool && self.has_builtin(tool));
+        let action = match known {
+            // The other agent may read or change what ours ignores.
+            Some(known) if known.purpose.is_about_named_files() => action(known, input, context),
+            _ => match resolved.tool.prepare(&resolved.input) {
+                Ok(call) => call.assess(context).action,
+                Err(_) => known.map_or(Action::Anything, |known| action(known, input, context)),
+            },
         };
         AskedCall {
             tool: tool.to_owned(),
@@ -56,7 +56,7 @@ impl Registry {
     }
 }
 
-/// What a call does by its arguments alone, in any form that an agent accepts.
+/// Derives the effects of a call from its arguments alone, in any form that an agent accepts.
 fn action(tool: AgentTool, input: &Input, context: &ToolContext) -> Action {
     let command = |script: String, is_understood: bool| Action::Command {
         parts: analyse(&script).parts.filter(|_| is_understood),
@@ -69,12 +69,12 @@ fn action(tool: AgentTool, input: &Input, context: &ToolContext) -> Action {
             typed if typed.is_empty() => Action::Harmless,
             typed => command(typed, false),
         }),
-        Purpose::Fetch => texts(input, Parameter::Url).and_then(|urls| match urls.as_slice() {
-            [url] => Some(Action::Fetch {
-                url: (*url).to_owned(),
-            }),
-            _ => None,
-        }),
+        Purpose::Fetch => {
+            let urls = texts(input, Parameter::Url).map(<[&str; 1]>::try_from);
+            urls.and_then(Result::ok).map(|[url]| Action::Fetch {
+                url: url.to_owned(),
+            })
+        }
         purpose if purpose.reads_files() || purpose.writes_files() => {
             files(purpose, input, context)
         }
@@ -100,13 +100,12 @@ fn script(input: &Input) -> Option<String> {
     let (command, None) = (commands.next()?, commands.next()) else {
         return None;
     };
-    let mut call = Input::from_iter([("command".to_owned(), command_line(command)?.into())]);
+    let line = command_line(command)?;
     let mut directories = given(Parameter::Directory).filter(|directory| *directory != "");
-    if let Some(directory) = directories.next() {
-        call.insert("directory".to_owned(), directory.clone());
+    match directories.next() {
+        Some(directory) => in_directory(directory, &line),
+        None => Some(line),
     }
-    run_in(&mut call, "directory", "command").ok()?;
-    Some(call.get("command")?.as_str()?.to_owned())
 }
 
 /// The files and trees that a call names, with NUL characters for what a glob leaves open. `None` if it
@@ -132,10 +131,10 @@ fn files(purpose: Purpose, input: &Input, context: &ToolContext) -> Option<Actio
     let mut files: Vec<PathBuf> = named.iter().map(|path| absolute(path, context)).collect();
     if purpose == Purpose::Search {
         for filter in texts(input, Parameter::Filter)? {
-            let names = filter.split([',', ' ', '{', '}']).filter_map(searched_name);
+            let sought = filter.split([',', ' ', '{', '}']).filter_map(searched_name);
             let trees = named.iter().map(|tree| absolute(tree, context));
             let trees: Vec<PathBuf> = trees.collect();
-            files.extend(names.flat_map(|name| trees.iter().map(move |tree| tree.join(name))));
+            files.extend(sought.flat_map(|name| trees.iter().map(move |tree| tree.join(name))));
         }
     }
     files.dedup();

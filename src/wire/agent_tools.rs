@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::value::{BorrowedStrDeserializer, Error};
 use serde_json::{Map, Value};
 
-/// What a tool does.
+/// The effect of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub(crate) enum Purpose {
     Read,
@@ -44,7 +44,7 @@ pub(crate) enum Purpose {
     Other,
 }
 
-/// What a parameter holds.
+/// The meaning of a parameter's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Parameter {
@@ -128,7 +128,7 @@ pub(crate) fn texts(input: &Map<String, Value>, parameter: Parameter) -> Option<
                 Value::Null => {}
                 Value::Object(inner) => texts.extend(self::texts(inner, parameter)?),
                 Value::String(text) if is_named => {
-                    texts.extend(Some(text.as_str()).filter(|text| !text.is_empty()))
+                    texts.extend(Some(text.as_str()).filter(|text| !text.is_empty()));
                 }
                 _ if is_named => return None,
                 _ => {}
@@ -157,7 +157,7 @@ pub(crate) fn patched_files(patch: &str) -> impl Iterator<Item = &str> {
 }
 
 impl Purpose {
-    /// What the tool of this name does.
+    /// Returns the purpose of the tool of this name.
     pub(crate) fn of(name: &str) -> Self {
         match agent_tool(name) {
             Some(tool) => tool.purpose,

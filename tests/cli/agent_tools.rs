@@ -39,3 +39,25 @@ fn rules_cover_the_tools_of_all_agents() {
         assert_eq!(is_denied, row["decision"] == "deny", "{row}\n{told:?}");
     }
 }
+
+/// The name of another agent's reader does not make a manifest's tool one.
+#[test]
+fn tools_of_a_manifest_do_what_it_declares() {
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = folder.path().join("tools.toml");
+    let tool = r#"[[tool]]
+name = "view_image"
+description = "Shows an image"
+command = ["show", "{path}"]
+input_schema = { type = "object", properties = { path = { type = "string" } } }
+"#;
+    std::fs::write(&manifest, tool).unwrap();
+    let call = b"{\"name\":\"view_image\",\"input\":{\"path\":\"a.png\"}}\n";
+    let manifest = manifest.to_str().unwrap();
+    let rows = [(&["--tools", manifest][..], "ask"), (&[], "allow")];
+    for (arguments, expected) in rows {
+        let checked = run(&[&["check", "permission"], arguments].concat(), call);
+        let record: Value = serde_json::from_str(&checked.stdout).unwrap();
+        assert_eq!(record["decision"], expected, "{record}");
+    }
+}
