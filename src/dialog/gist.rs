@@ -6,13 +6,13 @@ use serde_json::{Map, Value};
 use similar::{ChangeTag, TextDiff};
 
 use super::Call;
+use crate::wire::{Parameter, parameters, patched_files};
 
-/// The most telling members of inputs, the best first.
-const TELLING: &str = "command cmd pattern file_path absolute_path filePath path query url description \
-    prompt dir_path notebook_path name input";
-
-/// Members that name a file or a directory.
-const PATHS: &str = "file_path absolute_path filePath path dir_path notebook_path";
+/// The members of inputs that say most, before paths and after them.
+const TELLING: [&[&str]; 2] = [
+    &["command", "cmd", "pattern"],
+    &["query", "url", "description", "prompt", "name", "input"],
+];
 
 /// Members of edits: the old text and the new one.
 const EDITS: [(&str, &str); 3] = [
@@ -20,9 +20,6 @@ const EDITS: [(&str, &str); 3] = [
     ("oldText", "newText"),
     ("oldString", "newString"),
 ];
-
-/// How the lines of a patch begin that name a file.
-const PATCHED_FILES: [&str; 3] = ["*** Update File: ", "*** Add File: ", "*** Delete File: "];
 
 /// What a call is about, on one line.
 pub(super) fn gist(call: &Call, cwd: Option<&str>) -> String {
@@ -40,7 +37,9 @@ pub fn input_gist(members: &Map<String, Value>, cwd: Option<&str>) -> String {
     if let Some(patch) = patch(members) {
         return patch_gist(patch, cwd);
     }
-    let mut names = TELLING.split_ascii_whitespace();
+    let paths = parameters(Parameter::Path);
+    let [before, after] = TELLING;
+    let mut names = [before, paths, after].concat().into_iter();
     let telling = names.find_map(|name| Some((name, members.get(name)?)));
     let first = || {
         members
@@ -51,10 +50,10 @@ pub fn input_gist(members: &Map<String, Value>, cwd: Option<&str>) -> String {
     let Some((name, value)) = telling.or_else(first) else {
         return String::new();
     };
-    let place = text_of(members, PATHS).map(|path| below(path, cwd));
+    let place = text_of(members, paths).map(|path| below(path, cwd));
     match (name, value, place) {
         ("pattern", Value::String(pattern), Some(place)) => format!("{pattern} in {place}"),
-        (_, Value::String(_), Some(place)) if is_in(PATHS, name) => {
+        (_, Value::String(_), Some(place)) if paths.contains(&name) => {
             let edits = edits(members);
             if edits.is_empty() {
                 return place;
@@ -103,22 +102,14 @@ fn patch(members: &Map<String, Value>) -> Option<&str> {
         text.split_once("*** Begin Patch")
             .is_some_and(|(before, patch)| {
                 let is_applied = before.is_empty() || before.contains("apply_patch");
-                is_applied && patched_file(patch.trim_start()).is_some()
+                is_applied && patched_files(patch).next().is_some()
             })
     })
 }
 
-/// The file that a line of a patch names.
-fn patched_file(line: &str) -> Option<&str> {
-    let mut headers = PATCHED_FILES.iter();
-    let named = headers.find_map(|header| line.strip_prefix(header))?;
-    named.lines().next().map(str::trim)
-}
-
 /// The files of a patch, and how many lines it adds and removes.
 fn patch_gist(patch: &str, cwd: Option<&str>) -> String {
-    let files = patch.lines().filter_map(patched_file);
-    let files: Vec<String> = files.map(|file| below(file, cwd)).collect();
+    let files: Vec<String> = patched_files(patch).map(|file| below(file, cwd)).collect();
     let count = |mark| patch.lines().filter(|line| line.starts_with(mark)).count();
     format!("{} (+{} -{})", files.join(", "), count('+'), count('-'))
 }
@@ -129,15 +120,15 @@ fn edits(members: &Map<String, Value>) -> Vec<(&str, &str)> {
     let listed = list.into_iter().flatten().filter_map(Value::as_object);
     let objects = std::iter::once(members).chain(listed);
     let mut edits: Vec<_> = objects.filter_map(edit).collect();
-    let is_file = text_of(members, PATHS).is_some();
-    let content = text_of(members, "content").filter(|_| is_file && edits.is_empty());
+    let is_file = text_of(members, parameters(Parameter::Path)).is_some();
+    let content = text_of(members, &["content"]).filter(|_| is_file && edits.is_empty());
     edits.extend(content.map(|content| ("", content)));
     edits
 }
 
 fn edit(members: &Map<String, Value>) -> Option<(&str, &str)> {
     let mut names = EDITS.iter();
-    names.find_map(|(old, new)| Some((text_of(members, old)?, text_of(members, new)?)))
+    names.find_map(|(old, new)| Some((text_of(members, &[old])?, text_of(members, &[new])?)))
 }
 
 /// The lines of both texts, those that differ marked.
@@ -151,13 +142,9 @@ fn changed_lines(old: &str, new: &str) -> Vec<(ChangeTag, String)> {
 }
 
 /// The first of the members of these names that is a text.
-fn text_of<'a>(members: &'a Map<String, Value>, names: &str) -> Option<&'a str> {
-    let mut names = names.split_ascii_whitespace();
-    names.find_map(|name| members.get(name)?.as_str())
-}
-
-fn is_in(names: &str, name: &str) -> bool {
-    names.split_ascii_whitespace().any(|known| known == name)
+fn text_of<'a>(members: &'a Map<String, Value>, names: &[&str]) -> Option<&'a str> {
+    let mut names = names.iter();
+    names.find_map(|name| members.get(*name)?.as_str())
 }
 
 /// A path below a directory as it is seen from there.

@@ -27,7 +27,7 @@ use crate::tools::{
     PreparedCall, Registry, Tool, ToolContext, ToolKind, ToolReply, Touch, real_path,
 };
 use crate::wire::records::{Decision, Permission, Verdict, VerdictAccess};
-use crate::wire::{Lane, Outcome, SessionId, ToolCall, ToolUseId};
+use crate::wire::{Lane, Outcome, Parameter, SessionId, ToolCall, ToolUseId, parameters};
 
 /// Everything that is the same for all calls of a run.
 pub struct Lifecycle {
@@ -129,9 +129,11 @@ impl Prepared {
             return name.to_owned();
         };
         let tool = ready.tool.name();
-        let subject = ["description", "command", "file_path", "pattern", "path"]
-            .iter()
-            .find_map(|field| ready.input.get(*field).and_then(Value::as_str));
+        let [commands, paths] = [Parameter::Command, Parameter::Path].map(parameters);
+        let mut fields = [&["description"], commands, &["pattern"], paths]
+            .into_iter()
+            .flatten();
+        let subject = fields.find_map(|field| ready.input.get(*field).and_then(Value::as_str));
         let Some(subject) = subject.map(terminal_safe_line) else {
             return tool.to_owned();
         };

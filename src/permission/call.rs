@@ -5,13 +5,15 @@ use std::cell::OnceCell;
 use super::Action;
 use super::command::{Command, commands};
 use super::domain;
+use super::named_file::NamedFile;
 use super::surroundings::{Place, Surroundings};
+use super::wildcard::GAP;
 
 /// A call and what it does.
 pub(super) struct Call<'a> {
     pub(super) surroundings: &'a Surroundings<'a>,
     /// The files that it reads and does nothing else with.
-    pub(super) reads: Vec<Place>,
+    pub(super) reads: Vec<NamedFile>,
     /// The files that it changes.
     pub(super) writes: Vec<Place>,
     /// The server that it asks.
@@ -25,13 +27,17 @@ impl<'a> Call<'a> {
             Action::Files { reads, writes } => (reads.as_slice(), writes.as_slice()),
             _ => Default::default(),
         };
-        let places = |paths: &[std::path::PathBuf]| {
-            paths.iter().map(|path| surroundings.place(path)).collect()
-        };
+        let read = reads.iter().map(|path| {
+            if path.to_string_lossy().contains(GAP) {
+                let (path, is_glob) = (path.clone(), false);
+                return NamedFile::Outlined { path, is_glob };
+            }
+            NamedFile::Known(surroundings.place(path))
+        });
         Self {
             surroundings,
-            reads: places(reads),
-            writes: places(writes),
+            reads: read.collect(),
+            writes: writes.iter().map(|path| surroundings.place(path)).collect(),
             host: match surroundings.request.action {
                 Action::Fetch { url } => domain::host(url),
                 _ => None,

@@ -66,7 +66,11 @@ pub(super) fn target(levels: &[CommandPart], surroundings: &Surroundings<'_>) ->
         "cd" => {}
         _ => return None,
     }
-    let known = match words.get(1..).unwrap_or_default() {
+    let operands = match words.get(1..).unwrap_or_default() {
+        [first, rest @ ..] if first.value.as_deref() == Some("--") => rest,
+        operands => operands,
+    };
+    let known = match operands {
         [] => surroundings.request.home.map(Path::to_owned),
         [to] => Some(outline(to, surroundings))
             .filter(|to| !to.starts_with('-') && !to.contains(GAP))

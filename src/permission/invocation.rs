@@ -8,7 +8,7 @@ use super::programs;
 use super::surroundings::Surroundings;
 use super::wildcard::GAP;
 use crate::shell::{CommandPart, PartInput, PartWord, analyse};
-use crate::text::patched_files;
+use crate::wire::patched_files;
 
 /// A program and its arguments, with the files that it is redirected from and to.
 pub(super) struct Invocation {

@@ -22,7 +22,7 @@ pub enum Action {
     /// Reads and writes files, and does nothing else; of a directory, all that is below it. The paths
     /// are absolute and have no `.` and `..`; links in them are not followed.
     Files {
-        /// What it reads.
+        /// What it reads. A NUL character stands for any others, or none.
         reads: Vec<PathBuf>,
         /// What it creates or changes.
         writes: Vec<PathBuf>,

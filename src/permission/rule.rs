@@ -14,7 +14,8 @@ use super::path_pattern::PathPattern;
 use super::surroundings::{Place, Surroundings};
 use super::tool_name::{ToolName, canonical_tool};
 use super::wildcard::Wildcard;
-use super::{Behavior, Request};
+use super::{Action, Behavior, Request};
+use crate::wire::Purpose;
 
 /// Where a rule is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,6 +150,7 @@ impl Rule {
     /// Whether it restricts a call, as a whole or in a part.
     pub(super) fn restricts(&self, call: &Call<'_>) -> bool {
         self.is_about(call.surroundings.request)
+            || self.may_be_about_unknown(call.surroundings.request)
             || call
                 .commands()
                 .iter()
@@ -156,7 +158,7 @@ impl Rule {
             || call
                 .reads
                 .iter()
-                .any(|place| self.restricts_reading(place, call.surroundings))
+                .any(|file| self.restricts_reading(file, call.surroundings))
             || call
                 .writes
                 .iter()
@@ -212,8 +214,25 @@ impl Rule {
         }
     }
 
-    pub(super) fn restricts_reading(&self, place: &Place, surroundings: &Surroundings<'_>) -> bool {
-        matches!(&self.specifier, Specifier::Reading(pattern) if pattern.restricts(place, surroundings))
+    /// Whether it is about what the tool does, in a call whose arguments do not say to what.
+    fn may_be_about_unknown(&self, request: &Request<'_>) -> bool {
+        let purpose = Purpose::of(request.tool);
+        *request.action == Action::Anything
+            && match self.specifier {
+                Specifier::Command(_) => purpose == Purpose::Shell,
+                Specifier::Reading(_) => purpose.reads_files() || purpose.writes_files(),
+                Specifier::Writing(_) => purpose.writes_files(),
+                Specifier::Domain(_) => purpose == Purpose::Fetch,
+                Specifier::Any | Specifier::Argument | Specifier::Nothing => false,
+            }
+    }
+
+    pub(super) fn restricts_reading(
+        &self,
+        file: &NamedFile,
+        surroundings: &Surroundings<'_>,
+    ) -> bool {
+        matches!(&self.specifier, Specifier::Reading(pattern) if pattern.may_restrict(file, surroundings))
     }
 
     /// What must not be read must not be changed either.

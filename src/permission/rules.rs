@@ -5,11 +5,12 @@ use std::path::PathBuf;
 
 use super::call::Call;
 use super::command::Command;
+use super::named_file::NamedFile;
 use super::path_pattern::PathUnion;
 use super::rule::Specifier;
 use super::surroundings::{Place, Surroundings};
 use super::tool_name::ToolName;
-use super::{Behavior, Request, Rule};
+use super::{Action, Behavior, Request, Rule};
 
 /// The rules of a run, compiled once.
 #[derive(Debug, Default)]
@@ -71,17 +72,12 @@ impl Rules {
     ) -> Option<impl Fn(PathBuf, PathBuf) -> bool + use<'a>> {
         let surroundings = Surroundings::new(request);
         let rules = move |name: PathBuf, real: PathBuf| {
-            let (place, surroundings) = (
-                Place {
-                    name,
-                    real: Some(real.into()),
-                },
-                &surroundings,
-            );
-            self.restricted.may_cover(&place, surroundings)
+            let real = Some(real.into());
+            let file = NamedFile::Known(Place { name, real });
+            self.restricted.may_restrict(&file, &surroundings)
                 && self
                     .that(Behavior::Deny)
-                    .any(|rule| rule.restricts_reading(&place, surroundings))
+                    .any(|rule| rule.restricts_reading(&file, &surroundings))
         };
         self.that(Behavior::Deny)
             .any(|rule| rule.paths().is_some())
@@ -156,8 +152,11 @@ impl Rules {
     /// The strictest one that restricts a call that is no command line.
     pub(super) fn restricting_call(&self, call: &Call<'_>) -> Option<&Rule> {
         let surroundings = call.surroundings;
-        let mut places = call.reads.iter().chain(&call.writes);
-        let is_about_files = places.any(|place| self.restricted.may_cover(place, surroundings));
+        let mut writes = call.writes.iter();
+        let mut reads = call.reads.iter();
+        let is_about_files = *surroundings.request.action == Action::Anything
+            || writes.any(|place| self.restricted.may_cover(place, surroundings))
+            || reads.any(|file| self.restricted.may_restrict(file, surroundings));
         self.restricting(|rule| (is_about_files || rule.paths().is_none()) && rule.restricts(call))
     }
 

@@ -1,44 +1,20 @@
 //! Tools as rules name them.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
 use super::wildcard::Wildcard;
+use crate::wire::{Purpose, agent_tool};
 
 /// Tools that a rule is about.
 #[derive(Debug, Clone)]
 pub(super) enum ToolName {
-    /// This one, and what belongs to it.
+    /// One tool, and for `Read`, `Edit` and `Bash` all of their kind.
     Exact(String),
     /// All whose names match.
     Matching(Wildcard),
 }
 
-struct Row {
-    name: &'static str,
-    also_about: Vec<&'static str>,
-}
-
-static TOOLS: LazyLock<HashMap<&str, Row>> = LazyLock::new(|| {
-    let mut tools = HashMap::new();
-    for line in super::table::lines(include_str!("tables/tools.txt")) {
-        let name = line.split(' ').next().unwrap_or_default();
-        let (also_about, names): (Vec<&str>, Vec<&str>) =
-            line.split(' ').partition(|word| word.starts_with('+'));
-        for alias in names {
-            let also_about = also_about
-                .iter()
-                .map(|other| other.trim_start_matches('+'))
-                .collect();
-            tools.insert(alias, Row { name, also_about });
-        }
-    }
-    tools
-});
-
-/// Our name of a tool, whatever agent's name is given. A name that is not known stays.
+/// Returns our name for a tool of any agent. An unknown name is returned as it is.
 pub fn canonical_tool(name: &str) -> &str {
-    TOOLS.get(name).map_or(name, |row| row.name)
+    agent_tool(name).map_or(name, |tool| tool.name)
 }
 
 impl ToolName {
@@ -55,17 +31,18 @@ impl ToolName {
         matches!(self, Self::Exact(name) if name == tool)
     }
 
-    /// Whether a tool is among them; `tool` is our name for it.
+    /// Whether the rule covers a tool; `tool` is our name for it. `Read`, `Edit` and `Bash` cover all
+    /// tools that read files, change files and run commands.
     pub(super) fn covers(&self, tool: &str) -> bool {
+        let purpose = Purpose::of(tool);
         match self {
             Self::Matching(names) => names.covers(tool),
-            Self::Exact(name) => {
-                name == tool
-                    || TOOLS
-                        .get(name.as_str())
-                        .is_some_and(|row| row.also_about.contains(&tool))
-                    || is_tool_of_server(tool, name)
-            }
+            Self::Exact(name) => match name.as_str() {
+                "Read" => purpose.reads_files(),
+                "Edit" => purpose.writes_files(),
+                "Bash" => purpose == Purpose::Shell,
+                name => name == tool || is_tool_of_server(tool, name),
+            },
         }
     }
 }

@@ -1,16 +1,18 @@
-//! What a call does, for those who decide whether it may: any agent's call, run or not.
+//! The effects of a call of any agent, as permission rules see them.
 
 use std::path::PathBuf;
 
-use serde_json::Value;
-
+use super::alias::{command_line, in_directory, without_namespace};
 use super::paths::absolute;
 use super::{Input, Registry, ToolContext};
-use crate::permission::{Action, canonical_tool};
+use crate::permission::Action;
 use crate::shell::analyse;
+use crate::wire::{AgentTool, Parameter, Purpose, agent_tool, parameters, patched_files, texts};
 
-/// Fields of agents' tools that hold the path of the file or tree that they are about.
-const PATH_FIELDS: [&str; 4] = ["file_path", "notebook_path", "absolute_path", "path"];
+/// Special characters of globs, extended ones included.
+const SPECIAL: &[char] = &[
+    '*', '?', '[', ']', '{', '}', '(', ')', '!', '+', '@', '|', '\\',
+];
 
 /// A call as permission rules see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,77 +27,143 @@ pub struct AskedCall {
 
 impl Registry {
     /// A call of a tool of any agent as rules see it. One that cannot run here, because its tool is
-    /// not known or its input is another agent's, does what its fields say.
+    /// not known or its input is another agent's, does what its arguments say.
     pub fn asked(&self, name: &str, input: &Input, context: &ToolContext) -> AskedCall {
-        if let Some(files) = patched_files(name, input) {
-            let writes = files.iter().map(|file| absolute(file, context)).collect();
-            return AskedCall {
-                tool: "Edit".to_owned(),
-                input: input.clone(),
-                action: Action::Files {
-                    reads: Vec::new(),
-                    writes,
-                },
-            };
-        }
+        let known = agent_tool(without_namespace(name));
         let Ok(resolved) = self.resolve(name, input.clone()) else {
-            let tool = canonical_tool(name);
             return AskedCall {
-                tool: tool.to_owned(),
-                action: action_by_fields(tool, input, context),
+                tool: known.map_or(name, |known| known.name).to_owned(),
+                action: known.map_or(Action::Anything, |known| action(known, input, context)),
                 input: input.clone(),
             };
         };
-        let tool = resolved.tool.name().to_owned();
-        let action = resolved.tool.prepare(&resolved.input).map_or_else(
-            |_| action_by_fields(&tool, &resolved.input, context),
-            |call| call.assess(context).action,
-        );
+        let tool = resolved.tool.name();
+        // A tool of a manifest may have the name of another agent's tool.
+        let known = known.filter(|known| known.name == tool && self.has_builtin(tool));
+        let action = match known {
+            // The other agent may read or change what ours ignores.
+            Some(known) if known.purpose.is_about_named_files() => action(known, input, context),
+            _ => match resolved.tool.prepare(&resolved.input) {
+                Ok(call) => call.assess(context).action,
+                Err(_) => known.map_or(Action::Anything, |known| action(known, input, context)),
+            },
+        };
         AskedCall {
-            tool,
+            tool: tool.to_owned(),
             input: resolved.input,
             action,
         }
     }
 }
 
-/// What a call of one of the usual tools does, by its fields alone.
-fn action_by_fields(tool: &str, input: &Input, context: &ToolContext) -> Action {
-    let field = |name: &str| input.get(name).and_then(Value::as_str);
-    let path = || {
-        let text = PATH_FIELDS.iter().find_map(|name| field(name));
-        text.map(|text| absolute(text, context))
+/// Derives the effects of a call from its arguments alone, in any form that an agent accepts.
+fn action(tool: AgentTool, input: &Input, context: &ToolContext) -> Action {
+    let command = |script: String, is_understood: bool| Action::Command {
+        parts: analyse(&script).parts.filter(|_| is_understood),
+        script,
+        only_reads: false,
     };
-    let files = |reads: Option<PathBuf>, writes: Option<PathBuf>| Action::Files {
-        reads: reads.into_iter().collect(),
-        writes: writes.into_iter().collect(),
-    };
-    let action = match tool {
-        "Bash" => field("command").map(|script| Action::Command {
-            script: script.to_owned(),
-            parts: analyse(script).parts,
-            only_reads: false,
+    let action = match tool.purpose {
+        Purpose::Shell => script(input).map(|script| command(script, tool.name != "PowerShell")),
+        Purpose::Background => texts(input, Parameter::Stdin).map(|typed| match typed.concat() {
+            typed if typed.is_empty() => Action::Harmless,
+            typed => command(typed, false),
         }),
-        "Read" => path().map(|path| files(Some(path), None)),
-        "Glob" | "Grep" | "LS" => {
-            let tree = path().unwrap_or_else(|| context.directory.clone());
-            Some(files(Some(tree), None))
+        Purpose::Fetch => {
+            let urls = texts(input, Parameter::Url).map(<[&str; 1]>::try_from);
+            urls.and_then(Result::ok).map(|[url]| Action::Fetch {
+                url: url.to_owned(),
+            })
         }
-        "Edit" | "MultiEdit" | "NotebookEdit" | "Write" => {
-            path().map(|path| files(None, Some(path)))
+        purpose if purpose.reads_files() || purpose.writes_files() => {
+            files(purpose, input, context)
         }
-        "WebFetch" => field("url").map(|url| Action::Fetch {
-            url: url.to_owned(),
-        }),
+        Purpose::StopBackground
+        | Purpose::Todo
+        | Purpose::TaskCreate
+        | Purpose::TaskUpdate
+        | Purpose::TaskList
+        | Purpose::TaskGet
+        | Purpose::ToolSearch => Some(Action::Harmless),
         _ => None,
     };
     action.unwrap_or(Action::Anything)
 }
 
-/// The files that a call of Codex's `apply_patch` changes.
-fn patched_files<'a>(name: &str, input: &'a Input) -> Option<Vec<&'a str>> {
-    let patch = input.get("command").or_else(|| input.get("input"))?;
-    let patch = patch.as_str().filter(|_| name == "apply_patch")?;
-    let files: Vec<&str> = crate::text::patched_files(patch).collect();
-    (!files.is_empty()).then_some(files)
+/// The command line of a call, run where the call says.
+fn script(input: &Input) -> Option<String> {
+    let given = |parameter| {
+        let names = parameters(parameter).iter();
+        names.filter_map(|name| input.get(*name).filter(|value| !value.is_null()))
+    };
+    let mut commands = given(Parameter::Command);
+    let (command, None) = (commands.next()?, commands.next()) else {
+        return None;
+    };
+    let line = command_line(command)?;
+    let mut directories = given(Parameter::Directory).filter(|directory| *directory != "");
+    match directories.next() {
+        Some(directory) => in_directory(directory, &line),
+        None => Some(line),
+    }
+}
+
+/// The files and trees that a call names, with NUL characters for what a glob leaves open. `None` if it
+/// does not say which, or in an unexpected form.
+fn files(purpose: Purpose, input: &Input, context: &ToolContext) -> Option<Action> {
+    let named = texts(input, Parameter::Path)?.into_iter();
+    let mut named: Vec<String> = named.flat_map(spellings).collect();
+    if purpose == Purpose::Patch {
+        let patches = texts(input, Parameter::Patch)?.into_iter();
+        named.extend(patches.flat_map(patched_files).map(str::to_owned));
+    }
+    if purpose == Purpose::ReadMany {
+        let globs = texts(input, Parameter::Glob)?;
+        named = named
+            .iter()
+            .map(String::as_str)
+            .chain(globs)
+            .map(outlined)
+            .collect();
+    } else if purpose.reads_files() && purpose != Purpose::Read && named.is_empty() {
+        named.push(".".to_owned());
+    }
+    let mut files: Vec<PathBuf> = named.iter().map(|path| absolute(path, context)).collect();
+    if purpose == Purpose::Search {
+        for filter in texts(input, Parameter::Filter)? {
+            let sought = filter.split([',', ' ', '{', '}']).filter_map(searched_name);
+            let trees = named.iter().map(|tree| absolute(tree, context));
+            let trees: Vec<PathBuf> = trees.collect();
+            files.extend(sought.flat_map(|name| trees.iter().map(move |tree| tree.join(name))));
+        }
+    }
+    files.dedup();
+    let (reads, writes) = match purpose.writes_files() {
+        _ if files.is_empty() => return None,
+        true => (Vec::new(), files),
+        false => (files, Vec::new()),
+    };
+    Some(Action::Files { reads, writes })
+}
+
+/// The files that a path may mean: pi leaves out an `@` before it, and takes every blank for a space.
+fn spellings(path: &str) -> [String; 2] {
+    let plain = path.strip_prefix('@').unwrap_or(path);
+    let spaced = |letter: char| if letter.is_whitespace() { ' ' } else { letter };
+    [path.to_owned(), plain.chars().map(spaced).collect()]
+}
+
+/// A glob with one gap from its first to its last special character.
+fn outlined(glob: &str) -> String {
+    let (Some(start), Some(end)) = (glob.find(SPECIAL), glob.rfind(SPECIAL)) else {
+        return glob.to_owned();
+    };
+    format!("{}\0{}", &glob[..start], &glob[end + 1..])
+}
+
+/// The file that a filter looks for by name, as `.env*` does; not the many that `*.rs` finds, unless
+/// one is called `.rs`.
+fn searched_name(filter: &str) -> Option<&str> {
+    let name = filter.trim_start_matches(['*', '/']).trim_end_matches('*');
+    (!name.is_empty() && !name.contains(SPECIAL)).then_some(name)
 }

@@ -165,11 +165,7 @@ impl Conversion {
     fn apply(self, value: &Value) -> Option<Value> {
         match self {
             Self::OneBased => whole_number(value)?.checked_add(1).map(Value::from),
-            Self::CommandLine => match value {
-                Value::String(_) => Some(value.clone()),
-                Value::Array(words) => command_line(words).map(Value::from),
-                _ => None,
-            },
+            Self::CommandLine => command_line(value).map(Value::from),
             Self::ReplaceAll => match whole_number(value)? {
                 0 => None,
                 count => Some((count > 1).into()),
@@ -192,8 +188,13 @@ fn whole_number(value: &Value) -> Option<u64> {
     WholeNumber::deserialize(value).ok().map(|number| number.0)
 }
 
-/// Only `bash` is unwrapped: another shell may read the same text differently.
-fn command_line(words: &[Value]) -> Option<String> {
+/// A command line, given as such or as words. Only `bash` is unwrapped: another shell may read the same
+/// text differently.
+pub(super) fn command_line(value: &Value) -> Option<String> {
+    let words = match value {
+        Value::Array(words) => words,
+        value => return value.as_str().map(str::to_owned),
+    };
     let words: Vec<&str> = words.iter().map(Value::as_str).collect::<Option<_>>()?;
     match words.as_slice() {
         [] => None,
@@ -219,23 +220,26 @@ fn text_of<'a>(item: &'a Map<String, Value>, names: &[&str]) -> Option<&'a str> 
         .and_then(Value::as_str)
 }
 
-/// In a subshell, so that the directory holds for this command only; line feeds around the
-/// command, because it may end in a comment or a here-document.
 fn run_in(input: &mut Input, directory: &str, command: &str) -> Result<(), String> {
     let Some(place) = input.shift_remove(directory) else {
         return Ok(());
     };
-    let place = place
-        .as_str()
-        .filter(|place| !place.is_empty())
-        .and_then(|place| shlex::try_quote(place).ok())
+    let line = input.get(command).and_then(Value::as_str);
+    let line = in_directory(&place, line.unwrap_or_default())
         .ok_or_else(|| format!("`{directory}` must be a path"))?;
-    let Some(Value::String(line)) = input.get_mut(command) else {
-        // The schema check says what is wrong with the command.
-        return Ok(());
-    };
-    *line = format!("(cd -- {place} && {{\n{line}\n}})");
+    // The schema check says what is wrong with a command that is not a text.
+    if let Some(Value::String(command)) = input.get_mut(command) {
+        *command = line;
+    }
     Ok(())
+}
+
+/// A command line that runs another in a directory. In a subshell, so that the directory holds for this
+/// command only; line feeds around the command, because it may end in a comment or a here-document.
+pub(super) fn in_directory(directory: &Value, line: &str) -> Option<String> {
+    let directory = directory.as_str().filter(|directory| !directory.is_empty());
+    let directory = shlex::try_quote(directory?).ok()?;
+    Some(format!("(cd -- {directory} && {{\n{line}\n}})"))
 }
 
 #[cfg(test)]

@@ -232,6 +232,8 @@ fn every_row_is_understood_and_every_name_stands_once() {
         }
         for name in row.split(',') {
             assert!(names.insert(name), "{name}");
+            let known = crate::wire::agent_tool(name).map(|known| known.name);
+            assert_eq!(known, Some(tool), "{name}");
         }
     }
 }

@@ -257,6 +257,12 @@ impl Registry {
         self.tools.iter().map(|entry| &entry.tool)
     }
 
+    /// Whether a tool of this name is built in.
+    pub(super) fn has_builtin(&self, name: &str) -> bool {
+        let mut builtin = self.iter().take(self.builtin);
+        builtin.any(|tool| tool.name() == name)
+    }
+
     fn entry(&self, name: &str) -> Option<&Entry> {
         self.tools.iter().find(|entry| entry.tool.name() == name)
     }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
+mod agent_tools;
 mod check_permission;
 mod check_shell;
 mod check_text;

@@ -11,14 +11,15 @@ mod report;
 
 use serde_json::Value;
 
+use crate::wire::{Parameter, parameters};
+
 pub(super) use past_tense::past_of;
 pub(super) use report::{Ending, Run, describe};
 
 /// The command in the input of a shell tool: a text, or the words of `["bash", "-lc", …]`.
 pub(super) fn command_of(input: &Value) -> Option<String> {
-    let given = ["command", "cmd", "script"]
-        .iter()
-        .find_map(|name| input.get(name))?;
+    let mut names = parameters(Parameter::Command).iter();
+    let given = names.find_map(|name| input.get(name))?;
     match given {
         Value::String(text) => Some(text.clone()),
         Value::Array(words) => {

@@ -2,39 +2,39 @@
 
 use super::fact::{About, Class, Fact, Outcome};
 use super::status::{Status, beginning};
-use super::tool_kind::ToolKind;
 use super::{Call, files, mcp, others};
 use crate::dialog::exit_code;
 use crate::side::builtin::command;
+use crate::wire::Purpose;
 
 /// The fact of one call.
 pub(super) fn fact(call: &Call<'_>) -> Fact {
     let mut fact = match call.kind {
-        ToolKind::Read | ToolKind::ReadMany => files::read(call),
-        ToolKind::Write => files::write(call),
-        ToolKind::Edit | ToolKind::Patch => files::edit(call),
-        ToolKind::Search => files::search(call),
-        ToolKind::Find => files::find(call),
-        ToolKind::List => files::list(call),
-        ToolKind::Shell => command(call),
-        ToolKind::Background | ToolKind::StopBackground => others::background(call),
-        ToolKind::Agent => others::agent(call),
-        ToolKind::Todo => others::todo(call),
-        ToolKind::TaskCreate | ToolKind::TaskUpdate | ToolKind::TaskList | ToolKind::TaskGet => {
+        Purpose::Read | Purpose::ReadMany => files::read(call),
+        Purpose::Write => files::write(call),
+        Purpose::Edit | Purpose::Patch => files::edit(call),
+        Purpose::Search => files::search(call),
+        Purpose::Find => files::find(call),
+        Purpose::List => files::list(call),
+        Purpose::Shell => command(call),
+        Purpose::Background | Purpose::StopBackground => others::background(call),
+        Purpose::Agent => others::agent(call),
+        Purpose::Todo => others::todo(call),
+        Purpose::TaskCreate | Purpose::TaskUpdate | Purpose::TaskList | Purpose::TaskGet => {
             others::task(call)
         }
-        ToolKind::Fetch => others::fetch(call),
-        ToolKind::WebSearch => others::web_search(call),
-        ToolKind::Skill | ToolKind::SlashCommand => others::skill(call),
-        ToolKind::ExitPlan | ToolKind::EnterPlan => others::plan(call),
-        ToolKind::Ask => others::ask(call),
-        ToolKind::Lsp => others::lsp(call),
-        ToolKind::Memory => others::plain(call, Class::Other, "Saved memory", "Saving memory"),
-        ToolKind::ToolSearch => {
+        Purpose::Fetch => others::fetch(call),
+        Purpose::WebSearch => others::web_search(call),
+        Purpose::Skill | Purpose::SlashCommand => others::skill(call),
+        Purpose::ExitPlan | Purpose::EnterPlan => others::plan(call),
+        Purpose::Ask => others::ask(call),
+        Purpose::Lsp => others::lsp(call),
+        Purpose::Memory => others::plain(call, Class::Other, "Saved memory", "Saving memory"),
+        Purpose::ToolSearch => {
             others::plain(call, Class::Search, "Searched for tools", "Tool search")
         }
-        ToolKind::Mcp => mcp::mcp(call),
-        ToolKind::Unknown => others::unknown(call),
+        Purpose::Mcp => mcp::mcp(call),
+        Purpose::Delete | Purpose::Other => others::unknown(call),
     };
     if call.status == Status::Cancelled {
         fact.outcome = Outcome::Cancelled;

@@ -3,28 +3,16 @@
 use super::Call;
 use super::fact::{About, Class, Fact};
 use super::status::{Status, beginning};
-use super::tool_kind::ToolKind;
 use crate::side::builtin::names::{
     directory_name, distinct, file_name, file_names, glob_noun, is_working_directory, pattern_noun,
 };
-
-/// Arguments that name a file.
-pub(super) const PATHS: [&str; 8] = [
-    "file_path",
-    "path",
-    "absolute_path",
-    "notebook_path",
-    "filePath",
-    "target_file",
-    "dir_path",
-    "filename",
-];
+use crate::wire::{Parameter, Purpose, parameters, patched_files, texts};
 
 /// The widest directory that is named with a search, in bytes.
 const WIDEST_PLACE: usize = 18;
 
 fn path<'a>(call: &'a Call<'_>) -> &'a str {
-    call.argument(&PATHS).unwrap_or_default()
+    call.path().unwrap_or_default()
 }
 
 fn name(call: &Call<'_>) -> String {
@@ -46,13 +34,12 @@ fn done(call: &Call<'_>, class: Class, did: String, doing: &str) -> Fact {
 }
 
 pub(super) fn read(call: &Call<'_>) -> Fact {
-    let paths: Vec<&str> = call.input["paths"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(serde_json::Value::as_str)
-        .collect();
-    if call.kind == ToolKind::ReadMany {
+    if call.kind == Purpose::ReadMany {
+        let held = |held| texts(call.input.as_object()?, held);
+        let paths = [Parameter::Path, Parameter::Glob]
+            .into_iter()
+            .filter_map(held);
+        let paths: Vec<&str> = paths.flatten().collect();
         let names = match paths.as_slice() {
             [] => "files".to_owned(),
             paths => file_names(paths, call.cwd),
@@ -101,9 +88,9 @@ pub(super) fn write(call: &Call<'_>) -> Fact {
 
 pub(super) fn edit(call: &Call<'_>) -> Fact {
     let patch = call
-        .argument(&["patch", "input", "diff", "content"])
-        .filter(|_| call.kind == ToolKind::Patch);
-    let patched = patch.map(patched_files).unwrap_or_default();
+        .argument(parameters(Parameter::Patch))
+        .filter(|_| call.kind == Purpose::Patch);
+    let patched = distinct(patch.into_iter().flat_map(patched_files));
     let names = match patched.as_slice() {
         [] => name(call),
         several => file_names(several, call.cwd),
@@ -116,19 +103,6 @@ pub(super) fn edit(call: &Call<'_>) -> Fact {
         _ => fact,
     }
     .counted("Edited", "edit")
-}
-
-/// The files that a patch names.
-fn patched_files(patch: &str) -> Vec<&str> {
-    let marks = [
-        "*** Update File: ",
-        "*** Add File: ",
-        "*** Delete File: ",
-        "+++ b/",
-    ];
-    let lines = patch.lines();
-    let named = lines.filter_map(|line| marks.iter().find_map(|mark| line.strip_prefix(mark)));
-    distinct(named.map(str::trim))
 }
 
 pub(super) fn search(call: &Call<'_>) -> Fact {

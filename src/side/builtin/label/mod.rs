@@ -7,7 +7,6 @@ mod files;
 mod mcp;
 mod others;
 mod status;
-mod tool_kind;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -15,7 +14,8 @@ use serde_json::value::RawValue;
 use super::clean::{clean, cut};
 use fact::{Fact, Outcome};
 use status::{Status, status};
-use tool_kind::ToolKind;
+
+use crate::wire::{Parameter, Purpose, parameters};
 
 /// The widest label, in cells.
 const WIDEST: usize = 60;
@@ -40,7 +40,7 @@ pub struct FinishedCall<'a> {
 #[derive(Debug)]
 struct Call<'a> {
     name: &'a str,
-    kind: ToolKind,
+    kind: Purpose,
     input: Value,
     text: &'a str,
     status: Status,
@@ -48,6 +48,11 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// The first file or directory that it names.
+    fn path(&self) -> Option<&str> {
+        self.argument(parameters(Parameter::Path))
+    }
+
     /// The first of these members that is a text and not empty.
     fn argument(&self, names: &[&str]) -> Option<&str> {
         names
@@ -60,20 +65,16 @@ impl Call<'_> {
 /// Whether a tool reads, searches or lists files, whichever agent it belongs to.
 pub fn is_look(tool: &str) -> bool {
     matches!(
-        ToolKind::of(tool),
-        ToolKind::Read | ToolKind::Search | ToolKind::Find | ToolKind::List
+        Purpose::of(tool),
+        Purpose::Read | Purpose::Search | Purpose::Find | Purpose::List
     )
 }
 
 /// How many characters of a result of this tool the rules need at most: what became of a file stands
 /// at the beginning, its contents are of no interest.
 pub fn needed_of_result(tool: &str) -> usize {
-    match ToolKind::of(tool) {
-        ToolKind::Read
-        | ToolKind::ReadMany
-        | ToolKind::Write
-        | ToolKind::Edit
-        | ToolKind::Patch => 768,
+    match Purpose::of(tool) {
+        Purpose::Read | Purpose::ReadMany | Purpose::Write | Purpose::Edit | Purpose::Patch => 768,
         _ => usize::MAX,
     }
 }
@@ -86,7 +87,7 @@ pub fn label(calls: &[FinishedCall<'_>], cwd: Option<&str>) -> String {
         .map(|call| {
             let call = Call {
                 name: call.name,
-                kind: ToolKind::of(call.name),
+                kind: Purpose::of(call.name),
                 input: serde_json::from_str(call.input.get()).unwrap_or_default(),
                 text: call.text,
                 status: status(call.text, call.failed),

@@ -4,12 +4,11 @@ use serde_json::Value;
 
 use super::Call;
 use super::fact::{About, Class, Fact};
-use super::files::PATHS;
 use super::status::Status;
-use super::tool_kind::ToolKind;
 use crate::dialog::exit_code;
 use crate::side::builtin::clean::{cut, lower_first, upper_first};
 use crate::side::builtin::names::{address, file_name};
+use crate::wire::Purpose;
 
 /// What a call did, or what was not done and how that ended.
 pub(super) fn plain(call: &Call<'_>, class: Class, did: &str, doing: &str) -> Fact {
@@ -36,7 +35,7 @@ pub(super) fn is_in_background(call: &Call<'_>) -> bool {
 
 pub(super) fn background(call: &Call<'_>) -> Fact {
     let class = Class::Background;
-    if call.kind == ToolKind::StopBackground {
+    if call.kind == Purpose::StopBackground {
         return plain(
             call,
             class,
@@ -114,7 +113,7 @@ pub(super) fn task(call: &Call<'_>) -> Fact {
     let subject = call.argument(&["subject", "title", "description"]);
     let subject = cut(subject.unwrap_or_default(), 46);
     let state = match (call.kind, call.argument(&["status"])) {
-        (ToolKind::TaskCreate, _) => "added",
+        (Purpose::TaskCreate, _) => "added",
         (_, Some("in_progress")) => "started",
         (_, Some("completed")) => "completed",
         (_, Some("deleted" | "cancelled")) => "deleted",
@@ -122,17 +121,17 @@ pub(super) fn task(call: &Call<'_>) -> Fact {
         _ => "updated",
     };
     let (did, doing) = match call.kind {
-        ToolKind::TaskCreate => (format!("Added task: {subject}"), "Adding task".to_owned()),
-        ToolKind::TaskUpdate => (
+        Purpose::TaskCreate => (format!("Added task: {subject}"), "Adding task".to_owned()),
+        Purpose::TaskUpdate => (
             upper_first(&format!("{state} task {id}")),
             format!("Updating task {id}"),
         ),
-        ToolKind::TaskGet => (format!("Read task {id}"), format!("Reading task {id}")),
+        Purpose::TaskGet => (format!("Read task {id}"), format!("Reading task {id}")),
         _ => ("Listed tasks".to_owned(), "Listing tasks".to_owned()),
     };
     let fact = plain(call, Class::Task, &did, &doing);
     match call.kind {
-        ToolKind::TaskCreate | ToolKind::TaskUpdate => fact.about(About::Task(state)),
+        Purpose::TaskCreate | Purpose::TaskUpdate => fact.about(About::Task(state)),
         _ => fact,
     }
 }
@@ -191,14 +190,14 @@ pub(super) fn skill(call: &Call<'_>) -> Fact {
         return Fact::bad(Class::Skill, format!("Unknown skill {name}"));
     }
     let (did, doing) = match call.kind {
-        ToolKind::SlashCommand => (format!("Ran /{name}"), format!("Command /{name}")),
+        Purpose::SlashCommand => (format!("Ran /{name}"), format!("Command /{name}")),
         _ => (format!("Loaded skill {name}"), format!("Skill {name}")),
     };
     plain(call, Class::Skill, &did, &doing)
 }
 
 pub(super) fn plan(call: &Call<'_>) -> Fact {
-    if call.kind == ToolKind::EnterPlan {
+    if call.kind == Purpose::EnterPlan {
         return plain(call, Class::Plan, "Entered plan mode", "Entering plan mode");
     }
     let mut lines = call.argument(&["plan"]).unwrap_or_default().lines();
@@ -245,7 +244,7 @@ pub(super) fn ask(call: &Call<'_>) -> Fact {
 
 pub(super) fn lsp(call: &Call<'_>) -> Fact {
     let name = call
-        .argument(&PATHS)
+        .path()
         .map(|path| file_name(path, call.cwd))
         .unwrap_or_default();
     let words: Vec<&str> = call.text.split_whitespace().take(5).collect();
