@@ -20,9 +20,8 @@ use crate::config::{Overrides, PermissionFlags};
 use crate::dialog::input_gist;
 use crate::io::Io;
 use crate::permission::{Decided, Mode};
-use crate::process::{Enforcement, LaneOptions, Spawners};
 use crate::text::{display_width, fitted, fitted_end, terminal_safe_line};
-use crate::tools::{AskedCall, Input};
+use crate::tools::{AskedCall, Input, ShellGuarantees};
 use crate::wire::records::{CheckPermissionRecord, DecidedBy, Decision, PermissionCheck};
 use crate::wire::{Decoder, Event};
 
@@ -87,12 +86,8 @@ impl Run for CheckPermissionArguments {
         };
         let registry = registry(&globals.settings(overrides, &io.environment)?)?;
         let permissions = permissions(&self.permissions, &here, globals, io)?;
-        let lane = LaneOptions {
-            enforcement: Enforcement::Auto,
-            temporary: None,
-        };
-        let lane = Spawners::lane(1, lane)?;
-        let decisions = CallDecisions::new(registry, permissions, here.clone(), lane, io);
+        let shell = ShellGuarantees::OWN;
+        let decisions = CallDecisions::new(registry, permissions, here.clone(), shell, io)?;
         let all_allowed = Cell::new(true);
         let is_plain = self.input.plain;
         let prints = self.input.form.form(io.terminal);

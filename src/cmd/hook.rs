@@ -20,8 +20,7 @@ use crate::config::{PermissionFlags, project_directory};
 use crate::io::Io;
 use crate::jsonl::replace_lone_surrogates;
 use crate::permission::{Action, Decided, Mode};
-use crate::process::Spawners;
-use crate::tools::{AskedCall, Input, Registry};
+use crate::tools::{AskedCall, Input, Registry, ShellGuarantees, WriteProtection};
 use crate::wire::records::{DecidedBy, Decision};
 
 /// The longest input that is read, in bytes.
@@ -97,12 +96,12 @@ impl Run for HookArguments {
             _ => self.permissions.mode.unwrap_or_default(),
         };
         let settings = permissions(&self.permissions, &project, globals, io)?;
-        // An agent's shell keeps a command from nothing: it is no lane.
-        let mut shell = Spawners::new(1);
-        if self.trust_analysis {
-            shell = shell.trusted();
-        }
-        let decisions = CallDecisions::new(Registry::builtin(), settings, project, shell, io);
+        let shell = ShellGuarantees::foreign(if self.trust_analysis {
+            WriteProtection::Assumed
+        } else {
+            WriteProtection::Absent
+        });
+        let decisions = CallDecisions::new(Registry::builtin(), settings, project, shell, io)?;
         let (call, decided) =
             decisions.decide(&input.tool_name, &input.tool_input, &input.cwd, mode);
         if let Some(answer) = answer(&input, opinion(&call, &decided), &reason(&decided)) {

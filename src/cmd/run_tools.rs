@@ -38,7 +38,9 @@ use crate::model::KeyCheck;
 use crate::process::{Spawners, report_departure, report_end_signals};
 use crate::session::{Scope, Session};
 use crate::state::ReadLog;
-use crate::tools::{ChildVariables, Input as ToolInput, Registry, ToolContext, Web};
+use crate::tools::{
+    ChildVariables, DecisionContext, Input as ToolInput, Registry, ShellGuarantees, ToolContext, Web,
+};
 use crate::wire::{API_MESSAGE_NEEDLE, Decoder, Dialect, SessionId, prefilter_needles};
 
 /// Threads that start processes. More than there are cores would only wait.
@@ -331,11 +333,15 @@ impl RunToolsArguments {
             allowed.push(directory("--add-dir", path)?);
         }
         Ok(ToolContext {
-            directory: here.clone(),
+            decision: DecisionContext {
+                directory: here.clone(),
+                allowed_directories: allowed,
+                environment: Arc::new(io.environment.with(&permissions.environment)),
+                kept_variables: Arc::new(self.env.iter().cloned().collect()),
+                lane: Arc::new(lane),
+                shell: ShellGuarantees::OWN,
+            },
             home_directory: here,
-            allowed_directories: allowed,
-            environment: Arc::new(io.environment.with(&permissions.environment)),
-            kept_variables: Arc::new(self.env.iter().cloned().collect()),
             child_variables: ChildVariables::default(),
             denied: Arc::new(permissions.rules.denying_files()),
             read_log: Arc::new(ReadLog::default()),
@@ -345,7 +351,6 @@ impl RunToolsArguments {
                 Spawners::new(SPAWNER_THREADS)
                     .with_spill_directory(settings.temporary_directory.clone()),
             ),
-            lane: Arc::new(lane),
             web: Arc::new(Web::new(settings.reach, settings.http.clone())),
             clock: Arc::clone(&io.clock),
         })

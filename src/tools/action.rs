@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::paths::absolute;
-use super::{Input, Registry, ToolContext};
+use super::{DecisionContext, Input, Registry};
 use crate::permission::{Action, canonical_tool};
 use crate::shell::analyse;
 
@@ -34,7 +34,7 @@ pub struct AskedCall {
 impl Registry {
     /// A call of a tool of any agent as rules see it. One that cannot run here, because its tool is
     /// not known or its input is another agent's, does what its fields say.
-    pub fn asked(&self, name: &str, input: &Input, context: &ToolContext) -> AskedCall {
+    pub fn asked(&self, name: &str, input: &Input, context: &DecisionContext) -> AskedCall {
         if let Some(files) = patched_files(name, input) {
             let writes = files.iter().map(|file| absolute(file, context)).collect();
             return AskedCall {
@@ -68,7 +68,7 @@ impl Registry {
 }
 
 /// What a call of one of the usual tools does, by its fields alone.
-fn action_by_fields(tool: &str, input: &Input, context: &ToolContext) -> Action {
+fn action_by_fields(tool: &str, input: &Input, context: &DecisionContext) -> Action {
     let field = |name: &str| input.get(name).and_then(Value::as_str);
     let path = || {
         let text = PATH_FIELDS.iter().find_map(|name| field(name));

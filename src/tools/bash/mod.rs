@@ -8,5 +8,5 @@ mod script;
 mod tool;
 
 pub use assessment::settled;
-pub use git_probe::GitProbe;
+use git_probe::GitProbe;
 pub(super) use tool::Bash;

@@ -21,7 +21,7 @@ use crate::tools::child_environment::{child_environment, keep_git_from_writing, 
 use crate::tools::printed::{Printed, Streams, failure_of, joined_lines, milliseconds};
 use crate::tools::{
     Assessment, CallContext, CallStatus, Content, ContextChange, InvalidInput, PreparedCall,
-    ResultLimit, ShellTimeouts, ToolContext, ToolFailure, ToolKind, ToolReply,
+    ResultLimit, ShellTimeouts, DecisionContext, ToolContext, ToolFailure, ToolKind, ToolReply,
 };
 
 /// The most of a successful call that stays inline, in UTF-16 units.
@@ -114,7 +114,7 @@ impl ShellCall {
 }
 
 impl PreparedCall for ShellCall {
-    fn assess(&self, context: &ToolContext) -> Assessment {
+    fn assess(&self, context: &DecisionContext) -> Assessment {
         assess(&self.command, &self.analysis, context)
     }
 

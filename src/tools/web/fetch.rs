@@ -14,7 +14,7 @@ use crate::tools::builtin::{Parameters, WholeNumber};
 use crate::tools::printed::milliseconds;
 use crate::tools::{
     Access, Assessment, Block, CallContext, CallStatus, Content, InvalidInput, PreparedCall,
-    ResultLimit, ToolContext, ToolFailure, ToolReply,
+    ResultLimit, DecisionContext, ToolFailure, ToolReply,
 };
 
 /// The most characters of a page that one call shows.
@@ -58,7 +58,7 @@ struct FetchPage {
 }
 
 impl PreparedCall for FetchPage {
-    fn assess(&self, _: &ToolContext) -> Assessment {
+    fn assess(&self, _: &DecisionContext) -> Assessment {
         let url = self.address.to_string();
         Assessment::of(WebFetch::NAME, Ok(Access::nothing()), Action::Fetch { url })
     }
