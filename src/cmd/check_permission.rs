@@ -86,6 +86,7 @@ impl Run for CheckPermissionArguments {
         };
         let registry = registry(&globals.settings(overrides, &io.environment)?)?;
         let permissions = permissions(&self.permissions, &here, globals, io)?;
+        let denies = permissions.denies_instead_of_asking;
         let shell = ShellGuarantees::OWN;
         let decisions = CallDecisions::new(registry, permissions, here.clone(), shell, io)?;
         let all_allowed = Cell::new(true);
@@ -114,7 +115,10 @@ impl Run for CheckPermissionArguments {
                     .map_or_else(|| here.clone(), |given| here.join(given));
                 let mode = asked.mode.unwrap_or_else(|| decisions.mode());
                 let decided = asked.calls.into_iter().map(|(name, input)| {
-                    let (call, decided) = decisions.decide(&name, &input, &directory, mode);
+                    let (call, mut decided) = decisions.decide(&name, &input, &directory, mode);
+                    if denies && decided.decision == Decision::Ask {
+                        decided.decision = Decision::Deny;
+                    }
                     if decided.decision != Decision::Allow {
                         all_allowed.set(false);
                     }
@@ -233,15 +237,9 @@ fn reason(decided: &Decided, columns: usize) -> String {
             let source = fitted_end(&source, columns.saturating_sub(taken));
             format!("{rule} ({source})")
         }
-        DecidedBy::Builtin { builtin } => match builtin.as_str() {
-            "read-only" => "only reads".to_owned(),
-            "critical-path" => "needs approval, whatever the rules say".to_owned(),
-            "protected" => "changes a file that decides what programs run".to_owned(),
-            "unparsable" => "the command is not understood".to_owned(),
-            other => other.to_owned(),
-        },
-        DecidedBy::Mode { mode } => format!("mode {mode}"),
-        _ => {
+        DecidedBy::Builtin { builtin } => builtin.effect().to_owned(),
+        DecidedBy::Mode { mode } => format!("mode {}", mode.name()),
+        DecidedBy::Default { .. } | DecidedBy::Hook { .. } | DecidedBy::Prompt { .. } => {
             let what = part.map_or(String::new(), |part| format!(" for {}", part.command));
             let remedy = decided.remedy.as_ref();
             let remedy = remedy.map(|rule| format!("; {rule} would allow it"));

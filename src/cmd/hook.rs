@@ -1,6 +1,6 @@
 //! `hook`: decides about a call of another agent, as a hook of that agent.
 //!
-//! In doubt it says nothing, and the agent does what it does without the hook. See
+//! In doubt it prints nothing, and the agent does what it does without the hook. See
 //! `docs/protocol.md`, The hook for other agents.
 
 use std::io::Read as _;
@@ -31,7 +31,8 @@ const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
 /// Reads the input of one hook of Claude Code, Qwen Code, Codex or Gemini CLI, and answers in that
 /// agent's form: it allows commands that only read and calls that rules allow, denies or asks about
 /// those that rules name, and leaves all others to the agent by printing nothing. No settings are
-/// read unless `--settings` names them. Whatever goes wrong, the agent goes on as without the hook.
+/// read unless `--settings` names them. If these or the configuration cannot be used, calls are denied.
+/// On any other error the agent proceeds as if no hook were installed.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe hook pre-tool-use < call.json
@@ -95,7 +96,18 @@ impl Run for HookArguments {
             // What else a mode of the agent allows is the agent's to say.
             _ => self.permissions.mode.unwrap_or_default(),
         };
-        let settings = permissions(&self.permissions, &project, globals, io)?;
+        let settings = match permissions(&self.permissions, &project, globals, io) {
+            Ok(settings) => settings,
+            // Without its deny rules, nothing may pass. Where the user is asked already, that is enough.
+            Err(problem) if input.hook_event_name != Event::PermissionRequest => {
+                let reason = format!("turnpipe cannot apply its rules: {problem}");
+                problem.report(&io.messages);
+                write_answer(answer(&input, Some(Decision::Deny), &reason), io)?;
+                return Ok(Outcome::Done);
+            }
+            Err(problem) => return Err(problem.into()),
+        };
+        let denies = settings.denies_instead_of_asking;
         let shell = ShellGuarantees::foreign(if self.trust_analysis {
             WriteProtection::Assumed
         } else {
@@ -104,13 +116,22 @@ impl Run for HookArguments {
         let decisions = CallDecisions::new(Registry::builtin(), settings, project, shell, io)?;
         let (call, decided) =
             decisions.decide(&input.tool_name, &input.tool_input, &input.cwd, mode);
-        if let Some(answer) = answer(&input, opinion(&call, &decided), &reason(&decided)) {
-            let mut writer = output::record_writer(io)?;
-            writer.record(&answer)?;
-            writer.flush()?;
-        }
+        let opinion = opinion(&call, &decided).map(|opinion| match opinion {
+            Decision::Ask if denies => Decision::Deny,
+            other => other,
+        });
+        write_answer(answer(&input, opinion, &reason(&decided)), io)?;
         Ok(Outcome::Done)
     }
+}
+
+fn write_answer(answer: Option<Value>, io: &mut Io) -> anyhow::Result<()> {
+    if let Some(answer) = answer {
+        let mut writer = output::record_writer(io)?;
+        writer.record(&answer)?;
+        writer.flush()?;
+    }
+    Ok(())
 }
 
 /// What to say about a call; nothing if that is the agent's own affair.
@@ -164,8 +185,11 @@ fn reason(decided: &Decided) -> String {
     };
     let why = match &decided.by {
         DecidedBy::Rule { rule, source, .. } => format!("{verb} by the rule `{rule}` of {source}"),
-        DecidedBy::Mode { mode } => format!("{verb} in the mode `{mode}`"),
-        _ => return "it only reads".to_owned(),
+        DecidedBy::Mode { mode } => format!("{verb} in the mode `{}`", mode.name()),
+        DecidedBy::Builtin { builtin } => format!("it {}", builtin.effect()),
+        DecidedBy::Default { .. } | DecidedBy::Hook { .. } | DecidedBy::Prompt { .. } => {
+            format!("{verb}: no rule allows it")
+        }
     };
     let mut parts = decided.parts.iter();
     let deciding = parts.find(|part| part.decision == decided.decision && part.by == decided.by);

@@ -39,7 +39,8 @@ use crate::process::{Spawners, report_departure, report_end_signals};
 use crate::session::{Scope, Session};
 use crate::state::ReadLog;
 use crate::tools::{
-    ChildVariables, DecisionContext, Input as ToolInput, Registry, ShellGuarantees, ToolContext, Web,
+    ChildVariables, DecisionContext, Input as ToolInput, Registry, ShellGuarantees, ToolContext,
+    Web,
 };
 use crate::wire::{API_MESSAGE_NEEDLE, Decoder, Dialect, SessionId, prefilter_needles};
 
@@ -211,9 +212,12 @@ impl Run for RunToolsArguments {
             guard_children(&io.messages);
         }
         watch(&channels, io)?;
-        let prompter = self
-            .permission_prompt
-            .prompter(&channels, &io.ids, &registry, &context)?;
+        let prompt = if permissions.denies_instead_of_asking {
+            &PermissionPrompt::Deny
+        } else {
+            &self.permission_prompt
+        };
+        let prompter = prompt.prompter(&channels, &io.ids, &registry, &context)?;
         let (mode, named) = (permissions.mode, self.judge.as_deref());
         let judge = guards::judge(mode, named, &briefing, spent(), globals, io)?;
         let is_told = judge.is_some() || registry.iter().any(|tool| tool.name() == ADVISOR);

@@ -15,7 +15,7 @@ use super::file::ConfigError;
 use super::settings::Config;
 use super::variables::{HOME, PROJECT};
 use crate::io::Environment;
-use crate::permission::{Behavior, Mode, Rule, Rules, Source};
+use crate::permission::{Behavior, Mode, OutsideAccess, Rule, Rules, Source};
 
 /// Directories of a project or a home directory that hold an agent's settings.
 const SETTINGS_DIRECTORIES: [&str; 2] = [".claude", ".qwen"];
@@ -38,6 +38,9 @@ pub struct PermissionFlags {
     /// What happens to calls that no rule decides [default: the mode of the settings, else `default`]
     #[arg(long = "permission-mode", value_enum, value_name = "MODE")]
     pub mode: Option<Mode>,
+    /// Ignore keys of `permissions` that are not known, although they may restrict calls
+    #[arg(long)]
+    pub ignore_unknown_settings: bool,
 }
 
 /// What flags, settings files and the configuration file say together.
@@ -48,6 +51,8 @@ pub struct PermissionSettings {
     /// The mode: that of the flag, else of the last settings file that names one, else of the
     /// configuration file.
     pub mode: Mode,
+    /// Whether a call that the user would be asked about is denied.
+    pub denies_instead_of_asking: bool,
     /// Further directories to work in; absolute, without links.
     pub directories: Vec<PathBuf>,
     /// Environment variables; later files count more.
@@ -83,8 +88,25 @@ pub(super) struct PermissionTable {
     default_mode: Option<ModeName>,
     #[serde(alias = "additional_directories")]
     additional_directories: Vec<String>,
+    #[serde(alias = "block_reads_outside_working_directories")]
+    block_reads_outside_working_directories: bool,
+    #[serde(alias = "block_writes_outside_working_directories")]
+    block_writes_outside_working_directories: bool,
+    #[serde(alias = "deny_instead_of_prompting")]
+    deny_instead_of_prompting: bool,
+    #[serde(alias = "disable_bypass_permissions_mode")]
+    disable_bypass_permissions_mode: Option<Disable>,
+    #[serde(alias = "disable_auto_mode")]
+    disable_auto_mode: Option<Disable>,
     #[serde(flatten)]
     unknown: BTreeMap<String, Value>,
+}
+
+/// The only value of the settings that disable a mode.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Disable {
+    Disable,
 }
 
 /// The name of a mode.
@@ -150,6 +172,8 @@ impl Config {
         let mut gathered = Gathered {
             rules: Vec::new(),
             settings: PermissionSettings::default(),
+            disabled: Vec::new(),
+            flags,
             directory,
             home,
         };
@@ -191,6 +215,7 @@ impl Config {
         let Gathered {
             rules,
             mut settings,
+            disabled,
             ..
         } = gathered;
         if hooks_are_disabled {
@@ -198,6 +223,16 @@ impl Config {
         }
         settings.rules = Rules::new(rules);
         settings.mode = flags.mode.or(mode.map(|name| name.0)).unwrap_or_default();
+        if let Some((mode, key, source)) = disabled
+            .into_iter()
+            .find(|(disabled, ..)| *disabled == settings.mode)
+        {
+            return Err(ConfigError::DisabledMode {
+                source_name: source.name.clone(),
+                key,
+                mode,
+            });
+        }
         settings.warnings.extend(settings.rules.warnings());
         Ok(settings)
     }
@@ -207,6 +242,9 @@ impl Config {
 struct Gathered<'a> {
     rules: Vec<Rule>,
     settings: PermissionSettings,
+    /// The modes that must not be used, with the keys that say so.
+    disabled: Vec<(Mode, &'static str, Arc<Source>)>,
+    flags: &'a PermissionFlags,
     directory: &'a Path,
     home: Option<&'a Path>,
 }
@@ -242,11 +280,46 @@ impl Gathered<'_> {
                 ),
             }
         }
-        for key in table.unknown.keys() {
-            self.warn(
+        let outside = |setting, access, behavior| Rule::outside(setting, access, behavior, source);
+        if table.block_reads_outside_working_directories {
+            let setting = "blockReadsOutsideWorkingDirectories";
+            self.rules.extend([
+                outside(setting, OutsideAccess::Reading, Behavior::Deny),
+                outside(setting, OutsideAccess::Command, Behavior::Ask),
+            ]);
+        }
+        if table.block_writes_outside_working_directories {
+            let setting = "blockWritesOutsideWorkingDirectories";
+            let rule = outside(setting, OutsideAccess::Writing, Behavior::Deny);
+            self.rules.push(rule);
+        }
+        self.settings.denies_instead_of_asking |= table.deny_instead_of_prompting;
+        let modes = [
+            (
+                table.disable_bypass_permissions_mode,
+                Mode::BypassPermissions,
+                "disableBypassPermissionsMode",
+            ),
+            (table.disable_auto_mode, Mode::Auto, "disableAutoMode"),
+        ];
+        let disabled = modes.into_iter().filter(|(disable, ..)| disable.is_some());
+        let disabled = disabled.map(|(_, mode, key)| (mode, key, Arc::clone(source)));
+        self.disabled.extend(disabled);
+        // Other keys, such as `_comment` and `$schema`, are no settings.
+        let mut unknown = table.unknown.keys();
+        let unknown = unknown.find(|key| key.starts_with(|first: char| first.is_alphabetic()));
+        match unknown {
+            Some(key) if self.flags.ignore_unknown_settings => self.warn(
                 source,
                 &format!("`permissions.{key}` is not known, and was ignored"),
-            );
+            ),
+            Some(key) => {
+                return Err(ConfigError::UnknownRestriction {
+                    source_name: source.name.clone(),
+                    key: key.clone(),
+                });
+            }
+            None => {}
         }
         Ok(())
     }

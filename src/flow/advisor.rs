@@ -12,8 +12,8 @@ use crate::side::advice::advice_request;
 use crate::side::prompts;
 use crate::text::redact;
 use crate::tools::{
-    Access, Assessment, CallContext, CallStatus, Input, InvalidInput, PreparedCall, Tool,
-    DecisionContext, ToolFailure, ToolReply,
+    Access, Assessment, CallContext, CallStatus, DecisionContext, Input, InvalidInput,
+    PreparedCall, Tool, ToolFailure, ToolReply,
 };
 
 /// The name of the tool.

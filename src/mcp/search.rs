@@ -11,8 +11,8 @@ use super::servers::Servers;
 use super::tool::{McpTool, ended};
 use crate::permission::Action;
 use crate::tools::{
-    Access, Assessment, CallContext, CallStatus, Input, InvalidInput, PreparedCall, Tool,
-    DecisionContext, ToolFailure, ToolReply,
+    Access, Assessment, CallContext, CallStatus, DecisionContext, Input, InvalidInput,
+    PreparedCall, Tool, ToolFailure, ToolReply,
 };
 
 /// The name of the tool.

@@ -12,8 +12,8 @@ use super::name::normalised;
 use super::server::Server;
 use crate::permission::Action;
 use crate::tools::{
-    Access, Assessment, CallContext, CallStatus, Input, InvalidInput, PreparedCall, ResultLimit,
-    Tool, DecisionContext, ToolFailure, ToolReply,
+    Access, Assessment, CallContext, CallStatus, DecisionContext, Input, InvalidInput,
+    PreparedCall, ResultLimit, Tool, ToolFailure, ToolReply,
 };
 
 /// The key by which a tool asks for more room for its results.

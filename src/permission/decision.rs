@@ -5,7 +5,7 @@ use super::command::Command;
 use super::remedy;
 use super::surroundings::Surroundings;
 use super::{Action, Behavior, Mode, Request, Rule, Rules};
-use crate::wire::records::{CheckedPart, DecidedBy, Decision};
+use crate::wire::records::{BuiltinRule, CheckedPart, DecidedBy, Decision};
 
 /// What was decided about a call, and by what.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Rules {
         if mode == Mode::DontAsk && decided.decision == Decision::Ask {
             decided.decision = Decision::Deny;
             if matches!(decided.by, DecidedBy::Default { .. }) {
-                decided.by = by_mode(mode);
+                decided.by = DecidedBy::Mode { mode };
             }
         }
         decided
@@ -138,24 +138,24 @@ impl Rules {
             return reads_only();
         }
         if command.removes_critical(surroundings) {
-            return builtin(Decision::Ask, "critical-path");
+            return builtin(Decision::Ask, BuiltinRule::CriticalPath);
         }
         if mode == Mode::BypassPermissions {
-            return (Decision::Allow, by_mode(mode));
+            return (Decision::Allow, DecidedBy::Mode { mode });
         }
         let mut written = command
             .redirected(surroundings)
             .iter()
             .chain(command.changed(surroundings));
         if written.any(|file| Surroundings::is_protected(&file.place())) {
-            return builtin(Decision::Ask, "protected");
+            return builtin(Decision::Ask, BuiltinRule::Protected);
         }
         if mode == Mode::Plan {
             let writes = !command.redirected(surroundings).is_empty();
             return if !writes && command.only_reads(surroundings) {
                 reads_only()
             } else {
-                (Decision::Ask, by_mode(mode))
+                (Decision::Ask, DecidedBy::Mode { mode })
             };
         }
         if let Some(rule) = self
@@ -165,7 +165,7 @@ impl Rules {
             return by_rule(rule);
         }
         if !command.is_understood() {
-            return builtin(Decision::Ask, "unparsable");
+            return builtin(Decision::Ask, BuiltinRule::Unparsable);
         }
         self.allows_command(mode, command, surroundings)
             .unwrap_or_else(left_open)
@@ -192,7 +192,7 @@ impl Rules {
         }
         let accepts_edits = mode == Mode::AcceptEdits && are_inside();
         if accepts_edits && command.edits_inside(surroundings) {
-            return Some((Decision::Allow, by_mode(mode)));
+            return Some((Decision::Allow, DecidedBy::Mode { mode }));
         }
         if !command.is_redirection() && !command.only_reads(surroundings) {
             return None;
@@ -201,7 +201,7 @@ impl Rules {
         match rules.as_deref() {
             Some([]) => Some(reads_only()),
             Some([rule, ..]) => Some(by_rule(rule)),
-            None => accepts_edits.then(|| (Decision::Allow, by_mode(mode))),
+            None => accepts_edits.then(|| (Decision::Allow, DecidedBy::Mode { mode })),
         }
     }
 
@@ -222,13 +222,13 @@ impl Rules {
             return reads_only();
         }
         if mode == Mode::BypassPermissions {
-            return (Decision::Allow, by_mode(mode));
+            return (Decision::Allow, DecidedBy::Mode { mode });
         }
         if writes.iter().any(Surroundings::is_protected) {
-            return builtin(Decision::Ask, "protected");
+            return builtin(Decision::Ask, BuiltinRule::Protected);
         }
         if mode == Mode::Plan && !matches!(request.action, Action::Fetch { .. }) {
-            return (Decision::Ask, by_mode(mode));
+            return (Decision::Ask, DecidedBy::Mode { mode });
         }
         if let Some(rule) = self.that(Behavior::Allow).find(|rule| {
             rule.is_about(request)
@@ -243,7 +243,7 @@ impl Rules {
             return left_open();
         }
         if mode == Mode::AcceptEdits && writes.iter().all(|place| surroundings.is_inside(place)) {
-            return (Decision::Allow, by_mode(mode));
+            return (Decision::Allow, DecidedBy::Mode { mode });
         }
         let rules: Option<Vec<&Rule>> = writes
             .iter()
@@ -273,19 +273,12 @@ fn by_rule(rule: &Rule) -> Verdict {
     (rule.behavior, by)
 }
 
-fn by_mode(mode: Mode) -> DecidedBy {
-    DecidedBy::Mode {
-        mode: mode.name().to_owned(),
-    }
-}
-
-fn builtin(decision: Decision, name: &str) -> Verdict {
-    let builtin = name.to_owned();
+fn builtin(decision: Decision, builtin: BuiltinRule) -> Verdict {
     (decision, DecidedBy::Builtin { builtin })
 }
 
 fn reads_only() -> Verdict {
-    builtin(Decision::Allow, "read-only")
+    builtin(Decision::Allow, BuiltinRule::ReadOnly)
 }
 
 fn left_open() -> Verdict {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::call::Call;
 use super::command::Command;
 use super::path_pattern::PathUnion;
-use super::rule::Specifier;
+use super::rule::{OutsideAccess, Specifier};
 use super::surroundings::{Place, Surroundings};
 use super::tool_name::ToolName;
 use super::{Behavior, Request, Rule};
@@ -57,9 +57,7 @@ impl Rules {
     /// Those that deny files.
     #[must_use]
     pub fn denying_files(&self) -> Self {
-        let denying = self
-            .that(Behavior::Deny)
-            .filter(|rule| rule.paths().is_some());
+        let denying = self.that(Behavior::Deny).filter(|rule| rule.denies_files());
         Self::new(denying.cloned().collect())
     }
 
@@ -78,13 +76,14 @@ impl Rules {
                 },
                 &surroundings,
             );
-            self.restricted.may_cover(&place, surroundings)
-                && self
-                    .that(Behavior::Deny)
-                    .any(|rule| rule.restricts_reading(&place, surroundings))
+            let may_cover = self.restricted.may_cover(&place, surroundings);
+            self.that(Behavior::Deny).any(|rule| {
+                (may_cover || rule.paths().is_none())
+                    && rule.restricts_reading(&place, surroundings)
+            })
         };
         self.that(Behavior::Deny)
-            .any(|rule| rule.paths().is_some())
+            .any(Rule::denies_files)
             .then_some(rules)
     }
 
@@ -170,6 +169,7 @@ impl Rules {
     pub(super) fn restrict_commands(&self) -> bool {
         let looks_inside = |rule: &Rule| match rule.specifier {
             Specifier::Any => rule.tool.is("Edit"),
+            Specifier::Outside(access) => access == OutsideAccess::Command,
             Specifier::Argument | Specifier::Nothing => false,
             _ => true,
         };

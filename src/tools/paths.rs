@@ -69,7 +69,7 @@ pub(super) fn resolve_links(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// The same; `None` if it cannot be told.
-pub fn real_path(path: &Path) -> Option<PathBuf> {
+pub(super) fn real_path(path: &Path) -> Option<PathBuf> {
     resolve_links(path).ok()
 }
 

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::builtin::Parameters;
 use super::{
-    Access, Assessment, CallContext, ContextChange, InvalidInput, PreparedCall, DecisionContext,
+    Access, Assessment, CallContext, ContextChange, DecisionContext, InvalidInput, PreparedCall,
     ToolFailure, ToolReply,
 };
 use crate::permission::Action;

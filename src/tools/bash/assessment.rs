@@ -1,30 +1,33 @@
 //! What a shell command touches.
 
 use std::cell::LazyCell;
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::GitProbe;
-use crate::permission::Action;
-use crate::shell::{Analysis, Verdict};
+use crate::permission::{Action, is_of_system};
+use crate::shell::{Analysis, CommandPart, Verdict};
 use crate::tools::child_environment::search_path;
 use crate::tools::{Access, Assessment, DecisionContext};
 
 /// What a command line touches if it starts now.
-pub(super) fn assess(
-    command: &str,
-    analysis: &Analysis,
-    context: &DecisionContext,
-) -> Assessment {
+pub(super) fn assess(command: &str, analysis: &Analysis, context: &DecisionContext) -> Assessment {
     let settled = settled(analysis.clone(), context);
     let access = match (settled.verdict.is_read_only(), settled.changes_directory) {
         (false, _) => Access::world(),
         (true, true) => Access::moves(),
         (true, false) => Access::reads_world(),
     };
+    let only_reads = access.is_read_only();
+    let parts = match &analysis.parts {
+        Some(parts) if !only_reads => Some(without_workspace_programs(parts, context)),
+        parts => parts.clone(),
+    };
     let action = Action::Command {
         script: command.to_owned(),
-        parts: analysis.parts.clone(),
-        only_reads: access.is_read_only(),
+        parts,
+        only_reads,
     };
     Assessment {
         access,
@@ -67,22 +70,47 @@ fn workspace_program<'names>(
     mut programs: impl Iterator<Item = &'names str>,
     context: &DecisionContext,
 ) -> Option<&'names str> {
-    let directories: Vec<PathBuf> = std::env::split_paths(&search_path(&context.environment))
-        .filter(|directory| {
-            // A link may lead there.
-            let real = directory.canonicalize().ok();
-            let mut workspace = context.allowed_directories.iter().chain([&context.directory]);
-            workspace.any(|allowed| {
-                directory.starts_with(allowed)
-                    || real.as_ref().is_some_and(|real| real.starts_with(allowed))
+    let directories: Vec<PathBuf> =
+        std::env::split_paths(&search_path(&context.environment)).collect();
+    programs.find(|program| {
+        directories.iter().any(|directory| {
+            let path = directory.join(program);
+            // A link may lead there: that of the directory, or that of the program.
+            path.canonicalize().is_ok_and(|real| {
+                is_in_workspace(&path, context)
+                    || is_in_workspace(&real, context)
+                    || (directory.canonicalize()).is_ok_and(|real| is_in_workspace(&real, context))
             })
         })
-        .collect();
-    programs.find(|program| {
-        directories
-            .iter()
-            .any(|directory| directory.join(program).exists())
     })
+}
+
+/// Whether the session may write to a program without approval. It needs approval for the system's own
+/// programs, even if it works in a directory above them, such as `/`.
+fn is_in_workspace(program: &Path, context: &DecisionContext) -> bool {
+    let mut workspace = context
+        .allowed_directories
+        .iter()
+        .chain([&context.directory]);
+    workspace.any(|allowed| {
+        program.starts_with(allowed) && (is_of_system(allowed) || !is_of_system(program))
+    })
+}
+
+/// The commands of a command line, of which those that name a program of the workspace, or whose shell
+/// is one, count as writing.
+fn without_workspace_programs(
+    parts: &[CommandPart],
+    context: &DecisionContext,
+) -> Arc<[CommandPart]> {
+    let parts = parts.iter().cloned().map(|mut part| {
+        let words = part.words.iter().filter_map(|word| word.value.as_deref());
+        let names = words.filter(|word| Path::new(word).file_name() == Some(OsStr::new(word)));
+        part.only_reads = part.only_reads
+            && workspace_program(["bash"].into_iter().chain(names), context).is_none();
+        part
+    });
+    parts.collect()
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ const SUBMODULES: &str = "git may look into submodules, which have settings of t
 
 /// Asks git about one command line.
 #[derive(Debug)]
-pub struct GitProbe {
+pub(super) struct GitProbe {
     spawners: Arc<Spawners>,
     environment: Variables,
     begun: Instant,
@@ -40,7 +40,7 @@ pub struct GitProbe {
 impl GitProbe {
     /// A probe that starts git in the lane, as calls that only read are: reading an index can touch
     /// files too.
-    pub fn new(context: &DecisionContext) -> Self {
+    pub(super) fn new(context: &DecisionContext) -> Self {
         let mut environment = cleaned(&context.environment, &context.kept_variables);
         keep_git_from_writing(&mut environment);
         Self {
@@ -55,7 +55,7 @@ impl GitProbe {
     ///
     /// # Errors
     /// Why it does not, in one line.
-    pub fn settle(&self, requirement: &Requirement, directory: &Path) -> Result<(), String> {
+    pub(super) fn settle(&self, requirement: &Requirement, directory: &Path) -> Result<(), String> {
         match requirement {
             Requirement::CleanGitConfig(place) => self.look(place, &place.directory(directory)),
         }

@@ -20,8 +20,9 @@ use crate::tools::child_environment::child_environment;
 use crate::tools::printed::{LARGEST_LIMIT, Printed, Streams, failure_of, milliseconds};
 use crate::tools::tool::AccessError;
 use crate::tools::{
-    Access, Assessment, CallContext, CallStatus, Content, Input, InterruptBehavior, InvalidInput,
-    PreparedCall, ResultLimit, Tool, DecisionContext, ToolContext, ToolFailure, ToolReply, Touch, paths,
+    Access, Assessment, CallContext, CallStatus, Content, DecisionContext, Input,
+    InterruptBehavior, InvalidInput, PreparedCall, ResultLimit, Tool, ToolContext, ToolFailure,
+    ToolReply, Touch, paths,
 };
 
 /// How much stays inline if the manifest does not say, in UTF-16 units.

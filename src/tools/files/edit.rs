@@ -13,7 +13,7 @@ use super::replacement::{
 use super::target::{Freshness, Target};
 use crate::tools::builtin::Parameters;
 use crate::tools::{
-    Assessment, CallContext, InterruptBehavior, InvalidInput, PreparedCall, DecisionContext,
+    Assessment, CallContext, DecisionContext, InterruptBehavior, InvalidInput, PreparedCall,
     ToolFailure, ToolReply, paths,
 };
 

@@ -15,7 +15,7 @@ use super::walk::{self, Budget, Filters, SearchEnd, Stopped, Unread};
 use crate::tools::builtin::Parameters;
 use crate::tools::printed::milliseconds;
 use crate::tools::{
-    Assessment, CallContext, CallStatus, InvalidInput, PreparedCall, ResultLimit, DecisionContext,
+    Assessment, CallContext, CallStatus, DecisionContext, InvalidInput, PreparedCall, ResultLimit,
     ToolFailure, ToolReply, paths,
 };
 

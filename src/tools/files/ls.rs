@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::first_few::FirstFew;
 use crate::tools::builtin::Parameters;
 use crate::tools::{
-    Assessment, CallContext, CallStatus, InvalidInput, PreparedCall, DecisionContext, ToolFailure,
+    Assessment, CallContext, CallStatus, DecisionContext, InvalidInput, PreparedCall, ToolFailure,
     ToolReply, paths,
 };
 

@@ -16,8 +16,8 @@ use super::regular_file::{self, FileKind, HEAD_BYTES, RegularFile};
 use crate::state::{FileStamp, ReadRange};
 use crate::tools::builtin::{Parameters, WholeNumber};
 use crate::tools::{
-    Assessment, Block, CallContext, CallStatus, Content, InvalidInput, PreparedCall, ResultLimit,
-    DecisionContext, ToolFailure, ToolReply, paths,
+    Assessment, Block, CallContext, CallStatus, Content, DecisionContext, InvalidInput,
+    PreparedCall, ResultLimit, ToolFailure, ToolReply, paths,
 };
 
 /// Lines of a page when the call does not say.

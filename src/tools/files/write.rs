@@ -12,7 +12,7 @@ use super::target::{Freshness, Target};
 use crate::state::ReadRange;
 use crate::tools::builtin::Parameters;
 use crate::tools::{
-    Assessment, CallContext, InterruptBehavior, InvalidInput, PreparedCall, DecisionContext,
+    Assessment, CallContext, DecisionContext, InterruptBehavior, InvalidInput, PreparedCall,
     ToolFailure, ToolReply, paths,
 };
 

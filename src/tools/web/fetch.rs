@@ -13,8 +13,8 @@ use crate::permission::Action;
 use crate::tools::builtin::{Parameters, WholeNumber};
 use crate::tools::printed::milliseconds;
 use crate::tools::{
-    Access, Assessment, Block, CallContext, CallStatus, Content, InvalidInput, PreparedCall,
-    ResultLimit, DecisionContext, ToolFailure, ToolReply,
+    Access, Assessment, Block, CallContext, CallStatus, Content, DecisionContext, InvalidInput,
+    PreparedCall, ResultLimit, ToolFailure, ToolReply,
 };
 
 /// The most characters of a page that one call shows.

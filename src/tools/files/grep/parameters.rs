@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::tools::builtin::{Parameters, WholeNumber};
-use crate::tools::{InvalidInput, PreparedCall, ResultLimit, DecisionContext, paths};
+use crate::tools::{DecisionContext, InvalidInput, PreparedCall, ResultLimit, paths};
 
 /// Entries of a result when the call does not say.
 const DEFAULT_HEAD: usize = 250;

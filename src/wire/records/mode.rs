@@ -1,7 +1,10 @@
-//! What happens to calls about which no rule decides.
+//! The permission mode and the built-in rules, which decide where no written rule does.
+
+use serde::Serialize;
 
 /// The permission mode (`--permission-mode`).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "camelCase")]
 pub enum Mode {
     /// Calls that only read run; permission is asked for all others.
     #[default]
@@ -35,6 +38,32 @@ impl Mode {
             Self::Auto => "auto",
             Self::DontAsk => "dontAsk",
             Self::BypassPermissions => "bypassPermissions",
+        }
+    }
+}
+
+/// A built-in rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BuiltinRule {
+    /// Calls that only read are allowed.
+    ReadOnly,
+    /// Removing what is needed beyond the project needs approval.
+    CriticalPath,
+    /// Changing files that decide what programs run needs approval.
+    Protected,
+    /// A command line that is not understood needs approval.
+    Unparsable,
+}
+
+impl BuiltinRule {
+    /// The effect of a call that it is about: a verb phrase.
+    pub fn effect(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "only reads",
+            Self::CriticalPath => "removes what is never removed without approval",
+            Self::Protected => "changes a file that decides what programs run",
+            Self::Unparsable => "is not understood",
         }
     }
 }
