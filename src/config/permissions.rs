@@ -514,8 +514,14 @@ mod tests {
     #[test]
     fn what_is_ignored_is_mentioned() {
         let world = World::new();
-        let text = r#"{"permissions":{"denny":[],"additionalDirectories":["docs","../none","~/.claude"]}}"#;
-        let settings = world.read_text(text).unwrap();
+        let text = r#"{"permissions":{"denny":[],"_comment":1,"additionalDirectories":["docs","../none","~/.claude"]}}"#;
+        let settings = world
+            .read(&PermissionFlags {
+                settings: vec![world.write("settings.json", text)],
+                ignore_unknown_settings: true,
+                ..PermissionFlags::default()
+            })
+            .unwrap();
         let expected = [world.path("project/docs"), world.path("home/.claude")];
         assert_eq!(settings.directories, expected);
         let [directory, key] = &settings.warnings[..] else {
@@ -523,6 +529,158 @@ mod tests {
         };
         assert!(directory.ends_with("settings.json: `../none` is no directory, and was ignored"));
         assert!(key.ends_with("settings.json: `permissions.denny` is not known, and was ignored"));
+    }
+
+    #[test]
+    fn a_restriction_that_is_not_known_is_an_error() {
+        let world = World::new();
+        for (key, value) in [
+            ("denny", "[]"),
+            ("blockEverything", "true"),
+            ("blockEverything", "false"),
+            ("deny_", "null"),
+        ] {
+            let text = format!(r#"{{"permissions":{{"{key}":{value}}}}}"#);
+            let error = world.read_text(&text).unwrap_err();
+            let expected = format!("`permissions.{key}` is not known, and may restrict calls");
+            assert!(error.ends_with(&expected), "{error}");
+            assert!(error.contains("settings.json: "), "{error}");
+        }
+        let comments = r#"{"permissions":{"_comment":"x","$comment":"x","//":"x"}}"#;
+        assert!(world.read_text(comments).is_ok());
+        let config = world.config("permissions.denny = []");
+        let read = config.permissions(&PermissionFlags::default(), Path::new("/"));
+        assert!(
+            read.unwrap_err()
+                .to_string()
+                .contains("`permissions.denny`")
+        );
+    }
+
+    #[test]
+    fn settings_can_disable_modes() {
+        let world = World::new();
+        let rows = [
+            ("disableBypassPermissionsMode", "bypassPermissions"),
+            ("disableAutoMode", "auto"),
+        ];
+        for (key, mode) in rows {
+            let disabling = format!(r#"{{"permissions":{{"{key}":"disable"}}}}"#);
+            let mut flags = PermissionFlags {
+                settings: vec![world.write("disabling.json", &disabling)],
+                ..PermissionFlags::default()
+            };
+            assert_eq!(world.read(&flags).unwrap().mode, Mode::Default);
+            let chosen = format!(r#"{{"permissions":{{"defaultMode":"{mode}"}}}}"#);
+            flags.settings.push(world.write("chosen.json", &chosen));
+            let error = world.read(&flags).unwrap_err();
+            let expected = format!("`permissions.{key}` forbids the permission mode `{mode}`");
+            assert!(
+                error.ends_with(&expected) && error.contains("disabling.json"),
+                "{error}"
+            );
+            flags.mode = Some(Mode::Plan);
+            assert_eq!(world.read(&flags).unwrap().mode, Mode::Plan);
+            flags.settings.pop();
+            flags.mode = <Mode as clap::ValueEnum>::from_str(mode, false).ok();
+            assert!(world.read(&flags).is_err());
+            let other = format!(r#"{{"permissions":{{"{key}":true}}}}"#);
+            assert!(world.read_text(&other).is_err());
+        }
+    }
+
+    #[test]
+    fn calls_outside_of_the_working_directories_can_be_blocked() {
+        let world = World::new();
+        let decided = |key: &str, mode: Mode, action: &Action| {
+            let text =
+                format!(r#"{{"permissions":{{"{key}":true,"allow":["Edit","Read","Bash"]}}}}"#);
+            let settings = world.read_text(&text).unwrap();
+            let project = world.path("project");
+            let decided = settings.rules.decide(
+                mode,
+                &Request {
+                    tool: if matches!(action, Action::Command { .. }) {
+                        "Bash"
+                    } else {
+                        "Write"
+                    },
+                    input: &Map::new(),
+                    action,
+                    directory: &project,
+                    working_directories: std::slice::from_ref(&project),
+                    home: None,
+                    real_path: &|path| path.canonicalize().ok().or(Some(path.to_owned())),
+                },
+            );
+            if decided.decision == Behavior::Deny {
+                let expected = DecidedBy::Rule {
+                    rule: key.to_owned(),
+                    behavior: Behavior::Deny,
+                    source: world.path("settings.json").display().to_string(),
+                };
+                assert_eq!(decided.by, expected);
+            }
+            decided.decision
+        };
+        std::os::unix::fs::symlink("/", world.path("project/link")).unwrap();
+        let (reads, writes) = (
+            "blockReadsOutsideWorkingDirectories",
+            "blockWritesOutsideWorkingDirectories",
+        );
+        let rows = [
+            (reads, "project/a", Behavior::Allow, Behavior::Allow),
+            (reads, "a", Behavior::Deny, Behavior::Allow),
+            (
+                reads,
+                "project/link/etc/hosts",
+                Behavior::Deny,
+                Behavior::Allow,
+            ),
+            (writes, "project/a", Behavior::Allow, Behavior::Allow),
+            (writes, "a", Behavior::Allow, Behavior::Deny),
+            (writes, "project/link/tmp", Behavior::Allow, Behavior::Deny),
+        ];
+        for (key, path, reading, writing) in rows {
+            let path = || vec![world.path("").join(path)];
+            for mode in [Mode::Default, Mode::AcceptEdits, Mode::BypassPermissions] {
+                let read = Action::Files {
+                    reads: path(),
+                    writes: Vec::new(),
+                };
+                let write = Action::Files {
+                    reads: Vec::new(),
+                    writes: path(),
+                };
+                assert_eq!(decided(key, mode, &read), reading, "{key} {read:?}");
+                assert_eq!(decided(key, mode, &write), writing, "{key} {write:?}");
+            }
+        }
+        let rows = [
+            ("cat a", Behavior::Allow),
+            ("cat /etc/hosts", Behavior::Ask),
+            ("cat ../a", Behavior::Ask),
+            ("make | tee /tmp/x", Behavior::Ask),
+            ("cat \"$x\"", Behavior::Ask),
+        ];
+        for (command, expected) in rows {
+            let analysis = crate::shell::analyse(command);
+            let command = Action::Command {
+                only_reads: analysis.verdict.is_read_only(),
+                script: command.to_owned(),
+                parts: analysis.parts,
+            };
+            assert_eq!(
+                decided(reads, Mode::BypassPermissions, &command),
+                expected,
+                "{command:?}"
+            );
+            assert_eq!(
+                decided(writes, Mode::Default, &command),
+                Behavior::Allow,
+                "{command:?}"
+            );
+        }
     }
 
     #[test]

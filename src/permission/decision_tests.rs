@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::{Action, Behavior, Decided, Mode, Request, Rule, Rules, Source};
 use crate::shell::analyse;
-use crate::wire::records::{DecidedBy, Decision};
+use crate::wire::records::{BuiltinRule, DecidedBy, Decision};
 
 pub(super) const DIRECTORY: &str = "/home/u/proj";
 
@@ -120,8 +120,13 @@ impl Row {
 pub(super) fn name(by: &DecidedBy) -> &str {
     match by {
         DecidedBy::Rule { rule, .. } => rule,
-        DecidedBy::Mode { mode } => mode,
-        DecidedBy::Builtin { builtin } => builtin,
+        DecidedBy::Mode { mode } => mode.name(),
+        DecidedBy::Builtin { builtin } => match builtin {
+            BuiltinRule::ReadOnly => "read-only",
+            BuiltinRule::CriticalPath => "critical-path",
+            BuiltinRule::Protected => "protected",
+            BuiltinRule::Unparsable => "unparsable",
+        },
         DecidedBy::Default { .. } => "default",
         DecidedBy::Hook { .. } | DecidedBy::Prompt { .. } => unreachable!("rules ask nobody"),
     }
@@ -231,7 +236,7 @@ fn reasons() {
         ),
         (
             r#"{"command":"npm test","mode":"dontAsk"}"#,
-            "no rule allows it; `--allow 'Bash(npm test *)'` would allow it.",
+            "the mode `dontAsk` denies what no rule allows; `--allow 'Bash(npm test *)'` would allow it.",
         ),
         (
             r#"{"command":"npm test","ask":["Bash(npm *)"]}"#,

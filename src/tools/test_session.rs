@@ -8,8 +8,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{
-    CallContext, ChildVariables, Content, Input, ShellTimeouts, Tool, ToolContext, ToolFailure,
-    ToolReply,
+    CallContext, ChildVariables, Content, DecisionContext, Input, ShellGuarantees, ShellTimeouts,
+    Tool, ToolContext, ToolFailure, ToolReply,
 };
 use crate::io::{Environment, FixedClock};
 use crate::process::{CancelToken, Spawners};
