@@ -21,7 +21,7 @@ use crate::io::Io;
 use crate::jsonl::replace_lone_surrogates;
 use crate::permission::{Action, Decided, Mode};
 use crate::tools::{AskedCall, Input, Registry, ShellGuarantees, WriteProtection};
-use crate::wire::records::{DecidedBy, Decision};
+use crate::wire::records::{BuiltinRule, DecidedBy, Decision};
 
 /// The longest input that is read, in bytes.
 const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
@@ -186,7 +186,10 @@ fn reason(decided: &Decided) -> String {
     let why = match &decided.by {
         DecidedBy::Rule { rule, source, .. } => format!("{verb} by the rule `{rule}` of {source}"),
         DecidedBy::Mode { mode } => format!("{verb} in the mode `{}`", mode.name()),
-        DecidedBy::Builtin { builtin } => format!("it {}", builtin.effect()),
+        DecidedBy::Builtin {
+            builtin: BuiltinRule::ReadOnly,
+        } => return "it only reads".to_owned(),
+        DecidedBy::Builtin { builtin } => format!("{verb}, since it {}", builtin.effect()),
         DecidedBy::Default { .. } | DecidedBy::Hook { .. } | DecidedBy::Prompt { .. } => {
             format!("{verb}: no rule allows it")
         }
