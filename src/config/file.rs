@@ -12,7 +12,7 @@ use super::permissions::PermissionTable;
 use super::variables::{CONFIG, CONFIG_HOME, HOME};
 use crate::io::Environment;
 use crate::model::DialectOverrides;
-use crate::permission::{InvalidRule, Mode};
+use crate::permission::InvalidRule;
 
 /// Which file is read (`--config`, `--no-config`).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -71,23 +71,13 @@ pub enum ConfigError {
     /// A permission rule is malformed.
     #[error(transparent)]
     Rule(#[from] InvalidRule),
-    /// A restriction is not known, and so cannot be applied.
-    #[error("{source_name}: `permissions.{key}` is not known, and may restrict calls")]
+    /// A restriction is not understood, and so cannot be applied.
+    #[error("{source_name}: `permissions.{key}` is not understood, and may restrict calls")]
     UnknownRestriction {
         /// The file as it was named.
         source_name: String,
         /// The key.
         key: String,
-    },
-    /// The permission mode is disabled.
-    #[error("{source_name}: `permissions.{key}` forbids the permission mode `{}`", mode.name())]
-    DisabledMode {
-        /// The file as it was named.
-        source_name: String,
-        /// The key that disables it.
-        key: &'static str,
-        /// The mode.
-        mode: Mode,
     },
     /// A permission rule does not match as its examples say.
     #[error("{source_name}: {problem}")]

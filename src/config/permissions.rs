@@ -38,7 +38,7 @@ pub struct PermissionFlags {
     /// What happens to calls that no rule decides [default: the mode of the settings, else `default`]
     #[arg(long = "permission-mode", value_enum, value_name = "MODE")]
     pub mode: Option<Mode>,
-    /// Ignore keys of `permissions` that are not known, although they may restrict calls
+    /// Ignore settings under `permissions` that are not understood, although they may restrict calls
     #[arg(long)]
     pub ignore_unknown_settings: bool,
 }
@@ -88,25 +88,9 @@ pub(super) struct PermissionTable {
     default_mode: Option<ModeName>,
     #[serde(alias = "additional_directories")]
     additional_directories: Vec<String>,
-    #[serde(alias = "block_reads_outside_working_directories")]
-    block_reads_outside_working_directories: bool,
-    #[serde(alias = "block_writes_outside_working_directories")]
-    block_writes_outside_working_directories: bool,
-    #[serde(alias = "deny_instead_of_prompting")]
-    deny_instead_of_prompting: bool,
-    #[serde(alias = "disable_bypass_permissions_mode")]
-    disable_bypass_permissions_mode: Option<Disable>,
-    #[serde(alias = "disable_auto_mode")]
-    disable_auto_mode: Option<Disable>,
+    /// The other keys.
     #[serde(flatten)]
-    unknown: BTreeMap<String, Value>,
-}
-
-/// The only value of the settings that disable a mode.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Disable {
-    Disable,
+    others: BTreeMap<String, Value>,
 }
 
 /// The name of a mode.
@@ -173,7 +157,7 @@ impl Config {
             rules: Vec::new(),
             settings: PermissionSettings::default(),
             disabled: Vec::new(),
-            flags,
+            ignores_unknown: flags.ignore_unknown_settings,
             directory,
             home,
         };
@@ -223,14 +207,12 @@ impl Config {
         }
         settings.rules = Rules::new(rules);
         settings.mode = flags.mode.or(mode.map(|name| name.0)).unwrap_or_default();
-        if let Some((mode, key, source)) = disabled
-            .into_iter()
-            .find(|(disabled, ..)| *disabled == settings.mode)
-        {
-            return Err(ConfigError::DisabledMode {
-                source_name: source.name.clone(),
-                key,
-                mode,
+        let mut disabled = disabled.into_iter();
+        if let Some((mode, key, source)) = disabled.find(|(mode, ..)| *mode == settings.mode) {
+            let mode = mode.name();
+            return Err(ConfigError::Invalid {
+                path: (&source.name).into(),
+                reason: format!("`permissions.{key}` forbids the permission mode `{mode}`"),
             });
         }
         settings.warnings.extend(settings.rules.warnings());
@@ -243,8 +225,8 @@ struct Gathered<'a> {
     rules: Vec<Rule>,
     settings: PermissionSettings,
     /// The modes that must not be used, with the keys that say so.
-    disabled: Vec<(Mode, &'static str, Arc<Source>)>,
-    flags: &'a PermissionFlags,
+    disabled: Vec<(Mode, String, Arc<Source>)>,
+    ignores_unknown: bool,
     directory: &'a Path,
     home: Option<&'a Path>,
 }
@@ -280,46 +262,47 @@ impl Gathered<'_> {
                 ),
             }
         }
-        let outside = |setting, access, behavior| Rule::outside(setting, access, behavior, source);
-        if table.block_reads_outside_working_directories {
-            let setting = "blockReadsOutsideWorkingDirectories";
-            self.rules.extend([
-                outside(setting, OutsideAccess::Reading, Behavior::Deny),
-                outside(setting, OutsideAccess::Command, Behavior::Ask),
-            ]);
-        }
-        if table.block_writes_outside_working_directories {
-            let setting = "blockWritesOutsideWorkingDirectories";
-            let rule = outside(setting, OutsideAccess::Writing, Behavior::Deny);
-            self.rules.push(rule);
-        }
-        self.settings.denies_instead_of_asking |= table.deny_instead_of_prompting;
-        let modes = [
-            (
-                table.disable_bypass_permissions_mode,
-                Mode::BypassPermissions,
-                "disableBypassPermissionsMode",
-            ),
-            (table.disable_auto_mode, Mode::Auto, "disableAutoMode"),
-        ];
-        let disabled = modes.into_iter().filter(|(disable, ..)| disable.is_some());
-        let disabled = disabled.map(|(_, mode, key)| (mode, key, Arc::clone(source)));
-        self.disabled.extend(disabled);
-        // Other keys, such as `_comment` and `$schema`, are no settings.
-        let mut unknown = table.unknown.keys();
-        let unknown = unknown.find(|key| key.starts_with(|first: char| first.is_alphabetic()));
-        match unknown {
-            Some(key) if self.flags.ignore_unknown_settings => self.warn(
-                source,
-                &format!("`permissions.{key}` is not known, and was ignored"),
-            ),
-            Some(key) => {
-                return Err(ConfigError::UnknownRestriction {
-                    source_name: source.name.clone(),
-                    key: key.clone(),
-                });
+        for (key, value) in &table.others {
+            let outside = |access, behavior| Rule::outside(key, access, behavior, source);
+            match (key.as_str(), value) {
+                ("blockReadsOutsideWorkingDirectories", Value::Bool(true)) => self.rules.extend([
+                    outside(OutsideAccess::Reading, Behavior::Deny),
+                    outside(OutsideAccess::Command, Behavior::Ask),
+                ]),
+                ("blockWritesOutsideWorkingDirectories", Value::Bool(true)) => {
+                    self.rules
+                        .push(outside(OutsideAccess::Writing, Behavior::Deny));
+                }
+                ("denyInsteadOfPrompting", Value::Bool(true)) => {
+                    self.settings.denies_instead_of_asking = true;
+                }
+                (
+                    "blockReadsOutsideWorkingDirectories"
+                    | "blockWritesOutsideWorkingDirectories"
+                    | "denyInsteadOfPrompting",
+                    Value::Bool(false),
+                ) => {}
+                ("disableBypassPermissionsMode", Value::String(text)) if text == "disable" => {
+                    self.disabled
+                        .push((Mode::BypassPermissions, key.clone(), Arc::clone(source)));
+                }
+                ("disableAutoMode", Value::String(text)) if text == "disable" => {
+                    self.disabled
+                        .push((Mode::Auto, key.clone(), Arc::clone(source)));
+                }
+                // A comment, such as `_comment` and `$schema`.
+                _ if !key.starts_with(char::is_alphabetic) => {}
+                _ if self.ignores_unknown => self.warn(
+                    source,
+                    &format!("`permissions.{key}` is not understood, and was ignored"),
+                ),
+                _ => {
+                    return Err(ConfigError::UnknownRestriction {
+                        source_name: source.name.clone(),
+                        key: key.clone(),
+                    });
+                }
             }
-            None => {}
         }
         Ok(())
     }
@@ -528,7 +511,9 @@ mod tests {
             panic!("{:?}", settings.warnings);
         };
         assert!(directory.ends_with("settings.json: `../none` is no directory, and was ignored"));
-        assert!(key.ends_with("settings.json: `permissions.denny` is not known, and was ignored"));
+        assert!(
+            key.ends_with("settings.json: `permissions.denny` is not understood, and was ignored")
+        );
     }
 
     #[test]
@@ -542,7 +527,7 @@ mod tests {
         ] {
             let text = format!(r#"{{"permissions":{{"{key}":{value}}}}}"#);
             let error = world.read_text(&text).unwrap_err();
-            let expected = format!("`permissions.{key}` is not known, and may restrict calls");
+            let expected = format!("`permissions.{key}` is not understood, and may restrict calls");
             assert!(error.ends_with(&expected), "{error}");
             assert!(error.contains("settings.json: "), "{error}");
         }
