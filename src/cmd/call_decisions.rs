@@ -1,57 +1,63 @@
-//! What is decided about calls that are not run.
+//! Decisions about calls that are not run.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::config::PermissionSettings;
-use crate::io::Io;
-use crate::permission::{Decided, Mode, Request};
-use crate::process::Spawners;
-use crate::state::ReadLog;
-use crate::tools::{
-    AskedCall, ChildVariables, Input, Registry, ShellTimeouts, ToolContext, real_path,
-};
+use crate::io::{Environment, Io};
+use crate::permission::{Decided, Mode};
+use crate::process::{Enforcement, LaneOptions, NotEnforced, Spawners};
+use crate::tools::{AskedCall, DecisionContext, Input, Registry, ShellGuarantees};
+
+/// A context of decisions about calls of a session that works in `directories` and starts in the first.
+///
+/// # Errors
+/// The lane cannot be set up.
+pub(super) fn decision_context(
+    directories: Vec<PathBuf>,
+    environment: Environment,
+    shell: ShellGuarantees,
+) -> Result<DecisionContext, NotEnforced> {
+    let lane = LaneOptions {
+        enforcement: Enforcement::Auto,
+        temporary: None,
+    };
+    Ok(DecisionContext {
+        directory: directories.first().cloned().unwrap_or_default(),
+        allowed_directories: directories,
+        environment: Arc::new(environment),
+        kept_variables: Arc::default(),
+        lane: Arc::new(Spawners::lane(1, lane)?),
+        shell,
+    })
+}
 
 /// Decides about calls by the rules of a run.
 pub(super) struct CallDecisions {
     registry: Registry,
     settings: PermissionSettings,
-    context: ToolContext,
+    context: DecisionContext,
 }
 
 impl CallDecisions {
-    /// For a session that starts in `start`; `lane` would start the commands that only read.
+    /// For a session that starts in `start`.
+    ///
+    /// # Errors
+    /// The lane cannot be set up.
     pub(super) fn new(
         registry: Registry,
         settings: PermissionSettings,
         start: PathBuf,
-        lane: Spawners,
+        shell: ShellGuarantees,
         io: &Io,
-    ) -> Self {
-        let lane = Arc::new(lane);
-        let mut directories = vec![start.clone()];
-        directories.extend(settings.directories.iter().cloned());
-        let context = ToolContext {
-            directory: start.clone(),
-            home_directory: start,
-            allowed_directories: directories,
-            environment: Arc::new(io.environment.clone()),
-            kept_variables: Arc::default(),
-            child_variables: ChildVariables::default(),
-            denied: Arc::default(),
-            read_log: Arc::new(ReadLog::default()),
-            todos: Arc::default(),
-            shell_timeouts: ShellTimeouts::default(),
-            spawners: Arc::clone(&lane),
-            lane,
-            web: Arc::default(),
-            clock: Arc::clone(&io.clock),
-        };
-        Self {
+    ) -> Result<Self, NotEnforced> {
+        let directories = [vec![start], settings.directories.clone()].concat();
+        let environment = io.environment.with(&settings.environment);
+        Ok(Self {
+            context: decision_context(directories, environment, shell)?,
             registry,
             settings,
-            context,
-        }
+        })
     }
 
     /// The mode of the settings.
@@ -59,7 +65,7 @@ impl CallDecisions {
         self.settings.mode
     }
 
-    /// What is decided about a call in `directory`.
+    /// The decision about a call in `directory`.
     pub(super) fn decide(
         &self,
         name: &str,
@@ -67,24 +73,13 @@ impl CallDecisions {
         directory: &Path,
         mode: Mode,
     ) -> (AskedCall, Decided) {
-        let context = ToolContext {
+        let context = DecisionContext {
             directory: directory.to_owned(),
             ..self.context.clone()
         };
         let call = self.registry.asked(name, input, &context);
-        let decided = self.settings.rules.decide(
-            mode,
-            &Request {
-                tool: &call.tool,
-                input: &call.input,
-                action: &call.action,
-                directory,
-                working_directories: &context.allowed_directories,
-                confines_reads: false,
-                home: context.environment.text("HOME").map(Path::new),
-                real_path: &real_path,
-            },
-        );
+        let request = context.request(&call.tool, &call.input, &call.action);
+        let decided = self.settings.rules.decide(mode, &request);
         (call, decided)
     }
 }

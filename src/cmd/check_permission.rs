@@ -20,9 +20,8 @@ use crate::config::{Overrides, PermissionFlags};
 use crate::dialog::input_gist;
 use crate::io::Io;
 use crate::permission::{Decided, Mode};
-use crate::process::{Enforcement, LaneOptions, Spawners};
 use crate::text::{display_width, fitted, fitted_end, terminal_safe_line};
-use crate::tools::{AskedCall, Input};
+use crate::tools::{AskedCall, Input, ShellGuarantees};
 use crate::wire::records::{CheckPermissionRecord, DecidedBy, Decision, PermissionCheck};
 use crate::wire::{Decoder, Event};
 
@@ -87,12 +86,9 @@ impl Run for CheckPermissionArguments {
         };
         let registry = registry(&globals.settings(overrides, &io.environment)?)?;
         let permissions = permissions(&self.permissions, &here, globals, io)?;
-        let lane = LaneOptions {
-            enforcement: Enforcement::Auto,
-            temporary: None,
-        };
-        let lane = Spawners::lane(1, lane)?;
-        let decisions = CallDecisions::new(registry, permissions, here.clone(), lane, io);
+        let denies = permissions.denies_instead_of_asking;
+        let shell = ShellGuarantees::OWN;
+        let decisions = CallDecisions::new(registry, permissions, here.clone(), shell, io)?;
         let all_allowed = Cell::new(true);
         let is_plain = self.input.plain;
         let prints = self.input.form.form(io.terminal);
@@ -119,7 +115,10 @@ impl Run for CheckPermissionArguments {
                     .map_or_else(|| here.clone(), |given| here.join(given));
                 let mode = asked.mode.unwrap_or_else(|| decisions.mode());
                 let decided = asked.calls.into_iter().map(|(name, input)| {
-                    let (call, decided) = decisions.decide(&name, &input, &directory, mode);
+                    let (call, mut decided) = decisions.decide(&name, &input, &directory, mode);
+                    if denies && decided.decision == Decision::Ask {
+                        decided.decision = Decision::Deny;
+                    }
                     if decided.decision != Decision::Allow {
                         all_allowed.set(false);
                     }
@@ -238,15 +237,9 @@ fn reason(decided: &Decided, columns: usize) -> String {
             let source = fitted_end(&source, columns.saturating_sub(taken));
             format!("{rule} ({source})")
         }
-        DecidedBy::Builtin { builtin } => match builtin.as_str() {
-            "read-only" => "only reads".to_owned(),
-            "critical-path" => "needs approval, whatever the rules say".to_owned(),
-            "protected" => "changes a file that decides what programs run".to_owned(),
-            "unparsable" => "the command is not understood".to_owned(),
-            other => other.to_owned(),
-        },
-        DecidedBy::Mode { mode } => format!("mode {mode}"),
-        _ => {
+        DecidedBy::Builtin { builtin } => builtin.effect().to_owned(),
+        DecidedBy::Mode { mode } => format!("mode {}", mode.name()),
+        DecidedBy::Default { .. } | DecidedBy::Hook { .. } | DecidedBy::Prompt { .. } => {
             let what = part.map_or(String::new(), |part| format!(" for {}", part.command));
             let remedy = decided.remedy.as_ref();
             let remedy = remedy.map(|rule| format!("; {rule} would allow it"));

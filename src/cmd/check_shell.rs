@@ -1,21 +1,20 @@
 //! `check shell`: whether shell commands only read.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
 
+use super::call_decisions::decision_context;
 use super::check_input::{Check, CheckInput, Reply};
 use super::check_line::{Context, LineForm, Question};
 use super::command::Run;
 use super::output::Form;
 use super::{Globals, Outcome};
 use crate::io::Io;
-use crate::process::{Enforcement, LaneOptions, Spawners};
 use crate::shell::{Analysis, Verdict, analyse};
 use crate::text::{display_width, terminal_safe_line};
-use crate::tools::{GitProbe, settled_analysis};
+use crate::tools::{DecisionContext, ShellGuarantees, WriteProtection, settled_analysis};
 use crate::wire::records::{CheckShellRecord, ShellCheck, VerdictAccess};
 
 /// Check whether shell commands only read
@@ -43,24 +42,20 @@ pub(super) struct CheckShellArguments {
 impl Run for CheckShellArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let here = std::env::current_dir().context("cannot find the working directory")?;
-        let lane = LaneOptions {
-            enforcement: Enforcement::Auto,
-            temporary: None,
-        };
-        let spawners = Arc::new(Spawners::lane(1, lane)?);
-        let environment = io.environment.clone();
+        // What the shell must guarantee is part of the record.
+        let shell = ShellGuarantees::foreign(WriteProtection::Assumed);
+        let context = decision_context(Vec::new(), io.environment.clone(), shell)?;
         let look = |question: &Question| {
             let analysis = analyse(&question.text);
             let conditions = analysis.conditions();
             let analysis = match &question.directory {
                 Some(directory) => {
-                    let directory = here.join(directory);
-                    let probe = GitProbe::outside_of_a_session(Arc::clone(&spawners), &environment);
                     // As for a call whose session may write to this directory.
-                    let workspace = [directory.clone()];
-                    settled_analysis(analysis, &environment, &workspace, |requirement| {
-                        probe.settle(requirement, &directory)
-                    })
+                    let context = DecisionContext {
+                        directory: here.join(directory),
+                        ..context.clone()
+                    };
+                    settled_analysis(analysis, &context)
                 }
                 None => analysis.without_a_look(),
             };

@@ -1,13 +1,13 @@
 //! `hook`: decides about a call of another agent, as a hook of that agent.
 //!
-//! In doubt it says nothing, and the agent does what it does without the hook. See
+//! In doubt it prints nothing, and the agent does what it does without the hook. See
 //! `docs/protocol.md`, The hook for other agents.
 
 use std::io::Read as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use clap::{Args, ValueEnum as _};
+use clap::{Args, ValueEnum};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -20,9 +20,8 @@ use crate::config::{PermissionFlags, project_directory};
 use crate::io::Io;
 use crate::jsonl::replace_lone_surrogates;
 use crate::permission::{Action, Decided, Mode};
-use crate::process::Spawners;
-use crate::tools::{AskedCall, Input, Registry};
-use crate::wire::records::{DecidedBy, Decision};
+use crate::tools::{AskedCall, Input, Registry, ShellDialect, ShellGuarantees, WriteProtection};
+use crate::wire::records::{BuiltinRule, DecidedBy, Decision};
 
 /// The longest input that is read, in bytes.
 const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
@@ -32,7 +31,8 @@ const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
 /// Reads the input of one hook of Claude Code, Qwen Code, Codex or Gemini CLI, and answers in that
 /// agent's form: it allows commands that only read and calls that rules allow, denies or asks about
 /// those that rules name, and leaves all others to the agent by printing nothing. No settings are
-/// read unless `--settings` names them. Whatever goes wrong, the agent goes on as without the hook.
+/// read unless `--settings` names them. If these or the configuration cannot be used, calls are denied.
+/// On any other error the agent proceeds as if no hook were installed.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe hook pre-tool-use < call.json
@@ -44,8 +44,21 @@ pub(super) struct HookArguments {
     /// `sed -n 1,9p`. In `run-tools`, the kernel keeps these from writing; in other agents nothing does
     #[arg(long)]
     trust_analysis: bool,
+    /// The shell that runs the agent's commands [default: bash for Qwen Code and Gemini CLI, and for Claude
+    /// Code if `$SHELL` is bash; else any of bash, zsh and dash, which have to read a command alike]
+    #[arg(long, value_enum, value_name = "SHELL")]
+    shell: Option<HookShell>,
     #[command(flatten)]
     permissions: PermissionFlags,
+}
+
+/// A shell that may run an agent's commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum HookShell {
+    /// Bash
+    Bash,
+    /// Bash, zsh or dash
+    Any,
 }
 
 /// What an agent tells its hook.
@@ -96,22 +109,65 @@ impl Run for HookArguments {
             // What else a mode of the agent allows is the agent's to say.
             _ => self.permissions.mode.unwrap_or_default(),
         };
-        let settings = permissions(&self.permissions, &project, globals, io)?;
-        // An agent's shell keeps a command from nothing: it is no lane.
-        let mut shell = Spawners::new(1);
-        if self.trust_analysis {
-            shell = shell.trusted();
-        }
-        let decisions = CallDecisions::new(Registry::builtin(), settings, project, shell, io);
+        let settings = match permissions(&self.permissions, &project, globals, io) {
+            Ok(settings) => settings,
+            // Without its deny rules, nothing may pass. Where the user is asked already, that is enough.
+            Err(problem) if input.hook_event_name != Event::PermissionRequest => {
+                let reason = format!("turnpipe cannot apply its rules: {problem}");
+                problem.report(&io.messages);
+                write_answer(answer(&input, Some(Decision::Deny), &reason), io)?;
+                return Ok(Outcome::Done);
+            }
+            Err(problem) => return Err(problem.into()),
+        };
+        let denies = settings.denies_instead_of_asking;
+        let shell = ShellGuarantees {
+            dialect: match self.shell {
+                Some(HookShell::Bash) => ShellDialect::Bash,
+                Some(HookShell::Any) => ShellDialect::Any,
+                None => input.dialect(io),
+            },
+            ..ShellGuarantees::foreign(if self.trust_analysis {
+                WriteProtection::Assumed
+            } else {
+                WriteProtection::Absent
+            })
+        };
+        let decisions = CallDecisions::new(Registry::builtin(), settings, project, shell, io)?;
         let (call, decided) =
             decisions.decide(&input.tool_name, &input.tool_input, &input.cwd, mode);
-        if let Some(answer) = answer(&input, opinion(&call, &decided), &reason(&decided)) {
-            let mut writer = output::record_writer(io)?;
-            writer.record(&answer)?;
-            writer.flush()?;
-        }
+        let opinion = opinion(&call, &decided).map(|opinion| match opinion {
+            Decision::Ask if denies => Decision::Deny,
+            other => other,
+        });
+        write_answer(answer(&input, opinion, &reason(&decided)), io)?;
         Ok(Outcome::Done)
     }
+}
+
+impl HookInput {
+    /// The shell that runs the agent's commands, as far as it is known.
+    fn dialect(&self, io: &Io) -> ShellDialect {
+        let shell = io.environment.text("SHELL").map(Path::new);
+        let is_user_shell_bash = shell.is_some_and(|shell| shell.ends_with("bash"));
+        // Qwen Code and Gemini CLI start bash, Claude Code the shell of the user.
+        let is_bash =
+            self.tool_name == "run_shell_command" || (self.turn_id.is_none() && is_user_shell_bash);
+        if is_bash {
+            ShellDialect::Bash
+        } else {
+            ShellDialect::Any
+        }
+    }
+}
+
+fn write_answer(answer: Option<Value>, io: &mut Io) -> anyhow::Result<()> {
+    if let Some(answer) = answer {
+        let mut writer = output::record_writer(io)?;
+        writer.record(&answer)?;
+        writer.flush()?;
+    }
+    Ok(())
 }
 
 /// What to say about a call; nothing if that is the agent's own affair.
@@ -165,8 +221,14 @@ fn reason(decided: &Decided) -> String {
     };
     let why = match &decided.by {
         DecidedBy::Rule { rule, source, .. } => format!("{verb} by the rule `{rule}` of {source}"),
-        DecidedBy::Mode { mode } => format!("{verb} in the mode `{mode}`"),
-        _ => return "it only reads".to_owned(),
+        DecidedBy::Mode { mode } => format!("{verb} in the mode `{}`", mode.name()),
+        DecidedBy::Builtin {
+            builtin: BuiltinRule::ReadOnly,
+        } => return "it only reads".to_owned(),
+        DecidedBy::Builtin { builtin } => format!("{verb}, since it {}", builtin.effect()),
+        DecidedBy::Default { .. } | DecidedBy::Hook { .. } | DecidedBy::Prompt { .. } => {
+            format!("{verb}: no rule allows it")
+        }
     };
     let mut parts = decided.parts.iter();
     let deciding = parts.find(|part| part.decision == decided.decision && part.by == decided.by);

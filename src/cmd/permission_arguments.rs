@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Globals, UsageError};
-use crate::config::{PermissionFlags, PermissionSettings};
+use crate::config::{ConfigError, PermissionFlags, PermissionSettings};
 use crate::io::Io;
 
 /// What the arguments, the settings files and the configuration say, for a session that starts in
@@ -18,9 +18,15 @@ pub(super) fn permissions(
     io: &Io,
 ) -> Result<PermissionSettings, UsageError> {
     let config = globals.config(&io.environment)?;
-    let settings = config
-        .permissions(flags, directory)
-        .map_err(UsageError::reason)?;
+    let settings = config.permissions(flags, directory).map_err(|error| {
+        let usage = UsageError::reason(&error);
+        match error {
+            ConfigError::UnknownRestriction { .. } => {
+                usage.with_hint("`--ignore-unknown-settings` runs without it")
+            }
+            _ => usage,
+        }
+    })?;
     if !globals.quiet {
         for warning in &settings.warnings {
             io.messages.note(warning);

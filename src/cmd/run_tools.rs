@@ -38,7 +38,10 @@ use crate::model::KeyCheck;
 use crate::process::{Spawners, report_departure, report_end_signals};
 use crate::session::{Scope, Session};
 use crate::state::ReadLog;
-use crate::tools::{ChildVariables, Input as ToolInput, Registry, ToolContext, Web};
+use crate::tools::{
+    ChildVariables, DecisionContext, Input as ToolInput, Registry, ShellGuarantees, ToolContext,
+    Web,
+};
 use crate::wire::{API_MESSAGE_NEEDLE, Decoder, Dialect, SessionId, prefilter_needles};
 
 /// Threads that start processes. More than there are cores would only wait.
@@ -209,9 +212,12 @@ impl Run for RunToolsArguments {
             guard_children(&io.messages);
         }
         watch(&channels, io)?;
-        let prompter = self
-            .permission_prompt
-            .prompter(&channels, &io.ids, &registry, &context)?;
+        let prompt = if permissions.denies_instead_of_asking {
+            &PermissionPrompt::Deny
+        } else {
+            &self.permission_prompt
+        };
+        let prompter = prompt.prompter(&channels, &io.ids, &registry, &context)?;
         let (mode, named) = (permissions.mode, self.judge.as_deref());
         let judge = guards::judge(mode, named, &briefing, spent(), globals, io)?;
         let is_told = judge.is_some() || registry.iter().any(|tool| tool.name() == ADVISOR);
@@ -331,11 +337,15 @@ impl RunToolsArguments {
             allowed.push(directory("--add-dir", path)?);
         }
         Ok(ToolContext {
-            directory: here.clone(),
+            decision: DecisionContext {
+                directory: here.clone(),
+                allowed_directories: allowed,
+                environment: Arc::new(io.environment.with(&permissions.environment)),
+                kept_variables: Arc::new(self.env.iter().cloned().collect()),
+                lane: Arc::new(lane),
+                shell: ShellGuarantees::OWN,
+            },
             home_directory: here,
-            allowed_directories: allowed,
-            environment: Arc::new(io.environment.with(&permissions.environment)),
-            kept_variables: Arc::new(self.env.iter().cloned().collect()),
             child_variables: ChildVariables::default(),
             denied: Arc::new(permissions.rules.denying_files()),
             read_log: Arc::new(ReadLog::default()),
@@ -345,7 +355,6 @@ impl RunToolsArguments {
                 Spawners::new(SPAWNER_THREADS)
                     .with_spill_directory(settings.temporary_directory.clone()),
             ),
-            lane: Arc::new(lane),
             web: Arc::new(Web::new(settings.reach, settings.http.clone())),
             clock: Arc::clone(&io.clock),
         })

@@ -61,6 +61,8 @@ impl StopArguments {
         }
         let flags = PermissionFlags {
             settings: self.settings.clone(),
+            // It decides about no calls.
+            ignore_unknown_settings: true,
             ..PermissionFlags::default()
         };
         let config = globals.config(&io.environment)?;

@@ -71,6 +71,14 @@ pub enum ConfigError {
     /// A permission rule is malformed.
     #[error(transparent)]
     Rule(#[from] InvalidRule),
+    /// A restriction is not understood, and so cannot be applied.
+    #[error("{source_name}: `permissions.{key}` is not understood, and may restrict calls")]
+    UnknownRestriction {
+        /// The file as it was named.
+        source_name: String,
+        /// The key.
+        key: String,
+    },
     /// A permission rule does not match as its examples say.
     #[error("{source_name}: {problem}")]
     RuleExample {

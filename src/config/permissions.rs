@@ -15,7 +15,7 @@ use super::file::ConfigError;
 use super::settings::Config;
 use super::variables::{HOME, PROJECT};
 use crate::io::Environment;
-use crate::permission::{Behavior, Mode, Rule, Rules, Source};
+use crate::permission::{Behavior, Mode, OutsideAccess, Rule, Rules, Source};
 
 /// Directories of a project or a home directory that hold an agent's settings.
 const SETTINGS_DIRECTORIES: [&str; 2] = [".claude", ".qwen"];
@@ -38,6 +38,9 @@ pub struct PermissionFlags {
     /// What happens to calls that no rule decides [default: the mode of the settings, else `default`]
     #[arg(long = "permission-mode", value_enum, value_name = "MODE")]
     pub mode: Option<Mode>,
+    /// Ignore settings under `permissions` that are not understood, although they may restrict calls
+    #[arg(long)]
+    pub ignore_unknown_settings: bool,
 }
 
 /// What flags, settings files and the configuration file say together.
@@ -48,6 +51,8 @@ pub struct PermissionSettings {
     /// The mode: that of the flag, else of the last settings file that names one, else of the
     /// configuration file.
     pub mode: Mode,
+    /// Whether a call that the user would be asked about is denied.
+    pub denies_instead_of_asking: bool,
     /// Further directories to work in; absolute, without links.
     pub directories: Vec<PathBuf>,
     /// Environment variables; later files count more.
@@ -83,8 +88,9 @@ pub(super) struct PermissionTable {
     default_mode: Option<ModeName>,
     #[serde(alias = "additional_directories")]
     additional_directories: Vec<String>,
+    /// The other keys.
     #[serde(flatten)]
-    unknown: BTreeMap<String, Value>,
+    others: BTreeMap<String, Value>,
 }
 
 /// The name of a mode.
@@ -150,6 +156,8 @@ impl Config {
         let mut gathered = Gathered {
             rules: Vec::new(),
             settings: PermissionSettings::default(),
+            disabled: Vec::new(),
+            ignores_unknown: flags.ignore_unknown_settings,
             directory,
             home,
         };
@@ -191,6 +199,7 @@ impl Config {
         let Gathered {
             rules,
             mut settings,
+            disabled,
             ..
         } = gathered;
         if hooks_are_disabled {
@@ -198,6 +207,14 @@ impl Config {
         }
         settings.rules = Rules::new(rules);
         settings.mode = flags.mode.or(mode.map(|name| name.0)).unwrap_or_default();
+        let mut disabled = disabled.into_iter();
+        if let Some((mode, key, source)) = disabled.find(|(mode, ..)| *mode == settings.mode) {
+            let mode = mode.name();
+            return Err(ConfigError::Invalid {
+                path: (&source.name).into(),
+                reason: format!("`permissions.{key}` forbids the permission mode `{mode}`"),
+            });
+        }
         settings.warnings.extend(settings.rules.warnings());
         Ok(settings)
     }
@@ -207,6 +224,9 @@ impl Config {
 struct Gathered<'a> {
     rules: Vec<Rule>,
     settings: PermissionSettings,
+    /// The modes that must not be used, with the keys that say so.
+    disabled: Vec<(Mode, String, Arc<Source>)>,
+    ignores_unknown: bool,
     directory: &'a Path,
     home: Option<&'a Path>,
 }
@@ -242,11 +262,47 @@ impl Gathered<'_> {
                 ),
             }
         }
-        for key in table.unknown.keys() {
-            self.warn(
-                source,
-                &format!("`permissions.{key}` is not known, and was ignored"),
-            );
+        for (key, value) in &table.others {
+            let outside = |access, behavior| Rule::outside(key, access, behavior, source);
+            match (key.as_str(), value) {
+                ("blockReadsOutsideWorkingDirectories", Value::Bool(true)) => self.rules.extend([
+                    outside(OutsideAccess::Reading, Behavior::Deny),
+                    outside(OutsideAccess::Command, Behavior::Ask),
+                ]),
+                ("blockWritesOutsideWorkingDirectories", Value::Bool(true)) => {
+                    self.rules
+                        .push(outside(OutsideAccess::Writing, Behavior::Deny));
+                }
+                ("denyInsteadOfPrompting", Value::Bool(true)) => {
+                    self.settings.denies_instead_of_asking = true;
+                }
+                (
+                    "blockReadsOutsideWorkingDirectories"
+                    | "blockWritesOutsideWorkingDirectories"
+                    | "denyInsteadOfPrompting",
+                    Value::Bool(false),
+                ) => {}
+                ("disableBypassPermissionsMode", Value::String(text)) if text == "disable" => {
+                    self.disabled
+                        .push((Mode::BypassPermissions, key.clone(), Arc::clone(source)));
+                }
+                ("disableAutoMode", Value::String(text)) if text == "disable" => {
+                    self.disabled
+                        .push((Mode::Auto, key.clone(), Arc::clone(source)));
+                }
+                // A comment, such as `_comment` and `$schema`.
+                _ if !key.starts_with(char::is_alphabetic) => {}
+                _ if self.ignores_unknown => self.warn(
+                    source,
+                    &format!("`permissions.{key}` is not understood, and was ignored"),
+                ),
+                _ => {
+                    return Err(ConfigError::UnknownRestriction {
+                        source_name: source.name.clone(),
+                        key: key.clone(),
+                    });
+                }
+            }
         }
         Ok(())
     }
@@ -442,15 +498,177 @@ mod tests {
     #[test]
     fn what_is_ignored_is_mentioned() {
         let world = World::new();
-        let text = r#"{"permissions":{"denny":[],"additionalDirectories":["docs","../none","~/.claude"]}}"#;
-        let settings = world.read_text(text).unwrap();
+        let text = r#"{"permissions":{"denny":[],"_comment":1,"additionalDirectories":["docs","../none","~/.claude"]}}"#;
+        let settings = world
+            .read(&PermissionFlags {
+                settings: vec![world.write("settings.json", text)],
+                ignore_unknown_settings: true,
+                ..PermissionFlags::default()
+            })
+            .unwrap();
         let expected = [world.path("project/docs"), world.path("home/.claude")];
         assert_eq!(settings.directories, expected);
         let [directory, key] = &settings.warnings[..] else {
             panic!("{:?}", settings.warnings);
         };
         assert!(directory.ends_with("settings.json: `../none` is no directory, and was ignored"));
-        assert!(key.ends_with("settings.json: `permissions.denny` is not known, and was ignored"));
+        assert!(
+            key.ends_with("settings.json: `permissions.denny` is not understood, and was ignored")
+        );
+    }
+
+    #[test]
+    fn a_restriction_that_is_not_known_is_an_error() {
+        let world = World::new();
+        for (key, value) in [
+            ("denny", "[]"),
+            ("blockEverything", "true"),
+            ("blockEverything", "false"),
+            ("deny_", "null"),
+        ] {
+            let text = format!(r#"{{"permissions":{{"{key}":{value}}}}}"#);
+            let error = world.read_text(&text).unwrap_err();
+            let expected = format!("`permissions.{key}` is not understood, and may restrict calls");
+            assert!(error.ends_with(&expected), "{error}");
+            assert!(error.contains("settings.json: "), "{error}");
+        }
+        let comments = r#"{"permissions":{"_comment":"x","$comment":"x","//":"x"}}"#;
+        assert!(world.read_text(comments).is_ok());
+        let config = world.config("permissions.denny = []");
+        let read = config.permissions(&PermissionFlags::default(), Path::new("/"));
+        assert!(
+            read.unwrap_err()
+                .to_string()
+                .contains("`permissions.denny`")
+        );
+    }
+
+    #[test]
+    fn settings_can_disable_modes() {
+        let world = World::new();
+        let rows = [
+            ("disableBypassPermissionsMode", "bypassPermissions"),
+            ("disableAutoMode", "auto"),
+        ];
+        for (key, mode) in rows {
+            let disabling = format!(r#"{{"permissions":{{"{key}":"disable"}}}}"#);
+            let mut flags = PermissionFlags {
+                settings: vec![world.write("disabling.json", &disabling)],
+                ..PermissionFlags::default()
+            };
+            assert_eq!(world.read(&flags).unwrap().mode, Mode::Default);
+            let chosen = format!(r#"{{"permissions":{{"defaultMode":"{mode}"}}}}"#);
+            flags.settings.push(world.write("chosen.json", &chosen));
+            let error = world.read(&flags).unwrap_err();
+            let expected = format!("`permissions.{key}` forbids the permission mode `{mode}`");
+            assert!(
+                error.ends_with(&expected) && error.contains("disabling.json"),
+                "{error}"
+            );
+            flags.mode = Some(Mode::Plan);
+            assert_eq!(world.read(&flags).unwrap().mode, Mode::Plan);
+            flags.settings.pop();
+            flags.mode = <Mode as clap::ValueEnum>::from_str(mode, false).ok();
+            assert!(world.read(&flags).is_err());
+            let other = format!(r#"{{"permissions":{{"{key}":true}}}}"#);
+            assert!(world.read_text(&other).is_err());
+        }
+    }
+
+    #[test]
+    fn calls_outside_of_the_working_directories_can_be_blocked() {
+        let world = World::new();
+        let decided = |key: &str, mode: Mode, action: &Action| {
+            let text =
+                format!(r#"{{"permissions":{{"{key}":true,"allow":["Edit","Read","Bash"]}}}}"#);
+            let settings = world.read_text(&text).unwrap();
+            let project = world.path("project");
+            let decided = settings.rules.decide(
+                mode,
+                &Request {
+                    tool: if matches!(action, Action::Command { .. }) {
+                        "Bash"
+                    } else {
+                        "Write"
+                    },
+                    input: &Map::new(),
+                    action,
+                    directory: &project,
+                    working_directories: std::slice::from_ref(&project),
+                    confines_reads: false,
+                    home: None,
+                    real_path: &|path| path.canonicalize().ok().or(Some(path.to_owned())),
+                },
+            );
+            if decided.decision == Behavior::Deny {
+                let expected = DecidedBy::Rule {
+                    rule: key.to_owned(),
+                    behavior: Behavior::Deny,
+                    source: world.path("settings.json").display().to_string(),
+                };
+                assert_eq!(decided.by, expected);
+            }
+            decided.decision
+        };
+        std::os::unix::fs::symlink("/", world.path("project/link")).unwrap();
+        let (reads, writes) = (
+            "blockReadsOutsideWorkingDirectories",
+            "blockWritesOutsideWorkingDirectories",
+        );
+        let rows = [
+            (reads, "project/a", Behavior::Allow, Behavior::Allow),
+            (reads, "a", Behavior::Deny, Behavior::Allow),
+            (
+                reads,
+                "project/link/etc/hosts",
+                Behavior::Deny,
+                Behavior::Allow,
+            ),
+            (writes, "project/a", Behavior::Allow, Behavior::Allow),
+            (writes, "a", Behavior::Allow, Behavior::Deny),
+            (writes, "project/link/tmp", Behavior::Allow, Behavior::Deny),
+        ];
+        for (key, path, reading, writing) in rows {
+            let path = || vec![world.path("").join(path)];
+            for mode in [Mode::Default, Mode::AcceptEdits, Mode::BypassPermissions] {
+                let read = Action::Files {
+                    reads: path(),
+                    writes: Vec::new(),
+                };
+                let write = Action::Files {
+                    reads: Vec::new(),
+                    writes: path(),
+                };
+                assert_eq!(decided(key, mode, &read), reading, "{key} {read:?}");
+                assert_eq!(decided(key, mode, &write), writing, "{key} {write:?}");
+            }
+        }
+        let rows = [
+            ("cat a", Behavior::Allow),
+            ("cat /etc/hosts", Behavior::Ask),
+            ("cat ../a", Behavior::Ask),
+            ("make | tee /tmp/x", Behavior::Ask),
+            ("cat \"$x\"", Behavior::Ask),
+        ];
+        for (command, expected) in rows {
+            let analysis = crate::shell::analyse(command);
+            let command = Action::Command {
+                only_reads: analysis.verdict.is_read_only(),
+                is_ambiguous: false,
+                script: command.to_owned(),
+                parts: analysis.parts,
+            };
+            assert_eq!(
+                decided(reads, Mode::BypassPermissions, &command),
+                expected,
+                "{command:?}"
+            );
+            assert_eq!(
+                decided(writes, Mode::Default, &command),
+                Behavior::Allow,
+                "{command:?}"
+            );
+        }
     }
 
     #[test]

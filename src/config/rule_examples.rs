@@ -43,6 +43,7 @@ fn holds(rule: &Rule, example: &str, directory: &Path, home: Option<&Path>) -> b
                 script: example.to_owned(),
                 parts: analyse(example).parts,
                 only_reads: false,
+                is_ambiguous: false,
             };
             ("command", action)
         }

@@ -12,7 +12,7 @@ use crate::hooks::{HookDecision, HookEvent};
 use crate::permission::{Behavior, Decided, Mode, Rule, Source};
 use crate::results::tool_use_error;
 use crate::tools::{Assessment, CallContext, Input, ToolKind};
-use crate::wire::records::{DecidedBy, Decision, Permission};
+use crate::wire::records::{BuiltinRule, DecidedBy, Decision, Permission};
 use crate::wire::{Outcome, SessionId};
 
 /// A call that is being checked.
@@ -63,9 +63,9 @@ fn is_open(by: &DecidedBy) -> bool {
     match by {
         DecidedBy::Default { .. } => true,
         // Planning is not acting, whoever approves.
-        DecidedBy::Mode { mode } => mode != "plan",
+        DecidedBy::Mode { mode } => *mode != Mode::Plan,
         // No rule forbids it, and no rule can allow it.
-        DecidedBy::Builtin { builtin } => builtin == "unparsable",
+        DecidedBy::Builtin { builtin } => *builtin == BuiltinRule::Unparsable,
         DecidedBy::Rule { .. } | DecidedBy::Hook { .. } | DecidedBy::Prompt { .. } => false,
     }
 }
@@ -150,6 +150,7 @@ impl Lifecycle {
             Some(input) => (self.with_input(&checked, input)?, None),
         };
         let (hook, reason) = merged.decision.unzip();
+        let hook_asks = hook == Some(HookDecision::Ask);
         let reason = reason.unwrap_or_default();
         match resolution(hook, &checked.decided) {
             Resolution::Run => Ok(checked.run(None)),
@@ -157,17 +158,21 @@ impl Lifecycle {
             Resolution::Denied => Err(checked.denied()),
             Resolution::Blocked => Err(checked.blocked(HookEvent::PreToolUse, &reason)),
             Resolution::Deferred => Err(checked.deferred(&reason)),
-            Resolution::Ask { is_open } => self.asked(checked, is_open, judgement, &reason, heard),
+            Resolution::Ask { is_open } => {
+                let asker = hook_asks.then_some(reason.as_str());
+                self.asked(checked, is_open, judgement, asker, heard)
+            }
         }
     }
 
-    /// Has a judge, hooks or a person say whether a call may run.
+    /// Has a judge, hooks or the user say whether a call may run. `hook_reason` is the reason of a hook
+    /// that asks.
     fn asked(
         &self,
         checked: Checked<'_>,
         is_open: bool,
         judgement: Option<Judgement>,
-        reason: &str,
+        hook_reason: Option<&str>,
         heard: &mut Heard,
     ) -> Result<Ready, Box<Completed>> {
         if is_open
@@ -202,17 +207,15 @@ impl Lifecycle {
             Some((HookDecision::Ask | HookDecision::Defer, _)) | None => {}
         }
         let Some(prompter) = &self.prompter else {
-            return Err(checked.denied());
+            return Err(checked.unapproved(hook_reason));
         };
         let question = Question {
             id: checked.call.id,
             tool: checked.ready.tool.name(),
             input: &checked.ready.input,
-            why: if reason.is_empty() {
-                &checked.assessment.why
-            } else {
-                reason
-            },
+            why: hook_reason
+                .filter(|reason| !reason.is_empty())
+                .unwrap_or(&checked.assessment.why),
             remedy: checked.decided.remedy.as_deref(),
         };
         let answer = prompter.ask(&question, checked.call.cancel);
@@ -236,7 +239,7 @@ impl Lifecycle {
             Answer::Deny(text) => Err(checked.refused(by, text)),
             Answer::Nobody(problem) => {
                 heard.messages.push(problem);
-                Err(checked.denied())
+                Err(checked.unapproved(hook_reason))
             }
         }
     }
@@ -321,6 +324,21 @@ impl Checked<'_> {
         )
     }
 
+    /// The result of a call that needs approval and gets no answer; `hook_reason` is that of a hook which
+    /// asks.
+    fn unapproved(mut self, hook_reason: Option<&str>) -> Box<Completed> {
+        let needs_approval = self.decided.decision == Decision::Ask && !is_open(&self.decided.by);
+        if let Some(reason) = hook_reason
+            && !needs_approval
+        {
+            self.decided.by = by_hook(HookEvent::PreToolUse);
+            self.decided.parts.clear();
+            self.decided.remedy = None;
+            self.assessment.why = reason.trim().to_owned();
+        }
+        self.denied()
+    }
+
     /// The result of a call that a hook blocks.
     fn blocked(self, event: HookEvent, reason: &str) -> Box<Completed> {
         let tool = self.ready.tool.name();
@@ -388,9 +406,7 @@ fn by_hook(event: HookEvent) -> DecidedBy {
 }
 
 fn by_judge() -> DecidedBy {
-    DecidedBy::Mode {
-        mode: "auto".to_owned(),
-    }
+    DecidedBy::Mode { mode: Mode::Auto }
 }
 
 /// The result of a call that must not run.
@@ -424,11 +440,14 @@ mod tests {
                 behavior: decision,
                 source: "s".to_owned(),
             },
-            "critical-path" | "unparsable" => DecidedBy::Builtin {
-                builtin: by.to_owned(),
+            "critical-path" => DecidedBy::Builtin {
+                builtin: BuiltinRule::CriticalPath,
+            },
+            "unparsable" => DecidedBy::Builtin {
+                builtin: BuiltinRule::Unparsable,
             },
             mode => DecidedBy::Mode {
-                mode: mode.to_owned(),
+                mode: clap::ValueEnum::from_str(mode, false).unwrap(),
             },
         };
         Decided {

@@ -6,7 +6,7 @@
 //! a result.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use serde_json::Value;
@@ -24,7 +24,7 @@ use crate::state::StateRoot;
 use crate::text::{terminal_safe_line, utf16_length};
 use crate::tools::{
     Access, Assessment, CallContext, CallStatus, Content, FullText, Input, LookupError,
-    PreparedCall, Registry, Tool, ToolContext, ToolKind, ToolReply, Touch, real_path,
+    PreparedCall, Registry, Tool, ToolContext, ToolKind, ToolReply, Touch,
 };
 use crate::wire::records::{Decision, Permission, Verdict, VerdictAccess};
 use crate::wire::{Lane, Outcome, Parameter, SessionId, ToolCall, ToolUseId, parameters};
@@ -183,7 +183,7 @@ impl Ready {
         assessed: &'a Assessment,
         session: &'a ToolContext,
     ) -> Request<'a> {
-        request(self.tool.name(), &self.input, &assessed.action, session)
+        session.request(self.tool.name(), &self.input, &assessed.action)
     }
 
     /// The same call, which may run, and what it touches now.
@@ -239,7 +239,7 @@ impl Lifecycle {
     ) -> Result<(), Box<Completed>> {
         self.check_offered(tool)?;
         // Nothing is known about it, and nothing that its server says would permit it.
-        let decided = self.decide(&request(tool, input, &Action::Anything, session));
+        let decided = self.decide(&session.request(tool, input, &Action::Anything));
         if self.is_final(&decided) {
             return Err(denied(tool, decided, None));
         }
@@ -477,25 +477,6 @@ impl Lifecycle {
             }
         }
         completed
-    }
-}
-
-/// A call as rules see it.
-fn request<'a>(
-    tool: &'a str,
-    input: &'a Input,
-    action: &'a Action,
-    session: &'a ToolContext,
-) -> Request<'a> {
-    Request {
-        tool,
-        input,
-        action,
-        directory: &session.directory,
-        working_directories: &session.allowed_directories,
-        confines_reads: false,
-        home: session.environment.text("HOME").map(Path::new),
-        real_path: &real_path,
     }
 }
 

@@ -12,8 +12,8 @@ use crate::side::advice::advice_request;
 use crate::side::prompts;
 use crate::text::redact;
 use crate::tools::{
-    Access, Assessment, CallContext, CallStatus, Input, InvalidInput, PreparedCall, Tool,
-    ToolContext, ToolFailure, ToolReply,
+    Access, Assessment, CallContext, CallStatus, DecisionContext, Input, InvalidInput,
+    PreparedCall, Tool, ToolFailure, ToolReply,
 };
 
 /// The name of the tool.
@@ -86,7 +86,7 @@ struct Question {
 }
 
 impl PreparedCall for Question {
-    fn assess(&self, _: &ToolContext) -> Assessment {
+    fn assess(&self, _: &DecisionContext) -> Assessment {
         Assessment {
             access: Access::nothing(),
             why: format!("{ADVISOR} only reads"),

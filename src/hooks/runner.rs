@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::answer::{Answer, HookEnd, answer};
+use super::answer::{Answer, HookDecision, HookEnd, answer};
 use super::settings::{Action, Handler};
 use crate::http::{Address, Client, Engine, Header, HttpFailure, Outgoing, Task, unless_cancelled};
 use crate::io::Clock;
@@ -105,6 +105,18 @@ impl HookRunner {
                 self.program(program.into(), arguments, handler, input, directory, cancel)
             }
             Action::Http { .. } => self.posted(handler, input, cancel),
+            Action::Unsupported { kind } => {
+                let reason = format!("hooks of the type `{kind}` cannot run here");
+                return HookRun {
+                    name: handler.name().to_owned(),
+                    duration: Duration::ZERO,
+                    exit_code: None,
+                    answer: Answer {
+                        decision: Some((HookDecision::Block, reason)),
+                        ..Answer::default()
+                    },
+                };
+            }
         };
         let exit_code = match &end {
             HookEnd::Exited { code, .. } if !matches!(handler.action, Action::Http { .. }) => {

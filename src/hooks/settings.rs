@@ -40,6 +40,11 @@ impl HookEvent {
         Self::Stop,
     ];
 
+    /// Whether its hooks decide whether a call runs.
+    fn guards(self) -> bool {
+        matches!(self, Self::PreToolUse | Self::PermissionRequest)
+    }
+
     /// Its name in settings and records.
     pub fn name(self) -> &'static str {
         match self {
@@ -57,8 +62,6 @@ impl HookEvent {
 #[derive(Debug, Default)]
 pub struct Hooks {
     handlers: Vec<Handler>,
-    /// What they were read from, so that the same one in several files runs once.
-    read: Vec<(HookEvent, Value, Value)>,
 }
 
 /// One hook.
@@ -93,6 +96,8 @@ pub(super) enum Action {
         /// The variables that headers may mention.
         variables: Vec<String>,
     },
+    /// Blocks the call, since it guards calls and its type is not one of the above.
+    Unsupported { kind: String },
 }
 
 /// Hooks that are malformed.
@@ -137,11 +142,11 @@ enum OnFailure {
 }
 
 impl Hooks {
-    /// Takes up the `hooks` of a settings file. Returns a warning for each that will not run. Events
-    /// that no stage here has are left out without one: they are the agent's.
+    /// Adds the `hooks` of a settings file. Returns a warning for each of a type that cannot run here.
+    /// Events that no stage here has are left out without one: they are the agent's.
     ///
     /// # Errors
-    /// They are malformed; some may have been taken up.
+    /// They are malformed; some may have been added.
     pub fn add(
         &mut self,
         hooks: &Map<String, Value>,
@@ -164,20 +169,22 @@ impl Hooks {
                 for hook in group.hooks {
                     let written = Written::deserialize(&hook);
                     let written = written.map_err(|error| invalid(error.to_string()))?;
-                    let kind = written.r#type.clone();
                     let handler = written.handler(event, matcher.clone(), source);
-                    let read = (event, group.matcher.clone(), hook);
-                    match handler.map_err(invalid)? {
-                        None => warnings.push(format!(
-                            "{}: hooks.{}: hooks of the type `{kind}` are not run",
+                    let handler = handler.map_err(invalid)?;
+                    if let Action::Unsupported { kind } = &handler.action {
+                        let effect = if handler.guards() {
+                            "cannot run, and block the calls that they match"
+                        } else {
+                            "are not run"
+                        };
+                        warnings.push(format!(
+                            "{}: hooks.{}: hooks of the type `{kind}` {effect}",
                             source.name,
                             event.name()
-                        )),
-                        Some(_) if self.read.contains(&read) => {}
-                        Some(handler) => {
-                            self.read.push(read);
-                            self.handlers.push(handler);
-                        }
+                        ));
+                    }
+                    if !matches!(handler.action, Action::Unsupported { .. }) || handler.guards() {
+                        self.handlers.push(handler);
                     }
                 }
             }
@@ -213,29 +220,47 @@ impl Hooks {
                     (None, _) => true,
                 }
         };
-        self.handlers.iter().filter(fires).collect()
+        let mut fired: Vec<&Handler> = Vec::new();
+        for handler in self.handlers.iter().filter(fires) {
+            // The same one may have several matchers, and be in several files.
+            if !fired.iter().any(|other| other.does_the_same(handler)) {
+                fired.push(handler);
+            }
+        }
+        fired
     }
 }
 
 impl Handler {
-    /// What it is called in records: the command, or the address.
+    /// Whether its answer decides whether a call runs.
+    fn guards(&self) -> bool {
+        self.event.guards() && !self.in_background
+    }
+
+    fn does_the_same(&self, other: &Self) -> bool {
+        let effect = |handler: &Self| (handler.in_background, handler.blocks_on_failure);
+        self.action == other.action && effect(self) == effect(other)
+    }
+
+    /// What it is called in records: the command, the address, or an unsupported type.
     pub fn name(&self) -> &str {
         match &self.action {
             Action::Shell(command) => command,
             Action::Program { program, .. } => program,
             Action::Http { url, .. } => url,
+            Action::Unsupported { kind } => kind,
         }
     }
 }
 
 impl Written {
-    /// The hook; none if it is of a type that is not run here.
+    /// The hook.
     fn handler(
         self,
         event: HookEvent,
         matcher: Matcher,
         source: &Arc<Source>,
-    ) -> Result<Option<Handler>, String> {
+    ) -> Result<Handler, String> {
         let missing = |member: &str| format!("`{member}` is missing");
         let action = match self.r#type.as_str() {
             "command" => {
@@ -253,7 +278,7 @@ impl Written {
                 headers: self.headers,
                 variables: self.allowed_env_vars,
             },
-            _ => return Ok(None),
+            _ => Action::Unsupported { kind: self.r#type },
         };
         let timeout = match self.timeout {
             None => DEFAULT_TIMEOUT,
@@ -265,7 +290,7 @@ impl Written {
             .map(|rule| Rule::parse(&rule, Behavior::Ask, source))
             .transpose()
             .map_err(|error: InvalidRule| error.to_string())?;
-        Ok(Some(Handler {
+        Ok(Handler {
             event,
             matcher,
             condition,
@@ -275,6 +300,6 @@ impl Written {
             blocks_on_failure: self.on_failure == Some(OnFailure::Block)
                 && !self.r#async
                 && event != HookEvent::Stop,
-        }))
+        })
     }
 }

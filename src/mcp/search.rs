@@ -11,8 +11,8 @@ use super::servers::Servers;
 use super::tool::{McpTool, ended};
 use crate::permission::Action;
 use crate::tools::{
-    Access, Assessment, CallContext, CallStatus, Input, InvalidInput, PreparedCall, Tool,
-    ToolContext, ToolFailure, ToolReply,
+    Access, Assessment, CallContext, CallStatus, DecisionContext, Input, InvalidInput,
+    PreparedCall, Tool, ToolFailure, ToolReply,
 };
 
 /// The name of the tool.
@@ -81,7 +81,7 @@ struct Search {
 }
 
 impl PreparedCall for Search {
-    fn assess(&self, _: &ToolContext) -> Assessment {
+    fn assess(&self, _: &DecisionContext) -> Assessment {
         Assessment {
             access: Access::nothing(),
             why: format!("{NAME} only reads"),

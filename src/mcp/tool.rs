@@ -12,8 +12,8 @@ use super::name::normalised;
 use super::server::Server;
 use crate::permission::Action;
 use crate::tools::{
-    Access, Assessment, CallContext, CallStatus, Input, InvalidInput, PreparedCall, ResultLimit,
-    Tool, ToolContext, ToolFailure, ToolReply,
+    Access, Assessment, CallContext, CallStatus, DecisionContext, Input, InvalidInput,
+    PreparedCall, ResultLimit, Tool, ToolFailure, ToolReply,
 };
 
 /// The key by which a tool asks for more room for its results.
@@ -99,7 +99,7 @@ struct McpCall {
 }
 
 impl PreparedCall for McpCall {
-    fn assess(&self, _: &ToolContext) -> Assessment {
+    fn assess(&self, _: &DecisionContext) -> Assessment {
         let Remote {
             server, only_reads, ..
         } = &*self.remote;

@@ -251,6 +251,11 @@ impl Command<'_> {
 
     /// Whether reads are confined to the working directories, and it may read a file elsewhere.
     pub(super) fn reads_outside(&self, surroundings: &Surroundings<'_>) -> bool {
+        surroundings.request.confines_reads && self.names_outside(surroundings)
+    }
+
+    /// Whether it may name a file outside of the working directories.
+    pub(super) fn names_outside(&self, surroundings: &Surroundings<'_>) -> bool {
         let is_inside = |file: &NamedFile| match file {
             NamedFile::Known(place) => {
                 place.name == Path::new("/dev/null") || surroundings.is_inside(place)
@@ -281,7 +286,7 @@ impl Command<'_> {
             let mut files = self.file(name, word, surroundings).into_iter();
             !name.is_empty() && files.any(|file| !is_inside(&file))
         };
-        surroundings.request.confines_reads && self.read_words().any(is_outside)
+        self.read_words().any(is_outside)
     }
 
     /// The words that may name a file that it reads.

@@ -5,7 +5,7 @@ use super::command::Command;
 use super::remedy;
 use super::surroundings::Surroundings;
 use super::{Action, Behavior, Mode, Request, Rule, Rules};
-use crate::wire::records::{CheckedPart, DecidedBy, Decision};
+use crate::wire::records::{BuiltinRule, CheckedPart, DecidedBy, Decision};
 
 /// What was decided about a call, and by what.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Rules {
         if mode == Mode::DontAsk && decided.decision == Decision::Ask {
             decided.decision = Decision::Deny;
             if matches!(decided.by, DecidedBy::Default { .. }) {
-                decided.by = by_mode(mode);
+                decided.by = DecidedBy::Mode { mode };
             }
         }
         decided
@@ -142,30 +142,30 @@ impl Rules {
             return by_rule(rule);
         }
         if mode != Mode::BypassPermissions && self.may_restrict_unknown(command, surroundings) {
-            return builtin(Decision::Ask, "unresolved");
+            return builtin(Decision::Ask, BuiltinRule::Unresolved);
         }
         if only_reads && !command.reads_outside(surroundings) {
             return reads_only();
         }
         if command.removes_critical(surroundings) {
-            return builtin(Decision::Ask, "critical-path");
+            return builtin(Decision::Ask, BuiltinRule::CriticalPath);
         }
         if mode == Mode::BypassPermissions {
-            return (Decision::Allow, by_mode(mode));
+            return (Decision::Allow, DecidedBy::Mode { mode });
         }
         let mut written = command
             .redirected(surroundings)
             .iter()
             .chain(command.changed(surroundings));
         if written.any(|file| Surroundings::is_protected(&file.place())) {
-            return builtin(Decision::Ask, "protected");
+            return builtin(Decision::Ask, BuiltinRule::Protected);
         }
         if mode == Mode::Plan {
             let writes = !command.redirected(surroundings).is_empty();
             return if !writes && command.only_reads(surroundings) {
                 reads_only()
             } else {
-                (Decision::Ask, by_mode(mode))
+                (Decision::Ask, DecidedBy::Mode { mode })
             };
         }
         if let Some(rule) = self
@@ -174,8 +174,15 @@ impl Rules {
         {
             return by_rule(rule);
         }
-        if !command.is_understood() {
-            return builtin(Decision::Ask, "unparsable");
+        let is_ambiguous = matches!(
+            surroundings.request.action,
+            Action::Command {
+                is_ambiguous: true,
+                ..
+            }
+        );
+        if is_ambiguous || !command.is_understood() {
+            return builtin(Decision::Ask, BuiltinRule::Unparsable);
         }
         self.allows_command(mode, command, surroundings)
             .unwrap_or_else(left_open)
@@ -202,7 +209,7 @@ impl Rules {
             return Some(by_rule(rule));
         }
         if accepts_edits && command.edits_inside(surroundings) {
-            return Some((Decision::Allow, by_mode(mode)));
+            return Some((Decision::Allow, DecidedBy::Mode { mode }));
         }
         if !command.is_redirection() && !command.only_reads(surroundings) {
             return None;
@@ -211,7 +218,7 @@ impl Rules {
         match rules.as_deref() {
             Some([]) => Some(reads_only()),
             Some([rule, ..]) => Some(by_rule(rule)),
-            None => accepts_edits.then(|| (Decision::Allow, by_mode(mode))),
+            None => accepts_edits.then(|| (Decision::Allow, DecidedBy::Mode { mode })),
         }
     }
 
@@ -232,13 +239,13 @@ impl Rules {
             return reads_only();
         }
         if mode == Mode::BypassPermissions {
-            return (Decision::Allow, by_mode(mode));
+            return (Decision::Allow, DecidedBy::Mode { mode });
         }
         if writes.iter().any(Surroundings::is_protected) {
-            return builtin(Decision::Ask, "protected");
+            return builtin(Decision::Ask, BuiltinRule::Protected);
         }
         if mode == Mode::Plan && !matches!(request.action, Action::Fetch { .. }) {
-            return (Decision::Ask, by_mode(mode));
+            return (Decision::Ask, DecidedBy::Mode { mode });
         }
         if let Some(rule) = self.that(Behavior::Allow).find(|rule| {
             rule.is_about(request)
@@ -253,7 +260,7 @@ impl Rules {
             return left_open();
         }
         if mode == Mode::AcceptEdits && writes.iter().all(|place| surroundings.is_inside(place)) {
-            return (Decision::Allow, by_mode(mode));
+            return (Decision::Allow, DecidedBy::Mode { mode });
         }
         let rules: Option<Vec<&Rule>> = writes
             .iter()
@@ -283,19 +290,12 @@ fn by_rule(rule: &Rule) -> Verdict {
     (rule.behavior, by)
 }
 
-fn by_mode(mode: Mode) -> DecidedBy {
-    DecidedBy::Mode {
-        mode: mode.name().to_owned(),
-    }
-}
-
-fn builtin(decision: Decision, name: &str) -> Verdict {
-    let builtin = name.to_owned();
+fn builtin(decision: Decision, builtin: BuiltinRule) -> Verdict {
     (decision, DecidedBy::Builtin { builtin })
 }
 
 fn reads_only() -> Verdict {
-    builtin(Decision::Allow, "read-only")
+    builtin(Decision::Allow, BuiltinRule::ReadOnly)
 }
 
 fn left_open() -> Verdict {

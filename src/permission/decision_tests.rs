@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::{Action, Behavior, Decided, Mode, Request, Rule, Rules, Source};
 use crate::shell::analyse;
-use crate::wire::records::{DecidedBy, Decision};
+use crate::wire::records::{BuiltinRule, DecidedBy, Decision};
 
 pub(super) const DIRECTORY: &str = "/home/u/proj";
 
@@ -80,6 +80,7 @@ impl Row {
             let analysis = analyse(command);
             let action = Action::Command {
                 only_reads: analysis.verdict.is_read_only(),
+                is_ambiguous: false,
                 script: command.clone(),
                 parts: analysis.parts,
             };
@@ -121,8 +122,14 @@ impl Row {
 pub(super) fn name(by: &DecidedBy) -> &str {
     match by {
         DecidedBy::Rule { rule, .. } => rule,
-        DecidedBy::Mode { mode } => mode,
-        DecidedBy::Builtin { builtin } => builtin,
+        DecidedBy::Mode { mode } => mode.name(),
+        DecidedBy::Builtin { builtin } => match builtin {
+            BuiltinRule::ReadOnly => "read-only",
+            BuiltinRule::CriticalPath => "critical-path",
+            BuiltinRule::Protected => "protected",
+            BuiltinRule::Unparsable => "unparsable",
+            BuiltinRule::Unresolved => "unresolved",
+        },
         DecidedBy::Default { .. } => "default",
         DecidedBy::Hook { .. } | DecidedBy::Prompt { .. } => unreachable!("rules ask nobody"),
     }
@@ -232,7 +239,7 @@ fn reasons() {
         ),
         (
             r#"{"command":"npm test","mode":"dontAsk"}"#,
-            "no rule allows it; `--allow 'Bash(npm test *)'` would allow it.",
+            "the mode `dontAsk` denies what no rule allows; `--allow 'Bash(npm test *)'` would allow it.",
         ),
         (
             r#"{"command":"npm test","ask":["Bash(npm *)"]}"#,

@@ -12,7 +12,6 @@ mod decision;
 mod directories;
 mod domain;
 mod invocation;
-mod mode;
 mod named_file;
 mod path_pattern;
 mod programs;
@@ -27,13 +26,12 @@ mod table;
 mod tool_name;
 mod wildcard;
 
-pub use crate::wire::records::Decision as Behavior;
+pub use crate::wire::records::{Decision as Behavior, Mode};
 pub use decision::Decided;
-pub use mode::Mode;
 pub use request::{Action, Request};
-pub use rule::{InvalidRule, Rule, Source};
+pub use rule::{InvalidRule, OutsideAccess, Rule, Source};
 pub use rules::Rules;
-pub use surroundings::normalised;
+pub use surroundings::{is_of_system, normalised};
 pub use tool_name::canonical_tool;
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! Why a call did not run, for the model.
 
 use super::{Behavior, Decided, Mode};
-use crate::wire::records::{DecidedBy, Decision};
+use crate::wire::records::{BuiltinRule, DecidedBy, Decision};
 
 impl Decided {
     /// Why a call of this tool did not run, where nobody could be asked, in one line. `effect` is why it
-    /// needs permission at all.
+    /// needs permission at all, or the reason of a hook that asks.
     pub fn reason(&self, tool: &str, effect: Option<&str>) -> String {
         let part = self
             .parts
@@ -23,22 +23,27 @@ impl Decided {
             DecidedBy::Rule { rule, source, .. } => {
                 format!("the rule `{rule}` of {source} denies {what}")
             }
-            DecidedBy::Builtin { builtin } => match builtin.as_str() {
-                "critical-path" => format!(
-                    "{what} removes what is never removed without approval, and nobody can be asked"
-                ),
-                "unresolved" => format!(
-                    "what {what} runs or names is only known when it runs, and a rule denies some of that"
-                ),
-                "protected" => format!(
-                    "{what} changes a file that decides what programs run, and nobody can be asked"
-                ),
-                _ => "the command is not understood, and no rule allows all commands".to_owned(),
-            },
-            DecidedBy::Mode { mode } if mode == Mode::Plan.name() => {
-                format!("in the mode `{mode}` only calls that read are run")
+            DecidedBy::Builtin {
+                builtin: BuiltinRule::Unparsable,
+            } => "the command is not understood, and no rule allows all commands".to_owned(),
+            DecidedBy::Builtin { builtin } => {
+                format!("{what} {}, and nobody can be asked", builtin.effect())
             }
-            _ => match effect {
+            DecidedBy::Hook { hook } => format!(
+                "a {hook} hook wants {what} approved, and nobody can be asked{}",
+                effect
+                    .filter(|reason| !reason.is_empty())
+                    .map_or(String::new(), |reason| format!(": {reason}"))
+            ),
+            DecidedBy::Mode { mode: Mode::Plan } => {
+                "in the mode `plan` only calls that read are run".to_owned()
+            }
+            DecidedBy::Mode { mode } => format!(
+                "{}the mode `{}` denies what no rule allows",
+                effect.map_or(String::new(), |effect| format!("{effect}, and ")),
+                mode.name()
+            ),
+            DecidedBy::Default { .. } | DecidedBy::Prompt { .. } => match effect {
                 Some(effect) => format!("{effect}, and no rule allows {what}"),
                 None => format!("no rule allows {what}"),
             },

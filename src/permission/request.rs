@@ -18,6 +18,8 @@ pub enum Action {
         parts: Option<Arc<[CommandPart]>>,
         /// Whether the analysis found that it changes nothing.
         only_reads: bool,
+        /// Whether a shell other than bash may run it, and read it differently.
+        is_ambiguous: bool,
     },
     /// Reads and writes files, and does nothing else; of a directory, all that is below it. The paths
     /// are absolute and have no `.` and `..`; links in them are not followed.

@@ -54,10 +54,23 @@ pub(super) enum Specifier {
     Writing(PathPattern),
     /// `WebFetch(…)`
     Domain(DomainPattern),
+    /// Those about files outside of the working directories.
+    Outside(OutsideAccess),
     /// Those with the argument.
     Argument,
     /// None: tools are not asked about paths in this way.
     Nothing,
+}
+
+/// Calls about files outside of the working directories.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutsideAccess {
+    /// Tools that read them.
+    Reading,
+    /// Tools that change them.
+    Writing,
+    /// Commands with a word that may name one.
+    Command,
 }
 
 #[derive(Debug, Clone)]
@@ -132,6 +145,23 @@ impl Rule {
             argument: argument.filter(|_| is_named_by_specifier || behavior != Behavior::Allow),
             specifier,
         })
+    }
+
+    /// The rule of a setting, `text`, about files outside of the working directories.
+    pub fn outside(
+        text: &str,
+        access: OutsideAccess,
+        behavior: Behavior,
+        source: &Arc<Source>,
+    ) -> Self {
+        Self {
+            text: text.to_owned(),
+            behavior,
+            source: Arc::clone(source),
+            tool: ToolName::parse("Read"),
+            argument: None,
+            specifier: Specifier::Outside(access),
+        }
     }
 
     /// Whether a call is one that the rule is about, or may be one for all that is known: for a command
@@ -210,7 +240,8 @@ impl Rule {
                     && !(command.redirected(surroundings).is_empty()
                         && command.changed(surroundings).is_empty())
             }
-            Specifier::Argument | Specifier::Nothing => false,
+            Specifier::Outside(OutsideAccess::Command) => command.names_outside(surroundings),
+            Specifier::Outside(_) | Specifier::Argument | Specifier::Nothing => false,
         }
     }
 
@@ -220,10 +251,17 @@ impl Rule {
         *request.action == Action::Anything
             && match self.specifier {
                 Specifier::Command(_) => purpose == Purpose::Shell,
-                Specifier::Reading(_) => purpose.reads_files() || purpose.writes_files(),
-                Specifier::Writing(_) => purpose.writes_files(),
+                Specifier::Reading(_) | Specifier::Outside(OutsideAccess::Reading) => {
+                    purpose.reads_files() || purpose.writes_files()
+                }
+                Specifier::Writing(_) | Specifier::Outside(OutsideAccess::Writing) => {
+                    purpose.writes_files()
+                }
                 Specifier::Domain(_) => purpose == Purpose::Fetch,
-                Specifier::Any | Specifier::Argument | Specifier::Nothing => false,
+                Specifier::Any
+                | Specifier::Outside(OutsideAccess::Command)
+                | Specifier::Argument
+                | Specifier::Nothing => false,
             }
     }
 
@@ -232,16 +270,24 @@ impl Rule {
         file: &NamedFile,
         surroundings: &Surroundings<'_>,
     ) -> bool {
-        matches!(&self.specifier, Specifier::Reading(pattern) if pattern.may_restrict(file, surroundings))
+        match &self.specifier {
+            Specifier::Reading(pattern) => pattern.may_restrict(file, surroundings),
+            Specifier::Outside(OutsideAccess::Reading) => !surroundings.is_inside(&file.place()),
+            _ => false,
+        }
     }
 
     /// What must not be read must not be changed either.
     pub(super) fn restricts_writing(&self, place: &Place, surroundings: &Surroundings<'_>) -> bool {
-        matches!(
-            &self.specifier,
-            Specifier::Reading(pattern) | Specifier::Writing(pattern)
-                if pattern.restricts(place, surroundings)
-        )
+        match &self.specifier {
+            Specifier::Reading(pattern) | Specifier::Writing(pattern) => {
+                pattern.restricts(place, surroundings)
+            }
+            Specifier::Outside(access) => {
+                *access == OutsideAccess::Writing && !surroundings.is_inside(place)
+            }
+            _ => false,
+        }
     }
 
     /// Whether it allows to change a file.
@@ -264,6 +310,11 @@ impl Rule {
             Specifier::Reading(pattern) | Specifier::Writing(pattern) => Some(pattern),
             _ => None,
         }
+    }
+
+    /// Whether files decide, if it denies.
+    pub(super) fn denies_files(&self) -> bool {
+        self.paths().is_some() || matches!(self.specifier, Specifier::Outside(_))
     }
 
     /// What is wrong with it, though it is well formed.

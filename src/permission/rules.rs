@@ -7,7 +7,7 @@ use super::call::Call;
 use super::command::Command;
 use super::named_file::NamedFile;
 use super::path_pattern::PathUnion;
-use super::rule::Specifier;
+use super::rule::{OutsideAccess, Specifier};
 use super::surroundings::{Place, Surroundings};
 use super::tool_name::ToolName;
 use super::{Action, Behavior, Request, Rule};
@@ -58,9 +58,7 @@ impl Rules {
     /// Those that deny files.
     #[must_use]
     pub fn denying_files(&self) -> Self {
-        let denying = self
-            .that(Behavior::Deny)
-            .filter(|rule| rule.paths().is_some());
+        let denying = self.that(Behavior::Deny).filter(|rule| rule.denies_files());
         Self::new(denying.cloned().collect())
     }
 
@@ -74,13 +72,14 @@ impl Rules {
         let rules = move |name: PathBuf, real: PathBuf| {
             let real = Some(real.into());
             let file = NamedFile::Known(Place { name, real });
-            self.restricted.may_restrict(&file, &surroundings)
-                && self
-                    .that(Behavior::Deny)
-                    .any(|rule| rule.restricts_reading(&file, &surroundings))
+            let may_restrict = self.restricted.may_restrict(&file, &surroundings);
+            self.that(Behavior::Deny).any(|rule| {
+                (may_restrict || rule.paths().is_none())
+                    && rule.restricts_reading(&file, &surroundings)
+            })
         };
         self.that(Behavior::Deny)
-            .any(|rule| rule.paths().is_some())
+            .any(Rule::denies_files)
             .then_some(rules)
     }
 
@@ -141,7 +140,7 @@ impl Rules {
             Specifier::Reading(_) => {
                 command.reads_unknown(surroundings) || command.changes_unknown(surroundings)
             }
-            Specifier::Writing(_) => command.changes_unknown(surroundings),
+            Specifier::Writing(_) | Specifier::Outside(_) => command.changes_unknown(surroundings),
             Specifier::Any | Specifier::Domain(_) | Specifier::Argument | Specifier::Nothing => {
                 false
             }
@@ -188,6 +187,7 @@ impl Rules {
     pub(super) fn restrict_commands(&self) -> bool {
         let looks_inside = |rule: &Rule| match rule.specifier {
             Specifier::Any => rule.tool.is("Edit"),
+            Specifier::Outside(access) => access == OutsideAccess::Command,
             Specifier::Argument | Specifier::Nothing => false,
             _ => true,
         };

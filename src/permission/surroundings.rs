@@ -10,16 +10,32 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::Request;
 
-/// Files that are never changed without a question.
+/// Files that are never changed without approval.
 static PROTECTED: LazyLock<Gitignore> = LazyLock::new(|| {
-    let mut protected = GitignoreBuilder::new("/");
-    // File systems may not tell letters apart by case.
-    let _ = protected.case_insensitive(true);
-    for line in include_str!("tables/protected.txt").lines() {
-        let _ = protected.add_line(None, line);
-    }
-    protected.build().unwrap_or_else(|_| Gitignore::empty())
+    let system = include_str!("tables/system.txt").lines();
+    patterns(include_str!("tables/protected.txt").lines().chain(system))
 });
+
+/// Directories of the system's own programs.
+static SYSTEM: LazyLock<Gitignore> =
+    LazyLock::new(|| patterns(include_str!("tables/system.txt").lines()));
+
+fn patterns(lines: impl Iterator<Item = &'static str>) -> Gitignore {
+    let mut patterns = GitignoreBuilder::new("/");
+    // File systems may not tell letters apart by case.
+    let built = patterns.case_insensitive(true).and_then(|patterns| {
+        let mut lines = lines;
+        lines.try_for_each(|line| patterns.add_line(None, line).map(drop))?;
+        patterns.build()
+    });
+    built.expect("the tables are valid patterns")
+}
+
+/// Whether an absolute path is in a directory of the system's own programs, where every change needs
+/// approval.
+pub fn is_of_system(path: &Path) -> bool {
+    SYSTEM.matched_path_or_any_parents(path, true).is_ignore()
+}
 
 /// A file: its name without `.` and `..`, and where that leads.
 #[derive(Debug, Clone)]

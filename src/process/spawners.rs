@@ -23,7 +23,6 @@ pub struct Spawners {
     pipes: Arc<PipeMaker>,
     spill_directory: PathBuf,
     witness: Option<Arc<Mutex<Option<Witnessed>>>>,
-    is_trusted: bool,
 }
 
 /// How the parallel lane's children are restricted.
@@ -51,16 +50,6 @@ impl Spawners {
             pipes: Arc::default(),
             spill_directory: PathBuf::from("/tmp"),
             witness: None,
-            is_trusted: false,
-        }
-    }
-
-    /// The same, taken for enforced: what runs the commands in truth is somebody else's affair.
-    #[must_use]
-    pub fn trusted(self) -> Self {
-        Self {
-            is_trusted: true,
-            ..self
         }
     }
 
@@ -84,7 +73,7 @@ impl Spawners {
     /// Whether the kernel keeps the children from writing; what is not a lane keeps them from nothing.
     /// The first question starts a thread.
     pub fn is_enforced(&self) -> bool {
-        self.is_trusted || self.pool.is_enforced()
+        self.pool.is_enforced()
     }
 
     /// The same, with long outputs spilling to unlinked files in `directory`. If none can be

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use super::alias::{command_line, in_directory, without_namespace};
+use super::bash::assess;
 use super::paths::absolute;
-use super::{Input, Registry, ToolContext};
+use super::{DecisionContext, Input, Registry};
 use crate::permission::Action;
 use crate::shell::analyse;
 use crate::wire::{AgentTool, Parameter, Purpose, agent_tool, parameters, patched_files, texts};
@@ -28,7 +29,7 @@ pub struct AskedCall {
 impl Registry {
     /// A call of a tool of any agent as rules see it. One that cannot run here, because its tool is
     /// not known or its input is another agent's, does what its arguments say.
-    pub fn asked(&self, name: &str, input: &Input, context: &ToolContext) -> AskedCall {
+    pub fn asked(&self, name: &str, input: &Input, context: &DecisionContext) -> AskedCall {
         let known = agent_tool(without_namespace(name));
         let Ok(resolved) = self.resolve(name, input.clone()) else {
             return AskedCall {
@@ -57,17 +58,21 @@ impl Registry {
 }
 
 /// Derives the effects of a call from its arguments alone, in any form that an agent accepts.
-fn action(tool: AgentTool, input: &Input, context: &ToolContext) -> Action {
-    let command = |script: String, is_understood: bool| Action::Command {
-        parts: analyse(&script).parts.filter(|_| is_understood),
+fn action(tool: AgentTool, input: &Input, context: &DecisionContext) -> Action {
+    let opaque = |script: String| Action::Command {
         script,
+        parts: None,
         only_reads: false,
+        is_ambiguous: true,
     };
     let action = match tool.purpose {
-        Purpose::Shell => script(input).map(|script| command(script, tool.name != "PowerShell")),
+        Purpose::Shell if tool.name == "PowerShell" => script(input).map(opaque),
+        Purpose::Shell => {
+            script(input).map(|script| assess(&script, &analyse(&script), context).action)
+        }
         Purpose::Background => texts(input, Parameter::Stdin).map(|typed| match typed.concat() {
             typed if typed.is_empty() => Action::Harmless,
-            typed => command(typed, false),
+            typed => opaque(typed),
         }),
         Purpose::Fetch => {
             let urls = texts(input, Parameter::Url).map(<[&str; 1]>::try_from);
@@ -110,7 +115,7 @@ fn script(input: &Input) -> Option<String> {
 
 /// The files and trees that a call names, with NUL characters for what a glob leaves open. `None` if it
 /// does not say which, or in an unexpected form.
-fn files(purpose: Purpose, input: &Input, context: &ToolContext) -> Option<Action> {
+fn files(purpose: Purpose, input: &Input, context: &DecisionContext) -> Option<Action> {
     let named = texts(input, Parameter::Path)?.into_iter();
     let mut named: Vec<String> = named.flat_map(spellings).collect();
     if purpose == Purpose::Patch {

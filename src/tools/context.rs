@@ -1,16 +1,15 @@
 //! What a call knows about the session it runs in, and what it may change there.
 
-use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
 
-use super::Web;
 use super::child_environment::ChildVariables;
-use crate::io::{Clock, Environment};
+use super::{DecisionContext, Web};
+use crate::io::Clock;
 use crate::permission::Rules;
 use crate::process::{CancelToken, Spawners};
 use crate::state::ReadLog;
@@ -20,16 +19,10 @@ use crate::wire::ToolUseId;
 /// what they change ([`ContextChange`]) is applied afterwards, in call order.
 #[derive(Debug, Clone)]
 pub struct ToolContext {
-    /// Absolute working directory of shell calls, and the base of relative paths.
-    pub directory: PathBuf,
+    /// The part that decisions need; its fields are read as if they were the session's own.
+    pub decision: DecisionContext,
     /// Where the session began; a shell that leaves `allowed_directories` is put back here.
     pub home_directory: PathBuf,
-    /// Directories the shell's working directory may stay in. Never empty.
-    pub allowed_directories: Vec<PathBuf>,
-    /// The environment that tools pass on to children (already the configured one).
-    pub environment: Arc<Environment>,
-    /// Variables of it that are passed on although they can change what commands do.
-    pub kept_variables: Arc<BTreeSet<OsString>>,
     /// What children get of these two.
     pub child_variables: ChildVariables,
     /// The rules that deny files, which searches do not show.
@@ -42,12 +35,24 @@ pub struct ToolContext {
     pub shell_timeouts: ShellTimeouts,
     /// Starts children.
     pub spawners: Arc<Spawners>,
-    /// Starts the children of calls that only read.
-    pub lane: Arc<Spawners>,
     /// Fetches pages.
     pub web: Arc<Web>,
     /// Times for records; never for deadlines.
     pub clock: Arc<dyn Clock>,
+}
+
+impl Deref for ToolContext {
+    type Target = DecisionContext;
+
+    fn deref(&self) -> &DecisionContext {
+        &self.decision
+    }
+}
+
+impl DerefMut for ToolContext {
+    fn deref_mut(&mut self) -> &mut DecisionContext {
+        &mut self.decision
+    }
 }
 
 /// `BASH_DEFAULT_TIMEOUT_MS`, `BASH_MAX_TIMEOUT_MS`.

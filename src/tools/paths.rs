@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::tool::AccessError;
-use super::{Access, ToolContext};
+use super::{Access, DecisionContext};
 pub(super) use crate::permission::normalised;
 
 /// As many symbolic links as the kernel follows before it gives up.
@@ -13,7 +13,7 @@ const LINK_LIMIT: usize = 40;
 
 /// The absolute path that `text` means: `~` is the home directory of the session's environment, a
 /// relative path starts in the session's directory, `.` and `..` are removed lexically.
-pub(super) fn absolute(text: &str, context: &ToolContext) -> PathBuf {
+pub(super) fn absolute(text: &str, context: &DecisionContext) -> PathBuf {
     let home = context.environment.text("HOME").map(Path::new);
     let path = match (text.strip_prefix('~'), home) {
         (Some(""), Some(home)) => home.to_path_buf(),
@@ -26,7 +26,7 @@ pub(super) fn absolute(text: &str, context: &ToolContext) -> PathBuf {
 }
 
 /// The same of a path that may be left out for the session's directory.
-pub(super) fn named_or_here(text: Option<&str>, context: &ToolContext) -> PathBuf {
+pub(super) fn named_or_here(text: Option<&str>, context: &DecisionContext) -> PathBuf {
     text.map_or_else(|| context.directory.clone(), |path| absolute(path, context))
 }
 
@@ -69,7 +69,7 @@ pub(super) fn resolve_links(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// The same; `None` if it cannot be told.
-pub fn real_path(path: &Path) -> Option<PathBuf> {
+pub(super) fn real_path(path: &Path) -> Option<PathBuf> {
     resolve_links(path).ok()
 }
 

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::builtin::{BuiltIn, Parameters};
 use super::schema::SchemaCheck;
 use super::{
-    Access, CallContext, CallStatus, ChildVariables, Content, ShellTimeouts, Tool, ToolContext,
-    ToolFailure, ToolReply,
+    Access, CallContext, CallStatus, ChildVariables, Content, DecisionContext, ShellGuarantees,
+    ShellTimeouts, Tool, ToolContext, ToolFailure, ToolReply,
 };
 use crate::io::{Environment, FixedClock};
 use crate::process::{CancelToken, Spawners};
@@ -30,18 +30,21 @@ impl Session {
         let folder = tempfile::tempdir().unwrap();
         let directory = folder.path().canonicalize().unwrap();
         let context = ToolContext {
-            directory: directory.clone(),
+            decision: DecisionContext {
+                directory: directory.clone(),
+                allowed_directories: vec![directory.clone()],
+                environment: Arc::new(Environment::from_iter([("HOME", "/home/somebody")])),
+                kept_variables: Arc::default(),
+                lane: Arc::new(Spawners::new(1)),
+                shell: ShellGuarantees::OWN,
+            },
             home_directory: directory.clone(),
-            allowed_directories: vec![directory.clone()],
-            environment: Arc::new(Environment::from_iter([("HOME", "/home/somebody")])),
-            kept_variables: Arc::default(),
             child_variables: ChildVariables::default(),
             denied: Arc::default(),
             read_log: Arc::new(ReadLog::default()),
             todos: Arc::new(json!([])),
             shell_timeouts: ShellTimeouts::default(),
             spawners: Arc::new(Spawners::new(1)),
-            lane: Arc::new(Spawners::new(1)),
             web: Arc::default(),
             clock: Arc::new(FixedClock("2026-01-02T03:04:05Z".parse().unwrap())),
         };

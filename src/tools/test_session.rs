@@ -8,8 +8,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{
-    CallContext, ChildVariables, Content, Input, ShellTimeouts, Tool, ToolContext, ToolFailure,
-    ToolReply,
+    CallContext, ChildVariables, Content, DecisionContext, Input, ShellGuarantees, ShellTimeouts,
+    Tool, ToolContext, ToolFailure, ToolReply,
 };
 use crate::io::{Environment, FixedClock};
 use crate::process::{CancelToken, Spawners};
@@ -32,15 +32,19 @@ impl TestSession {
         let path = std::env::var_os("PATH").unwrap_or_default();
         Self {
             context: ToolContext {
-                directory: home.clone(),
-                home_directory: home.clone(),
-                allowed_directories: vec![home],
-                environment: Arc::new(Environment::from_iter([
-                    ("PATH", path),
-                    ("MARK", "kept".into()),
-                    ("BASH_ENV", "/nonexistent/startup".into()),
-                ])),
-                kept_variables: Arc::default(),
+                decision: DecisionContext {
+                    directory: home.clone(),
+                    allowed_directories: vec![home.clone()],
+                    environment: Arc::new(Environment::from_iter([
+                        ("PATH", path),
+                        ("MARK", "kept".into()),
+                        ("BASH_ENV", "/nonexistent/startup".into()),
+                    ])),
+                    kept_variables: Arc::default(),
+                    lane: Arc::new(Spawners::new(1)),
+                    shell: ShellGuarantees::OWN,
+                },
+                home_directory: home,
                 child_variables: ChildVariables::default(),
                 denied: Arc::default(),
                 read_log: Arc::new(ReadLog::default()),
@@ -50,7 +54,6 @@ impl TestSession {
                     maximum: Duration::from_secs(30),
                 },
                 spawners: Arc::new(Spawners::new(2)),
-                lane: Arc::new(Spawners::new(1)),
                 web: Arc::default(),
                 clock: Arc::new(FixedClock("2026-01-02T03:04:05Z".parse().unwrap())),
             },

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::builtin::Parameters;
 use super::{
-    Access, Assessment, CallContext, ContextChange, InvalidInput, PreparedCall, ToolContext,
+    Access, Assessment, CallContext, ContextChange, DecisionContext, InvalidInput, PreparedCall,
     ToolFailure, ToolReply,
 };
 use crate::permission::Action;
@@ -63,7 +63,7 @@ impl PreparedCall for TodoWrite {
     /// The list is no place in the file system, and a made-up one would make this call count as a
     /// writer, to be asked about or denied. Two calls of one batch need no order between them:
     /// each replaces the whole list, and the changes are applied in call order afterwards.
-    fn assess(&self, _: &ToolContext) -> Assessment {
+    fn assess(&self, _: &DecisionContext) -> Assessment {
         Assessment::of(Self::NAME, Ok(Access::nothing()), Action::Harmless)
     }
 

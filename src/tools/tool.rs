@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{Access, CallContext, ToolContext, ToolReply, Touch, paths};
+use super::{Access, CallContext, DecisionContext, ToolReply, Touch, paths};
 use crate::permission::Action;
 
 /// Something the model can call.
@@ -50,7 +50,7 @@ pub trait Tool: Send + Sync {
 /// needed, because the working directory may change until the call starts.
 pub trait PreparedCall: Send + Sync {
     /// What the call touches if it starts now.
-    fn assess(&self, context: &ToolContext) -> Assessment;
+    fn assess(&self, context: &DecisionContext) -> Assessment;
 
     /// Does the work, blocking the calling thread, until done or until `call.cancel` fires.
     ///

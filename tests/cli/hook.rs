@@ -90,14 +90,11 @@ fn listing(directory: &Path, command: &str) -> Vec<u8> {
 #[test]
 fn whatever_is_wrong_is_no_opinion_and_no_denial() {
     let directory = tempfile::tempdir().unwrap();
-    let path = |name: &str| directory.path().join(name).display().to_string();
-    fs::write(path("broken.json"), "{").unwrap();
-    fs::write(path("wrong.json"), r#"{"permissions":{"deny":"Bash"}}"#).unwrap();
     let ls = listing(directory.path(), "ls");
     let hook = ["hook", "pre-tool-use"];
     let relative = listing(Path::new("here"), "ls");
     let other = br#"{"hook_event_name":"Stop","cwd":"/"}"#.to_vec();
-    let table: [(&[&str], &[u8]); 11] = [
+    let table: [(&[&str], &[u8]); 7] = [
         (&[], b""),
         (&[], b"{"),
         (&[], b"[]"),
@@ -105,10 +102,6 @@ fn whatever_is_wrong_is_no_opinion_and_no_denial() {
         (&[], &relative),
         (&[], &other),
         (&["--bogus"], &ls),
-        (&["--settings", &path("none.json")], &ls),
-        (&["--settings", &path("broken.json")], &ls),
-        (&["--settings", &path("wrong.json")], &ls),
-        (&["--config", &path("none.toml")], &ls),
     ];
     for (arguments, input) in table {
         let told = run(&[&hook, arguments].concat(), input);
@@ -119,10 +112,9 @@ fn whatever_is_wrong_is_no_opinion_and_no_denial() {
         assert_eq!(told.stdout, "", "{arguments:?}");
         assert!(told.stderr.starts_with("turnpipe: "), "{told:?}");
     }
-    let names: [&[&str]; 4] = [
+    let names: [&[&str]; 3] = [
         &["hook"],
         &["hook", "pre-tool"],
-        &["--config", "/none", "hook", "pre-tool-use"],
         &["-q", "hook", "pre-tool-use", "--allow"],
     ];
     for arguments in names {
@@ -135,6 +127,119 @@ fn whatever_is_wrong_is_no_opinion_and_no_denial() {
         .output()
         .unwrap();
     assert_eq!(clock.status.code(), Some(1));
+}
+
+/// Otherwise a call would pass that a rule denies.
+#[test]
+fn rules_that_cannot_be_applied_deny_in_the_form_of_each_agent() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    fs::write(path("broken.json"), "{").unwrap();
+    fs::write(path("wrong.json"), r#"{"permissions":{"deny":"Bash"}}"#).unwrap();
+    fs::write(
+        path("unknown.json"),
+        r#"{"permissions":{"denny":["Bash"]}}"#,
+    )
+    .unwrap();
+    let rows: [(&[&str], &str); 6] = [
+        (&["--settings", &path("none.json")], "none.json: "),
+        (&["--settings", &path("broken.json")], "broken.json: "),
+        (&["--settings", &path("wrong.json")], "wrong.json: "),
+        (
+            &["--settings", &path("unknown.json")],
+            "`permissions.denny` is not understood",
+        ),
+        (&["--config", &path("none.toml")], "none.toml: "),
+        (&["--deny", "Bash("], "--deny: `Bash(`"),
+    ];
+    let input = |event: &str| json!({"hook_event_name": event, "tool_name": "Bash", "cwd": "/", "tool_input": {"command": "ls"}});
+    for (arguments, problem) in rows {
+        let hook = |name: &str, input: &Value| {
+            run(
+                &[&["hook", name], arguments].concat(),
+                input.to_string().as_bytes(),
+            )
+        };
+        let mut codex = input("PreToolUse");
+        codex["turn_id"] = "t".into();
+        for input in [input("PreToolUse"), codex] {
+            let told = hook("pre-tool-use", &input);
+            assert_eq!(told.status, Some(0), "{told:?}");
+            let answer: Value = serde_json::from_str(&told.stdout).unwrap();
+            let answer = &answer["hookSpecificOutput"];
+            assert_eq!(answer["permissionDecision"], "deny", "{told:?}");
+            let reason = answer["permissionDecisionReason"].as_str().unwrap();
+            assert!(
+                reason.contains(problem) && told.stderr.contains(problem),
+                "{told:?}"
+            );
+        }
+        let told = hook("pre-tool-use", &input("BeforeTool"));
+        let answer: Value = serde_json::from_str(&told.stdout).unwrap();
+        assert_eq!(
+            (told.status, &answer["decision"]),
+            (Some(0), &json!("deny"))
+        );
+        // The user is asked already.
+        let told = hook("permission-request", &input("PermissionRequest"));
+        assert_eq!((told.status, &*told.stdout), (Some(1), ""), "{told:?}");
+    }
+    let ignoring = [
+        "hook",
+        "pre-tool-use",
+        "--ignore-unknown-settings",
+        "--settings",
+    ];
+    let told = run(
+        &[&ignoring[..], &[&path("unknown.json")]].concat(),
+        input("PreToolUse").to_string().as_bytes(),
+    );
+    assert!(
+        told.stdout.contains("\"allow\"") && told.stderr.contains("was ignored"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn nothing_is_asked_where_the_settings_deny_instead() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("settings.json");
+    let settings = r#"{"permissions":{"denyInsteadOfPrompting":true,"ask":["Bash(make *)"]}}"#;
+    fs::write(&file, settings).unwrap();
+    let arguments = ["hook", "pre-tool-use", "--settings", file.to_str().unwrap()];
+    let decision = |command: &str| {
+        let told = run(&arguments, &listing(directory.path(), command));
+        let answer: Option<Value> = serde_json::from_str(&told.stdout).ok();
+        answer.map(|answer| answer["hookSpecificOutput"]["permissionDecision"].clone())
+    };
+    assert_eq!(decision("make x"), Some(json!("deny")));
+    assert_eq!(decision("ls"), Some(json!("allow")));
+    // Whether the agent would ask about it is the agent's to say.
+    assert_eq!(decision("npm test"), None);
+}
+
+/// The reason of a denial is not that of another one.
+#[test]
+fn built_in_rules_have_their_own_reasons() {
+    let dont_ask = ["hook", "pre-tool-use", "--permission-mode", "dontAsk"];
+    for (command, reason) in [
+        (
+            "rm -rf /",
+            "denied, since it removes what is never removed without approval",
+        ),
+        (
+            "echo x > .envrc",
+            "denied, since it changes a file that decides what programs run",
+        ),
+        ("f() { ls; }; f", "denied, since it is not understood"),
+        ("npm test", "denied in the mode `dontAsk`"),
+        ("ls", "it only reads"),
+    ] {
+        let told = run(&dont_ask, &listing(Path::new("/srv"), command));
+        let answer: Value = serde_json::from_str(&told.stdout).unwrap();
+        let answered = &answer["hookSpecificOutput"]["permissionDecisionReason"];
+        assert_eq!(answered, reason, "{command}");
+    }
 }
 
 /// A shell may have moved since the session began; rules are about the project.

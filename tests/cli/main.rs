@@ -7,6 +7,7 @@ mod check_permission;
 mod check_shell;
 mod check_text;
 mod doctor;
+mod entry_points;
 mod examples;
 mod help;
 mod hook;

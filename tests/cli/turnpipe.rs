@@ -27,9 +27,15 @@ pub(crate) fn data(name: &str) -> String {
 
 /// Runs the binary with `input` on a pipe.
 pub(crate) fn run(arguments: &[&str], input: &[u8]) -> Run {
+    run_in(std::path::Path::new("."), arguments, input)
+}
+
+/// Runs the binary in a directory, with `input` on a pipe.
+pub(crate) fn run_in(directory: &std::path::Path, arguments: &[&str], input: &[u8]) -> Run {
     let mut command = command();
     let child = command
         .args(arguments)
+        .current_dir(directory)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

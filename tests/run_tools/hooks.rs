@@ -467,13 +467,157 @@ fn malformed_hooks_run_nothing() {
         assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
         assert!(!bench.work().join("made").exists());
     }
-    let unknown = json!({"PreToolUse": [{"hooks": [{"type": "agent", "prompt": "x"}]}], "Stop": [{"hooks": []}]});
-    let file = write_settings(&bench, &unknown);
-    let run = run(&bench, &file, &[], bash("a", "ls"));
-    assert_eq!(run.outcomes(), pairs(&[("a", "ok")]));
+}
+
+/// A guard that cannot run must not let a call pass.
+#[test]
+fn hooks_of_types_that_cannot_run_block_the_calls_that_they_guard() {
+    let bench = Bench::new();
+    let file_named =
+        |name: &str, hooks: &Value| bench.write(name, json!({ "hooks": hooks }).to_string());
+    let of_type = |kind: &str| json!({"type": kind, "prompt": "x", "server": "s", "tool": "t"});
+    for kind in ["prompt", "agent", "mcp_tool", "callback"] {
+        let hooks = json!({"PreToolUse": [{"matcher": "Bash", "hooks": [of_type(kind)]}]});
+        let file = file_named("guard.json", &hooks);
+        let calls = bash("a", "touch made") + &call("b", "LS", &json!({"path": bench.work()}));
+        let guarded = run(&bench, &file, &[], calls);
+        let expected = pairs(&[("a", "hook_blocked"), ("b", "ok")]);
+        assert_eq!(guarded.outcomes(), expected, "{guarded:?}");
+        let reason = format!("hooks of the type `{kind}` cannot run here");
+        assert!(guarded.content("a").contains(&reason), "{guarded:?}");
+        assert!(
+            guarded.stderr.contains("block the calls that they match"),
+            "{guarded:?}"
+        );
+        assert!(!bench.work().join("made").exists());
+    }
+    let mut conditional = of_type("prompt");
+    conditional["if"] = "Bash(rm *)".into();
+    let mut waited_for_by_none = of_type("prompt");
+    waited_for_by_none["async"] = true.into();
+    let elsewhere = json!({
+        "PreToolUse": [{"hooks": [conditional, waited_for_by_none]}],
+        "PostToolUse": [{"hooks": [of_type("agent")]}],
+        "Stop": [{"hooks": [of_type("agent")]}],
+    });
+    let file = file_named("elsewhere.json", &elsewhere);
+    let passing = run(&bench, &file, &[], bash("a", "ls") + &bash("b", "rm x"));
+    let expected = pairs(&[("a", "ok"), ("b", "hook_blocked")]);
+    assert_eq!(passing.outcomes(), expected, "{passing:?}");
+    assert_eq!(
+        passing.stderr.matches("are not run").count(),
+        3,
+        "{passing:?}"
+    );
+    // The user would be asked; a hook of another type cannot answer in their place.
+    let hooks = json!({"PermissionRequest": [{"hooks": [of_type("prompt")]}]});
+    let file = file_named("request.json", &hooks);
+    let asked = bench.run(
+        &["--settings", file.to_str().unwrap()],
+        bash("a", "touch made"),
+    );
+    assert_eq!(
+        asked.outcomes(),
+        pairs(&[("a", "hook_blocked")]),
+        "{asked:?}"
+    );
+}
+
+#[test]
+fn a_hook_with_several_matchers_runs_once_for_a_call() {
+    let bench = Bench::new();
+    let command = |command: &str| json!({"type": "command", "command": command});
+    let one = command("echo one >> log");
+    let slower = json!({"type": "command", "command": "echo one >> log", "timeout": 60});
+    let hooks = json!({"PreToolUse": [
+        {"matcher": "Bash", "hooks": [one, command("echo two >> log")]},
+        {"matcher": "*", "hooks": [one, slower]},
+        {"matcher": "Read", "hooks": [command("echo three >> log")]},
+    ]});
+    let file = write_settings(&bench, &hooks);
+    let other = bench.write("other.json", json!({ "hooks": hooks }).to_string());
+    let again = ["--settings", other.to_str().unwrap()];
+    let run = run(&bench, &file, &again, bash("a", "true"));
+    assert_eq!(run.outcomes(), pairs(&[("a", "ok")]), "{run:?}");
+    let log = bench.read("log");
+    let mut lines: Vec<&str> = log.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(lines, ["one", "two"]);
+}
+
+/// The reason of a denial is that of what decided.
+#[test]
+fn a_denial_names_what_decided() {
+    let bench = Bench::new();
+    let asking = |reason: Option<&str>| {
+        let mut members = json!({"permissionDecision": "ask"});
+        if let Some(reason) = reason {
+            members["permissionDecisionReason"] = reason.into();
+        }
+        settings(&bench, "PreToolUse", &printing("PreToolUse", &members))
+    };
+    let denied = |settings: &Path, arguments: &[&str], command: &str| {
+        let file = ["--settings", settings.to_str().unwrap()];
+        let run = bench.run(&[&file[..], arguments].concat(), bash("a", command));
+        let by = run.result("a")["turnpipe"]["permission"]["by"].clone();
+        (by, run.content("a"))
+    };
+    let by_hook = json!({"hook": "PreToolUse"});
+    let rows: [(Option<&str>, &[&str], &str, Value, &str); 6] = [
+        (
+            None,
+            &[],
+            "ls",
+            by_hook.clone(),
+            "a PreToolUse hook wants it approved, and nobody can be asked.",
+        ),
+        (
+            Some("ask me"),
+            &[],
+            "ls",
+            by_hook.clone(),
+            "and nobody can be asked: ask me.",
+        ),
+        (
+            Some("ask me"),
+            &["--allow", "Bash(make *)"],
+            "make x",
+            by_hook.clone(),
+            "can be asked: ask me.",
+        ),
+        (
+            Some("ask me"),
+            &[],
+            "make x",
+            by_hook.clone(),
+            "can be asked: ask me.",
+        ),
+        (
+            Some("ask me"),
+            &BYPASS,
+            "make x",
+            by_hook,
+            "can be asked: ask me.",
+        ),
+        (
+            Some("ask me"),
+            &["--ask", "Bash(make *)"],
+            "make x",
+            json!({"rule": "Bash(make *)", "behavior": "ask", "source": "--ask"}),
+            "the rule `Bash(make *)` of --ask wants it approved",
+        ),
+    ];
+    for (reason, arguments, command, by, text) in rows {
+        let (decided, content) = denied(&asking(reason), arguments, command);
+        assert_eq!(decided, by, "{content}");
+        assert!(content.contains(text), "{content}");
+    }
+    let file = write_settings(&bench, &json!({}));
+    let (by, content) = denied(&file, &["--permission-mode", "dontAsk"], "make x");
+    assert_eq!(by, json!({"mode": "dontAsk"}));
     assert!(
-        run.stderr.contains("hooks of the type `agent` are not run"),
-        "{run:?}"
+        content.contains("the mode `dontAsk` denies what no rule allows"),
+        "{content}"
     );
 }
 

@@ -379,3 +379,72 @@ fn searches_do_not_show_what_must_not_be_read() {
         all[2]
     );
 }
+
+#[test]
+fn restrictions_of_a_settings_file_count_or_stop_the_run() {
+    let bench = Bench::new();
+    let settings = |permissions: &serde_json::Value| {
+        let text = json!({ "permissions": permissions }).to_string();
+        let file = bench.write("settings.json", text);
+        ["--settings".to_owned(), file.to_str().unwrap().to_owned()]
+    };
+    let elsewhere = bench.work().parent().unwrap().join("outside.txt");
+    let calls = call(
+        "a",
+        "Write",
+        &json!({"file_path": elsewhere, "content": "x"}),
+    ) + &call(
+        "b",
+        "Write",
+        &json!({"file_path": bench.work().join("inside.txt"), "content": "x"}),
+    );
+    let known =
+        json!({"blockWritesOutsideWorkingDirectories": true, "denyInsteadOfPrompting": true});
+    let file = settings(&known);
+    let file: Vec<&str> = file.iter().map(String::as_str).collect();
+    let run = bench.run(&[&BYPASS[..], &file].concat(), calls.clone());
+    assert_eq!(
+        run.outcomes(),
+        pairs(&[("a", "denied"), ("b", "ok")]),
+        "{run:?}"
+    );
+    assert!(
+        run.content("a")
+            .contains("`blockWritesOutsideWorkingDirectories` of"),
+        "{run:?}"
+    );
+    assert!(!elsewhere.exists());
+    // The program at the other end is not asked either.
+    let asked = bench.run(
+        &[&file[..], &["--permission-prompt", "stdio"]].concat(),
+        calls.clone(),
+    );
+    assert_eq!(
+        asked.outcomes(),
+        pairs(&[("a", "denied"), ("b", "denied")]),
+        "{asked:?}"
+    );
+    assert!(!asked.stdout.contains("can_use_tool"), "{asked:?}");
+
+    let file = settings(&json!({"blockWritesEverywhere": true}));
+    let file: Vec<&str> = file.iter().map(String::as_str).collect();
+    let stopped = bench.run(&[&BYPASS[..], &file].concat(), calls.clone());
+    assert_eq!(
+        (stopped.status, &*stopped.stdout),
+        (Some(2), ""),
+        "{stopped:?}"
+    );
+    assert!(
+        stopped
+            .stderr
+            .contains("settings.json: `permissions.blockWritesEverywhere`"),
+        "{stopped:?}"
+    );
+    assert!(
+        stopped.stderr.contains("hint: `--ignore-unknown-settings`"),
+        "{stopped:?}"
+    );
+    let ignoring = [&BYPASS[..], &file, &["--ignore-unknown-settings"]].concat();
+    let ran = bench.run(&ignoring, calls);
+    assert!(ran.stderr.contains("was ignored"), "{ran:?}");
+}

@@ -1,107 +1,128 @@
 //! What a shell command touches.
 
 use std::cell::LazyCell;
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::io::Environment;
-use crate::permission::Action;
-use crate::shell::{Analysis, Requirement, Verdict};
+use super::GitProbe;
+use crate::permission::{Action, is_of_system};
+use crate::shell::{Analysis, CommandPart, Verdict};
 use crate::tools::child_environment::search_path;
-use crate::tools::{Access, Assessment, GitProbe, ToolContext};
+use crate::tools::{Access, Assessment, DecisionContext};
 
 /// What a command line touches if it starts now.
-pub(super) fn assess(command: &str, analysis: &Analysis, context: &ToolContext) -> Assessment {
-    let (access, why) = assess_where(analysis, context, || context.lane.is_enforced());
+pub(in crate::tools) fn assess(
+    command: &str,
+    analysis: &Analysis,
+    context: &DecisionContext,
+) -> Assessment {
+    let mut settled = settled(analysis.clone(), context);
+    let is_ambiguous = context
+        .shell
+        .is_ambiguous(command, analysis.parts.as_deref());
+    if is_ambiguous && settled.verdict.is_read_only() {
+        settled.verdict = Verdict::Unknown;
+        "bash, zsh and dash do not read it alike".clone_into(&mut settled.why);
+    }
+    let access = match (settled.verdict.is_read_only(), settled.changes_directory) {
+        (false, _) => Access::world(),
+        (true, true) => Access::moves(),
+        (true, false) => Access::reads_world(),
+    };
+    let only_reads = access.is_read_only();
+    let parts = match &analysis.parts {
+        Some(parts) if !only_reads => Some(without_workspace_programs(parts, context)),
+        parts => parts.clone(),
+    };
     let action = Action::Command {
         script: command.to_owned(),
-        parts: analysis.parts.clone(),
-        only_reads: access.is_read_only(),
+        parts,
+        only_reads,
+        is_ambiguous,
     };
     Assessment {
         access,
-        why,
+        why: settled.why,
         action,
     }
 }
 
-/// The same, where the kernel enforces the lane or does not.
-fn assess_where(
-    analysis: &Analysis,
-    context: &ToolContext,
-    is_enforced: impl FnOnce() -> bool,
-) -> (Access, String) {
-    // Before git is asked anything.
-    if let Some(name) = &analysis.language
-        && !is_enforced()
-    {
-        let why = format!("`{name}` only counts as reading where the kernel enforces it");
-        return (Access::world(), why);
-    }
-    let probe = LazyCell::new(|| GitProbe::new(context));
-    let analysis = settled(
-        analysis.clone(),
-        &context.environment,
-        &context.allowed_directories,
-        |requirement| probe.settle(requirement, &context.directory),
-    );
-    if !analysis.verdict.is_read_only() {
-        return (Access::world(), analysis.why);
-    }
-    let access = if analysis.changes_directory {
-        Access::moves()
-    } else {
-        Access::reads_world()
-    };
-    (access, analysis.why)
-}
-
-/// The analysis of a command line after a look at what its text cannot say: no program that it runs,
-/// the shell included, is one of a directory where the session may write, and every requirement
-/// `holds`.
-pub fn settled(
-    mut analysis: Analysis,
-    environment: &Environment,
-    allowed_directories: &[PathBuf],
-    holds: impl FnMut(&Requirement) -> Result<(), String>,
-) -> Analysis {
+/// The analysis of a command line after a check of what its text cannot say: the shell of `context`
+/// keeps a language from writing, no program that the command line runs, the shell included, is one of
+/// a directory where the session may write, and every requirement holds.
+pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
     if !analysis.verdict.is_read_only() {
         return analysis;
     }
-    // Before git is asked anything, since that may be such a program.
-    let programs = ["bash"]
-        .into_iter()
-        .chain(analysis.programs.iter().map(String::as_str));
-    if let Some(program) = workspace_program(programs, environment, allowed_directories) {
-        analysis.why = format!("`{program}` is a program of the workspace");
+    // Before git is asked anything, since that may be a program of the workspace.
+    let refusal = match &analysis.language {
+        Some(name) if !context.is_protected() => Some(format!(
+            "`{name}` only counts as reading where the kernel enforces it"
+        )),
+        _ => {
+            let programs = analysis.programs.iter().map(String::as_str);
+            workspace_program(["bash"].into_iter().chain(programs), context)
+                .map(|program| format!("`{program}` is a program of the workspace"))
+        }
+    };
+    if let Some(why) = refusal {
+        analysis.why = why;
         analysis.verdict = Verdict::Unknown;
         analysis.programs.clear();
         return analysis;
     }
-    analysis.settled(holds)
+    let probe = LazyCell::new(|| GitProbe::new(context));
+    analysis.settled(|requirement| probe.settle(requirement, &context.directory))
 }
 
-/// The first of the programs that a shell with this `environment` would find in one of the
-/// directories in which a session may write.
+/// The first of the programs that the shell would find in one of the directories in which the session
+/// may write.
 fn workspace_program<'names>(
     mut programs: impl Iterator<Item = &'names str>,
-    environment: &Environment,
-    allowed_directories: &[PathBuf],
+    context: &DecisionContext,
 ) -> Option<&'names str> {
-    let directories: Vec<PathBuf> = std::env::split_paths(&search_path(environment))
-        .filter(|directory| {
-            // A link may lead there.
-            let real = directory.canonicalize().ok();
-            allowed_directories.iter().any(|allowed| {
-                directory.starts_with(allowed)
-                    || real.as_ref().is_some_and(|real| real.starts_with(allowed))
+    let directories: Vec<PathBuf> =
+        std::env::split_paths(&search_path(&context.environment)).collect();
+    programs.find(|program| {
+        directories.iter().any(|directory| {
+            let path = directory.join(program);
+            // A link may lead there: that of the directory, or that of the program.
+            path.canonicalize().is_ok_and(|real| {
+                is_in_workspace(&path, context)
+                    || is_in_workspace(&real, context)
+                    || (directory.canonicalize()).is_ok_and(|real| is_in_workspace(&real, context))
             })
         })
-        .collect();
-    programs.find(|program| {
-        directories
-            .iter()
-            .any(|directory| directory.join(program).exists())
     })
+}
+
+/// Whether the session may write to a program without approval. It needs approval for the system's own
+/// programs, even if it works in a directory above them, such as `/`.
+fn is_in_workspace(program: &Path, context: &DecisionContext) -> bool {
+    let mut workspace = context
+        .allowed_directories
+        .iter()
+        .chain([&context.directory]);
+    workspace.any(|allowed| {
+        program.starts_with(allowed) && (is_of_system(allowed) || !is_of_system(program))
+    })
+}
+
+/// The commands of a command line, of which those that name a program of the workspace, or whose shell
+/// is one, count as writing.
+fn without_workspace_programs(
+    parts: &[CommandPart],
+    context: &DecisionContext,
+) -> Arc<[CommandPart]> {
+    let parts = parts.iter().cloned().map(|mut part| {
+        let words = part.words.iter().filter_map(|word| word.value.as_deref());
+        let names = words.filter(|word| Path::new(word).file_name() == Some(OsStr::new(word)));
+        part.only_reads = part.only_reads
+            && workspace_program(["bash"].into_iter().chain(names), context).is_none();
+        part
+    });
+    parts.collect()
 }
 
 #[cfg(test)]

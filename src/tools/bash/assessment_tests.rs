@@ -6,6 +6,7 @@ use super::*;
 use crate::io::Environment;
 use crate::shell::{Verdict, analyse};
 use crate::tools::test_context::Session;
+use crate::tools::{ShellGuarantees, WriteProtection};
 
 /// A session with a repository and no user settings.
 fn session() -> Session {
@@ -15,6 +16,7 @@ fn session() -> Session {
     variables.insert("PATH", std::env::var("PATH").unwrap());
     variables.insert("HOME", home);
     session.context.environment = std::sync::Arc::new(Environment::from_iter(variables));
+    session.context.shell.protection = WriteProtection::Assumed;
     fs::write(session.path("a.txt"), "a\n").unwrap();
     for arguments in [
         &["init", "-q"][..],
@@ -45,35 +47,35 @@ fn git(session: &Session, arguments: &[&str]) {
     assert!(status.success(), "git {arguments:?}");
 }
 
+fn assessed(session: &Session, command: &str) -> Assessment {
+    assess(command, &analyse(command), &session.context)
+}
+
 fn reads(session: &Session, command: &str) -> bool {
-    assess_where(&analyse(command), &session.context, || true).0 == Access::reads_world()
+    assessed(&session, command).access == Access::reads_world()
 }
 
 #[test]
 fn commands_that_only_read_touch_the_world_without_writing() {
     let session = session();
     for command in ["ls", "git status", "git diff | cat", "(cd .. && ls)"] {
-        let (access, why) = assess_where(&analyse(command), &session.context, || true);
+        let Assessment { access, why, .. } = assessed(&session, command);
         assert_eq!(access, Access::reads_world(), "{command}: {why}");
     }
     for command in ["touch x", "cd .. && make", "make", "git add .", "ls >x"] {
         assert_eq!(
-            assess(command, &analyse(command), &session.context).access,
+            assessed(&session, command).access,
             Access::world(),
             "{command}"
         );
     }
     // What comes next starts elsewhere, but no file changes.
-    let moves = assess_where(&analyse("cd .. && ls"), &session.context, || true).0;
+    let moves = assessed(&session, "cd .. && ls").access;
     assert!(moves.is_read_only() && !moves.is_unnoticed());
     assert!(
         moves.conflicts_with(&Access::reads("/a")) && !moves.conflicts_with(&Access::nothing())
     );
-    assert!(
-        assess_where(&analyse("ls | tee x"), &session.context, || true)
-            .1
-            .contains("tee")
-    );
+    assert!(assessed(&session, "ls | tee x").why.contains("tee"));
 }
 
 /// What a call gets and what `check shell` says; the corpus is in `vectors/` of
@@ -101,7 +103,7 @@ fn permission_and_the_check_are_one_verdict() {
             if matches!(&analysis.verdict, Verdict::ReadOnly { requires } if !requires.is_empty()) {
                 continue;
             }
-            let access = assess_where(&analysis, &session.context, || true).0;
+            let access = assess(command, &analysis, &session.context).access;
             assert_eq!(
                 access.is_read_only(),
                 analysis.verdict.is_read_only(),
@@ -131,12 +133,8 @@ fn settings_that_run_programs_make_git_a_writer() {
         assert!(reads(&session, command), "{command} before");
         git(&session, &["config", key, value]);
         assert!(!reads(&session, command), "{command} with {key}");
-        assert!(
-            assess_where(&analyse(command), &session.context, || true)
-                .1
-                .contains(&key.to_lowercase()),
-            "{key}"
-        );
+        let why = assessed(&session, command).why;
+        assert!(why.contains(&key.to_lowercase()), "{key}");
     }
 }
 
@@ -197,27 +195,26 @@ fn other_repositories_have_settings_of_their_own() {
     assert!(!reads(&session, "git -C missing status"));
 }
 
-/// Nobody else's environment is known to keep git from writing its index, after which a hook runs.
+/// Only our own shell is known to keep git from writing its index, after which a hook runs.
 #[test]
-fn a_hook_after_writing_the_index_only_counts_outside_of_a_session() {
+fn a_hook_after_writing_the_index_counts_unless_the_shell_prevents_it() {
     let session = session();
-    let settle = |command: &str| {
-        let spawners = std::sync::Arc::clone(&session.context.spawners);
-        let probe = GitProbe::outside_of_a_session(spawners, &session.context.environment);
-        let look = |requirement: &_| probe.settle(requirement, &session.context.directory);
-        let analysis = analyse(command).settled(look);
-        analysis.verdict.is_read_only()
+    let mut foreign = session.context.decision.clone();
+    foreign.shell = ShellGuarantees::foreign(WriteProtection::Assumed);
+    let reads_there = |command: &str| {
+        let assessment = assess(command, &analyse(command), &foreign);
+        assessment.access.is_read_only()
     };
-    assert!(settle("git status"));
+    assert!(reads_there("git status"));
     for hooks in [".git/hooks", "elsewhere"] {
         fs::create_dir_all(session.path(hooks)).unwrap();
         fs::write(session.path(hooks).join("post-index-change"), "").unwrap();
-        assert!(!settle("git status"), "{hooks}");
-        assert!(settle("git log"), "{hooks}");
+        assert!(!reads_there("git status"), "{hooks}");
+        assert!(reads_there("git log"), "{hooks}");
         assert!(reads(&session, "git status"), "{hooks}");
         fs::remove_file(session.path(hooks).join("post-index-change")).unwrap();
         git(&session, &["config", "core.hooksPath", "elsewhere"]);
-        assert!(settle("git status"), "{hooks}");
+        assert!(reads_there("git status"), "{hooks}");
     }
 }
 
@@ -261,7 +258,7 @@ fn programs_of_the_workspace_are_not_the_table_s() {
 /// Readers of small languages may be wrong, and then only the kernel keeps the command from writing.
 #[test]
 fn languages_are_only_trusted_where_the_kernel_enforces_reading() {
-    let session = session();
+    let mut session = session();
     let languages = [
         "sed -n 1p a.txt",
         "awk '{print $1}' a.txt",
@@ -282,9 +279,12 @@ fn languages_are_only_trusted_where_the_kernel_enforces_reading() {
         "[ -f a.txt ] && jq .a b.json",
         "echo $((1 + 2))",
     ];
-    // What starts the children of a test's session is no lane.
     for command in languages {
         assert!(reads(&session, command), "{command}");
+    }
+    // What starts the children of a test's session is not a lane.
+    session.context.shell.protection = WriteProtection::Lane;
+    for command in languages {
         let assessment = assess(command, &analyse(command), &session.context);
         assert_eq!(assessment.access, Access::world(), "{command}");
         assert!(assessment.why.contains("the kernel enforces"), "{command}");
@@ -293,4 +293,91 @@ fn languages_are_only_trusted_where_the_kernel_enforces_reading() {
         let assessment = assess(command, &analyse(command), &session.context);
         assert_eq!(assessment.access, Access::reads_world(), "{command}");
     }
+}
+
+/// `/` is the default directory of containers; the programs there are the system's.
+#[test]
+fn programs_of_the_system_are_not_those_of_a_working_directory_above_them() {
+    let mut session = session();
+    let project = session.path("");
+    let system = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+    let bin = session.path("bin");
+    fs::create_dir(&bin).unwrap();
+    std::os::unix::fs::symlink("/usr/bin", session.path("usr-bin")).unwrap();
+    let path = |first: &str| format!("{}:{system}", session.path(first).display());
+    // The working directory, the search path, and whether `ls` is the system's.
+    let rows = [
+        ("/", system.to_owned(), true),
+        ("/usr", system.to_owned(), true),
+        ("/usr/bin", system.to_owned(), false),
+        ("/", path("bin"), true),
+        ("/", path("usr-bin"), false),
+        (project.to_str().unwrap(), path("bin"), true),
+        (project.to_str().unwrap(), path("usr-bin"), false),
+    ];
+    for (directory, path, expected) in &rows {
+        session.context.directory = directory.into();
+        session.context.allowed_directories = vec![directory.into()];
+        session.context.environment = std::sync::Arc::new(Environment::from_iter([("PATH", path)]));
+        let analysis = settled(analyse("ls"), &session.context);
+        assert_eq!(
+            analysis.verdict.is_read_only(),
+            *expected,
+            "{directory} {path}: {analysis:?}"
+        );
+    }
+    // A program in front of the system's.
+    fs::write(bin.join("ls"), "").unwrap();
+    session.context.environment =
+        std::sync::Arc::new(Environment::from_iter([("PATH", &rows[3].1)]));
+    for directory in ["/", project.to_str().unwrap()] {
+        session.context.directory = directory.into();
+        session.context.allowed_directories = vec![directory.into()];
+        assert!(
+            !settled(analyse("ls"), &session.context)
+                .verdict
+                .is_read_only()
+        );
+    }
+    // And one elsewhere that leads into the project, as `npm link` makes it.
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(bin.join("ls"), elsewhere.path().join("ls")).unwrap();
+    let path = format!("{}:{system}", elsewhere.path().display());
+    session.context.environment = std::sync::Arc::new(Environment::from_iter([("PATH", &path)]));
+    assert!(
+        !settled(analyse("ls"), &session.context)
+            .verdict
+            .is_read_only()
+    );
+}
+
+/// A part that only reads needs no rule, unless its program may be the project's own.
+#[test]
+fn parts_that_name_programs_of_the_workspace_do_not_only_read() {
+    let mut session = session();
+    let bin = session.path("bin");
+    fs::create_dir(&bin).unwrap();
+    fs::write(bin.join("head"), "").unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    session.context.environment = std::sync::Arc::new(Environment::from_iter([("PATH", path)]));
+    let only_read = |command: &str| {
+        let action = assessed(&session, command).action;
+        let Action::Command {
+            parts: Some(parts), ..
+        } = action
+        else {
+            panic!("{action:?}");
+        };
+        parts
+            .iter()
+            .map(|part| part.only_reads)
+            .collect::<Vec<bool>>()
+    };
+    assert_eq!(only_read("ls && head a.txt && make"), [true, false, false]);
+    assert_eq!(
+        only_read("cat a.txt | xargs head; make"),
+        [true, false, false]
+    );
+    fs::write(bin.join("bash"), "").unwrap();
+    assert_eq!(only_read("ls && make"), [false, false]);
 }

@@ -3,20 +3,18 @@
 //! The analysis of a command line only says that it must not; this asks git. Whatever cannot be
 //! found out counts as a program.
 
-use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::io::Environment;
 use crate::process::{
     CancelToken, Capture, Command, Ended, ExitStatus, Limits, Spawners, Stdin, Variables,
 };
 use crate::shell::{GitScope, GitUse, Requirement, may_verify_signatures};
-use crate::tools::ToolContext;
-use crate::tools::child_environment::{child_environment, cleaned, keep_git_from_writing};
+use crate::tools::DecisionContext;
+use crate::tools::child_environment::{cleaned, keep_git_from_writing};
 
 /// How long all questions about one command line may take.
 const DEADLINE: Duration = Duration::from_secs(1);
@@ -31,39 +29,25 @@ const SUBMODULES: &str = "git may look into submodules, which have settings of t
 
 /// Asks git about one command line.
 #[derive(Debug)]
-pub struct GitProbe {
+pub(super) struct GitProbe {
     spawners: Arc<Spawners>,
     environment: Variables,
     begun: Instant,
-    /// Git may write its index, as it does unless the environment of a session forbids it.
+    /// Whether git may write its index, and then run a hook.
     may_refresh_index: bool,
 }
 
 impl GitProbe {
-    /// A probe that starts git as the session's calls that only read do: reading an index can touch
+    /// A probe that starts git in the lane, as calls that only read are: reading an index can touch
     /// files too.
-    pub fn new(context: &ToolContext) -> Self {
-        let environment = child_environment(context).to_vec();
-        Self::with(Arc::clone(&context.lane), environment, false)
-    }
-
-    /// A probe without a session: with the cleaned environment, and children started by
-    /// `spawners`. Who runs the commands may let git refresh its index.
-    pub fn outside_of_a_session(spawners: Arc<Spawners>, environment: &Environment) -> Self {
-        Self::with(spawners, cleaned(environment, &BTreeSet::new()), true)
-    }
-
-    fn with(
-        spawners: Arc<Spawners>,
-        mut environment: Vec<(OsString, OsString)>,
-        may_refresh_index: bool,
-    ) -> Self {
+    pub(super) fn new(context: &DecisionContext) -> Self {
+        let mut environment = cleaned(&context.environment, &context.kept_variables);
         keep_git_from_writing(&mut environment);
         Self {
-            spawners,
+            spawners: Arc::clone(&context.lane),
             environment: environment.into(),
             begun: Instant::now(),
-            may_refresh_index,
+            may_refresh_index: !context.shell.keeps_git_from_writing,
         }
     }
 
@@ -71,7 +55,7 @@ impl GitProbe {
     ///
     /// # Errors
     /// Why it does not, in one line.
-    pub fn settle(&self, requirement: &Requirement, directory: &Path) -> Result<(), String> {
+    pub(super) fn settle(&self, requirement: &Requirement, directory: &Path) -> Result<(), String> {
         match requirement {
             Requirement::CleanGitConfig(place) => self.look(place, &place.directory(directory)),
         }

@@ -1,4 +1,6 @@
 use super::*;
+use crate::io::Environment;
+use crate::tools::ShellGuarantees;
 
 #[test]
 fn settings_by_scope() {
@@ -41,12 +43,21 @@ fn what_cannot_be_read_is_not_clean() {
         scope: GitScope::Objects,
     });
     let directory = tempfile::tempdir().unwrap();
-    let environment = |path: &str| Environment::from_iter([("PATH", path)]);
+    let probe = |path: &str| {
+        GitProbe::new(&DecisionContext {
+            directory: directory.path().to_owned(),
+            allowed_directories: Vec::new(),
+            environment: Arc::new(Environment::from_iter([("PATH", path)])),
+            kept_variables: Arc::default(),
+            lane: Arc::clone(&spawners),
+            shell: ShellGuarantees::OWN,
+        })
+    };
     let usual = std::env::var("PATH").unwrap();
-    let probe = GitProbe::outside_of_a_session(Arc::clone(&spawners), &environment(&usual));
-    assert_eq!(probe.settle(&place, directory.path()), Ok(()));
+    let asked = probe(&usual);
+    assert_eq!(asked.settle(&place, directory.path()), Ok(()));
     assert!(
-        probe
+        asked
             .settle(&place, &directory.path().join("missing"))
             .is_err()
     );
@@ -58,13 +69,13 @@ fn what_cannot_be_read_is_not_clean() {
     let config = directory.path().join(".git/config");
     for (section, is_known) in [("user", true), ("hook \"x\"", false)] {
         std::fs::write(&config, format!("[{section}]\nname = x\n")).unwrap();
-        let probe = GitProbe::outside_of_a_session(Arc::clone(&spawners), &environment(&usual));
-        let is_clean = probe.settle(&place, directory.path()).is_ok();
+        let asked = probe(&usual);
+        let is_clean = asked.settle(&place, directory.path()).is_ok();
         assert_eq!(is_clean, is_known, "{section}");
     }
     std::fs::write(&config, "[broken\n").unwrap();
-    let probe = GitProbe::outside_of_a_session(Arc::clone(&spawners), &environment(&usual));
-    assert!(probe.settle(&place, directory.path()).is_err());
-    let probe = GitProbe::outside_of_a_session(spawners, &environment("/nowhere"));
-    assert!(probe.settle(&place, &std::env::temp_dir()).is_err());
+    let asked = probe(&usual);
+    assert!(asked.settle(&place, directory.path()).is_err());
+    let asked = probe("/nowhere");
+    assert!(asked.settle(&place, &std::env::temp_dir()).is_err());
 }

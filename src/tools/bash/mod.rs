@@ -7,6 +7,7 @@ mod git_probe;
 mod script;
 mod tool;
 
+pub(super) use assessment::assess;
 pub use assessment::settled;
-pub use git_probe::GitProbe;
+use git_probe::GitProbe;
 pub(super) use tool::Bash;

@@ -20,8 +20,8 @@ use crate::tools::builtin::Parameters;
 use crate::tools::child_environment::{child_environment, keep_git_from_writing, search_path};
 use crate::tools::printed::{Printed, Streams, failure_of, joined_lines, milliseconds};
 use crate::tools::{
-    Assessment, CallContext, CallStatus, Content, ContextChange, InvalidInput, PreparedCall,
-    ResultLimit, ShellTimeouts, ToolContext, ToolFailure, ToolKind, ToolReply,
+    Assessment, CallContext, CallStatus, Content, ContextChange, DecisionContext, InvalidInput,
+    PreparedCall, ResultLimit, ShellTimeouts, ToolFailure, ToolKind, ToolReply,
 };
 
 /// The most of a successful call that stays inline, in UTF-16 units.
@@ -114,7 +114,7 @@ impl ShellCall {
 }
 
 impl PreparedCall for ShellCall {
-    fn assess(&self, context: &ToolContext) -> Assessment {
+    fn assess(&self, context: &DecisionContext) -> Assessment {
         assess(&self.command, &self.analysis, context)
     }
 

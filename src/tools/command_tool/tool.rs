@@ -20,8 +20,9 @@ use crate::tools::child_environment::child_environment;
 use crate::tools::printed::{LARGEST_LIMIT, Printed, Streams, failure_of, milliseconds};
 use crate::tools::tool::AccessError;
 use crate::tools::{
-    Access, Assessment, CallContext, CallStatus, Content, Input, InterruptBehavior, InvalidInput,
-    PreparedCall, ResultLimit, Tool, ToolContext, ToolFailure, ToolReply, Touch, paths,
+    Access, Assessment, CallContext, CallStatus, Content, DecisionContext, Input,
+    InterruptBehavior, InvalidInput, PreparedCall, ResultLimit, Tool, ToolContext, ToolFailure,
+    ToolReply, Touch, paths,
 };
 
 /// How much stays inline if the manifest does not say, in UTF-16 units.
@@ -140,7 +141,7 @@ struct CommandCall {
 }
 
 impl PreparedCall for CommandCall {
-    fn assess(&self, context: &ToolContext) -> Assessment {
+    fn assess(&self, context: &DecisionContext) -> Assessment {
         let access = match &self.declaration.access {
             AccessRule::World => Ok(Access::world()),
             AccessRule::ReadOnly => Ok(Access::reads_world()),
@@ -191,7 +192,7 @@ impl CommandCall {
         &self,
         reads: &[Template],
         writes: &[Template],
-        context: &ToolContext,
+        context: &DecisionContext,
     ) -> Result<Access, AccessError> {
         Ok(Access {
             reads: places(reads, &self.input, &context.directory)?,

@@ -13,7 +13,7 @@ use super::replacement::{
 use super::target::{Freshness, Target};
 use crate::tools::builtin::Parameters;
 use crate::tools::{
-    Assessment, CallContext, InterruptBehavior, InvalidInput, PreparedCall, ToolContext,
+    Assessment, CallContext, DecisionContext, InterruptBehavior, InvalidInput, PreparedCall,
     ToolFailure, ToolReply, paths,
 };
 
@@ -64,7 +64,7 @@ impl Parameters for Edit {
 }
 
 impl PreparedCall for Edit {
-    fn assess(&self, context: &ToolContext) -> Assessment {
+    fn assess(&self, context: &DecisionContext) -> Assessment {
         Assessment::writing(Self::NAME, paths::absolute(&self.file_path, context))
     }
 

@@ -15,7 +15,7 @@ use super::walk::{self, Budget, Filters, SearchEnd, Stopped, Unread};
 use crate::tools::builtin::Parameters;
 use crate::tools::printed::milliseconds;
 use crate::tools::{
-    Assessment, CallContext, CallStatus, InvalidInput, PreparedCall, ResultLimit, ToolContext,
+    Assessment, CallContext, CallStatus, DecisionContext, InvalidInput, PreparedCall, ResultLimit,
     ToolFailure, ToolReply, paths,
 };
 
@@ -66,7 +66,7 @@ struct Search {
 }
 
 impl PreparedCall for Search {
-    fn assess(&self, context: &ToolContext) -> Assessment {
+    fn assess(&self, context: &DecisionContext) -> Assessment {
         Assessment::reading(Glob::NAME, self.root(context))
     }
 
@@ -100,7 +100,7 @@ impl PreparedCall for Search {
 
 impl Search {
     /// Where the walk starts.
-    fn root(&self, context: &ToolContext) -> PathBuf {
+    fn root(&self, context: &DecisionContext) -> PathBuf {
         if self.fixed.starts_with('~') {
             paths::absolute(&self.fixed, context)
         } else {

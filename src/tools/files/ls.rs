@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::first_few::FirstFew;
 use crate::tools::builtin::Parameters;
 use crate::tools::{
-    Assessment, CallContext, CallStatus, InvalidInput, PreparedCall, ToolContext, ToolFailure,
+    Assessment, CallContext, CallStatus, DecisionContext, InvalidInput, PreparedCall, ToolFailure,
     ToolReply, paths,
 };
 
@@ -52,7 +52,7 @@ struct ListDirectory {
 }
 
 impl PreparedCall for ListDirectory {
-    fn assess(&self, context: &ToolContext) -> Assessment {
+    fn assess(&self, context: &DecisionContext) -> Assessment {
         Assessment::reading(Ls::NAME, paths::absolute(&self.path, context))
     }
 

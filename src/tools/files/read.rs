@@ -16,8 +16,8 @@ use super::regular_file::{self, FileKind, HEAD_BYTES, RegularFile};
 use crate::state::{FileStamp, ReadRange};
 use crate::tools::builtin::{Parameters, WholeNumber};
 use crate::tools::{
-    Assessment, Block, CallContext, CallStatus, Content, InvalidInput, PreparedCall, ResultLimit,
-    ToolContext, ToolFailure, ToolReply, paths,
+    Assessment, Block, CallContext, CallStatus, Content, DecisionContext, InvalidInput,
+    PreparedCall, ResultLimit, ToolFailure, ToolReply, paths,
 };
 
 /// Lines of a page when the call does not say.
@@ -58,7 +58,7 @@ impl Parameters for Read {
 }
 
 impl PreparedCall for Read {
-    fn assess(&self, context: &ToolContext) -> Assessment {
+    fn assess(&self, context: &DecisionContext) -> Assessment {
         Assessment::reading(Self::NAME, paths::absolute(&self.file_path, context))
     }
 

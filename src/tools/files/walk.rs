@@ -9,7 +9,7 @@ use ignore::overrides::Override;
 use ignore::types::Types;
 use ignore::{DirEntry, WalkBuilder};
 
-use crate::permission::{Action, Request};
+use crate::permission::Action;
 use crate::process::CancelToken;
 use crate::tools::{ToolContext, real_path};
 
@@ -137,16 +137,7 @@ pub(super) fn walk(
         .filter_entry(|entry| entry.depth() == 0 || !is_version_control(entry))
         .build();
     let (input, action) = (serde_json::Map::new(), Action::Harmless);
-    let request = Request {
-        tool: "Read",
-        input: &input,
-        action: &action,
-        directory: &session.directory,
-        working_directories: &session.allowed_directories,
-        confines_reads: false,
-        home: session.environment.text("HOME").map(Path::new),
-        real_path: &real_path,
-    };
+    let request = session.request("Read", &input, &action);
     let is_denied = session.denied.unreadable(&request);
     let real_root = real_path(root).unwrap_or_else(|| root.to_owned());
     for entry in walk {

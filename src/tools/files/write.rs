@@ -12,7 +12,7 @@ use super::target::{Freshness, Target};
 use crate::state::ReadRange;
 use crate::tools::builtin::Parameters;
 use crate::tools::{
-    Assessment, CallContext, InterruptBehavior, InvalidInput, PreparedCall, ToolContext,
+    Assessment, CallContext, DecisionContext, InterruptBehavior, InvalidInput, PreparedCall,
     ToolFailure, ToolReply, paths,
 };
 
@@ -42,7 +42,7 @@ impl Parameters for Write {
 }
 
 impl PreparedCall for Write {
-    fn assess(&self, context: &ToolContext) -> Assessment {
+    fn assess(&self, context: &DecisionContext) -> Assessment {
         Assessment::writing(Self::NAME, paths::absolute(&self.file_path, context))
     }
 

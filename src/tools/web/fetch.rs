@@ -13,8 +13,8 @@ use crate::permission::Action;
 use crate::tools::builtin::{Parameters, WholeNumber};
 use crate::tools::printed::milliseconds;
 use crate::tools::{
-    Access, Assessment, Block, CallContext, CallStatus, Content, InvalidInput, PreparedCall,
-    ResultLimit, ToolContext, ToolFailure, ToolReply,
+    Access, Assessment, Block, CallContext, CallStatus, Content, DecisionContext, InvalidInput,
+    PreparedCall, ResultLimit, ToolFailure, ToolReply,
 };
 
 /// The most characters of a page that one call shows.
@@ -58,7 +58,7 @@ struct FetchPage {
 }
 
 impl PreparedCall for FetchPage {
-    fn assess(&self, _: &ToolContext) -> Assessment {
+    fn assess(&self, _: &DecisionContext) -> Assessment {
         let url = self.address.to_string();
         Assessment::of(WebFetch::NAME, Ok(Access::nothing()), Action::Fetch { url })
     }

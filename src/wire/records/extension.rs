@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::{BuiltinRule, Mode};
+
 /// The version of the contract: always 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(transparent)]
@@ -202,12 +204,14 @@ pub enum DecidedBy {
     /// The mode.
     Mode {
         /// Its name, e.g. `acceptEdits`.
-        mode: String,
+        #[schemars(with = "String")]
+        mode: Mode,
     },
     /// A built-in rule.
     Builtin {
         /// Its name, e.g. `critical-path`.
-        builtin: String,
+        #[schemars(with = "String")]
+        builtin: BuiltinRule,
     },
     /// A rule.
     Rule {

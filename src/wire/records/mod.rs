@@ -9,6 +9,7 @@ mod check;
 mod constant;
 mod doctor;
 mod extension;
+mod mode;
 mod run;
 mod session;
 mod session_file;
@@ -31,6 +32,7 @@ pub use extension::{
     DecidedBy, Decision, HookReport, Lane, Outcome, Permission, Persisted, SandboxReport,
     ToolResultExtension, Verdict, VerdictAccess, Version, VersionOnly,
 };
+pub use mode::{BuiltinRule, Mode};
 pub use run::{
     ContentReplacementRecord, ControlCancelRecord, ControlRequest, ControlRequestRecord,
     ControlResponse, ControlResponseRecord, ExecutorRecord, HookStoppedRecord, PlanRecord,

@@ -36,7 +36,7 @@ fn full_result() -> ToolResultRecord {
             permission: Some(Permission {
                 decision: Decision::Allow,
                 by: DecidedBy::Mode {
-                    mode: "bypassPermissions".to_owned(),
+                    mode: Mode::BypassPermissions,
                 },
             }),
             persisted: Some(Persisted {

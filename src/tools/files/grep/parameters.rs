@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::tools::builtin::{Parameters, WholeNumber};
-use crate::tools::{InvalidInput, PreparedCall, ResultLimit, ToolContext, paths};
+use crate::tools::{DecisionContext, InvalidInput, PreparedCall, ResultLimit, paths};
 
 /// Entries of a result when the call does not say.
 const DEFAULT_HEAD: usize = 250;
@@ -129,7 +129,7 @@ pub(super) struct Search {
 
 impl Search {
     /// File or directory to search, absolute.
-    pub(super) fn root(&self, context: &ToolContext) -> PathBuf {
+    pub(super) fn root(&self, context: &DecisionContext) -> PathBuf {
         paths::named_or_here(self.path.as_deref(), context)
     }
 

@@ -17,7 +17,8 @@ use super::report::{Cut, Lines, Report};
 use super::sinks::{AnySink, ContentSink, CountSink};
 use crate::tools::builtin::Parameters;
 use crate::tools::{
-    Assessment, CallContext, PreparedCall, ToolContext, ToolFailure, ToolReply, paths,
+    Assessment, CallContext, DecisionContext, PreparedCall, ToolContext, ToolFailure, ToolReply,
+    paths,
 };
 
 const TIME_LIMIT: Duration = Duration::from_mins(1);
@@ -38,7 +39,7 @@ enum Origin {
 }
 
 impl PreparedCall for Search {
-    fn assess(&self, context: &ToolContext) -> Assessment {
+    fn assess(&self, context: &DecisionContext) -> Assessment {
         Assessment::reading(Grep::NAME, self.root(context))
     }
 
