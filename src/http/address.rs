@@ -6,9 +6,7 @@ use std::net::IpAddr;
 use reqwest::Url;
 
 use super::Secret;
-
-/// A value in a query is secret if its name contains one of these.
-const SECRET_NAMES: &str = "key token secret password auth sig credential";
+use crate::text::names_secret;
 
 /// An `http` or `https` address without credentials in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,15 +98,11 @@ impl Address {
         self.authority() == other.authority()
     }
 
-    /// The values in the query whose names say that they are keys.
+    /// The values in the query whose names are those of secrets.
     pub(super) fn secrets(&self) -> Vec<Secret> {
-        let is_secret = |name: &str| {
-            let name = name.to_lowercase();
-            SECRET_NAMES.split(' ').any(|part| name.contains(part))
-        };
         let pairs = self.url.query_pairs();
         pairs
-            .filter(|(name, _)| is_secret(name))
+            .filter(|(name, _)| names_secret(name))
             .map(|(_, value)| Secret::new(value))
             .collect()
     }

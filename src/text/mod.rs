@@ -18,7 +18,7 @@ pub use byte_size::{byte_size, byte_size_trimmed};
 pub use counted::counted;
 pub use escaped::escape_hidden;
 pub use pieces::TextPieces;
-pub use redact::{MASK, names_secret, redact, redact_strings};
+pub use redact::{MASK, is_secret, names_secret, redact, redact_strings};
 pub use sha256::{Sha256Writer, sha256};
 pub use terminal_safe::{terminal_safe, terminal_safe_line};
 pub use utf16::{truncate_utf16, utf16_length};

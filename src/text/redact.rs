@@ -1,92 +1,344 @@
-//! Masking what looks like a key or a password.
+//! Masking of secrets in texts and in named values.
 //!
-//! Knows only common formats. Other secrets look like any other text, so this is a best effort and
-//! no guarantee.
+//! Names and shapes of secrets are in `secrets.toml`. A secret without a known name or shape is not
+//! found.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
+use std::ops::Range;
+use std::sync::{LazyLock, OnceLock};
 
-use regex::{Captures, Regex};
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use regex::Regex;
+use serde::Deserialize;
 use serde_json::Value;
 
-/// What stands in for a secret.
+/// Replaces a secret.
 pub const MASK: &str = "[redacted]";
 
-/// Patterns of secrets, after parts of texts, in lower case, of which each match has one: most texts
-/// have none, and need no patterns. A group named `kept` stays, because it shows the kind of secret.
-const FORMS: [(&str, &str); 19] = [
-    // A private key with all its lines; one that is cut off, too.
-    (
-        "-----begin",
-        r"(?s)(?<kept>-----BEGIN [A-Z ]*PRIVATE KEY-----).*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)",
-    ),
-    ("sk-ant-", r"\b(?<kept>sk-ant-)[A-Za-z0-9_-]{8,}"),
-    ("sk-", r"\b(?<kept>sk-(?:proj-|or-v1-)?)[A-Za-z0-9_-]{20,}"),
-    (
-        "ghp_ gho_ ghu_ ghs_ ghr_",
-        r"\b(?<kept>gh[pousr]_)[A-Za-z0-9]{30,}",
-    ),
-    ("github_pat_", r"\b(?<kept>github_pat_)[A-Za-z0-9_]{30,}"),
-    ("glpat-", r"\b(?<kept>glpat-)[A-Za-z0-9_-]{20,}"),
-    ("akia asia", r"\b(?<kept>(?:AKIA|ASIA))[0-9A-Z]{16}\b"),
-    ("aiza", r"\b(?<kept>AIza)[A-Za-z0-9_-]{35}"),
-    ("xox", r"\b(?<kept>xox[abeoprs]-)[A-Za-z0-9-]{10,}"),
-    ("_live_", r"\b(?<kept>(?:sk|rk)_live_)[A-Za-z0-9]{16,}"),
-    ("hf_", r"\b(?<kept>hf_)[A-Za-z0-9]{30,}"),
-    ("npm_", r"\b(?<kept>npm_)[A-Za-z0-9]{36}"),
-    ("pypi-", r"\b(?<kept>pypi-)[A-Za-z0-9_-]{16,}"),
-    (
-        "eyj",
-        r"\b(?<kept>eyJ)[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
-    ),
-    (
-        "authorization",
-        r"(?i)(?<kept>\bauthorization\s*:\s*(?:bearer|basic|token)\s+)[A-Za-z0-9._~+/=-]{8,}",
-    ),
-    ("bearer", r"(?i)(?<kept>\bbearer\s+)[A-Za-z0-9._~+/=-]{16,}"),
-    (
-        "--",
-        r"(?i)(?<kept>--(?:token|password|secret|api-key)[ =])[^\s$]\S*",
-    ),
-    // User and password of an address.
-    ("://", r"(?<kept>\b[a-z][a-z0-9+.-]*://)[^\s/@:]+:[^\s/@]+@"),
-    // Whatever is called so. A name in place of a value, as in `token=$TOKEN`, is no secret.
-    (
-        "key secret passw credential token",
-        r#"(?i)(?<kept>\b[a-z0-9_]*(?:api[_-]?key|secret|passwd|password|access[_-]?key|credentials?|(?:access|auth)[_-]?token)["']?\s*[:=]\s*["']?)[A-Za-z0-9._~+/=-]{6,}"#,
-    ),
-];
+/// Maximum length of a name, in bytes. Longer runs of letters are data.
+const MAX_NAME: usize = 100;
 
-/// All forms at once; of several that match at a place the first counts.
-static SECRET: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let forms: Vec<String> = (0..)
-        .zip(FORMS)
-        .map(|(number, (_, form)): (usize, (_, &str))| {
-            form.replace("<kept>", &format!("<kept{number}>"))
-        })
-        .collect();
-    // The forms are part of the program, and a test holds them to be right.
-    Regex::new(&forms.join("|")).ok()
-});
+/// Maximum length of the text after a name that is examined, in bytes. Bounds the time for texts of names only.
+const MAX_EXAMINED: usize = 256;
 
-/// The text with a mask in place of what looks like a secret.
-pub fn redact(text: &str) -> Cow<'_, str> {
-    let lower = text.to_ascii_lowercase();
-    let mut parts = FORMS.iter().flat_map(|(parts, _)| parts.split(' '));
-    if !parts.any(|part| lower.contains(part)) {
-        return Cow::Borrowed(text);
-    }
-    let Some(secret) = &*SECRET else {
-        return Cow::Owned(MASK.to_owned());
-    };
-    secret.replace_all(text, |found: &Captures<'_>| {
-        let kept = found.iter().skip(1).flatten().next();
-        format!("{}{MASK}", kept.map_or("", |kept| kept.as_str()))
-    })
+/// Parts of the names of passwords, which may be words.
+const WORDS_OF_PASSWORDS: [&str; 3] = ["pass", "pwd", "secret"];
+
+/// Minimum length of a secret in code, in bytes.
+const MIN_IN_CODE: usize = 6;
+
+/// Matches what follows a name: the text up to the value, then the value, in group 2 to 4 with
+/// quotation marks around it, or else in group 5.
+const ASSIGNED: &str = r#"(?x)^
+    (\\*["']?\]? (?:[\ \t]* (?: :[\ \t]*[&'\w<>\[\],|\ ]{1,30}=[\ \t] | => | := | ={1,3} | : | > ) [\ \t]* | \ +))
+    (?: \\+["'] SCHEME ((?:[^"'\\\n]|\\[^"'])*)
+      | [bru]?" SCHEME ((?:[^"\\\n]|\\.)*)
+      | [bru]?' SCHEME ((?:[^'\\\n]|\\.)*)
+      | SCHEME ([^\s"'`,;<>(){}\[\]|&\\:=][^\s"'`,;<>(){}\[\]|&\\]*))"#;
+
+/// Schemes of `Authorization`, before the secret.
+const SCHEME: &str = r"(?:(?i:bearer|basic|token|bot|apikey|negotiate)\ +)?";
+
+static SECRETS: LazyLock<Secrets> = LazyLock::new(Secrets::load);
+
+/// The file `secrets.toml`, which describes the fields.
+#[derive(Deserialize)]
+struct Table {
+    parts: String,
+    endings: String,
+    placeholders: Vec<String>,
+    names: Vec<Names>,
+    shape: Vec<Shape>,
 }
 
-/// Masks secrets in whichever string of a JSON value they stand, and strings whose member is called as
-/// secrets are.
+#[derive(Deserialize)]
+struct Names {
+    class: NameClass,
+    patterns: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum NameClass {
+    Harmless,
+    Address,
+    Usually,
+    Secret,
+}
+
+#[derive(Deserialize)]
+struct Shape {
+    at: String,
+    rest: String,
+    #[serde(skip)]
+    compiled: OnceLock<Regex>,
+}
+
+struct Secrets {
+    /// Finds the prefixes of shapes and the parts of names.
+    finder: AhoCorasick,
+    /// The shape of each pattern of `finder`, which has the parts of names at its end.
+    shape_of: Vec<usize>,
+    shapes: Vec<Shape>,
+    endings: Regex,
+    names: Vec<(NameClass, Regex)>,
+    placeholder: Regex,
+    assigned: Regex,
+}
+
+impl Secrets {
+    #[expect(clippy::expect_used, reason = "the table is a part of the program")]
+    fn load() -> Self {
+        let table: Table = toml::from_str(include_str!("secrets.toml")).expect("a valid table");
+        let begins = |(number, shape): (usize, &Shape)| vec![number; shape.at.split(' ').count()];
+        let beginnings = table.shape.iter().flat_map(|shape| shape.at.split(' '));
+        let whole = |patterns: &[String]| compile(&format!("(?is)^(?:{})$", patterns.join("|")));
+        Self {
+            finder: AhoCorasick::builder()
+                .ascii_case_insensitive(true)
+                .kind(Some(AhoCorasickKind::DFA))
+                .build(beginnings.chain(table.parts.split(' ')))
+                .expect("few patterns"),
+            shape_of: table
+                .shape
+                .iter()
+                .enumerate()
+                .flat_map(|row| begins(row))
+                .collect(),
+            endings: compile(&format!("(?:_(?:{}))+$", table.endings)),
+            names: (table
+                .names
+                .iter()
+                .map(|row| (row.class, whole(&row.patterns))))
+            .collect(),
+            placeholder: whole(&table.placeholders),
+            assigned: compile(&ASSIGNED.replace("SCHEME", SCHEME)),
+            shapes: table.shape,
+        }
+    }
+
+    fn class(&self, name: &str) -> NameClass {
+        let words = words(name);
+        let name = self.endings.replace(&words, "");
+        let mut classes = self.names.iter().filter(|(_, names)| names.is_match(&name));
+        classes
+            .next()
+            .map_or(NameClass::Harmless, |(class, _)| *class)
+    }
+
+    /// Finds the secret after a prefix of a shape.
+    fn shaped(&self, shape: &Shape, text: &str, at: Range<usize>) -> Option<Range<usize>> {
+        let is_any_case = shape.rest.contains("(?i)");
+        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+        let begins = text.as_bytes()[..at.start].last();
+        let continues = is_word(&text.as_bytes()[at.start]) && begins.is_some_and(is_word);
+        let is_known = shape.at.split(' ').any(|known| known == &text[at.clone()]);
+        if continues || !(is_any_case || is_known) {
+            return None;
+        }
+        let compiled = || compile(&format!("^(?:{})", shape.rest));
+        let captures = shape
+            .compiled
+            .get_or_init(compiled)
+            .captures(&text[at.end..])?;
+        let found = captures.name("value").or(captures.get(0))?;
+        (!self.placeholder.is_match(found.as_str()))
+            .then(|| at.end + found.start()..at.end + found.end())
+    }
+
+    /// Finds the secret that is assigned to a name.
+    fn assigned(&self, text: &str, name: Range<usize>) -> Option<Range<usize>> {
+        let (before, start) = (&text[..name.start], name.end);
+        let rest = &text[start..text.floor_char_boundary(start + MAX_EXAMINED)];
+        let name = &text[name];
+        let next = rest.trim_start_matches([' ', '\t']).bytes().next()?;
+        if !b"\"'\\]=:>".contains(&next) && !name.starts_with("--") {
+            return None;
+        }
+        let captures = self.assigned.captures(rest)?;
+        let sign = captures.get(1)?.as_str();
+        let found = (2..=5).find_map(|group| captures.get(group))?;
+        let (is_bare, value) = (captures.get(5).is_some(), found.as_str());
+        let after = &rest[found.end()..];
+        let is_flag = name.starts_with("--") && !sign.contains(':');
+        let is_assigned = match sign.trim_matches(' ') {
+            "" => is_flag,
+            sign if sign.contains('>') && !sign.contains('=') => before.ends_with('<'),
+            sign => sign.contains([':', '=']),
+        };
+        let is_expression = is_bare && (after.starts_with(['(', '[', '{', '`']) || is_path(value));
+        if !is_assigned || is_expression || self.placeholder.is_match(value) {
+            return None;
+        }
+        let is_connection =
+            before.ends_with(';') && name.starts_with(|name: char| name.is_ascii_uppercase());
+        let is_setting =
+            sign == "=" && (is_variable(name) || is_connection || before.ends_with("export "));
+        let is_argument = is_flag || sign == "=" && before.ends_with(['?', '&']);
+        let is_secret = match self.class(name) {
+            NameClass::Harmless => false,
+            NameClass::Address => is_setting && !value.contains("://"),
+            NameClass::Usually => is_setting || is_random(value),
+            NameClass::Secret if is_setting || is_argument => true,
+            NameClass::Secret => {
+                // `spring.datasource.password=`, but not `user.password = hashed`.
+                let is_dotted = sign == "=" && before.ends_with('.');
+                let key = |letter: char| is_dotted && (is_of_name(letter) || letter == '.');
+                let line = before
+                    .trim_end_matches(key)
+                    .trim_end_matches([' ', '\t', '-']);
+                let begins = line.is_empty() || line.ends_with(['\n', ';', '<']);
+                let ends = after.trim_start_matches([' ', '\t', '\r']);
+                let ends = ends.is_empty() || ends.starts_with(['\n', ';', '<']);
+                self.is_literal(name, value, !is_bare || begins && ends)
+            }
+        };
+        if !is_secret {
+            return None;
+        }
+        let end = start + found.end();
+        let rest = after.is_empty().then_some(&text[end..]);
+        let cut_off = rest.and_then(|rest| rest.find(['"', '\'', '\n']));
+        Some(start + found.start()..end + cut_off.unwrap_or(0))
+    }
+
+    /// Returns whether a value in code is a secret, and not an expression, a type or a message. A word is
+    /// only if it `may_be_word`.
+    fn is_literal(&self, name: &str, value: &str, may_be_word: bool) -> bool {
+        let is_digit = |letter: char| letter.is_ascii_digit();
+        let is_word = |word: &str| {
+            word.bytes()
+                .all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+        };
+        let stem = value.trim_end_matches(is_digit);
+        let is_path = value
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
+        let is_name = stem.is_empty() || is_path && self.class(stem) == NameClass::Secret;
+        let is_code = value.contains([' ', '\t']) || value.contains("://") || is_variable(value);
+        if value.len() < MIN_IN_CODE || is_name || is_code && !is_random(value) {
+            return false;
+        }
+        let name = name.to_ascii_lowercase();
+        let mut parts = value.split(['.', ':', '-', '?', '/']);
+        match stem {
+            _ if is_word(value) => {
+                may_be_word
+                    && WORDS_OF_PASSWORDS.iter().any(|word| name.contains(word))
+                    && value.bytes().all(|byte| byte.is_ascii_lowercase())
+            }
+            stem if is_word(stem) => may_be_word,
+            // Not `config.value` or `Type::V2`.
+            _ => !parts.all(|part| is_word(part.trim_end_matches(is_digit))),
+        }
+    }
+}
+
+fn compile(pattern: &str) -> Regex {
+    #[expect(clippy::expect_used, reason = "patterns are a part of the program")]
+    Regex::new(pattern).expect("a valid pattern")
+}
+
+/// The words of a name in lower case, joined by `_`. An underscore before them stays.
+fn words(name: &str) -> String {
+    let mut words = String::with_capacity(name.len() + 4);
+    let mut letters = name.chars().peekable();
+    let mut last = ' ';
+    while let Some(letter) = letters.next() {
+        let ends_acronym = letters.peek().is_some_and(char::is_ascii_lowercase);
+        let is_start = letter.is_ascii_uppercase()
+            && (last.is_ascii_lowercase() || last.is_ascii_uppercase() && ends_acronym);
+        let is_break = !letter.is_alphanumeric();
+        if (is_start || is_break) && !words.ends_with('_') && (!words.is_empty() || letter == '_') {
+            words.push('_');
+        }
+        if !is_break {
+            words.push(letter.to_ascii_lowercase());
+        }
+        last = letter;
+    }
+    words.truncate(words.trim_end_matches('_').len());
+    words
+}
+
+/// Whether a name has the form of an environment variable: `API_KEY`, `TF_VAR_api_key`.
+fn is_variable(name: &str) -> bool {
+    name.starts_with('_')
+        || name.contains("__")
+        || name.starts_with(|first: char| first.is_ascii_uppercase())
+            && (name.contains('_') || !name.contains(|letter: char| letter.is_ascii_lowercase()))
+}
+
+/// Whether a value has no words, and letters and digits as keys have.
+fn is_random(value: &str) -> bool {
+    let count = |test: fn(&u8) -> bool| value.bytes().filter(test).count();
+    value.len() >= 16
+        && value.bytes().all(|byte| byte.is_ascii_graphic() && !b"./:".contains(&byte))
+        && count(u8::is_ascii_digit) >= 3
+        && count(u8::is_ascii_alphabetic) >= 3
+        && value.split(|letter: char| !letter.is_ascii_lowercase()).all(|run| run.len() < 6)
+        // Not a UUID or a date.
+        && count(|byte| *byte == b'-') < 3
+}
+
+fn is_of_name(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || "_-".contains(letter)
+}
+
+fn is_path(value: &str) -> bool {
+    value.starts_with(['/', '~']) && !value.contains(['+', '='])
+        || value.starts_with("./")
+        || value.starts_with("../")
+}
+
+/// Masks secrets in a text.
+pub fn redact(text: &str) -> Cow<'_, str> {
+    let secrets = &*SECRETS;
+    let mut found: Vec<Range<usize>> = Vec::new();
+    // The end of the last name, and the secret with the greatest end.
+    let (mut examined, mut masked) = (0, 0..0);
+    for part in secrets.finder.find_overlapping_iter(text) {
+        if masked.contains(&part.start()) && part.end() <= masked.end {
+            continue;
+        }
+        let secret = if let Some(shape) = secrets.shape_of.get(part.pattern().as_usize()) {
+            secrets.shaped(&secrets.shapes[*shape], text, part.range())
+        } else if part.end() > examined {
+            let start = examined.min(part.start());
+            let start = start + text[start..part.start()].trim_end_matches(is_of_name).len();
+            let rest = &text[part.end()..];
+            examined = text.len() - rest.trim_start_matches(is_of_name).len();
+            let name = start..examined;
+            (name.len() <= MAX_NAME)
+                .then(|| secrets.assigned(text, name))
+                .flatten()
+        } else {
+            None
+        };
+        if let Some(secret) = secret.filter(|secret| !secret.is_empty()) {
+            if secret.end > masked.end {
+                masked = secret.clone();
+            }
+            found.push(secret);
+        }
+    }
+    if found.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    found.sort_unstable_by_key(|secret| secret.start);
+    let (mut shown, mut end) = (String::with_capacity(text.len()), 0);
+    for secret in found {
+        if secret.start >= end {
+            shown.push_str(&text[end..secret.start]);
+            shown.push_str(MASK);
+        }
+        end = end.max(secret.end);
+    }
+    shown.push_str(&text[end..]);
+    Cow::Owned(shown)
+}
+
+/// Masks secrets in all strings of a JSON value, and strings whose member has the name of a secret.
 pub fn redact_strings(value: &mut Value) {
     match value {
         Value::String(text) => {
@@ -107,24 +359,26 @@ pub fn redact_strings(value: &mut Value) {
     }
 }
 
-/// Whether a member of this name holds a secret, as it would after `=`. There a secret ends with the
-/// word; here it is the whole text.
-fn is_secret(name: &str, text: &str) -> bool {
-    let is_a_value = !text.is_empty() && !text.starts_with('$');
-    is_a_value && matches!(redact(&format!("{name}=somebody")), Cow::Owned(_))
+/// Whether the value of a variable or member is a secret by its name. A path is not, if the name ends with
+/// the word `file` or `path`.
+pub fn is_secret(name: &str, value: &str) -> bool {
+    let is_secret = match SECRETS.class(name) {
+        NameClass::Harmless => false,
+        NameClass::Address => !value.contains("://"),
+        NameClass::Usually => !is_path(value) && (is_variable(name) || is_random(value)),
+        NameClass::Secret => true,
+    };
+    let names_file = || {
+        ["file", "path"]
+            .iter()
+            .any(|end| words(name).ends_with(end))
+    };
+    is_secret && !SECRETS.placeholder.is_match(value) && !(is_path(value) && names_file())
 }
 
-/// Whether a variable of this name usually holds a secret.
+/// Whether values of this name usually are secrets.
 pub fn names_secret(name: &str) -> bool {
-    const ENDINGS: &str =
-        "TOKEN SECRET PASSWORD PASSWD PASSPHRASE APIKEY CREDENTIAL CREDENTIALS COOKIE";
-    const WORDS: &str = "KEY PAT PASS PWD SSHPASS";
-    let name = name.to_ascii_uppercase();
-    let is_secret = |word: &str| {
-        WORDS.split(' ').any(|known| known == word)
-            || ENDINGS.split(' ').any(|ending| word.ends_with(ending))
-    };
-    name.split('_').any(is_secret) || name.ends_with("_AUTH") || name.ends_with("CONNECTION_STRING")
+    matches!(SECRETS.class(name), NameClass::Secret | NameClass::Usually)
 }
 
 #[cfg(test)]
@@ -197,52 +451,129 @@ mod tests {
     fn members_are_masked_by_their_names() {
         let mut value = serde_json::json!({
             "password": "p@ss word", "apiKey": "k", "nested": [{"client_secret": "s"}],
-            "secret": "$SECRET", "key": "Enter", "tokens": "two", "secrets_file": "a", "access_token": "",
+            "secret": "$SECRET", "key": "Enter", "tokens": "two", "secrets_file": "/a", "access_token": "",
         });
         redact_strings(&mut value);
         let expected = serde_json::json!({
             "password": MASK, "apiKey": MASK, "nested": [{"client_secret": MASK}],
-            "secret": "$SECRET", "key": "Enter", "tokens": "two", "secrets_file": "a", "access_token": "",
+            "secret": "$SECRET", "key": "Enter", "tokens": "two", "secrets_file": "/a", "access_token": "",
         });
         assert_eq!(value, expected);
     }
 
     #[test]
     fn variables_are_secret_by_their_names() {
-        for name in [
-            "OPENAI_API_KEY",
-            "AWS_ACCESS_KEY_ID",
-            "AWS_SECRET_ACCESS_KEY",
-            "AWS_BEARER_TOKEN_BEDROCK",
-            "GOOGLE_APPLICATION_CREDENTIALS",
-            "PGPASSWORD",
-            "MYSQL_PWD",
-            "npm_config__authToken",
-            "NPM_CONFIG__AUTH",
-            "AZURE_STORAGE_CONNECTION_STRING",
-        ] {
-            assert!(names_secret(name), "{name}");
-        }
-        for name in [
-            "PATH",
-            "HOME",
-            "MAX_TOKENS",
-            "TOKENIZERS_PARALLELISM",
-            "SSH_AUTH_SOCK",
-            "SSH_ASKPASS",
-            "XAUTHORITY",
-            "KEYBOARD",
-            "GIT_AUTHOR_NAME",
-        ] {
-            assert!(!names_secret(name), "{name}");
+        for line in include_str!("../../tests/data/secret_names.txt").lines() {
+            let (verdict, name) = line.split_at(1);
+            let name = name.trim();
+            let exported = format!("export {name}=canary");
+            match verdict {
+                "+" => {
+                    assert!(is_secret(name, "canary"), "{name}");
+                    assert!(!redact(&exported).contains("canary"), "{name}");
+                }
+                "-" => {
+                    assert!(!is_secret(name, "canary"), "{name}");
+                    assert_eq!(redact(&exported), exported);
+                }
+                _ => assert_eq!(verdict, "#"),
+            }
         }
     }
 
+    #[test]
+    fn names_of_files_hold_paths() {
+        assert!(!is_secret("ROOT_PASSWORD_FILE", "/run/secrets/root"));
+        assert!(is_secret("ROOT_PASSWORD_FILE", "canary"));
+        assert!(is_secret("ROOT_PASSWORD", "/run/secrets/root"));
+        assert!(!is_secret("REDIS_URL", "redis://localhost:6379"));
+        assert!(!is_secret("API_TOKEN", "true"));
+    }
+
+    #[test]
+    fn texts_are_masked_as_the_table_says() {
+        for line in include_str!("../../tests/data/secret_texts.jsonl").lines() {
+            let row: [String; 2] = serde_json::from_str(line).unwrap();
+            assert_eq!(redact(&row[0]), row[1]);
+        }
+    }
+
+    #[test]
+    fn all_shapes_compile_and_have_a_source() {
+        for shape in &SECRETS.shapes {
+            compile(&format!("^(?:{})", shape.rest));
+            assert!(shape.at.split(' ').all(|at| at.len() >= 2), "{}", shape.at);
+        }
+        let table: toml::Table = toml::from_str(include_str!("secrets.toml")).unwrap();
+        for shape in table["shape"].as_array().unwrap() {
+            assert!(shape["source"].as_str().unwrap().starts_with("https://"));
+            assert!(!shape["of"].as_str().unwrap().is_empty());
+        }
+    }
+
+    const PIECES: [&str; 34] = [
+        "password",
+        "token",
+        "API_KEY",
+        "key",
+        "=",
+        ": ",
+        "\"",
+        "'",
+        "\\\"",
+        "\n",
+        " ",
+        "://",
+        "@",
+        "u:p",
+        "sk-",
+        "ghp_",
+        "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6",
+        "-----BEGIN RSA PRIVATE KEY-----",
+        "-----END RSA PRIVATE KEY-----",
+        "MIIEowIBAAKCAQEA12",
+        "Cookie: ",
+        "a=b;",
+        "--",
+        "eyJ",
+        ".",
+        ";",
+        "?",
+        "&",
+        "ä",
+        "$X",
+        "[redacted]",
+        "bearer ",
+        "(",
+        "<",
+    ];
+
     proptest! {
         #[test]
-        fn nothing_more_is_masked_the_second_time(text in "(sk-|password=|[a-z0-9 ]){0,12}") {
-            let once = redact(&text).into_owned();
+        fn nothing_more_is_masked_the_second_time(
+            pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..16),
+        ) {
+            let once = redact(&pieces.concat()).into_owned();
             prop_assert_eq!(redact(&once), &*once);
+        }
+
+        #[test]
+        fn every_text_can_be_masked(text in "\\PC{0,60}", before in prop::sample::select(&PIECES[..])) {
+            let text = format!("{before}{text}");
+            prop_assert!(redact(&text).len() <= text.len() + text.len() * MASK.len());
+        }
+
+        #[test]
+        fn no_secret_stays(
+            secret in "[a-z][0-9][A-Z][A-Za-z0-9]{20,30}",
+            form in prop::sample::select(&[
+                "API_TOKEN={}", "export API_TOKEN='{}'; x", "{\"apiKey\": \"{}\"}", "password: {}\n", "--password {} -x",
+                "Authorization: Bearer {}", "redis://:{}@host/0", "https://h/?token={}&x=1", "a;Password={};b=c",
+                "<password>{}</password>", "curl -u me:{} h", "x-api-key: {}", "ghp_{}AAAAAAAAAA", "{\\\"token\\\":\\\"{}\\\"}",
+            ][..]),
+        ) {
+            let text = form.replace("{}", &secret);
+            prop_assert!(!redact(&text).contains(&secret), "{}", redact(&text));
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use super::ToolContext;
 use crate::io::Environment;
 use crate::process::Variables;
-use crate::text::{names_secret, redact};
+use crate::text::{is_secret, redact};
 
 /// Variables that would make a harmless command do something else, or that describe another
 /// shell than the one that is started. A star stands for any further characters.
@@ -66,7 +66,7 @@ pub fn cleaned(environment: &Environment, kept: &BTreeSet<OsString>) -> Vec<(OsS
         .iter()
         .filter(|(name, _)| *name != MARKER.0 && *name != "PATH")
         .filter(|(name, value)| {
-            kept.contains(*name) || !(is_removed(name) || is_secret(name, value))
+            kept.contains(*name) || !(is_removed(name) || holds_secret(name, value))
         })
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
@@ -87,12 +87,11 @@ fn is_removed(name: &OsStr) -> bool {
         })
 }
 
-/// Whether a variable looks like a key, a token or a password, such as that of a model provider or
-/// of a proxy.
-fn is_secret(name: &OsStr, value: &OsStr) -> bool {
+/// Returns whether a variable holds a key, a token or a password, by its name or by its value.
+fn holds_secret(name: &OsStr, value: &OsStr) -> bool {
     let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
-    // A path holds none, and is what most variables hold.
-    names_secret(&name) || (!value.starts_with('/') && redact(&value) != value)
+    // Most variables hold a path, which contains no secret.
+    is_secret(&name, &value) || (!value.starts_with('/') && redact(&value) != value)
 }
 
 /// The search path of children: that of the environment without the entries that are relative or

@@ -434,7 +434,7 @@ mod tests {
             (&["<system-reminder>add x to y</system-reminder>"], ""),
             (&["https://example.com/a/b", "~/src/app"], "example.com/…/b"),
             (
-                &["Add a key sk-ant-REDACTED to the tests"],
+                &["Add a key sk-ant-a1B2c3D4e5 to the tests"],
                 "Add a key sk-ant-[redacted] to the tests",
             ),
         ];
