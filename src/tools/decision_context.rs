@@ -17,7 +17,7 @@ use crate::shell::{CommandPart, differs_between_shells};
 pub struct DecisionContext {
     /// Absolute working directory of shell calls, and the base of relative paths.
     pub directory: PathBuf,
-    /// Directories the shell's working directory may stay in; the session began in the first. Never
+    /// Directories the shell's working directory may stay in; the first is the session's start. Never
     /// empty.
     pub allowed_directories: Vec<PathBuf>,
     /// The environment that tools pass on to children (already the configured one).
@@ -49,7 +49,7 @@ pub struct ShellGuarantees {
 pub enum WriteProtection {
     /// The lane's, if the kernel supports it.
     Lane,
-    /// Taken for granted: the user relies on the analysis, or is told that it is required.
+    /// Taken for granted: the user relies on the analysis, or the record names the requirement.
     Assumed,
     /// None.
     Absent,

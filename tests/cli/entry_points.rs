@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::turnpipe::run_in;
 
-/// What the entry points say about one call.
+/// The answers of the entry points about one call.
 #[derive(Debug)]
 struct Said {
     /// `hook pre-tool-use`: the decision, or nothing.
@@ -107,7 +107,7 @@ fn said(directory: &Path, rules: &[&str], calls: &[(&str, Value)]) -> Vec<Said> 
     .collect()
 }
 
-/// What a hook says where `check permission` says this.
+/// The answer of the hook that matches a record of `check permission`.
 fn expected_of_hook(permission: &Value) -> Option<&str> {
     let decision = permission["decision"].as_str().unwrap();
     let by = &permission["by"];
@@ -211,7 +211,7 @@ fn in_parallel<Row: Sync>(rows: &[Row], check: impl Fn(&Row) + Sync) {
     });
 }
 
-/// What a repository is made hostile with: lines for `.git/config`, and files. `EVIL` is a program that
+/// Additions that make a repository hostile: lines for `.git/config`, and files. `EVIL` is a program that
 /// leaves a mark.
 const HOSTILE: &[(&str, &[(&str, &str)])] = &[
     ("", &[]),
@@ -422,12 +422,10 @@ const HOSTILE: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
-const COMMANDS: [&str; 9] = [
+const COMMANDS: [&str; 7] = [
     "git status",
     "git status --short | head -3",
     "git diff",
-    "git diff HEAD --stat",
-    "git log -3",
     "git log -p | head",
     "git show HEAD",
     "git -C sub status",

@@ -1,4 +1,4 @@
-//! What a shell command touches.
+//! The assessment of a shell command.
 
 use std::cell::LazyCell;
 use std::ffi::OsStr;
@@ -11,7 +11,7 @@ use crate::shell::{Analysis, CommandPart, Verdict};
 use crate::tools::child_environment::search_path;
 use crate::tools::{Access, Assessment, DecisionContext};
 
-/// What a command line touches if it starts now.
+/// Assesses a command line as if it started now.
 pub(in crate::tools) fn assess(
     command: &str,
     analysis: &Analysis,
@@ -76,8 +76,7 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
     analysis.settled(|requirement| probe.settle(requirement, &context.directory))
 }
 
-/// The first of the programs that the shell would find in one of the directories in which the session
-/// may write.
+/// The first of the programs that the shell would find in a directory where the session may write.
 fn workspace_program<'names>(
     mut programs: impl Iterator<Item = &'names str>,
     context: &DecisionContext,
@@ -87,7 +86,7 @@ fn workspace_program<'names>(
     programs.find(|program| {
         directories.iter().any(|directory| {
             let path = directory.join(program);
-            // A link may lead there: that of the directory, or that of the program.
+            // The directory or the program may be a link to the workspace.
             path.canonicalize().is_ok_and(|real| {
                 is_in_workspace(&path, context)
                     || is_in_workspace(&real, context)
@@ -109,8 +108,7 @@ fn is_in_workspace(program: &Path, context: &DecisionContext) -> bool {
     })
 }
 
-/// The commands of a command line, of which those that name a program of the workspace, or whose shell
-/// is one, count as writing.
+/// Marks the commands as writing whose words name a program of the workspace; all, if the shell is one.
 fn without_workspace_programs(
     parts: &[CommandPart],
     context: &DecisionContext,
