@@ -92,7 +92,10 @@ fn is_marked(word: &PartWord, mark: &str) -> bool {
             text.starts_with('-') && !text.starts_with("--") && text.contains(letter)
         }
         Some(_) => text.starts_with(mark),
-        None => text == mark,
+        None => match mark.strip_suffix('*') {
+            Some(prefix) => text.starts_with(prefix),
+            None => text == mark,
+        },
     }
 }
 

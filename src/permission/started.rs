@@ -1,6 +1,7 @@
 //! What a command may start: itself, the command that it is a wrapper of, and command lines in its
 //! arguments, its variables and its standard input.
 
+use super::command::names_in;
 use super::invocation::{Invocation, joined};
 use super::named_file::outline;
 use super::programs;
@@ -101,6 +102,11 @@ impl Started {
         if matches!(program.as_str(), "apply_patch" | "applypatch") {
             invocation.patch(level);
         }
+        if level.words.iter().any(|word| word.text.starts_with('{')) {
+            // `{rm,x}` runs `rm x`.
+            let expanded = joined(level.words.iter().map(|word| word.text.as_str()));
+            self.guess(&expanded.replace(['{', ',', '}'], " "), surroundings);
+        }
         self.invocations.push(invocation);
         for script in scripts {
             match analyse(&script).parts.filter(|_| depth > 0) {
@@ -117,7 +123,11 @@ impl Started {
     }
 
     fn guess(&mut self, script: &str, surroundings: &Surroundings<'_>) {
-        let script = script.replace("\\\n", "").replace('>', " > ");
+        let script = script
+            .replace("\\\n", "")
+            .replace("$()", "")
+            .replace("``", "");
+        let script = script.replace('>', " > ");
         for piece in script.split([';', '|', '&', '\n', '(', ')', '`']) {
             let piece = piece.replace(['"', '\'', '\\'], "");
             let words = piece.split_whitespace().map(|word| PartWord {
@@ -161,11 +171,9 @@ fn scripts_in(arguments: &[PartWord]) -> impl Iterator<Item = String> {
     arguments.iter().enumerate().flat_map(|(index, word)| {
         let value = word.value.as_deref().unwrap_or_default();
         let is_script = value.contains(|letter: char| " \t\n;|&{$`'\"\\(".contains(letter));
-        let after_letter = value.strip_prefix('-').and_then(|option| option.get(1..));
-        let signs = value.match_indices('=');
-        let after_signs = signs.filter_map(|(at, _)| value.get(at + 1..));
-        let attached = after_letter.into_iter().chain(after_signs);
-        let attached = attached.filter(|text| !text.is_empty() && !text.starts_with('-'));
+        let attached = names_in(value)
+            .skip(1)
+            .filter(|text| !text.starts_with('-'));
         let following = arguments.get(index + 1..).unwrap_or_default();
         let following = joined(following.iter().map(|word| word.text.as_str()));
         let attached = attached.map(move |text| format!("{text} {following}"));
@@ -181,7 +189,8 @@ fn scripts_in(arguments: &[PartWord]) -> impl Iterator<Item = String> {
 /// The value of a variable that programs run as a command line.
 fn script_of(assignment: &PartAssignment) -> Option<String> {
     let is_run = programs::RUN_VARIABLES.contains(&assignment.name);
-    assignment.value.clone().filter(|_| is_run)
+    let value = assignment.value.as_ref().filter(|_| is_run)?;
+    Some(value.trim_start_matches('!').to_owned())
 }
 
 /// Whether a shell with these arguments runs what it reads from standard input. What is not known may be

@@ -17,11 +17,20 @@ const NUMERIC: &str = "break continue exit return shift";
 /// Returns the first thing found in a command line that bash, zsh and dash do not read alike, given the
 /// commands that bash finds in it.
 pub fn differs_between_shells(command: &str, parts: &[CommandPart]) -> Option<&'static str> {
+    // A pattern of `case` closes no parenthesis that the pass has seen.
+    if command.contains("case") && command.contains("$(") {
+        return Some("`case` beside a substitution");
+    }
     let in_text = Scan {
         rest: command,
+        previous: '\n',
         in_quotes: false,
+        outer: Vec::new(),
         begins_word: true,
+        begins_command: true,
+        is_assignment: false,
         after_for: false,
+        is_redirected: false,
     };
     in_text
         .run()
@@ -57,12 +66,24 @@ fn is_zsh_parameter(name: &str) -> bool {
 /// The state of the pass over the text.
 struct Scan<'text> {
     rest: &'text str,
+    previous: char,
     /// Inside of double quotes.
     in_quotes: bool,
+    /// The same for each parenthesis that is open.
+    outer: Vec<bool>,
     begins_word: bool,
+    /// The next word is the name of a command, an assignment or a keyword.
+    begins_command: bool,
+    /// In the value of an assignment, which no shell splits.
+    is_assignment: bool,
     /// The next word is the variable of a loop.
     after_for: bool,
+    /// Standard output of the command is redirected; zsh writes to a following pipe as well.
+    is_redirected: bool,
 }
+
+/// Words after which a command begins.
+const KEYWORDS: &str = "if then elif else while until do !";
 
 impl Scan<'_> {
     fn run(mut self) -> Option<&'static str> {
@@ -72,47 +93,92 @@ impl Scan<'_> {
             match first {
                 '\\' => length += after.chars().next().map_or(0, char::len_utf8),
                 '"' => self.in_quotes = !self.in_quotes,
+                '`' if self.in_quotes => return Some("backticks in quotes"),
                 '\'' if !self.in_quotes => length += after.find('\'').map_or(0, |end| end + 1),
-                '$' | '`' => {
-                    if let Some(problem) = different_expansion(after) {
+                '$' if after.starts_with("((") => length = 3,
+                '$' if after.starts_with('(') => {
+                    self.open();
+                    length = 2;
+                }
+                '$' => {
+                    let may_split = !self.in_quotes && !self.is_assignment;
+                    if let Some(problem) = different_expansion(after, may_split) {
                         return Some(problem);
                     }
                 }
                 _ if self.in_quotes => {}
                 '#' if self.begins_word => length = self.rest.find('\n').unwrap_or(self.rest.len()),
                 _ => {
-                    if let Some(problem) = self.different_outside_of_quotes() {
-                        return Some(problem);
+                    let problem = self.different_outside_of_quotes();
+                    if problem.is_some() {
+                        return problem;
                     }
-                    if self.rest.starts_with("{}") {
-                        length = 2;
-                    } else if self.begins_word {
-                        let name = identifier_length(self.rest);
-                        let word = self.rest.get(..name).unwrap_or_default();
-                        let is_set = self.after_for || self.rest[name..].starts_with('=');
-                        if is_set && is_zsh_parameter(word) {
-                            return Some("a variable that means something to zsh");
-                        }
-                        self.after_for = word == "for" || (self.after_for && name == 0);
-                        length = length.max(name);
-                    }
+                    length = self.outside_of_quotes(first);
                 }
             }
-            let is_blank = first.is_ascii() && ends_word(first as u8) && first != '`';
-            self.begins_word = is_blank && !self.in_quotes;
+            let is_blank = first.is_ascii() && ends_word(first as u8);
+            let has_ended = is_blank || (first == '$' && length == 2);
+            self.is_assignment &= !has_ended || self.in_quotes;
+            self.begins_word = has_ended && !self.in_quotes;
+            self.previous = first;
             self.rest = self.rest.get(length..).unwrap_or_default();
         }
         None
+    }
+
+    fn open(&mut self) {
+        self.outer.push(self.in_quotes);
+        self.in_quotes = false;
+        self.begins_command = true;
+        self.is_redirected = false;
+    }
+
+    /// Takes what follows, which begins with `first`; returns its length.
+    fn outside_of_quotes(&mut self, first: char) -> usize {
+        match first {
+            '(' => self.open(),
+            ')' => self.in_quotes = self.outer.pop().unwrap_or(false),
+            '>' => {
+                let is_other = self.previous.is_ascii_digit() && self.previous != '1';
+                self.is_redirected |= !is_other && !self.rest.starts_with(">&");
+            }
+            _ => {}
+        }
+        if matches!(first, ';' | '|' | '&' | '\n' | '(' | ')' | '`') {
+            self.is_redirected = false;
+            self.begins_command = true;
+        } else if self.begins_word && !first.is_ascii_whitespace() {
+            let name = identifier_length(self.rest);
+            let (word, rest) = self.rest.split_at(name);
+            self.is_assignment = self.begins_command && name > 0 && rest.starts_with('=');
+            let is_keyword = KEYWORDS.split(' ').any(|keyword| keyword == word) || first == '!';
+            self.begins_command &= self.is_assignment || is_keyword;
+            self.after_for = word == "for";
+            return name.max(if self.rest.starts_with("{}") {
+                2
+            } else {
+                first.len_utf8()
+            });
+        } else if self.rest.starts_with("{}") {
+            return 2;
+        }
+        first.len_utf8()
     }
 
     fn different_outside_of_quotes(&self) -> Option<&'static str> {
         let rest = self.rest;
         let begins = |texts: &[&str]| texts.iter().any(|text| rest.starts_with(text));
         let second = rest.chars().nth(1);
-        if rest.starts_with(['{', '}']) && !begins(&["{}"]) {
+        let (word, behind) = rest.split_at(identifier_length(rest));
+        let is_set = self.begins_word && (self.after_for || behind.starts_with('='));
+        if is_set && is_zsh_parameter(word) {
+            Some("a variable that means something to zsh")
+        } else if rest.starts_with(['{', '}']) && !begins(&["{}"]) {
             Some("braces outside of quotes")
         } else if begins(&["<(", ">(", "<<<", "&>", "|&", "<>", ">|", "(("]) {
             Some("a construct that not all shells have")
+        } else if rest.starts_with('|') && !begins(&["||"]) && self.is_redirected {
+            Some("a pipe behind a redirection")
         } else if rest.starts_with(">&") && !second_is_descriptor(rest) {
             Some("`>&` with something other than a descriptor")
         } else if self.begins_word
@@ -137,8 +203,14 @@ fn second_is_descriptor(text: &str) -> bool {
     })
 }
 
-/// What is different about an expansion, given the text behind its first character.
-fn different_expansion(after: &str) -> Option<&'static str> {
+/// What is different about an expansion, given the text behind its first character. `may_split` says
+/// whether bash splits its value into words, as zsh does not.
+fn different_expansion(after: &str, may_split: bool) -> Option<&'static str> {
+    let is_word =
+        after.starts_with(|first: char| first.is_ascii_alphanumeric() || "_{@*".contains(first));
+    if may_split && is_word && !after.starts_with("{#") {
+        return Some("a variable outside of quotes, which zsh does not split");
+    }
     if after.starts_with(['\'', '"', '[']) {
         return Some("quotes or brackets behind `$`");
     }
@@ -182,6 +254,19 @@ fn different_command(part: &CommandPart) -> Option<&'static str> {
             value.is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
         };
         let differs = match name {
+            "echo" => values.any(|value| {
+                value.is_some_and(|text| {
+                    text.contains('\\') || (text.starts_with("-") && text != "-n")
+                })
+            }),
+            "[" | "test" => {
+                let is_other =
+                    |value: Option<&str>| matches!(value, Some("-t" | "-v" | "-R" | "-o" | "-a"));
+                // `[ "$x" "$y" ]` may be `[ -t … ]`.
+                let is_unknown = values.clone().next().is_some_and(|first| first.is_none());
+                let operands = values.clone().filter(|value| *value != Some("]")).count();
+                values.any(is_other) || (is_unknown && operands == 2)
+            }
             "read" => !values.all(|value| {
                 value.is_some_and(|text| {
                     text == "-r"
@@ -251,6 +336,15 @@ mod tests {
             "printf %q x",
             "time ls",
             "ls >& /dev/null",
+            "echo \"$(path=bin; ls)\"",
+            "echo \"$(ls \"{a,b}\" {a,b})\"",
+            "x='a b'; cat $x",
+            "ls >/dev/null | wc -l",
+            "echo 'a\\nb'",
+            "[ -t 'a[$(id)]' ]",
+            "set -o pipefail",
+            "echo $x['$(id)']",
+            "printf '%d' \"$(cat a)\"",
         ] {
             assert!(differs(command), "{command}");
         }
@@ -264,9 +358,11 @@ mod tests {
             "cd src && wc -l *.rs; echo done",
             "grep -rn \"fn main\" . 2>/dev/null || true",
             "find . -name '*.rs' -exec grep -l x {} +",
+            "echo \"$(wc -l \"a b\" | head -1)\" done",
             "for f in *.md; do echo \"== $f: ${#f}\"; cat \"$f\"; done",
             "if [ -f a ] && [ \"$(wc -l < a)\" -gt 3 ]; then echo \"it's\"; fi # {x}",
-            "x=1; echo \"${x:-y}:$x ${x%.rs} $((1 + 2))\" '{}' $? $#",
+            "x=1 y=$x; echo \"${x:-y}:$x ${x%.rs} $((1 + 2))\" '{}' $? $#",
+            "ls 2>/dev/null | wc -l; ls >/dev/null; ls 2>&1 | head -3",
             "cat <<EOF\nplain text\nEOF",
             "case a in a|b) echo x ;; esac",
             "printf '%s %-5s\\n' \"$x\" 3",

@@ -55,8 +55,13 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
     if !analysis.verdict.is_read_only() {
         return analysis;
     }
+    let path = context.environment.get("PATH").unwrap_or_default();
+    let has_relative_path = std::env::split_paths(path).any(|entry| !entry.is_absolute());
     // Before git is asked anything, since that may be a program of the workspace.
     let refusal = match &analysis.language {
+        _ if has_relative_path && !context.shell.keeps_git_from_writing => {
+            Some("the working directory may be in the shell's `PATH`".to_owned())
+        }
         Some(name) if !context.is_protected() => Some(format!(
             "`{name}` only counts as reading where the kernel enforces it"
         )),
