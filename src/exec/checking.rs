@@ -334,7 +334,7 @@ impl Checked<'_> {
             self.decided.by = by_hook(HookEvent::PreToolUse);
             self.decided.parts.clear();
             self.decided.remedy = None;
-            self.assessment.why = reason.trim().to_owned();
+            reason.trim().clone_into(&mut self.assessment.why);
         }
         self.denied()
     }

@@ -211,7 +211,7 @@ impl Hooks {
         names: &[&str],
         request: Option<&Request<'_>>,
     ) -> Vec<&Handler> {
-        let fires = |handler: &&Handler| {
+        let is_due = |handler: &&Handler| {
             handler.event == event
                 && (names.is_empty() || names.iter().any(|name| handler.matcher.matches(name)))
                 && match (&handler.condition, request) {
@@ -221,7 +221,7 @@ impl Hooks {
                 }
         };
         let mut fired: Vec<&Handler> = Vec::new();
-        for handler in self.handlers.iter().filter(fires) {
+        for handler in self.handlers.iter().filter(is_due) {
             // The same one may have several matchers, and be in several files.
             if !fired.iter().any(|other| other.does_the_same(handler)) {
                 fired.push(handler);

@@ -218,7 +218,7 @@ impl Rules {
         match rules.as_deref() {
             Some([]) => Some(reads_only()),
             Some([rule, ..]) => Some(by_rule(rule)),
-            None => accepts_edits.then(|| (Decision::Allow, DecidedBy::Mode { mode })),
+            None => accepts_edits.then_some((Decision::Allow, DecidedBy::Mode { mode })),
         }
     }
 

@@ -20,6 +20,7 @@ static PROTECTED: LazyLock<Gitignore> = LazyLock::new(|| {
 static SYSTEM: LazyLock<Gitignore> =
     LazyLock::new(|| patterns(include_str!("tables/system.txt").lines()));
 
+#[expect(clippy::expect_used, reason = "the tables are part of the program")]
 fn patterns(lines: impl Iterator<Item = &'static str>) -> Gitignore {
     let mut patterns = GitignoreBuilder::new("/");
     // File systems may not tell letters apart by case.

@@ -563,7 +563,8 @@ fn a_denial_names_what_decided() {
         (by, run.content("a"))
     };
     let by_hook = json!({"hook": "PreToolUse"});
-    let rows: [(Option<&str>, &[&str], &str, Value, &str); 6] = [
+    type Row<'a> = (Option<&'a str>, &'a [&'a str], &'a str, Value, &'a str);
+    let rows: [Row<'_>; 6] = [
         (
             None,
             &[],

@@ -52,7 +52,7 @@ fn assessed(session: &Session, command: &str) -> Assessment {
 }
 
 fn reads(session: &Session, command: &str) -> bool {
-    assessed(&session, command).access == Access::reads_world()
+    assessed(session, command).access == Access::reads_world()
 }
 
 #[test]
