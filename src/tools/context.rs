@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -48,6 +48,18 @@ pub struct ToolContext {
     pub web: Arc<Web>,
     /// Times for records; never for deadlines.
     pub clock: Arc<dyn Clock>,
+}
+
+impl ToolContext {
+    /// Whether a directory exists and the shell may be in it, links resolved.
+    pub(crate) fn allows_directory(&self, directory: &Path) -> bool {
+        let Ok(directory) = directory.canonicalize() else {
+            return false;
+        };
+        let mut allowed = self.allowed_directories.iter();
+        let is_below = |allowed: PathBuf| directory.starts_with(allowed);
+        directory.is_dir() && allowed.any(|allowed| allowed.canonicalize().is_ok_and(is_below))
+    }
 }
 
 /// `BASH_DEFAULT_TIMEOUT_MS`, `BASH_MAX_TIMEOUT_MS`.
