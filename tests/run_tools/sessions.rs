@@ -97,14 +97,15 @@ fn the_file_that_a_stream_names_is_a_part_of_its_identity() {
 #[test]
 fn a_stream_without_an_id_belongs_to_the_session_that_is_recorded() {
     let bench = bench();
-    let round = |call: String| {
-        let script =
-            format!("(cd q1; turnpipe {RUN} --session s.jsonl | turnpipe session append s.jsonl)");
+    let round = |seed: u8, call: String| {
+        let script = format!(
+            "(export TURNPIPE_ID_SEED={seed}; cd q1; turnpipe {RUN} --session s.jsonl | turnpipe session append s.jsonl)"
+        );
         let run = bench.shell_with_input(&script, call.as_bytes());
         assert_eq!((run.status, &*run.stderr), (Some(0), ""), "{run:?}");
         run
     };
-    let _ = round(bash("a", "cd sub"));
+    let _ = round(1, bash("a", "cd sub"));
     let ids = || -> Vec<Value> {
         let text = bench.read("q1/s.jsonl");
         let records = text
@@ -114,11 +115,11 @@ fn a_stream_without_an_id_belongs_to_the_session_that_is_recorded() {
     };
     let first = ids()[0].clone();
     assert_ne!(first, "s");
-    assert!(round(bash("b", "pwd")).content("b").ends_with("/q1/sub"));
+    assert!(round(2, bash("b", "pwd")).content("b").ends_with("/q1/sub"));
     assert!(ids().iter().all(|id| *id == first), "{:?}", ids());
     // A new file of the same name is a new session.
     std::fs::remove_file(bench.work().join("q1/s.jsonl")).unwrap();
-    assert!(round(bash("c", "pwd")).content("c").ends_with("/q1"));
+    assert!(round(3, bash("c", "pwd")).content("c").ends_with("/q1"));
     assert_ne!(ids()[0], first);
 }
 
