@@ -23,20 +23,25 @@ if [ -s "$session" ]; then
 fi
 
 work=$(mktemp -d) || exit 74
+interrupted=
 trap 'rm -rf "$work"' EXIT
+trap 'interrupted=yes' INT TERM HUP
 
 # Each round is one reply: its calls start while the model still speaks. All is recorded before it is
 # passed on, so that the next round can read it. What is said goes to the model in the first round only.
 rounds() {
+    # A subshell starts without the traps. The stages end by themselves, and then the round does.
+    trap 'interrupted=yes' INT TERM HUP
     set -- --prompt "$prompt"
     while :; do
         # shellcheck disable=SC2086 # options are words
         turnpipe turn --session "$session" --max-turns "${MAX_TURNS:-50}" ${TURN_OPTIONS-} "$@" </dev/null |
-            turnpipe run-tools --permission-prompt "$ASK" ${TOOL_OPTIONS-} |
+            turnpipe run-tools --session "$session" --permission-prompt "$ASK" ${TOOL_OPTIONS-} |
             turnpipe session append "$session" --exit-status
         status=$?
         set --
         [ $status -eq 0 ] || break
+        [ -z "$interrupted" ] || { status=11 && break; }
     done
     echo "$status" >"$work/status"
 }
@@ -44,7 +49,7 @@ rounds() {
 # Labels are made beside the rounds: that of one batch while the model answers to its results. Each is
 # recorded as it comes, in `$session.turnpipe.jsonl`: the rounds write to the session meanwhile.
 rounds | turnpipe --quiet summarize-batch --record "$session"
-[ ! -s "$session" ] || turnpipe --quiet title --auto --write "$session" >/dev/null
+[ ! -s "$session" ] || [ -n "$interrupted" ] || turnpipe --quiet title --auto --write "$session" >/dev/null
 
 status=$(cat "$work/status")
 [ "$status" -ne 10 ] || exit 0

@@ -15,13 +15,15 @@ use crate::permission::Mode;
 use crate::process::Spawners;
 use crate::tools::ToolContext;
 
-/// The hooks of the settings files; none if there are none. Warnings are printed.
+/// The hooks of the settings files for a session recorded in `transcript`; none if there are none.
+/// Warnings are printed.
 ///
 /// # Errors
 /// They are malformed.
 pub(super) fn hooks(
     settings: &PermissionSettings,
     context: &ToolContext,
+    transcript: Option<&Path>,
     globals: &Globals,
     io: &Io,
 ) -> Result<Option<RunHooks>, UsageError> {
@@ -30,7 +32,10 @@ pub(super) fn hooks(
         return Ok(None);
     }
     let (spawners, project) = (&context.spawners, &context.home_directory);
-    let runner = hook_runner(spawners, &context.environment, project, globals, io)?;
+    let runner = HookRunner {
+        transcript: transcript.and_then(|path| std::path::absolute(path).ok()),
+        ..hook_runner(spawners, &context.environment, project, globals, io)?
+    };
     Ok(Some(RunHooks { hooks, runner }))
 }
 
@@ -77,6 +82,7 @@ pub(super) fn hook_runner(
         spawners: Arc::clone(spawners),
         environment,
         project: project.to_owned(),
+        transcript: None,
         client: Arc::new(Client::new(http)),
         engine: Engine::default(),
         clock: Arc::clone(&io.clock),

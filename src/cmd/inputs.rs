@@ -13,10 +13,16 @@ use super::output::{Form, RecordWriter};
 use super::session_names::NamedSession;
 use super::{Outcome, UsageError};
 use crate::io::{Input, Io, Messages};
-use crate::jsonl::WriteError;
+use crate::jsonl::{Mapping, WriteError};
 use crate::session::Session;
 use crate::wire::Understanding;
 use crate::wire::records::SessionErrorRecord;
+
+/// The id that is recorded in a session file, if it can be read.
+pub(super) fn recorded_id(path: &Path) -> Option<String> {
+    let session = Session::open(path).ok()?;
+    session.summary(Mapping::Allowed).ok()?.session_id
+}
 
 /// Reports the inputs that cannot be used.
 pub(super) struct InputErrors {

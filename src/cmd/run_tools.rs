@@ -16,7 +16,7 @@ use clap::Args;
 use super::advisor_arguments::AdvisorArguments;
 use super::command::Run;
 use super::guards;
-use super::inputs::{directory, report_foreign_stream, take_stdin};
+use super::inputs::{directory, recorded_id, report_foreign_stream, take_stdin};
 use super::lane_arguments::LaneArguments;
 use super::mcp_arguments::McpArguments;
 use super::permission_arguments::permissions;
@@ -37,7 +37,7 @@ use crate::jsonl::{Prefilter, UnwantedLines};
 use crate::model::KeyCheck;
 use crate::process::{Spawners, report_departure, report_end_signals};
 use crate::session::{Scope, Session};
-use crate::state::ReadLog;
+use crate::state::{ReadLog, SessionScope};
 use crate::tools::{
     ChildVariables, DecisionContext, Input as ToolInput, Registry, ShellGuarantees, ToolContext,
     Web,
@@ -102,8 +102,8 @@ pub(super) struct RunToolsArguments {
     judge: Option<String>,
     #[command(flatten)]
     advisor: AdvisorArguments,
-    /// The session file with the conversation before, for the judge and the advisor; it may still be
-    /// missing
+    /// The session file, which may still be missing: its state is used and updated, hooks get its path,
+    /// the judge and the advisor read the conversation in it
     #[arg(long, value_name = "FILE")]
     session: Option<PathBuf>,
     /// How many calls run at once [default: 10]
@@ -128,7 +128,8 @@ pub(super) struct RunToolsArguments {
     /// said, unless `--no-echo` is given, and the results of each turn
     #[arg(long, value_enum, value_name = "API", conflicts_with = "plan")]
     results: Option<Dialect>,
-    /// The session whose state is used and updated
+    /// The id of the session whose state is used and updated, in this directory or of the file
+    /// [default: that of the stream or the file]
     #[arg(long, value_name = "ID")]
     session_id: Option<String>,
     /// The directory that holds the state
@@ -195,7 +196,7 @@ impl Run for RunToolsArguments {
             names.collect::<Result<_, _>>()
         });
         let tools_only = tools_only.transpose()?;
-        let options = self.options(&settings, globals.quiet, io);
+        let options = self.options(&settings, &here, globals.quiet, io);
         let (lane, _temporary) = self.lane.lane(SPAWNER_THREADS, &settings)?;
         let permissions = permissions(&self.permissions, &here, globals, io)?;
         let context = self.context(here, &permissions, &settings, lane, io)?;
@@ -228,7 +229,7 @@ impl Run for RunToolsArguments {
         let lifecycle = Lifecycle {
             registry,
             mode: permissions.mode,
-            hooks: guards::hooks(&permissions, &context, globals, io)?,
+            hooks: guards::hooks(&permissions, &context, self.session.as_deref(), globals, io)?,
             judge,
             rules: permissions.rules.into(),
             anchor: context.home_directory.clone(),
@@ -286,7 +287,7 @@ fn watch(channels: &Channels, io: &mut Io) -> anyhow::Result<()> {
 }
 
 impl RunToolsArguments {
-    fn options(&self, settings: &Settings, quiet: bool, io: &Io) -> Options {
+    fn options(&self, settings: &Settings, here: &Path, quiet: bool, io: &Io) -> Options {
         let run = io.ids.uuid().simple().to_string();
         Options {
             call_ids: format!("call_{}", &run[run.len() - 12..]),
@@ -311,6 +312,10 @@ impl RunToolsArguments {
             dedup: if self.dedup { Dedup::On } else { Dedup::Off },
             timeout: self.timeout,
             session_id: self.session_id.clone().map(SessionId),
+            file_id: self.session.as_deref().map(|path| {
+                SessionId(recorded_id(path).unwrap_or_else(|| io.ids.uuid().to_string()))
+            }),
+            session_scope: SessionScope::of(self.session.as_deref().unwrap_or(here)),
             start_directory: match self.cwd {
                 Some(_) => StartDirectory::Given,
                 None => StartDirectory::Kept,

@@ -3,19 +3,20 @@
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::Instant;
 
 use anyhow::Context;
 use clap::Args;
 use serde_json::Value;
 
 use super::command::Run;
-use super::inputs::{report_foreign_stream, session_to_write, take_stdin};
+use super::inputs::{recorded_id, report_foreign_stream, session_to_write, take_stdin};
 use super::output::{self, RecordWriter};
 use super::progress::{Counting, ProgressLine};
 use super::{Globals, Outcome, UsageError};
 use crate::io::{Input, Io, Messages};
 use crate::jsonl::{Mapping, Piece, Prefilter, Reader, WriteError, Writer};
-use crate::process::{EndSignal, report_end_signals};
+use crate::process::{EndRequests, EndSignal, report_end_signals};
 use crate::session::durable::{FileSystems, RecordError, RecordFailure, Sync};
 use crate::session::record::{
     Continuation, ForeignSession, Moment, Ownership, Recorded, SessionFacts, Transcript, TurnWatch,
@@ -50,7 +51,7 @@ pub(super) struct SessionAppendArguments {
     /// The session file
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The session's id [default: that of the stream or the file, else the file's name]
+    /// The session's id [default: that of the stream or the file, else a new one]
     #[arg(long, value_name = "ID")]
     session_id: Option<String>,
     /// What must survive a crash of the machine
@@ -89,7 +90,8 @@ impl Run for SessionAppendArguments {
             session_id: self
                 .session_id
                 .clone()
-                .unwrap_or_else(|| self.name_of_file()),
+                .or_else(|| recorded_id(&self.file))
+                .unwrap_or_else(|| io.ids.uuid().to_string()),
             directory: directory.display().to_string(),
         };
         let writer = if self.no_echo {
@@ -158,13 +160,6 @@ impl SessionAppendArguments {
             FileSystems::Local
         }
     }
-
-    fn name_of_file(&self) -> String {
-        self.file
-            .file_stem()
-            .map(|stem| stem.to_string_lossy().into_owned())
-            .unwrap_or_default()
-    }
 }
 
 /// Where records go.
@@ -194,11 +189,10 @@ struct Recording<'a> {
 }
 
 impl Recording<'_> {
-    /// Runs to the end of the input. The first interrupt is for the stages before this one, whose
-    /// last records must not be lost (`docs/protocol.md`, Interrupts and deadlines); a second one
-    /// ends it.
+    /// Runs to the end of the input, or until signals insist (`docs/protocol.md`, Interrupts and
+    /// deadlines).
     fn drive(&mut self, events: &Receiver<LoopEvent>) -> anyhow::Result<Option<EndSignal>> {
-        let mut interrupted = false;
+        let mut requests = EndRequests::default();
         loop {
             let event = if let Ok(event) = events.try_recv() {
                 event
@@ -223,8 +217,11 @@ impl Recording<'_> {
                     return Ok(None);
                 }
                 LoopEvent::Failed(error) => return Err(error).context("cannot read input"),
-                LoopEvent::Signal(EndSignal::Interrupt) if !interrupted => interrupted = true,
-                LoopEvent::Signal(signal) => return Ok(Some(signal)),
+                LoopEvent::Signal(signal) => {
+                    if requests.insist(Instant::now()) {
+                        return Ok(Some(signal));
+                    }
+                }
             }
         }
     }

@@ -25,7 +25,7 @@ use crate::session::{
     Depth, ExportError, ExportFolder, Filter, Listed, Listing, Prices, Scope, Session, Sessions,
     list, subagent_files,
 };
-use crate::text::counted;
+use crate::text::{counted, terminal_safe_line};
 
 /// Export sessions as pages with an index
 ///
@@ -145,7 +145,7 @@ impl Run for SessionExportArguments {
                 0 => "no sessions to export".to_owned(),
                 _ => format!(
                     "{}: {}, {} written",
-                    index.display(),
+                    terminal_safe_line(&index.display().to_string()),
                     counts.join(", "),
                     written.len()
                 ),

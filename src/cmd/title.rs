@@ -20,7 +20,7 @@ use crate::model::Request;
 use crate::session::{ManualTitle, TitleSource};
 use crate::side::prompts;
 use crate::side::title::TitleStyle;
-use crate::state::{SessionState, StateRoot};
+use crate::state::{SessionKey, SessionScope, SessionState, StateRoot};
 use crate::wire::SessionId;
 use crate::wire::records::{SideExtension, TitleRecord};
 
@@ -127,9 +127,9 @@ impl PerSession for Titles<'_> {
         self.maker.title(excerpt)
     }
 
-    fn of_session(&self, _: &Path, session: &Conversation) -> Result<Written, NoResult> {
+    fn of_session(&self, path: &Path, session: &Conversation) -> Result<Written, NoResult> {
         let arguments = self.arguments;
-        self.may_begin(session)?;
+        self.may_begin(path, session)?;
         let maker = &self.maker;
         let made = session.make(maker, |excerpt| maker.title(excerpt));
         if !arguments.write {
@@ -197,12 +197,16 @@ impl Titles<'_> {
     ///
     /// # Errors
     /// Why not.
-    pub(super) fn may_begin(&self, session: &Conversation) -> Result<(), NoResult> {
+    pub(super) fn may_begin(&self, path: &Path, session: &Conversation) -> Result<(), NoResult> {
         let arguments = self.arguments;
         let source = session.facts.title.as_ref().map(|title| title.source);
         let is_manual = source == Some(TitleSource::Manual);
         if arguments.auto {
-            self.may_start(source, session.facts.session_id.as_deref())?;
+            let key = session.facts.session_id.as_deref().map(|id| SessionKey {
+                id: SessionId::from(id),
+                scope: SessionScope::of(path),
+            });
+            self.may_start(source, key.as_ref())?;
         } else if arguments.write && is_manual && !arguments.replace {
             return Err(Reason::ManualTitle.into());
         }
@@ -213,15 +217,15 @@ impl Titles<'_> {
     fn may_start(
         &self,
         title: Option<TitleSource>,
-        session_id: Option<&str>,
+        session: Option<&SessionKey>,
     ) -> Result<(), NoResult> {
         match title {
             Some(TitleSource::Manual) => return Err(Reason::ManualTitle.into()),
             Some(TitleSource::Auto) => return Err(Reason::AlreadyTitled.into()),
             Some(TitleSource::Summary) | None => {}
         }
-        let directory = session_id
-            .map(|id| self.state.session(&SessionId::from(id)))
+        let directory = session
+            .map(|session| self.state.session(session))
             .transpose()
             .map_err(unreadable)?;
         if let Some(directory) = &directory {

@@ -128,7 +128,7 @@ impl Titles<'_> {
             if waiting.contains(path.as_path()) {
                 return Err(Reason::InBatch.into());
             }
-            self.may_begin(&conversation)?;
+            self.may_begin(&path, &conversation)?;
             let request = self.request(&conversation.excerpt);
             let request = request.ok_or(Reason::EmptyHistory)?;
             Ok(asker.provider.body(&request, Delivery::Whole))

@@ -26,11 +26,12 @@ use crate::model::{
 use crate::results::persist;
 use crate::session::Prices;
 use crate::session::record::Moment;
+use crate::state::{SessionKey, SessionScope};
 use crate::tools::{Registry, TOOL_SEARCH};
 use crate::turn::{Assembly, History, Limits, Scribe, system_prompt};
 use crate::wire::SessionId;
 use crate::wire::records::{
-    ContentReplacementRecord, InitSubtype, Replacement, TurnInitRecord, VersionOnly,
+    ContentReplacementRecord, InitSubtype, Replacement, TurnInitExtension, TurnInitRecord,
 };
 
 /// Ask the main model for its next reply
@@ -54,7 +55,7 @@ pub(super) struct TurnArguments {
     /// The instructions for the model [default: short ones for a coding agent]
     #[arg(long, value_name = "FILE")]
     system: Option<PathBuf>,
-    /// The session's id [default: that of the conversation, else the file's name, else a new one]
+    /// The session's id [default: that of the conversation, else a new one]
     #[arg(long, value_name = "ID")]
     session_id: Option<String>,
     /// Also write the parts of each block as they come
@@ -118,7 +119,7 @@ impl Run for TurnArguments {
         let prices = prices.map_err(UsageError::reason)?;
         self.check_budget(&model, &prices)?;
         let moment = Moment::of(io);
-        let session_id = self.session_id(&conversation, &moment);
+        let session = self.session_key(&conversation, &directory, &moment);
         let functions = {
             let registry = self.advisor.offer(registry(&settings)?, globals, io)?;
             let registry = self.mcp.add_servers(registry, &directory, globals, io)?;
@@ -128,10 +129,14 @@ impl Run for TurnArguments {
             functions?
         };
         let continuations = conversation.history.continuations();
-        let stop_hooks = self
-            .stop
-            .hooks(directory.clone(), continuations, globals, io)?;
-        let replaced = shorten(&mut conversation.history, &session_id, &settings, io);
+        let stop_hooks = self.stop.hooks(
+            directory.clone(),
+            self.session.as_deref(),
+            continuations,
+            globals,
+            io,
+        )?;
+        let replaced = shorten(&mut conversation.history, &session, &settings, io);
         let assembly = Assembly::new(conversation.history.call_ids());
         let limit = self.limits().reached(&conversation.spent(&prices));
         let given = Some(conversation.instructions).filter(|given| !given.is_empty());
@@ -140,11 +145,17 @@ impl Run for TurnArguments {
         let init = TurnInitRecord {
             subtype: InitSubtype::Only,
             cwd: directory.display().to_string(),
-            session_id: session_id.clone(),
+            session_id: session.id.clone(),
             tools: tools.collect(),
             model: model.clone(),
             uuid: moment.uuid(),
-            turnpipe: VersionOnly::default(),
+            turnpipe: TurnInitExtension {
+                session_file: self
+                    .session
+                    .as_ref()
+                    .map(|_| session.scope.digest().to_owned()),
+                ..TurnInitExtension::default()
+            },
         };
         let turns = conversation.history.into_turns(&model).map_err(|error| {
             UsageError::reason(error).with_hint("`--prompt TEXT` says something to the model")
@@ -172,7 +183,7 @@ impl Run for TurnArguments {
             writer.flush()?;
             return Ok(Outcome::Done);
         }
-        let scribe = Scribe::new(model, session_id, moment);
+        let scribe = Scribe::new(model, session.id, moment);
         writer.record(&init)?;
         if let Some(prompt) = self.prompt {
             writer.record(&scribe.prompt(prompt))?;
@@ -228,14 +239,18 @@ impl TurnArguments {
         Ok(conversation)
     }
 
-    fn session_id(&self, conversation: &TurnConversation, moment: &Moment) -> SessionId {
-        let of_file = || {
-            let stem = self.session.as_deref().and_then(Path::file_stem);
-            stem.map(|stem| stem.to_string_lossy().into_owned())
-        };
+    fn session_key(
+        &self,
+        conversation: &TurnConversation,
+        directory: &Path,
+        moment: &Moment,
+    ) -> SessionKey {
         let id = self.session_id.clone();
         let id = id.or_else(|| conversation.session_id.clone());
-        SessionId(id.or_else(of_file).unwrap_or_else(|| moment.uuid()))
+        SessionKey {
+            id: SessionId(id.unwrap_or_else(|| moment.uuid())),
+            scope: SessionScope::of(self.session.as_deref().unwrap_or(directory)),
+        }
     }
 
     fn limits(&self) -> Limits {
@@ -313,14 +328,14 @@ impl TurnArguments {
 /// Saves results that are too long together; returns what stands for them now.
 fn shorten(
     history: &mut History,
-    session_id: &SessionId,
+    session: &SessionKey,
     settings: &Settings,
     io: &Io,
 ) -> Vec<Replacement> {
     let mut replaced = Vec::new();
     history.shorten(|id, text| {
-        let session = settings.state_root.session(session_id);
-        let saved = session.and_then(|directory| {
+        let directory = settings.state_root.session(session);
+        let saved = directory.and_then(|directory| {
             persist(&directory, &id.into(), |sink| {
                 sink.write_all(text.as_bytes())
             })

@@ -1,6 +1,6 @@
 //! Hooks after a reply without calls, which may tell the model to go on.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
@@ -52,6 +52,7 @@ impl StopArguments {
     pub(super) fn hooks(
         &self,
         directory: PathBuf,
+        transcript: Option<&Path>,
         before: u64,
         globals: &Globals,
         io: &Io,
@@ -76,7 +77,10 @@ impl StopArguments {
         let variables = io.environment.with(&settings.environment);
         let spawners = Arc::new(Spawners::new(1));
         Ok(Some(StopHooks {
-            runner: hook_runner(&spawners, &variables, &directory, globals, io)?,
+            runner: HookRunner {
+                transcript: transcript.and_then(|path| std::path::absolute(path).ok()),
+                ..hook_runner(&spawners, &variables, &directory, globals, io)?
+            },
             hooks,
             cap: config.stop_hook_cap(),
             settings,
@@ -98,6 +102,7 @@ impl StopHooks {
     ) -> Stopped {
         let input = HookInput {
             session_id,
+            transcript: self.runner.transcript.as_deref(),
             directory: &self.directory,
             mode: self.settings.mode.name(),
         };

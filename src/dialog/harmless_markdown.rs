@@ -1,5 +1,5 @@
-//! Markdown that somebody else wrote, as a part of a page: it stays Markdown, but brings no HTML and
-//! loads no images.
+//! Markdown from a session, as a part of a page: it stays Markdown, but brings no HTML, loads no images,
+//! and links only to the web, to mail addresses and to files.
 
 use std::ops::Range;
 
@@ -11,10 +11,13 @@ use crate::text::{terminal_safe, terminal_safe_line};
 /// no longer spared.
 const MOST_ROUNDS: usize = 4;
 
-/// Text of several lines, in which tags and images outside of code show as they were typed. A fence
-/// that was left open is closed.
+/// Schemes that links may have.
+const SCHEMES: [&str; 3] = ["http://", "https://", "mailto:"];
+
+/// Text of several lines, in which tags, images and other links outside of code show as they were typed.
+/// A fence that was left open is closed.
 pub(super) fn harmless_markdown(text: &str) -> String {
-    let mut text = terminal_safe(text);
+    let mut text = with_closed_fence(terminal_safe(text));
     for round in 0..=MOST_ROUNDS {
         let code = if round < MOST_ROUNDS {
             code_in(&text)
@@ -27,10 +30,14 @@ pub(super) fn harmless_markdown(text: &str) -> String {
         }
         text = masked;
     }
-    if let Some(fence) = open_fence(&text) {
-        text = format!("{text}\n{fence}");
-    }
-    text
+    with_closed_fence(text)
+}
+
+/// The lines of a block quote. Parsers differ about code in it, so none is spared.
+pub(super) fn harmless_quote(text: &str) -> String {
+    let text = without_markup(&terminal_safe(text), &[]);
+    let lines = with_closed_fence(text);
+    lines.lines().map(|line| format!("> {line}\n")).collect()
 }
 
 /// One line, in which nothing is markup.
@@ -53,9 +60,13 @@ fn without_markup(text: &str, code: &[Range<usize>]) -> String {
     for (at, character) in text.char_indices() {
         while code.next_if(|range| range.end <= at).is_some() {}
         let is_code = code.peek().is_some_and(|range| range.start <= at);
-        let next = text[at + character.len_utf8()..].chars().next();
+        let next_text = &text[at + character.len_utf8()..];
+        let next = next_text.chars().next();
         let begins_tag = |next: char| next.is_ascii_alphabetic() || matches!(next, '/' | '!' | '?');
+        let ends_label = at > 0 && text.as_bytes()[at - 1] == b']';
         match character {
+            '(' if !is_code && ends_label && !is_link(next_text) => masked.push_str("&#40;"),
+            ':' if !is_code && ends_label && !is_link(next_text) => masked.push_str("&#58;"),
             '<' if !is_code && next.is_some_and(begins_tag) => masked.push_str("&lt;"),
             '!' if !is_code && next == Some('[') => masked.push_str("&#33;"),
             other => masked.push(other),
@@ -68,12 +79,52 @@ fn events(text: &str) -> impl Iterator<Item = (Event<'_>, Range<usize>)> {
     Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter()
 }
 
-/// Where code stands, in order.
+/// Whether the text of a link's target begins with an allowed scheme, or has none. References and escapes
+/// could hide one.
+fn is_link(text: &str) -> bool {
+    let target = text.trim_start_matches(|next: char| next.is_whitespace() || "<>".contains(next));
+    let is_bracketed = text[..text.len() - target.len()].contains('<');
+    let ends = |next: char| "/?#)".contains(next) || (next.is_whitespace() && !is_bracketed);
+    let head = target.split(ends).next().unwrap_or_default();
+    let is_allowed = |scheme: &&str| {
+        let start = target.get(..scheme.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    };
+    SCHEMES.iter().any(|scheme| is_allowed(&scheme)) || !head.contains([':', '&', '\\'])
+}
+
+/// Where code stands that every parser takes for code, in order: within a line, or between equal fences at
+/// the beginning of lines.
 fn code_in(text: &str) -> Vec<Range<usize>> {
     events(text)
-        .filter(|(event, _)| matches!(event, Event::Code(_) | Event::Start(Tag::CodeBlock(_))))
+        .filter(|(event, range)| match event {
+            Event::Code(_) => !text[range.clone()].contains('\n'),
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => is_plain(text, range),
+            _ => false,
+        })
         .map(|(_, range)| range)
         .collect()
+}
+
+/// Whether a fenced block is at the beginning of lines, has at most one word behind its first fence and
+/// nothing behind its last one, which is equal.
+fn is_plain(text: &str, block: &Range<usize>) -> bool {
+    let starts_line = text[..block.start].is_empty() || text[..block.start].ends_with('\n');
+    let mut lines = text[block.clone()].trim_end_matches('\n').lines();
+    let (Some(first), Some(last)) = (lines.next(), lines.next_back()) else {
+        return false;
+    };
+    let word = first.trim_start_matches(['`', '~']);
+    let is_word = |next: char| next.is_alphanumeric() || "_#.+-".contains(next);
+    starts_line && word.chars().all(is_word) && &first[..first.len() - word.len()] == last
+}
+
+/// The text, and the end of a fenced block that was left open.
+fn with_closed_fence(text: String) -> String {
+    match open_fence(&text) {
+        Some(fence) => format!("{text}\n{fence}"),
+        None => text,
+    }
 }
 
 /// The fence of a code block that what follows the text would belong to.
@@ -103,8 +154,61 @@ mod tests {
             matches!(
                 event,
                 Event::Html(_) | Event::InlineHtml(_) | Event::Start(Tag::Image { .. })
-            )
+            ) || matches!(event, Event::Start(Tag::Link { dest_url, .. }) if !is_safe(&dest_url))
         })
+    }
+
+    /// Whether browsers take it for a relative link, or for one of an allowed scheme.
+    fn is_safe(target: &str) -> bool {
+        let seen: String = target.chars().filter(|next| !next.is_control()).collect();
+        let seen = seen.trim_start().to_ascii_lowercase();
+        let scheme = seen.split(['/', '?', '#']).next().unwrap_or_default();
+        !scheme.contains(':') || SCHEMES.iter().any(|scheme| seen.starts_with(scheme))
+    }
+
+    #[test]
+    fn only_links_to_the_web_to_mail_and_to_files_are_links() {
+        let kept = [
+            "[a](http://x) [b](HTTPS://x 'y: z') [c](mailto:x@y)",
+            "[a](src/main.rs:12) [b](#c) [d](?e:f) [g](h)",
+            "[a]: https://x/y",
+            "- [ ] a: b",
+            "`[a](javascript:b)`",
+        ];
+        for text in kept {
+            assert_eq!(harmless_markdown(text), text);
+        }
+        let rows = [
+            ("[a](javascript:b)", "[a]&#40;javascript:b)"),
+            ("[a](\n> JavaScript:b)", "[a]&#40;\n> JavaScript:b)"),
+            ("[a]( data:text/html,b)", "[a]&#40; data:text/html,b)"),
+            ("[a](&#106;avascript:b)", "[a]&#40;&#106;avascript:b)"),
+            ("[a](javascript\\:b)", "[a]&#40;javascript\\:b)"),
+            ("[a](<\tj b:c>)", "[a]&#40;< j b:c>)"),
+            ("[a]: vbscript:b", "[a]&#58; vbscript:b"),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(harmless_markdown(text), expected);
+        }
+    }
+
+    #[test]
+    fn code_that_not_every_parser_takes_for_code_is_not_spared() {
+        let rows = [
+            (
+                "- a\n  ```html\n  <b>\n  ```",
+                "- a\n  ```html\n  &lt;b>\n  ```",
+            ),
+            ("a `b\n<c>`", "a `b\n&lt;c>`"),
+            ("```a b\n<c>\n```", "```a b\n&lt;c>\n```"),
+            ("```\n<c>\n````", "```\n&lt;c>\n````"),
+            ("    <c>", "    &lt;c>"),
+            ("~~~\n<c>", "~~~\n<c>\n~~~"),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(harmless_markdown(text), expected);
+        }
+        assert_eq!(harmless_quote("```\n<c>"), "> ```\n> &lt;c>\n> ```\n");
     }
 
     #[test]
@@ -129,7 +233,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_brings_markup(
-            said in prop::collection::vec("[<>a/= \"'!\\[\\]()`*_~|\n:#-]{0,40}", 1..4)
+            said in prop::collection::vec("([<>a/= \"'!\\[\\]()`*_~|\n:#\\\\-]|\\]\\(a:|\\]: |&#97;){0,40}", 1..4)
         ) {
             let said: Vec<String> = said.iter().map(|text| harmless_markdown(text)).collect();
             let page = said.join("\n\n## User\n\n");

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::gist::{gist, input_in_full};
-use super::harmless_markdown::{harmless_line, harmless_markdown};
+use super::harmless_markdown::{harmless_line, harmless_markdown, harmless_quote};
 use super::outline::{media_word, result_text};
 use super::text::{Density, word};
 use super::{Call, CallResult, Origin, Piece, Role, Subagent, ToolDetail};
@@ -59,9 +59,7 @@ impl Markdown<'_> {
                 let _ = write!(page, "## {heading}{time}\n\n{text}\n\n");
             }
             Piece::Thought(text, _) => {
-                for line in harmless_markdown(text.trim()).lines() {
-                    let _ = writeln!(page, "> {line}");
-                }
+                page.push_str(&harmless_quote(text.trim()));
                 page.push('\n');
             }
             Piece::Media(media, _) => {
@@ -123,15 +121,16 @@ fn add_result(result: &CallResult, page: &mut String) {
     add_block("text", result_text(result).trim_end(), page);
 }
 
-/// A code block below a list item, fenced by more back-ticks than it holds.
+/// A code block at the beginning of lines, fenced by more back-ticks than it holds. Some parsers find no
+/// fences within lists.
 fn add_block(language: &str, text: &str, page: &mut String) {
     let text = terminal_safe(text);
     let fence = "`".repeat(longest_run(&text, '`').max(2) + 1);
-    let _ = write!(page, "\n  {fence}{language}\n");
+    let _ = write!(page, "\n{fence}{language}\n");
     for line in text.lines() {
-        let _ = writeln!(page, "  {line}");
+        let _ = writeln!(page, "{line}");
     }
-    let _ = writeln!(page, "  {fence}");
+    let _ = writeln!(page, "{fence}");
 }
 
 /// Inline code that may hold back-ticks.
@@ -189,7 +188,7 @@ mod tests {
         };
         assert_eq!(
             FULL.piece(&Piece::Result(result, Place::default())),
-            "\n  *failed*\n\n  `````text\n  ````\n  code\n  ````\n  `````\n\n"
+            "\n  *failed*\n\n`````text\n````\ncode\n````\n`````\n\n"
         );
         assert_eq!(code("a`b"), "``a`b``");
         assert_eq!(code("`a"), "`` `a ``");
@@ -219,11 +218,11 @@ mod tests {
 
 - **\\!\\[x\\](http://a/b)** `<b>`
 
-  ```json
-  {
-    \"command\": \"<b>\"
-  }
-  ```
+```json
+{
+  \"command\": \"<b>\"
+}
+```
 
   *no result*
 

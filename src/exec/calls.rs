@@ -231,7 +231,7 @@ impl Calls {
         let context = session.context_for(call.children);
         let lifecycle = Arc::clone(&self.lifecycle);
         let events = self.events.clone();
-        let session = session.id().clone();
+        let session = session.key().clone();
         let threads = match work {
             Work::Resolve(_) => &self.resolvers,
             Work::Check(_) => &self.checkers,
@@ -250,7 +250,7 @@ impl Calls {
                 },
                 Work::Check(ready) => RunnerEvent::Prepared {
                     call: index,
-                    prepared: Box::new(lifecycle.check(&ready, &context, &session)),
+                    prepared: Box::new(lifecycle.check(&ready, &context, &session.id)),
                 },
                 Work::Run(ready) => {
                     let worked = || {
@@ -384,7 +384,7 @@ impl Calls {
             batch.begun = true;
             let members: Vec<Value> = std::mem::take(&mut batch.members).into_values().collect();
             let lifecycle = Arc::clone(&self.lifecycle);
-            let (context, id) = (Arc::clone(&session.context), session.id().clone());
+            let (context, id) = (Arc::clone(&session.context), session.key().id.clone());
             let (events, turn) = (self.events.clone(), *turn);
             let job = move |(): &()| {
                 let heard = lifecycle.after_batch(&members, &context, &id);

@@ -197,6 +197,7 @@ impl RunHooks {
         let directory = &occasion.context.directory;
         let input = HookInput {
             session_id: &occasion.session.0,
+            transcript: self.runner.transcript.as_deref(),
             directory,
             mode: occasion.mode.name(),
         };

@@ -107,16 +107,18 @@ impl Interruption {
 
     /// Why the run is over before its input is, if it is; asked while no call waits for its result.
     pub(super) fn ends_the_run(&self, stage: StageKind, now: Instant) -> Option<EndCause> {
-        match (self.signal, stage) {
-            (None, _) => self.time_is_up.then_some(EndCause::TimeUp),
-            (Some(EndSignal::Terminate), _) => Some(EndCause::Terminated),
-            (Some(_), _) if self.insisted => Some(EndCause::Interrupted),
-            (Some(_), StageKind::Active) => Some(EndCause::Interrupted),
-            (Some(_), StageKind::History) => None,
-            (Some(_), StageKind::Untouched) => {
-                (now >= self.idle_since + IDLE).then_some(EndCause::Interrupted)
-            }
-        }
+        let Some(signal) = self.signal else {
+            return self.time_is_up.then_some(EndCause::TimeUp);
+        };
+        let is_over = match stage {
+            StageKind::Active => true,
+            StageKind::History => self.insisted,
+            StageKind::Untouched => self.insisted || now >= self.idle_since + IDLE,
+        };
+        is_over.then_some(match signal {
+            EndSignal::Interrupt => EndCause::Interrupted,
+            EndSignal::Terminate => EndCause::Terminated,
+        })
     }
 
     /// Why the run is over when its input is.
@@ -145,10 +147,24 @@ pub(super) enum StageKind {
 mod tests {
     use super::*;
 
-    fn interrupted(now: Instant) -> Interruption {
+    fn signalled(signal: EndSignal, now: Instant) -> Interruption {
         let mut state = Interruption::new(None);
-        assert_eq!(state.signalled(EndSignal::Interrupt, now), Demand::Stop);
+        assert_eq!(state.signalled(signal, now), Demand::Stop);
         state
+    }
+
+    fn interrupted(now: Instant) -> Interruption {
+        signalled(EndSignal::Interrupt, now)
+    }
+
+    #[test]
+    fn a_later_stage_ignores_the_first_request_to_terminate() {
+        let now = Instant::now();
+        let state = signalled(EndSignal::Terminate, now);
+        let of = |stage| state.ends_the_run(stage, now);
+        assert_eq!(of(StageKind::Active), Some(EndCause::Terminated));
+        assert_eq!(of(StageKind::History), None);
+        assert_eq!(of(StageKind::Untouched), None);
     }
 
     #[test]

@@ -20,14 +20,14 @@ use super::judging::JudgeSeat;
 use crate::hooks::HookEvent;
 use crate::permission::{Action, Decided, Mode, Request, Rules};
 use crate::results::{ToolLimits, empty_result, persist, stale_read_hint, tool_use_error};
-use crate::state::StateRoot;
+use crate::state::{SessionKey, StateRoot};
 use crate::text::{terminal_safe_line, utf16_length};
 use crate::tools::{
     Access, Assessment, CallContext, CallStatus, Content, FullText, Input, LookupError,
     PreparedCall, Registry, Tool, ToolContext, ToolKind, ToolReply, Touch,
 };
 use crate::wire::records::{Decision, Permission, Verdict, VerdictAccess};
-use crate::wire::{Lane, Outcome, Parameter, SessionId, ToolCall, ToolUseId, parameters};
+use crate::wire::{Lane, Outcome, Parameter, ToolCall, ToolUseId, parameters};
 
 /// Everything that is the same for all calls of a run.
 pub struct Lifecycle {
@@ -371,13 +371,13 @@ impl Lifecycle {
         rules.decide(self.mode, request)
     }
 
-    /// Runs a call of the session `id` to its end on the calling thread. `worked` is told when the tool is
-    /// done and something else has to be waited for.
+    /// Runs a call of a session to its end on the calling thread. Calls `worked` when the tool is done and
+    /// hooks follow.
     pub(super) fn execute(
         &self,
         ready: &Ready,
         context: &CallContext<'_>,
-        id: &SessionId,
+        session: &SessionKey,
         worked: impl FnOnce(),
     ) -> Completed {
         let clock = &context.session.clock;
@@ -406,9 +406,9 @@ impl Lifecycle {
         if self.looks_at(&reply) {
             worked();
             let took = ended.saturating_sub(begun);
-            self.after(ready, &mut reply, took, context, id, &mut heard);
+            self.after(ready, &mut reply, took, context, &session.id, &mut heard);
         }
-        let mut completed = self.map(ready, context.id, reply, id);
+        let mut completed = self.map(ready, context.id, reply, session);
         completed.hear(heard);
         completed.permission = Some(permission);
         completed.sandbox = context.session.spawners.witnessed();
@@ -430,7 +430,7 @@ impl Lifecycle {
         ready: &Ready,
         id: &ToolUseId,
         reply: ToolReply,
-        session: &SessionId,
+        session: &SessionKey,
     ) -> Completed {
         let outcome = match reply.status {
             CallStatus::Ok => Outcome::Ok,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::{HistoryPolicy, Policy};
 use crate::jsonl::UnwantedLines;
+use crate::state::SessionScope;
 use crate::wire::{Dialect, SessionId, Understanding};
 
 /// Everything about a run that is decided before it starts.
@@ -33,6 +34,10 @@ pub struct Options {
     pub timeout: Option<Duration>,
     /// The session's id, if it was given.
     pub session_id: Option<SessionId>,
+    /// The id for a stream that names none, if there is a session file.
+    pub file_id: Option<SessionId>,
+    /// The session file, or else the directory in which the run starts.
+    pub session_scope: SessionScope,
     /// Where shell calls start.
     pub start_directory: StartDirectory,
     /// How the ids begin of calls that come without one: not as in any other run of the session.

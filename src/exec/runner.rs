@@ -21,12 +21,13 @@ use super::intake::{Arrival, Item};
 use super::interruption::{Demand, Interruption, StageKind};
 use super::lifecycle::Prepared;
 use super::plan::Plan;
-use super::session::{Naming, Session};
+use super::session::Session;
 use super::stream::Stream;
 use super::{EndCause, Lifecycle, Mode, Observer, Options, RunEnd, Trace};
 use crate::io::{Clock, Ids, Messages};
 use crate::jsonl::WriteError;
 use crate::process::{EndSignal, Spawners};
+use crate::state::SessionKey;
 use crate::tools::ToolContext;
 use crate::wire::records::ExecutorRecord;
 use crate::wire::{Event, SessionId, ToolUseId, Understanding};
@@ -90,16 +91,18 @@ pub fn run<Sink: Write>(
     let Dependencies {
         messages, clock, ..
     } = dependencies;
-    let naming = match &options.session_id {
-        Some(id) => Naming::Named(id.clone()),
-        None => Naming::Fresh(SessionId(dependencies.ids.uuid().to_string())),
+    let given = options.session_id.clone();
+    let has_name = given.is_some();
+    let key = SessionKey {
+        id: given.unwrap_or_else(|| SessionId(dependencies.ids.uuid().to_string())),
+        scope: options.session_scope.clone(),
     };
     let lifecycle = Arc::new(lifecycle);
     let emitter = Emitter::new(
         dependencies.sink,
         Arc::clone(&clock),
         dependencies.ids,
-        naming.id().clone(),
+        key.id.clone(),
         dependencies.listener,
         options,
     );
@@ -120,7 +123,8 @@ pub fn run<Sink: Write>(
         ),
         session: Session::new(
             context,
-            naming,
+            key,
+            has_name,
             options.start_directory,
             lifecycle.state_root.clone(),
         ),
@@ -135,7 +139,6 @@ pub fn run<Sink: Write>(
         understanding: Understanding::default(),
         shown: (0, 0, 0),
     };
-    runner.resume_session();
     let mut cause = match runner.drive() {
         Ok(cause) => cause,
         Err(WriteError::BrokenPipe) => EndCause::OutputGone,
@@ -306,10 +309,14 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
         let is_first_claim = self.options.mode == Mode::Execute && !self.claimed;
         if is_first_claim && self.stream.will_take_any(&item.events) {
-            self.claimed = true;
             for event in &item.events {
                 self.learn_session(event);
             }
+            if let Some(id) = &self.options.file_id {
+                self.name_session(id);
+            }
+            self.claimed = true;
+            self.resume_session();
             let record = ExecutorRecord::new(self.stream.call_ids().to_owned());
             self.output.emitter.write(record)?;
         }
@@ -323,7 +330,7 @@ impl<Sink: Write> Runner<'_, Sink> {
     fn react(&mut self, event: &Event) -> Result<(), WriteError> {
         self.stream.observe(event);
         match event {
-            Event::Session(_) => self.learn_session(event),
+            Event::Session(_) | Event::SessionFile(_) => self.learn_session(event),
             Event::Call(call) => {
                 if self.wants(&call.id) {
                     let weight = call.input.as_ref().map_or(0, |input| input.get().len());
@@ -373,14 +380,25 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
     }
 
-    /// Takes the session's name from the stream, unless it has one.
+    /// Takes what the stream says about its session. State is restored before the first call.
     fn learn_session(&mut self, event: &Event) {
-        if let Event::Session(id) = event
-            && !self.session.has_name()
-        {
+        match event {
+            Event::Session(id) => self.name_session(id),
+            Event::SessionFile(digest) if !self.claimed && self.options.file_id.is_none() => {
+                (self.session).set_scope(self.options.session_scope.part(digest));
+            }
+            _ => {}
+        }
+    }
+
+    /// Names the session, unless it has a name.
+    fn name_session(&mut self, id: &SessionId) {
+        if !self.session.has_name() {
             self.session.set_name(id.clone());
             self.output.emitter.set_session(id.clone());
-            self.resume_session();
+            if self.claimed {
+                self.resume_session();
+            }
         }
     }
 
@@ -389,7 +407,7 @@ impl<Sink: Write> Runner<'_, Sink> {
             && let Err(error) = self.session.resume()
         {
             self.messages
-                .note(&format!("cannot take up the state of the session: {error}"));
+                .note(&format!("cannot restore session state: {error}"));
         }
     }
 

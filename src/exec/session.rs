@@ -7,31 +7,18 @@ use serde_json::Value;
 use super::StartDirectory;
 use super::call::Children;
 use crate::results::Seen;
-use crate::state::{ReadLog, SessionDirectory, SessionState, StateError, StateRoot};
+use crate::state::{
+    ReadLog, SessionDirectory, SessionKey, SessionScope, SessionState, StateError, StateRoot,
+};
 use crate::tools::{ContextChange, ToolContext};
 use crate::wire::SessionId;
-
-/// Where the session's name comes from; decides whether its state is worth keeping.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Naming {
-    /// A flag or the stream named it.
-    Named(SessionId),
-    /// Neither did: a fresh id, which no later process will know.
-    Fresh(SessionId),
-}
-
-impl Naming {
-    pub(super) fn id(&self) -> &SessionId {
-        match self {
-            Self::Named(id) | Self::Fresh(id) => id,
-        }
-    }
-}
 
 /// The current context, and what of it must be kept.
 pub(super) struct Session {
     pub(super) context: Arc<ToolContext>,
-    naming: Naming,
+    key: SessionKey,
+    /// A later process can know the id: it is not made for this run only.
+    has_name: bool,
     start: StartDirectory,
     pub(super) seen: Seen,
     pub(super) replacements: std::collections::BTreeMap<String, Option<String>>,
@@ -43,13 +30,15 @@ pub(super) struct Session {
 impl Session {
     pub(super) fn new(
         context: ToolContext,
-        naming: Naming,
+        key: SessionKey,
+        has_name: bool,
         start: StartDirectory,
         root: StateRoot,
     ) -> Self {
         Self {
             context: Arc::new(context),
-            naming,
+            key,
+            has_name,
             start,
             seen: Seen::default(),
             replacements: std::collections::BTreeMap::new(),
@@ -59,18 +48,24 @@ impl Session {
         }
     }
 
-    pub(super) fn id(&self) -> &SessionId {
-        self.naming.id()
+    pub(super) fn key(&self) -> &SessionKey {
+        &self.key
     }
 
     /// Whether a later process can know the session.
     pub(super) fn has_name(&self) -> bool {
-        matches!(self.naming, Naming::Named(_))
+        self.has_name
     }
 
-    /// The stream says what the session is called.
+    /// Sets the id that the stream or the session file gives.
     pub(super) fn set_name(&mut self, id: SessionId) {
-        self.naming = Naming::Named(id);
+        self.key.id = id;
+        self.has_name = true;
+    }
+
+    /// Sets where the id is valid.
+    pub(super) fn set_scope(&mut self, scope: SessionScope) {
+        self.key.scope = scope;
     }
 
     /// The context of a call that starts now. Confined children are started by the lane's own
@@ -85,19 +80,19 @@ impl Session {
         }
     }
 
-    /// Takes up what earlier processes of a named session left.
+    /// Restores what earlier processes of a named session left. A directory outside of the working
+    /// directories of this run is not restored.
     pub(super) fn resume(&mut self) -> Result<(), StateError> {
-        let Naming::Named(id) = &self.naming else {
-            return Ok(());
-        };
-        if !self.root.has_session(id) {
+        if !(self.has_name && self.root.has_session(&self.key)) {
             return Ok(());
         }
-        let directory = self.root.session(id)?;
+        let directory = self.root.session(&self.key)?;
         let state = SessionState::load(&directory)?;
         let context = Arc::make_mut(&mut self.context);
         if self.start == StartDirectory::Kept
-            && let Some(kept) = state.directory.filter(|kept| kept.is_dir())
+            && let Some(kept) = state
+                .directory
+                .filter(|kept| context.allows_directory(kept))
         {
             context.directory = kept;
         }
@@ -115,7 +110,7 @@ impl Session {
     pub(super) fn directory(&mut self) -> Result<&SessionDirectory, StateError> {
         let directory = match self.directory.take() {
             Some(directory) => directory,
-            None => self.root.session(self.naming.id())?,
+            None => self.root.session(&self.key)?,
         };
         Ok(self.directory.insert(directory))
     }

@@ -14,7 +14,7 @@ use super::label_sink::{LabelEnd, LabelSink, Placing, Timing};
 use super::label_threads::{Event, Gate, Job, start_making, start_reading};
 use super::queue::{Out, Queue};
 use crate::jsonl::{Piece, Prefilter};
-use crate::process::EndSignal;
+use crate::process::{EndRequests, EndSignal};
 use crate::wire::{Decoded, Decoder, SessionId, Understanding};
 
 /// How many chunks of the input may wait to be processed.
@@ -70,7 +70,7 @@ impl<'a> Labels<'a> {
     }
 
     /// Copies `input` to `sink` with labels. `signals` is given a way to report signals; the first
-    /// interrupt is for the stages before this one.
+    /// request to end is for the stages before this one.
     pub fn run(
         mut self,
         input: impl io::Read + Send + 'static,
@@ -96,7 +96,7 @@ impl<'a> Labels<'a> {
 
     fn drive(&mut self, events: &Receiver<Event>, sink: &mut dyn LabelSink) -> LabelEnd {
         let mut input_is_over = false;
-        let mut interrupted = false;
+        let mut requests = EndRequests::default();
         loop {
             if let Err(error) = self.write(sink) {
                 return LabelEnd::OutputFailed(error);
@@ -138,8 +138,10 @@ impl<'a> Labels<'a> {
                     let _ = self.write(sink).and_then(|()| sink.flush());
                     return LabelEnd::InputFailed(error);
                 }
-                Event::Signal(EndSignal::Interrupt) if !interrupted => interrupted = true,
                 Event::Signal(signal) => {
+                    if !requests.insist(Instant::now()) {
+                        continue;
+                    }
                     self.queue.give_up();
                     let _ = self.write(sink).and_then(|()| sink.flush());
                     return LabelEnd::Ended(signal);

@@ -11,6 +11,8 @@ use super::HookEvent;
 pub struct HookInput<'a> {
     /// The session.
     pub session_id: &'a str,
+    /// The session file, if it is known.
+    pub transcript: Option<&'a Path>,
     /// Where the run is.
     pub directory: &'a Path,
     /// The permission mode.
@@ -23,8 +25,7 @@ impl HookInput<'_> {
         let mut input = Map::new();
         let common = json!({
             "session_id": self.session_id,
-            // No stage knows who records the session.
-            "transcript_path": "",
+            "transcript_path": self.transcript.unwrap_or(Path::new("")),
             "cwd": self.directory,
             "permission_mode": self.mode,
             "hook_event_name": event.name(),

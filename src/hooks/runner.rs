@@ -32,6 +32,8 @@ pub struct HookRunner {
     pub environment: Variables,
     /// The project: where the session began.
     pub project: PathBuf,
+    /// The session file, if it is known.
+    pub transcript: Option<PathBuf>,
     /// Posts to servers.
     pub client: Arc<Client>,
     /// What requests run on.

@@ -75,6 +75,16 @@ impl Address {
         Self { url }
     }
 
+    /// The part of the path that stands there twice in a row, e.g. `v1` of `/v1/v1/messages`.
+    pub fn repeated_part(&self) -> Option<String> {
+        let parts: Vec<&str> = self.url.path_segments()?.collect();
+        (1..=parts.len() / 2).find_map(|length| {
+            let mut pairs = parts.windows(2 * length).map(|pair| pair.split_at(length));
+            let (part, _) = pairs.find(|(one, next)| one == next && *one != [""])?;
+            Some(part.join("/"))
+        })
+    }
+
     /// Where an answer with this `location` leads.
     ///
     /// # Errors
@@ -220,6 +230,25 @@ mod tests {
         for (base, path, expected) in rows {
             let joined = Address::parse(base).unwrap().join(path);
             assert_eq!(joined.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn a_repeated_part_of_a_path_is_found() {
+        let rows = [
+            ("https://a.b/v1/v1/messages", Some("v1")),
+            ("https://a.b/v1/messages", None),
+            (
+                "https://a.b/x/chat/completions/chat/completions",
+                Some("chat/completions"),
+            ),
+            ("https://a.b/v1/x/v1", None),
+            ("https://a.b//x", None),
+            ("https://a.b", None),
+        ];
+        for (address, expected) in rows {
+            let found = Address::parse(address).unwrap().repeated_part();
+            assert_eq!(found.as_deref(), expected, "{address}");
         }
     }
 

@@ -52,11 +52,25 @@ const RESERVED: Network = Network::Never("a reserved address");
 const LINK_LOCAL: Network = Network::Never("a link-local address");
 const MULTICAST: Network = Network::Never("a multicast address");
 
-/// The networks that are not public; the first one of an address counts.
+/// The networks that are not public; the first one of an address counts. Metadata services are those of
+/// cloud-init's data sources; others have link-local or reserved addresses.
 const NETWORKS: &[(&str, Network)] = &[
+    // Alibaba Cloud.
     ("100.100.100.200/32", METADATA),
+    // Azure.
     ("168.63.129.16/32", METADATA),
+    // Most clouds.
     ("169.254.169.254/32", METADATA),
+    // Scaleway.
+    ("fd00:42::42/128", METADATA),
+    // Akamai.
+    ("fd00:a9fe:a9fe::/48", METADATA),
+    // Oracle Cloud.
+    ("fd00:c1::a9fe:a9fe/128", METADATA),
+    // AWS: metadata, names, time and roles of containers.
+    ("fd00:ec2::/32", METADATA),
+    // Google Cloud.
+    ("fd20:ce::/64", METADATA),
     ("0.0.0.0/8", RESERVED),
     ("10.0.0.0/8", PRIVATE),
     ("100.64.0.0/10", PRIVATE),
@@ -72,7 +86,6 @@ const NETWORKS: &[(&str, Network)] = &[
     ("203.0.113.0/24", DOCUMENTATION),
     ("224.0.0.0/4", MULTICAST),
     ("240.0.0.0/4", RESERVED),
-    ("fd00:ec2::254/128", METADATA),
     ("::1/128", LOOPBACK),
     ("fc00::/7", PRIVATE),
     ("fe80::/10", LINK_LOCAL),
@@ -298,6 +311,15 @@ mod tests {
             "http://[64:ff9b::169.254.169.254]",
             "http://[64:ff9b:1::1]",
             "http://[fd00:ec2::254]",
+            "http://[fd00:ec2::23]",
+            "http://[fd20:ce::254]",
+            "http://[fd00:c1::a9fe:a9fe]",
+            "http://[fd00:42::42]",
+            "http://[fd00:a9fe:a9fe::1]",
+            "http://169.254.42.42",
+            "http://169.254.170.2",
+            "http://169.254.0.23",
+            "http://[fe80::a9fe:a9fe]",
             "http://[fe80::1]",
             "http://[fec0::1]",
             "http://[ff02::1]",

@@ -30,6 +30,8 @@ pub enum Transport {
         /// Headers of every request.
         headers: BTreeMap<String, String>,
     },
+    /// Another one, which the file calls this. The server cannot be used.
+    Unknown(String),
 }
 
 /// A server that is started.
@@ -89,7 +91,7 @@ struct File {
 #[derive(Debug, Deserialize)]
 struct Written {
     #[serde(rename = "type")]
-    kind: Option<Kind>,
+    kind: Option<String>,
     command: Option<String>,
     #[serde(default)]
     args: Vec<String>,
@@ -101,14 +103,9 @@ struct Written {
     headers: BTreeMap<String, String>,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Kind {
-    Stdio,
-    /// Servers of the old transport are tried with the new one, which many of them have too.
-    #[serde(alias = "streamable-http", alias = "streamableHttp", alias = "sse")]
-    Http,
-}
+/// Names of HTTP transports. Servers of the old one, `sse`, are tried with the new one, which many of
+/// them have too.
+const HTTP: [&str; 4] = ["http", "streamable-http", "streamableHttp", "sse"];
 
 /// Reads files. A server of a later file replaces one of the same name.
 ///
@@ -178,8 +175,14 @@ impl Written {
                 .map(|(name, text)| Ok((name, expand(text)?)))
                 .collect::<Result<_, ConfigProblem>>()
         };
-        match (self.kind, self.command, self.url) {
-            (None | Some(Kind::Stdio), Some(command), None) => Ok(Transport::Stdio(Program {
+        let is_http = match self.kind {
+            None => None,
+            Some(kind) if HTTP.contains(&&*kind) => Some(true),
+            Some(kind) if kind == "stdio" => Some(false),
+            Some(kind) => return Ok(Transport::Unknown(kind)),
+        };
+        match (is_http, self.command, self.url) {
+            (None | Some(false), Some(command), None) => Ok(Transport::Stdio(Program {
                 command: expand(command)?,
                 arguments: self
                     .args
@@ -189,7 +192,7 @@ impl Written {
                 environment: expand_values(self.env)?,
                 directory: self.cwd.map(expand).transpose()?.map(PathBuf::from),
             })),
-            (None | Some(Kind::Http), None, Some(url)) => Ok(Transport::Http {
+            (None | Some(true), None, Some(url)) => Ok(Transport::Http {
                 url: expand(url)?,
                 headers: expand_values(self.headers)?,
             }),

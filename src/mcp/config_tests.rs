@@ -46,12 +46,13 @@ fn servers_of_each_kind_are_read() {
             "files": {"command": "${BIN:-npx}", "args": ["-y", "${HOME}"], "env": {"A": "${TOKEN}"},
                       "cwd": "sub", "unknown": 1},
             "old": {"type": "sse", "url": "http://127.0.0.1:1/sse"},
+            "ws": {"type": "ws", "url": "ws://x"},
             "new": {"type": "streamable-http", "url": "http://127.0.0.1:1/mcp"}
         }, "other": true}"#,
     )
     .unwrap();
     let names: Vec<&str> = servers.iter().map(|server| server.name.as_str()).collect();
-    assert_eq!(names, ["files", "new", "old", "web"]);
+    assert_eq!(names, ["files", "new", "old", "web", "ws"]);
     assert_eq!(
         servers[0].transport,
         Transport::Stdio(Program {

@@ -235,6 +235,9 @@ impl Server {
                 config.retry_config = Arc::new(attempts);
                 (Route::Http(client, config), None)
             }
+            Transport::Unknown(kind) => {
+                return Err(format!("unknown transport `{kind}`; use `stdio` or `http`"));
+            }
         };
         self.changed.store(false, Ordering::Relaxed);
         let (changed, limit) = (Arc::clone(&self.changed), self.world.timeouts.start);

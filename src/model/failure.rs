@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::dialog::Usage;
-use crate::http::Redaction;
+use crate::http::{Address, Redaction};
 
 /// The longest message, in bytes.
 const LONGEST_MESSAGE: usize = 400;
@@ -203,6 +203,22 @@ impl Failure {
             | Self::NotRecorded { .. }
             | Self::Unusable { .. } => None,
         }
+    }
+
+    /// The same failure with the address, if that may be why the server has nothing there.
+    pub(super) fn located(mut self, address: &Address) -> Self {
+        if let Self::Rejected {
+            status: Some(404 | 405),
+            message,
+            ..
+        } = &mut self
+        {
+            let repeats = address.repeated_part().map_or_else(String::new, |part| {
+                format!(" (`{part}` is there twice: shorten the base URL)")
+            });
+            *message = format!("{address}{repeats}: {message}");
+        }
+        self
     }
 
     /// The same failure with texts that are short, on one line, and without secrets.

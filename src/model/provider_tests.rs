@@ -283,6 +283,29 @@ fn what_may_pass_is_tried_again_and_the_rest_is_not() {
 }
 
 #[test]
+fn a_status_of_404_names_the_address_and_what_is_there_twice() {
+    let rows = [
+        ("/v1", "/v1/chat/completions: gone"),
+        (
+            "/v1/v1?key=hidden",
+            "/v1/v1/chat/completions?key=[redacted] (`v1` is there twice: shorten the base URL): gone",
+        ),
+    ];
+    for (path, expected) in rows {
+        let server = TestServer::answering([answer(404, &[JSON], r#"{"error":"gone"}"#)]);
+        let model = provider(
+            &connector(settings("openai", &server.url(path))),
+            "openai:m",
+        );
+        let failure = model
+            .complete(&request(), &CancelToken::default())
+            .unwrap_err();
+        let expected = format!("the provider refused: status 404: {}", server.url(expected));
+        assert_eq!(failure.to_string(), expected);
+    }
+}
+
+#[test]
 fn a_stream_that_is_cut_is_no_reply_and_not_begun_again_once_it_was_told() {
     let part = "data: {\"choices\":[{\"delta\":{\"content\":\"Fix\"}}]}\n\n";
     for head in [

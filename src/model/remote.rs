@@ -170,7 +170,7 @@ impl Remote {
             body,
         };
         shared.admit(&outgoing)?;
-        let redaction = outgoing.redaction();
+        let (redaction, address) = (outgoing.redaction(), outgoing.address.clone());
         let work = move |_: Task<()>| async move {
             let transfer = async {
                 let sent = match &content_type {
@@ -201,7 +201,7 @@ impl Remote {
             return Ok(body);
         }
         let failure = ServerError::of_body(&body).failure(Some(status), None);
-        Err(failure.cleaned(&redaction))
+        Err(failure.located(&address).cleaned(&redaction))
     }
 }
 
@@ -281,7 +281,7 @@ impl Shared {
                 self.turn(&mut front).await?;
                 continue;
             }
-            let failure = failure.cleaned(&redaction);
+            let failure = failure.located(&outgoing.address).cleaned(&redaction);
             if let Some(pace) = &self.pace {
                 pace.failed(&failure, self.policy.longest_asked);
             }

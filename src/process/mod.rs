@@ -58,6 +58,8 @@ pub use guardian::{GuardianPlan, guard, plan_guardian};
 pub use orphans::adopt_orphans;
 pub use pager::Pager;
 pub use pipes::Conversation;
-pub use signals::{EndSignal, outlive_file_size_limit, report_departure, report_end_signals};
+pub use signals::{
+    EndRequests, EndSignal, outlive_file_size_limit, report_departure, report_end_signals,
+};
 pub use spawners::{LaneOptions, Spawners};
 pub use thread_pool::{Job, NoThread, ThreadPool};

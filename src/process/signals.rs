@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 
@@ -15,6 +16,25 @@ pub enum EndSignal {
     Interrupt,
     /// SIGTERM, SIGHUP.
     Terminate,
+}
+
+/// How long after a signal others belong to the same request to end: a closed terminal and its shell both
+/// send one.
+const ONE_REQUEST: Duration = Duration::from_secs(1);
+
+/// Signals to a stage that records or labels what another stage writes. The first request to end is for
+/// that stage, whose last records must not be lost.
+#[derive(Debug, Default)]
+pub struct EndRequests {
+    first: Option<Instant>,
+}
+
+impl EndRequests {
+    /// Takes a signal. Returns whether the stage ends now.
+    pub fn insist(&mut self, now: Instant) -> bool {
+        let first = *self.first.get_or_insert(now);
+        now.saturating_duration_since(first) >= ONE_REQUEST
+    }
 }
 
 /// Has a write beyond the limit on the size of files fail, instead of ending this process. Children
@@ -69,10 +89,16 @@ pub fn report_departure(output: OwnedFd, report: impl FnOnce() + Send + 'static)
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::{RecvTimeoutError, channel};
-    use std::time::Duration;
-
     use super::*;
+    use std::sync::mpsc::{RecvTimeoutError, channel};
+
+    #[test]
+    fn signals_that_come_together_are_one_request() {
+        let (mut requests, now) = (EndRequests::default(), Instant::now());
+        assert!(!requests.insist(now));
+        assert!(!requests.insist(now + ONE_REQUEST / 2));
+        assert!(requests.insist(now + ONE_REQUEST));
+    }
 
     #[test]
     fn a_closed_pipe_is_noticed() {

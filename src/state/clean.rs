@@ -102,7 +102,10 @@ fn remove_old(
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
+    use crate::state::SessionKey;
 
     fn file(path: &Path, text: &str, age: Duration) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -120,7 +123,18 @@ mod tests {
     /// A marked session, last used long ago.
     fn session(root: &StateRoot, name: &str) {
         drop(root.session(&name.into()).unwrap());
-        file(&root.0.join(name).join(MARK), "", 40 * DAY);
+        file(&at(root, name).join(MARK), "", 40 * DAY);
+    }
+
+    /// A path below the state root that begins with the name of a session.
+    fn at(root: &StateRoot, path: &str) -> PathBuf {
+        let (name, below) = path.split_once('/').unwrap_or((path, ""));
+        let session = root.0.join(SessionKey::from(name).directory_name());
+        match below {
+            "" => session,
+            below if session.exists() => session.join(below),
+            _ => root.0.join(path),
+        }
     }
 
     #[test]
@@ -129,9 +143,9 @@ mod tests {
         let root = StateRoot(guard.path().join("state"));
         session(&root, "old");
         session(&root, "mixed");
-        file(&root.0.join("old/tool-results/a.txt"), "12345", 40 * DAY);
-        file(&root.0.join("mixed/tool-results/b.txt"), "1", 40 * DAY);
-        file(&root.0.join("mixed/state.json"), "{}", DAY);
+        file(&at(&root, "old/tool-results/a.txt"), "12345", 40 * DAY);
+        file(&at(&root, "mixed/tool-results/b.txt"), "1", 40 * DAY);
+        file(&at(&root, "mixed/state.json"), "{}", DAY);
         let report = clean(&root, 30 * DAY, SystemTime::now()).unwrap();
         assert_eq!(
             report,
@@ -141,8 +155,8 @@ mod tests {
                 sessions: 1
             }
         );
-        assert!(!root.0.join("old").exists());
-        assert!(root.0.join("mixed/state.json").exists());
+        assert!(!at(&root, "old").exists());
+        assert!(at(&root, "mixed/state.json").exists());
         // It is still known as ours.
         let later = SystemTime::now() + 40 * DAY;
         assert_eq!(clean(&root, 30 * DAY, later).unwrap().sessions, 1);
@@ -162,15 +176,15 @@ mod tests {
             "s/.txt/a.txt",
         ];
         for name in foreign {
-            file(&root.0.join(name), "x", 40 * DAY);
+            file(&at(&root, name), "x", 40 * DAY);
         }
-        file(&root.0.join("s/state.json"), "{}", 40 * DAY);
+        file(&at(&root, "s/state.json"), "{}", 40 * DAY);
         fs::create_dir(root.0.join("empty")).unwrap();
         let report = clean(&root, 30 * DAY, SystemTime::now()).unwrap();
         assert_eq!((report.files, report.sessions), (1, 0));
         assert!(root.0.join("empty").exists());
         for name in foreign {
-            assert!(root.0.join(name).exists(), "{name}");
+            assert!(at(&root, name).exists(), "{name}");
         }
     }
 
@@ -179,7 +193,7 @@ mod tests {
         let guard = tempfile::tempdir().unwrap();
         let root = StateRoot(guard.path().join("state"));
         session(&root, "s");
-        file(&root.0.join("s/state.json"), "{}", 40 * DAY);
+        file(&at(&root, "s/state.json"), "{}", 40 * DAY);
         let users = [
             root.session(&"s".into()).unwrap(),
             root.session(&"s".into()).unwrap(),
@@ -202,7 +216,7 @@ mod tests {
         let root = StateRoot(guard.path().join("state"));
         session(&root, "s");
         for link in ["s/link", "s/tool-results", "link"] {
-            std::os::unix::fs::symlink(outside.path(), root.0.join(link)).unwrap();
+            std::os::unix::fs::symlink(outside.path(), at(&root, link)).unwrap();
         }
         clean(&root, Duration::ZERO, SystemTime::now() + DAY).unwrap();
         assert!(outside.path().join("kept").exists());

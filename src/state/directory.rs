@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::safe_file_name;
-use crate::wire::SessionId;
+use super::SessionKey;
 
 /// How long another process of the same session may hold the lock.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
@@ -72,17 +71,17 @@ impl StateError {
 
 impl StateRoot {
     /// Whether the session left anything.
-    pub fn has_session(&self, id: &SessionId) -> bool {
-        self.0.join(safe_file_name(id.as_str())).exists()
+    pub fn has_session(&self, session: &SessionKey) -> bool {
+        self.0.join(session.directory_name()).exists()
     }
 
     /// Opens the directory of one session, creating it (mode 0700) where it is missing.
     ///
     /// # Errors
     /// It cannot be created, is a link, or is not ours alone.
-    pub fn session(&self, id: &SessionId) -> Result<SessionDirectory, StateError> {
+    pub fn session(&self, session: &SessionKey) -> Result<SessionDirectory, StateError> {
         create_trusted(&self.0, WRITABLE_BY_OTHERS)?;
-        let path = self.0.join(safe_file_name(id.as_str()));
+        let path = self.0.join(session.directory_name());
         let mark = path.join(MARK);
         loop {
             create_trusted(&path, OPEN_TO_OTHERS)?;
@@ -233,7 +232,8 @@ mod tests {
         let elsewhere = guard.path().join("elsewhere");
         fs::create_dir(&elsewhere).unwrap();
         fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o700)).unwrap();
-        symlink(&elsewhere, root.0.join("s")).unwrap();
+        let path = root.0.join(SessionKey::from("s").directory_name());
+        symlink(&elsewhere, path).unwrap();
         assert!(matches!(
             root.session(&"s".into()),
             Err(StateError::Untrusted { .. })

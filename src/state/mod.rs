@@ -7,6 +7,7 @@ mod batches;
 mod clean;
 mod directory;
 mod file_name;
+mod identity;
 mod read_log;
 mod session_state;
 
@@ -15,5 +16,6 @@ pub use clean::{CleanReport, clean};
 pub(crate) use directory::{RESULTS, lock_within};
 pub use directory::{SessionDirectory, StateError, StateRoot};
 pub use file_name::safe_file_name;
+pub use identity::{SessionKey, SessionScope};
 pub use read_log::{FileStamp, ReadEntry, ReadLog, ReadRange};
 pub use session_state::SessionState;

@@ -1,7 +1,7 @@
 //! What a call knows about the session it runs in, and what it may change there.
 
 use std::ops::{Deref, DerefMut};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,6 +52,18 @@ impl Deref for ToolContext {
 impl DerefMut for ToolContext {
     fn deref_mut(&mut self) -> &mut DecisionContext {
         &mut self.decision
+    }
+}
+
+impl ToolContext {
+    /// Whether a directory exists and the shell may be in it, links resolved.
+    pub(crate) fn allows_directory(&self, directory: &Path) -> bool {
+        let Ok(directory) = directory.canonicalize() else {
+            return false;
+        };
+        let mut allowed = self.allowed_directories.iter();
+        let is_below = |allowed: PathBuf| directory.starts_with(allowed);
+        directory.is_dir() && allowed.any(|allowed| allowed.canonicalize().is_ok_and(is_below))
     }
 }
 

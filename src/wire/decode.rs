@@ -26,8 +26,8 @@ pub enum Dialect {
 }
 
 object! {
-    /// What an executor says of itself.
-    Extension { call_ids }
+    /// The extension of an executor, or of the `init` record of `turn`.
+    Extension { call_ids, session_file }
 }
 
 /// Decodes records one after the other and joins streamed deltas. Sans-I/O.
@@ -139,8 +139,15 @@ impl Decoder {
             return;
         }
         let names_session = matches!(sign, Some(Sign::Opens(Opening::Foreign(PI_FILE))));
+        let is_ours = matches!(sign, Some(Sign::Opens(Opening::Ours)));
         if let Some(sign) = sign {
             self.opening(sign);
+        }
+        let extension = Extension::of(record.turnpipe).filter(|_| is_ours);
+        if let Some(file) = extension.and_then(|extension| non_empty(extension.session_file)) {
+            self.reply
+                .events
+                .push(Event::SessionFile(file.into_owned()));
         }
         // The traffic of a subagent has its own session.
         if non_null(record.parent_tool_use_id).is_none() {

@@ -14,6 +14,8 @@ pub enum Event {
     /// The session id that the record carries (`session_id`, `sessionId`), when it is the first one
     /// seen or differs from the last one seen. That of subagent traffic does not count.
     Session(SessionId),
+    /// The session file of the stream, as the digest that `turn` writes.
+    SessionFile(String),
     /// A `system/executor` record: another process already runs the calls of this stream.
     Executor {
         /// How the ids begin that calls without one get, if it says so.
@@ -60,8 +62,13 @@ impl Understanding {
     /// Takes a part of the stream and its events. That a line names its agent or session is not
     /// enough.
     pub fn note(&mut self, raw: &[u8], events: &[Event]) {
-        let is_content = |event| !matches!(event, &Event::Opening(_) | &Event::Session(_));
-        if events.iter().any(is_content) {
+        let names = |event: &Event| {
+            matches!(
+                event,
+                Event::Opening(_) | Event::Session(_) | Event::SessionFile(_)
+            )
+        };
+        if !events.iter().all(names) {
             *self = Self::Something;
         } else if *self == Self::Empty && !raw.trim_ascii_start().is_empty() {
             *self = Self::Nothing;

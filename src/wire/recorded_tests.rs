@@ -17,6 +17,7 @@ pub(super) fn line(event: &Event) -> String {
         Event::Opening(Opening::Ours) => "opening: ours".to_owned(),
         Event::Opening(Opening::Foreign(name)) => format!("opening: {name}"),
         Event::Session(id) => format!("session {id}"),
+        Event::SessionFile(digest) => format!("session file {digest}"),
         Event::Executor { .. } => "executor".to_owned(),
         Event::Message(None) => "message".to_owned(),
         Event::Message(Some(id)) => format!("message {id}"),

@@ -42,6 +42,19 @@ impl Bench {
         self.directory.path().join("state")
     }
 
+    /// The state directory of the only session with this id.
+    pub(crate) fn session_state(&self, id: &str) -> PathBuf {
+        let entries = std::fs::read_dir(self.state().join("turnpipe")).unwrap();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        let is_named = |path: &PathBuf| {
+            let name = path.file_name().and_then(|name| name.to_str());
+            name.is_some_and(|name| name.starts_with(&format!("{id}-")))
+        };
+        let found: Vec<PathBuf> = paths.filter(is_named).collect();
+        assert_eq!(found.len(), 1, "{found:?}");
+        found[0].clone()
+    }
+
     pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
         let path = self.work().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();

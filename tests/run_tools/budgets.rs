@@ -12,7 +12,7 @@ fn a_large_result_is_saved_and_previewed() {
         bash("toolu_1", "seq 1 20000"),
     );
     let content = run.content("toolu_1");
-    let path = bench.state().join("turnpipe/s/tool-results/toolu_1.txt");
+    let path = bench.session_state("s").join("tool-results/toolu_1.txt");
     let expected = format!(
         "<persisted-output>\nOutput too large (106.3KB). Full output saved to: {}\n\nPreview (first 2KB):\n1\n2\n",
         path.display()
@@ -150,7 +150,7 @@ fn old_state_is_removed() {
     );
     let kept = bench.shell("turnpipe state clean --older-than 30d");
     assert_eq!(kept.records()[0]["files"], 0, "{kept:?}");
-    let results = bench.state().join("turnpipe/s/tool-results/a.txt");
+    let results = bench.session_state("s").join("tool-results/a.txt");
     std::fs::File::options()
         .write(true)
         .open(&results)

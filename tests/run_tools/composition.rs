@@ -271,7 +271,7 @@ fn state_goes_from_one_process_of_a_session_to_the_next() {
     assert_eq!(run.content("b"), "text");
     let elsewhere = bench.run(&BYPASS, bash("c", "cat file"));
     assert_eq!(elsewhere.outcomes(), pairs(&[("c", "error")]));
-    let state = std::fs::metadata(bench.state().join("turnpipe/s")).unwrap();
+    let state = std::fs::metadata(bench.session_state("s")).unwrap();
     assert_eq!(std::os::unix::fs::MetadataExt::mode(&state) & 0o777, 0o700);
 }
 
@@ -305,7 +305,7 @@ fn damaged_state_is_reported_once_and_replaced() {
     bench.write("sub/file", "text\n");
     let arguments = [&BYPASS[..], &["--session-id", "s"]].concat();
     let _ = bench.run(&arguments, bash("a", "cd sub"));
-    std::fs::write(bench.state().join("turnpipe/s/state.json"), "{").unwrap();
+    std::fs::write(bench.session_state("s").join("state.json"), "{").unwrap();
     let run = bench.run(&arguments, bash("b", "true"));
     assert!(
         run.stderr.contains("unreadable state, set aside"),

@@ -3,7 +3,7 @@
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::bench::{
     BYPASS, Bench, Driver, bash, call, is_marked_process_alive, outcome, pairs, turn, wait_for,
@@ -193,10 +193,10 @@ fn endless_output_is_bounded() {
     assert!(run.stdout.len() < 1_000_000, "{} bytes", run.stdout.len());
 }
 
-/// Ctrl-C reaches every stage of a pipeline; the later ones must not lose what the first says.
+/// Signals to the group reach every stage of a pipeline; the later ones must not lose results of the first.
 #[test]
-fn ctrl_c_in_a_pipeline_loses_no_result() {
-    for round in 0..5 {
+fn a_signal_to_a_pipeline_loses_no_result() {
+    for (round, signal) in ["INT", "TERM", "HUP", "INT"].into_iter().enumerate() {
         let bench = Bench::new();
         let mark = marker(&format!("pipeline{round}"));
         let calls = bench.write(
@@ -211,7 +211,7 @@ fn ctrl_c_in_a_pipeline_loses_no_result() {
             ),
         );
         let script = format!(
-            "env --default-signal=INT tail -n +1 -f {0} | \"$T\" run-tools --permission-mode bypassPermissions | \"$T\" run-tools > output",
+            "env --default-signal=INT tail -n +1 -f {0} | \"$T\" run-tools --permission-mode bypassPermissions | \"$T\" run-tools | \"$T\" session append s.jsonl > output",
             calls.display()
         );
         let mut pipeline = Command::new("bash")
@@ -229,7 +229,7 @@ fn ctrl_c_in_a_pipeline_loses_no_result() {
         let group = format!("-{}", pipeline.id());
         assert!(
             Command::new("kill")
-                .args(["-INT", "--", &group])
+                .args([&format!("-{signal}"), "--", &group])
                 .status()
                 .unwrap()
                 .success()
@@ -242,7 +242,15 @@ fn ctrl_c_in_a_pipeline_loses_no_result() {
             .filter_map(|line| outcome(&serde_json::from_str(line).unwrap()))
             .collect();
         let expected = [("a", "ok"), ("b", "interrupted"), ("c", "not_run")];
-        assert_eq!(outcomes, pairs(&expected));
+        assert_eq!(outcomes, pairs(&expected), "{signal}");
+        let recorded = bench.read("s.jsonl");
+        let recorded = recorded
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let recorded: Vec<_> = recorded
+            .filter_map(|line| line["turnpipe"]["outcome"].as_str().map(str::to_owned))
+            .collect();
+        assert_eq!(recorded, expected.map(|(_, outcome)| outcome), "{signal}");
         assert!(!bench.work().join("ran").exists());
     }
 }

@@ -30,5 +30,6 @@ mod output;
 mod policies;
 #[path = "../schema/mod.rs"]
 mod schema;
+mod sessions;
 mod streaming;
 mod web;

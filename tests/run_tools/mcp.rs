@@ -323,6 +323,22 @@ fn what_a_server_says_about_itself_permits_nothing() {
 }
 
 #[test]
+fn a_server_of_an_unknown_transport_is_reported_and_the_others_work() {
+    let bench = Bench::new();
+    let servers = json!({"s": scripted("log", &[]), "ws": {"type": "ws", "url": "ws://x"}});
+    let calls = tool("a", "echo") + &call("b", "mcp__ws__echo", &json!({}));
+    let run = finish(command(&bench, &servers, &[]), &[], &calls);
+    assert_eq!(run.status, Some(0), "{run:?}");
+    assert_eq!(run.content("a"), "echo: a");
+    let reason = "MCP server ws: unknown transport `ws`; use `stdio` or `http`";
+    assert!(run.content("b").contains(reason), "{run:?}");
+    let listed = bench.shell("turnpipe tools --mcp-config servers.json");
+    assert_eq!(listed.status, Some(0), "{listed:?}");
+    assert!(listed.stderr.contains(reason), "{listed:?}");
+    assert!(listed.stdout.contains("mcp__s__echo"), "{listed:?}");
+}
+
+#[test]
 fn a_server_that_dies_costs_one_call_and_is_started_again() {
     let rows = [
         (

@@ -49,9 +49,9 @@ pub(super) fn start(context: &ToolContext) -> Option<Start> {
 pub(super) fn after(context: &ToolContext, started: &Path, end: FinalDirectory) -> Option<Move> {
     let to = match end {
         FinalDirectory::Unknown => started.to_owned(),
-        FinalDirectory::At(end) if is_allowed(context, &end) => {
+        FinalDirectory::At(end) if context.allows_directory(&end) => {
             // The shell reports the physical path; the session may have a link in its own.
-            if physical(started) == end {
+            if started.canonicalize().is_ok_and(|physical| physical == end) {
                 started.to_owned()
             } else {
                 end
@@ -65,18 +65,6 @@ pub(super) fn after(context: &ToolContext, started: &Path, end: FinalDirectory) 
         }
     };
     (to != context.directory).then_some(Move { to, note: None })
-}
-
-fn is_allowed(context: &ToolContext, directory: &Path) -> bool {
-    context
-        .allowed_directories
-        .iter()
-        .any(|allowed| directory.starts_with(physical(allowed)))
-}
-
-/// Resolves links in the part of the path that exists.
-fn physical(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 fn reset_to(directory: &Path) -> String {

@@ -57,7 +57,10 @@ pub use side::{
 pub use tool_result::{
     ImageSource, ResultBlock, ResultContent, ResultMessage, ToolResultBlock, ToolResultRecord,
 };
-pub use turn::{ApiRetryRecord, StreamEventRecord, TurnInitRecord, TurnResult, TurnResultRecord};
+pub use turn::{
+    ApiRetryRecord, StreamEventRecord, TurnInitExtension, TurnInitRecord, TurnResult,
+    TurnResultRecord,
+};
 
 #[cfg(test)]
 mod tests;

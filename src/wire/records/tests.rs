@@ -100,7 +100,10 @@ fn opening() -> TurnInitRecord {
         tools: vec!["Read".to_owned()],
         model: "gpt-5".to_owned(),
         uuid: "u".to_owned(),
-        turnpipe: VersionOnly::default(),
+        turnpipe: TurnInitExtension {
+            session_file: Some("0f".to_owned()),
+            ..TurnInitExtension::default()
+        },
     }
 }
 
@@ -396,7 +399,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
         (
             "turn-init",
             line(&opening()),
-            r#"{"type":"system","subtype":"init","cwd":"/w","session_id":"s","tools":["Read"],"model":"gpt-5","uuid":"u","turnpipe":{"v":1}}"#,
+            r#"{"type":"system","subtype":"init","cwd":"/w","session_id":"s","tools":["Read"],"model":"gpt-5","uuid":"u","turnpipe":{"v":1,"session_file":"0f"}}"#,
         ),
         (
             "stream-event",

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::constant::{InitSubtype, RetrySubtype, tagged};
-use super::extension::VersionOnly;
+use super::extension::{Version, VersionOnly};
 use super::session::{TokenUsage, to_the_millionth};
 use crate::wire::{SessionId, ToolUseId};
 
@@ -25,8 +25,18 @@ pub struct TurnInitRecord {
     pub model: String,
     /// Names this record.
     pub uuid: String,
+    /// What turnpipe adds.
+    pub turnpipe: TurnInitExtension,
+}
+
+/// The extension of the record that opens the stream of a reply.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TurnInitExtension {
     /// The version of the contract.
-    pub turnpipe: VersionOnly,
+    pub v: Version,
+    /// SHA-256 of the canonical path of the session file; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_file: Option<String>,
 }
 
 /// A part of a reply that is still arriving.

@@ -1,0 +1,212 @@
+//! The identity of a session, by which its state is found.
+
+use std::path::{Path, PathBuf};
+
+use super::safe_file_name;
+use crate::text::sha256;
+use crate::wire::SessionId;
+
+/// Length of the digest in the name of a state directory, in hexadecimal digits.
+const DIGEST_LENGTH: usize = 32;
+
+/// Where an id is valid. Users and other programs choose ids, and copies of a file have the same one, so
+/// that the same id in another scope is another session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionScope(String);
+
+impl SessionScope {
+    /// The scope of a session file, which may be missing, or of the directory in which a run starts.
+    pub fn of(path: &Path) -> Self {
+        Self(sha256(canonical(path).as_os_str().as_encoded_bytes()))
+    }
+
+    /// A part of this scope, by the digest that a stream names.
+    #[must_use]
+    pub fn part(&self, digest: &str) -> Self {
+        Self(sha256(format!("{}\0{digest}", self.0)))
+    }
+
+    /// The digest, as `turn` names it in its stream.
+    pub fn digest(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Identifies the state of one session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionKey {
+    /// The id, as records carry it.
+    pub id: SessionId,
+    /// Where it is valid.
+    pub scope: SessionScope,
+}
+
+impl SessionKey {
+    /// The name of the session's state directory.
+    pub(super) fn directory_name(&self) -> String {
+        let digest = sha256(format!("{}\0{}", self.scope.0, self.id));
+        let id = safe_file_name(self.id.as_str());
+        format!("{id}-{}", &digest[..DIGEST_LENGTH])
+    }
+}
+
+#[cfg(test)]
+impl From<&str> for SessionKey {
+    fn from(id: &str) -> Self {
+        Self {
+            id: id.into(),
+            scope: SessionScope::of(Path::new("/")),
+        }
+    }
+}
+
+/// The path without links. Of a file that is missing, its directory counts.
+fn canonical(path: &Path) -> PathBuf {
+    let missing = || {
+        let absolute = std::path::absolute(path).ok()?;
+        let directory = absolute.parent()?.canonicalize().ok()?;
+        Some(directory.join(absolute.file_name()?))
+    };
+    let found = path.canonicalize().ok().or_else(missing);
+    found.unwrap_or_else(|| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::state::{SessionState, StateRoot};
+
+    /// What happens to sessions. Numbers choose among the directories, names, ids or sessions there are.
+    #[derive(Debug, Clone)]
+    enum Change {
+        /// A session file is made, with an id of the user or a fresh one.
+        Create(usize, usize, Option<usize>),
+        Copy(usize, usize, usize),
+        Move(usize, usize, usize),
+        /// A stream without a file is run in a directory.
+        Stream(usize, usize),
+        /// The same, and it names the file of a session.
+        StreamOf(usize, usize),
+    }
+
+    fn changes() -> impl Strategy<Value = Vec<Change>> {
+        let change = prop_oneof![
+            (0..3_usize, 0..2_usize, prop::option::of(0..2_usize))
+                .prop_map(|(directory, name, id)| Change::Create(directory, name, id)),
+            (any::<usize>(), 0..3_usize, 0..2_usize)
+                .prop_map(|(from, directory, name)| Change::Copy(from, directory, name)),
+            (any::<usize>(), 0..3_usize, 0..2_usize)
+                .prop_map(|(from, directory, name)| Change::Move(from, directory, name)),
+            (0..3_usize, 0..2_usize).prop_map(|(directory, id)| Change::Stream(directory, id)),
+            (any::<usize>(), 0..3_usize)
+                .prop_map(|(file, directory)| Change::StreamOf(file, directory)),
+        ];
+        prop::collection::vec(change, 1..12)
+    }
+
+    /// A session as a user tells it from others, and its key.
+    fn session(told: String, id: &str, scope: SessionScope) -> (String, SessionKey) {
+        let id = id.into();
+        (told, SessionKey { id, scope })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn no_two_sessions_share_state(changes in changes()) {
+            let guard = tempfile::tempdir().unwrap();
+            let root = StateRoot(guard.path().join("state"));
+            let directories = ["a", "b", "b/a"].map(|name| guard.path().join(name));
+            for directory in &directories {
+                fs::create_dir_all(directory).unwrap();
+            }
+            let at = |directory: usize, name: usize| {
+                directories[directory].join(["work.jsonl", "s.jsonl"][name])
+            };
+            let ids = ["work", "s"];
+            // Each file holds the id of its session.
+            let id_in = |file: &Path| fs::read_to_string(file).unwrap();
+            let mut files = BTreeSet::new();
+            let mut sessions = BTreeMap::new();
+            for (number, change) in changes.into_iter().enumerate() {
+                let source = |from: usize| files.iter().nth(from % files.len().max(1)).cloned();
+                match change {
+                    Change::Create(directory, name, id) => {
+                        let id = id.map_or_else(|| format!("fresh{number}"), |id| ids[id].into());
+                        fs::write(at(directory, name), id).unwrap();
+                        files.insert(at(directory, name));
+                    }
+                    Change::Copy(from, directory, name) => {
+                        if let Some(from) = source(from) {
+                            fs::write(at(directory, name), id_in(&from)).unwrap();
+                            files.insert(at(directory, name));
+                        }
+                    }
+                    Change::Move(from, directory, name) => {
+                        if let Some(from) = source(from) {
+                            fs::rename(&from, at(directory, name)).unwrap();
+                            files.remove(&from);
+                            files.insert(at(directory, name));
+                        }
+                    }
+                    Change::Stream(directory, id) => {
+                        let scope = SessionScope::of(&directories[directory]);
+                        let told = format!("{} in {directory}", ids[id]);
+                        sessions.extend([session(told, ids[id], scope)]);
+                    }
+                    Change::StreamOf(file, directory) => {
+                        if let Some(file) = source(file) {
+                            let named = SessionScope::of(&file);
+                            let scope = SessionScope::of(&directories[directory]);
+                            let told = format!("{} of {file:?} in {directory}", id_in(&file));
+                            let scope = scope.part(named.digest());
+                            sessions.extend([session(told, &id_in(&file), scope)]);
+                        }
+                    }
+                }
+            }
+            sessions.extend(files.iter().map(|file| {
+                let told = format!("{} of {file:?}", id_in(file));
+                session(told, &id_in(file), SessionScope::of(file))
+            }));
+            let load = |session| SessionState::load(&root.session(session).unwrap()).unwrap();
+            for (told, session) in &sessions {
+                prop_assert_eq!(load(session).todos, None, "{}", told);
+                let directory = root.session(session).unwrap();
+                let mark = Some(told.as_str().into());
+                SessionState::update(&directory, |state| state.todos = mark).unwrap();
+            }
+            for (told, session) in &sessions {
+                prop_assert_eq!(load(session).todos, Some(told.as_str().into()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_path_is_one_scope_however_it_is_written() {
+        let guard = tempfile::tempdir().unwrap();
+        let home = guard.path().canonicalize().unwrap();
+        fs::create_dir(home.join("a")).unwrap();
+        symlink(home.join("a"), home.join("link")).unwrap();
+        let missing = SessionScope::of(&home.join("a/s.jsonl"));
+        assert_eq!(SessionScope::of(&home.join("link/../a/./s.jsonl")), missing);
+        assert_eq!(SessionScope::of(&home.join("link/s.jsonl")), missing);
+        fs::write(home.join("a/s.jsonl"), "").unwrap();
+        symlink(home.join("a/s.jsonl"), home.join("other.jsonl")).unwrap();
+        assert_eq!(SessionScope::of(&home.join("a/s.jsonl")), missing);
+        assert_eq!(SessionScope::of(&home.join("other.jsonl")), missing);
+        assert_ne!(SessionScope::of(&home.join("a/t.jsonl")), missing);
+    }
+
+    #[test]
+    fn ids_that_differ_in_case_only_have_directories_that_differ_more() {
+        let [one, other] = ["work", "Work"].map(|id| SessionKey::from(id).directory_name());
+        assert_ne!(one.to_lowercase(), other.to_lowercase());
+    }
+}
