@@ -51,6 +51,7 @@ fn main() -> io::Result<()> {
             action,
             directory: &directory,
             working_directories: &directories,
+            confines_reads: false,
             home: Some(Path::new("/home/somebody")),
             real_path: &|path| Some(path.to_owned()),
         };
@@ -68,6 +69,7 @@ fn main() -> io::Result<()> {
         let action = Action::Command {
             script: (*command).to_owned(),
             only_reads: analysis.verdict.is_read_only(),
+            is_ambiguous: false,
             parts: analysis.parts,
         };
         let analysing = best_of(200, || analyse(command));

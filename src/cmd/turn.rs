@@ -141,22 +141,7 @@ impl Run for TurnArguments {
         let limit = self.limits().reached(&conversation.spent(&prices));
         let given = Some(conversation.instructions).filter(|given| !given.is_empty());
         let instructions = instructions.or(given);
-        let tools = functions.iter().map(|function| function.name.clone());
-        let init = TurnInitRecord {
-            subtype: InitSubtype::Only,
-            cwd: directory.display().to_string(),
-            session_id: session.id.clone(),
-            tools: tools.collect(),
-            model: model.clone(),
-            uuid: moment.uuid(),
-            turnpipe: TurnInitExtension {
-                session_file: self
-                    .session
-                    .as_ref()
-                    .map(|_| session.scope.digest().to_owned()),
-                ..TurnInitExtension::default()
-            },
-        };
+        let init = self.init_record(&session, &directory, &model, &functions, &moment);
         let turns = conversation.history.into_turns(&model).map_err(|error| {
             UsageError::reason(error).with_hint("`--prompt TEXT` says something to the model")
         })?;
@@ -220,6 +205,31 @@ impl TurnArguments {
             text.map_err(|error| error.about(path.display()).about("--system"))
         };
         self.system.as_ref().map(read).transpose()
+    }
+
+    /// The first record of the reply.
+    fn init_record(
+        &self,
+        session: &SessionKey,
+        directory: &Path,
+        model: &str,
+        functions: &[Function],
+        moment: &Moment,
+    ) -> TurnInitRecord {
+        let tools = functions.iter().map(|function| function.name.clone());
+        let session_file = self.session.as_ref().map(|_| session.scope.digest());
+        TurnInitRecord {
+            subtype: InitSubtype::Only,
+            cwd: directory.display().to_string(),
+            session_id: session.id.clone(),
+            tools: tools.collect(),
+            model: model.to_owned(),
+            uuid: moment.uuid(),
+            turnpipe: TurnInitExtension {
+                session_file: session_file.map(str::to_owned),
+                ..TurnInitExtension::default()
+            },
+        }
     }
 
     /// The conversation, and the prompt behind it.

@@ -37,7 +37,7 @@ pub(super) fn harmless_markdown(text: &str) -> String {
 pub(super) fn harmless_quote(text: &str) -> String {
     let text = without_markup(&terminal_safe(text), &[]);
     let lines = with_closed_fence(text);
-    lines.lines().map(|line| format!("> {line}\n")).collect()
+    lines.lines().flat_map(|line| ["> ", line, "\n"]).collect()
 }
 
 /// One line, in which nothing is markup.
@@ -90,7 +90,7 @@ fn is_link(text: &str) -> bool {
         let start = target.get(..scheme.len());
         start.is_some_and(|start| start.eq_ignore_ascii_case(scheme))
     };
-    SCHEMES.iter().any(|scheme| is_allowed(&scheme)) || !head.contains([':', '&', '\\'])
+    SCHEMES.iter().any(is_allowed) || !head.contains([':', '&', '\\'])
 }
 
 /// Where code stands that every parser takes for code, in order: within a line, or between equal fences at

@@ -256,7 +256,7 @@ fn different_command(part: &CommandPart) -> Option<&'static str> {
         let differs = match name {
             "echo" => values.any(|value| {
                 value.is_some_and(|text| {
-                    text.contains('\\') || (text.starts_with("-") && text != "-n")
+                    text.contains('\\') || (text.starts_with('-') && text != "-n")
                 })
             }),
             "[" | "test" => {

@@ -99,12 +99,7 @@ impl Secrets {
                 .kind(Some(AhoCorasickKind::DFA))
                 .build(beginnings.chain(table.parts.split(' ')))
                 .expect("few patterns"),
-            shape_of: table
-                .shape
-                .iter()
-                .enumerate()
-                .flat_map(|row| begins(row))
-                .collect(),
+            shape_of: table.shape.iter().enumerate().flat_map(begins).collect(),
             endings: compile(&format!("(?:_(?:{}))+$", table.endings)),
             names: (table
                 .names

@@ -85,7 +85,7 @@ impl ShellGuarantees {
 
     /// Whether a shell other than bash may read a command line, which consists of `parts` if bash
     /// reads it, and would read it differently.
-    pub(super) fn is_ambiguous(&self, script: &str, parts: Option<&[CommandPart]>) -> bool {
+    pub(super) fn is_ambiguous(self, script: &str, parts: Option<&[CommandPart]>) -> bool {
         self.dialect == ShellDialect::Any
             && parts.is_none_or(|parts| differs_between_shells(script, parts).is_some())
     }
