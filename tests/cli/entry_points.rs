@@ -173,7 +173,7 @@ fn rows_of_permission_are_decided_alike() {
             rows.entry(arguments).or_default().push(("Bash", call));
         }
     }
-    let rows: Vec<(Vec<String>, Vec<(&str, Value)>)> = rows.into_iter().collect();
+    let rows: Vec<_> = rows.into_iter().collect();
     let count: usize = rows.iter().map(|(_, calls)| calls.len()).sum();
     assert!(count > 250, "{count}");
     in_parallel(&rows, |(rules, calls)| {

@@ -548,6 +548,8 @@ fn a_hook_with_several_matchers_runs_once_for_a_call() {
 /// The reason of a denial is that of what decided.
 #[test]
 fn a_denial_names_what_decided() {
+    /// The reason of the hook, the arguments, the command, who decided and the text.
+    type Row<'a> = (Option<&'a str>, &'a [&'a str], &'a str, Value, &'a str);
     let bench = Bench::new();
     let asking = |reason: Option<&str>| {
         let mut members = json!({"permissionDecision": "ask"});
@@ -563,7 +565,6 @@ fn a_denial_names_what_decided() {
         (by, run.content("a"))
     };
     let by_hook = json!({"hook": "PreToolUse"});
-    type Row<'a> = (Option<&'a str>, &'a [&'a str], &'a str, Value, &'a str);
     let rows: [Row<'_>; 6] = [
         (
             None,
