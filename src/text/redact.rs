@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -27,10 +27,13 @@ const WORDS_OF_PASSWORDS: [&str; 3] = ["pass", "pwd", "secret"];
 /// Minimum length of a secret in code, in bytes.
 const MIN_IN_CODE: usize = 6;
 
+/// Maximum size of the cache of a pattern, in bytes.
+const DFA_CACHE: usize = 64 * 1024;
+
 /// Matches what follows a name: the text up to the value, then the value, in group 2 to 4 with
 /// quotation marks around it, or else in group 5.
 const ASSIGNED: &str = r#"(?x)^
-    (\\*["']?\]? (?:[\ \t]* (?: :[\ \t]*[&'\w<>\[\],|\ ]{1,30}=[\ \t] | => | := | ={1,3} | : | > ) [\ \t]* | \ +))
+    (\\*["']?\]? (?:[\ \t]* (?: :[\ \t]*[&'A-Za-z0-9_<>\[\],|\ ]{1,30}=[\ \t] | => | := | ={1,3} | : | > ) [\ \t]* | \ +))
     (?: \\+["'] SCHEME ((?:[^"'\\\n]|\\[^"'])*)
       | [bru]?" SCHEME ((?:[^"\\\n]|\\.)*)
       | [bru]?' SCHEME ((?:[^'\\\n]|\\.)*)
@@ -92,7 +95,7 @@ impl Secrets {
         let table: Table = toml::from_str(include_str!("secrets.toml")).expect("a valid table");
         let begins = |(number, shape): (usize, &Shape)| vec![number; shape.at.split(' ').count()];
         let beginnings = table.shape.iter().flat_map(|shape| shape.at.split(' '));
-        let whole = |patterns: &[String]| compile(&format!("(?is)^(?:{})$", patterns.join("|")));
+        let whole = |patterns: &[String]| compile(&format!("(?s)^(?:{})$", patterns.join("|")));
         Self {
             finder: AhoCorasick::builder()
                 .ascii_case_insensitive(true)
@@ -106,7 +109,7 @@ impl Secrets {
                 .iter()
                 .map(|row| (row.class, whole(&row.patterns))))
             .collect(),
-            placeholder: whole(&table.placeholders),
+            placeholder: compile(&format!("(?is)^(?:{})$", table.placeholders.join("|"))),
             assigned: compile(&ASSIGNED.replace("SCHEME", SCHEME)),
             shapes: table.shape,
         }
@@ -230,8 +233,10 @@ impl Secrets {
 }
 
 fn compile(pattern: &str) -> Regex {
+    // Bounds the memory that each of them caches in use.
+    let built = RegexBuilder::new(pattern).dfa_size_limit(DFA_CACHE).build();
     #[expect(clippy::expect_used, reason = "patterns are a part of the program")]
-    Regex::new(pattern).expect("a valid pattern")
+    built.expect("a valid pattern")
 }
 
 /// The words of a name in lower case, joined by `_`. An underscore before them stays.
@@ -345,7 +350,11 @@ pub fn redact_strings(value: &mut Value) {
         Value::Object(members) => {
             for (name, member) in members {
                 match member {
-                    Value::String(text) if is_secret(name, text) => MASK.clone_into(text),
+                    Value::String(text)
+                        if is_secret(name, text) && !SECRETS.placeholder.is_match(text) =>
+                    {
+                        MASK.clone_into(text);
+                    }
                     _ => redact_strings(member),
                 }
             }
@@ -368,7 +377,7 @@ pub fn is_secret(name: &str, value: &str) -> bool {
             .iter()
             .any(|end| words(name).ends_with(end))
     };
-    is_secret && !SECRETS.placeholder.is_match(value) && !(is_path(value) && names_file())
+    is_secret && !(is_path(value) && names_file())
 }
 
 /// Whether values of this name usually are secrets.

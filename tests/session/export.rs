@@ -187,7 +187,7 @@ fn subagents_have_pages_in_markdown() {
     let files = content(pages.path());
     let page = format!("{PARENT}-agent-aa52773.md");
     let parent = &files[&format!("{PARENT}.md")].0;
-    let link = format!("\n\n  [subagent]({page})\n\n  ```text\n  It is src/parse.rs.");
+    let link = format!("\n\n  [subagent]({page})\n\n```text\nIt is src/parse.rs.");
     assert!(parent.contains(&link), "{parent}");
     let index = &files["index.md"].0;
     let row = format!("\n  - [Find the file that parses.]({page})\n");

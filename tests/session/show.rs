@@ -28,29 +28,29 @@ Compare the two files
 
 - **Read** `a.txt`
 
-  ```json
-  {
-    \"file_path\": \"a.txt\"
-  }
-  ```
+```json
+{
+  \"file_path\": \"a.txt\"
+}
+```
 
-  ```text
-  one
-  ```
+```text
+one
+```
 
 - **Read** `b.txt`
 
-  ```json
-  {
-    \"file_path\": \"b.txt\"
-  }
-  ```
+```json
+{
+  \"file_path\": \"b.txt\"
+}
+```
 
   *failed*
 
-  ```text
-  two
-  ```
+```text
+two
+```
 
 ## Assistant · 2026-01-01T10:00:05.000Z
 
@@ -163,7 +163,7 @@ fn patches_are_differences() {
         "{shown}"
     );
     let shown = page("md");
-    assert!(shown.contains("  ```diff\n  *** Begin Patch\n"), "{shown}");
+    assert!(shown.contains("\n```diff\n*** Begin Patch\n"), "{shown}");
 }
 
 #[test]

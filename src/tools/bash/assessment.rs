@@ -55,8 +55,12 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
     if !analysis.verdict.is_read_only() {
         return analysis;
     }
-    let path = context.environment.get("PATH").unwrap_or_default();
-    let has_relative_path = std::env::split_paths(path).any(|entry| !entry.is_absolute());
+    let path = context
+        .environment
+        .get("PATH")
+        .filter(|path| !path.is_empty());
+    let mut entries = path.into_iter().flat_map(std::env::split_paths);
+    let has_relative_path = entries.any(|entry| !entry.is_absolute());
     // Before git is asked anything, since that may be a program of the workspace.
     let refusal = match &analysis.language {
         _ if has_relative_path && !context.shell.keeps_git_from_writing => {
