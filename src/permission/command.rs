@@ -241,12 +241,19 @@ impl Command<'_> {
         let mut outlines = self
             .read_words()
             .map(|word| (outline(word, surroundings), word));
-        outlines.any(|(outline, word)| {
-            let files = names_in(&outline).flat_map(|name| self.file(name, word, surroundings));
-            let is_option = outline.starts_with('-') && word.value.is_some();
-            let mut files = files.filter(|_| !is_option);
-            files.any(|file| matches!(file, NamedFile::Somewhere(_)))
-        })
+        self.takes_names()
+            || outlines.any(|(outline, word)| {
+                let files = names_in(&outline).flat_map(|name| self.file(name, word, surroundings));
+                let is_option = outline.starts_with('-') && word.value.is_some();
+                let mut files = files.filter(|_| !is_option);
+                files.any(|file| matches!(file, NamedFile::Somewhere(_)))
+            })
+    }
+
+    /// Whether it takes names of files from standard input.
+    fn takes_names(&self) -> bool {
+        let mut programs = self.invocations.iter().map(Invocation::program);
+        programs.any(|program| programs::TAKES_NAMES.contains(program))
     }
 
     /// Whether reads are confined to the working directories, and it may read a file elsewhere.
@@ -286,7 +293,9 @@ impl Command<'_> {
             let mut files = self.file(name, word, surroundings).into_iter();
             !name.is_empty() && files.any(|file| !is_inside(&file))
         };
-        self.read_words().any(is_outside)
+        // What `find` puts in place of `{}` is below its own operands.
+        let mut words = self.read_words().filter(|word| word.text != "{}");
+        self.takes_names() || words.any(is_outside)
     }
 
     /// The words that may name a file that it reads.

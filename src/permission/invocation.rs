@@ -10,6 +10,9 @@ use super::wildcard::GAP;
 use crate::shell::{CommandPart, PartInput, PartWord, analyse};
 use crate::wire::patched_files;
 
+/// Maximum number of words that are combined to the names of copies.
+const MAX_COPIED: usize = 16;
+
 /// A program and its arguments, with the files that it is redirected from and to.
 pub(super) struct Invocation {
     pub(super) words: Vec<PartWord>,
@@ -120,7 +123,31 @@ impl Invocation {
         positions.into_iter()
     }
 
-    /// Adds the files of the patch that `apply_patch` gets.
+    /// Adds files that it may change, by name.
+    pub(super) fn add_changed<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
+        let names = names.filter(|name| !name.is_empty());
+        self.patched.extend(names.map(|name| PartWord {
+            span: Range::default(),
+            text: name.to_owned(),
+            value: Some(name.to_owned()),
+        }));
+    }
+
+    /// Adds the files that copies of its operands are in each of its operands that may be a directory.
+    pub(super) fn add_copies(&mut self) {
+        let words = self.words.iter().skip(1).take(MAX_COPIED);
+        let values = words.filter_map(|word| word.value.as_deref());
+        let values = values.map(|value| value.rsplit_once('=').map_or(value, |(_, after)| after));
+        let operands: Vec<&str> = values.filter(|value| !value.starts_with('-')).collect();
+        let copies = operands.iter().flat_map(|to| {
+            let names = operands.iter().map(|from| programs::name(from));
+            names.map(move |name| format!("{to}/{name}"))
+        });
+        let copies: Vec<String> = copies.collect();
+        self.add_changed(copies.iter().map(String::as_str));
+    }
+
+    /// Adds the files of the patch that it gets.
     pub(super) fn patch(&mut self, level: &CommandPart) {
         let input = match &level.input {
             PartInput::Text(Some(text)) => Some(text.as_str()),
@@ -128,19 +155,18 @@ impl Invocation {
         };
         let arguments = self.words.iter().skip(1).map(|word| word.value.as_deref());
         let texts = arguments.chain(std::iter::once(input));
-        let word = |name: &str, value: Option<&str>| PartWord {
-            span: Range::default(),
-            text: name.to_owned(),
-            value: value.map(str::to_owned),
-        };
-        let mut files = Vec::new();
-        for text in texts.flatten() {
-            files.extend(patched_files(text).map(|file| word(file, Some(file))));
-        }
+        let files: Vec<String> = texts
+            .flatten()
+            .flat_map(|text| patched_files(text).map(str::to_owned))
+            .collect();
         if files.is_empty() {
-            files.push(word("$patch", None));
+            self.patched.push(PartWord {
+                span: Range::default(),
+                text: "$patch".to_owned(),
+                value: None,
+            });
         }
-        self.patched = files;
+        self.add_changed(files.iter().map(String::as_str));
     }
 
     /// Whether it may match; what is not known matches.

@@ -32,7 +32,8 @@ impl NamedFile {
         surroundings: &'a Surroundings<'_>,
     ) -> Vec<Self> {
         let path = Path::new(name);
-        let begins_anywhere = name.starts_with(GAP) && word.text.contains(['$', '`']);
+        let begins_anywhere =
+            word.text == "{}" || (name.starts_with(GAP) && word.text.contains(['$', '`']));
         if begins_anywhere || (path.is_relative() && directories.is_empty()) {
             return vec![Self::Somewhere(surroundings.request.directory.join(path))];
         }
@@ -50,7 +51,9 @@ impl NamedFile {
                     Self::Outlined {
                         path: normalised(&path),
                         // Some shells look for `**` in all directories below.
-                        is_glob: !word.text.contains(['{', '$', '`']) && !word.text.contains("**"),
+                        is_glob: !word.text.contains(['{', '$', '`'])
+                            && !word.text.contains("**")
+                            && !surroundings.finds_hidden(),
                     }
                 } else {
                     Self::Known(surroundings.place(&path))

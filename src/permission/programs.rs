@@ -27,6 +27,14 @@ pub(super) static SHELLS: LazyLock<Programs> = LazyLock::new(|| with("shells"));
 pub(super) static READS_COMMANDS: LazyLock<Programs> = LazyLock::new(|| with("reads-commands"));
 /// Variables whose values programs run as command lines.
 pub(super) static RUN_VARIABLES: LazyLock<Programs> = LazyLock::new(|| with("run-variables"));
+/// Variables that make programs run code, or options, from elsewhere.
+pub(super) static CODE_VARIABLES: LazyLock<Programs> = LazyLock::new(|| with("code-variables"));
+/// They change the files that a patch names.
+pub(super) static PATCHES: LazyLock<Programs> = LazyLock::new(|| with("patches"));
+/// They change files of the same names in a directory.
+pub(super) static COPIES: LazyLock<Programs> = LazyLock::new(|| with("copies"));
+/// They take the names of files from standard input.
+pub(super) static TAKES_NAMES: LazyLock<Programs> = LazyLock::new(|| with("takes-names"));
 /// After them, names of commands mean something else.
 pub(super) static RENAMES: LazyLock<Programs> = LazyLock::new(|| with("renames"));
 /// They evaluate their arguments.

@@ -75,12 +75,32 @@ impl Started {
                 })
             };
             let is_last = level.unwrapped().is_none();
-            self.runs_unknown |= is_last
-                && programs::STARTS.contains(&program)
-                && invocation.operand_positions().any(is_unknown);
+            if is_last && programs::STARTS.contains(&program) {
+                for at in invocation.operand_positions() {
+                    if is_unknown(at) {
+                        self.runs_unknown = true;
+                    } else if depth > 0 {
+                        let inner = CommandPart {
+                            words: level.words.get(at..).unwrap_or_default().to_vec(),
+                            ..level.clone()
+                        };
+                        self.add_level(&inner, printed, depth - 1, surroundings);
+                    }
+                }
+            }
+            if programs::INTERPRETS.contains(&program) {
+                // Text in quotes of a script of `awk`, or behind a command letter of `sed`.
+                for script in arguments.iter().filter_map(|word| word.value.as_deref()) {
+                    self.guess(script, surroundings);
+                    invocation
+                        .add_changed(script.split(|letter: char| " \t\n\"'|>();".contains(letter)));
+                }
+            }
         }
         if programs::EVALUATES.contains(&program) || first.is_none() {
-            let evaluated = arguments.iter().filter_map(|word| word.value.clone());
+            let evaluated = arguments.iter();
+            let evaluated = evaluated.map(|word| word.value.as_ref().unwrap_or(&word.text));
+            let evaluated = evaluated.map(|text| text.replace('\\', ""));
             let assigned = level.assignments.iter().filter_map(|set| set.value.clone());
             let texts = evaluated.chain(assigned);
             for text in texts.filter(|text| text.contains("$(") || text.contains('`')) {
@@ -88,6 +108,7 @@ impl Started {
             }
         }
         let is_shell = programs::SHELLS.contains(&program) && reads_script(arguments);
+        self.runs_unknown |= is_shell && arguments.iter().any(|word| word.text.starts_with("<("));
         if is_shell || programs::READS_COMMANDS.contains(&program) {
             match &level.input {
                 PartInput::Text(Some(text)) => scripts.push(text.clone()),
@@ -98,14 +119,24 @@ impl Started {
                 }
             }
         }
-        self.runs_unknown |= programs::RENAMES.contains_with(&program, arguments);
-        if matches!(program.as_str(), "apply_patch" | "applypatch") {
+        let is_named = first.is_none_or(|word| word.value.is_some());
+        let mut assigned = level.assignments.iter();
+        self.runs_unknown |= !is_named
+            || programs::RENAMES.contains_with(&program, arguments)
+            || assigned.any(|set| {
+                programs::CODE_VARIABLES.contains(&set.name)
+                    || (programs::RUN_VARIABLES.contains(&set.name) && set.value.is_none())
+            });
+        if programs::PATCHES.contains_with(&program, arguments) {
             invocation.patch(level);
         }
-        if level.words.iter().any(|word| word.text.starts_with('{')) {
-            // `{rm,x}` runs `rm x`.
-            let expanded = joined(level.words.iter().map(|word| word.text.as_str()));
-            self.guess(&expanded.replace(['{', ',', '}'], " "), surroundings);
+        if programs::COPIES.contains(&program) {
+            invocation.add_copies();
+        }
+        let is_expanded = |word: &PartWord| word.text.starts_with('{') && word.text.contains(',');
+        if level.words.iter().any(is_expanded) {
+            let written = joined(level.words.iter().map(|word| word.text.as_str()));
+            self.guess(&written, surroundings);
         }
         self.invocations.push(invocation);
         for script in scripts {
@@ -127,13 +158,27 @@ impl Started {
             .replace("\\\n", "")
             .replace("$()", "")
             .replace("``", "");
-        let script = script.replace('>', " > ");
+        let script = script.replace('>', " > ").replace('<', " < ");
+        self.guess_words(&script, surroundings);
+        if script.contains('{') && script.contains(',') {
+            // `{rm,x}` runs `rm x`.
+            self.guess_words(&script.replace(['{', ',', '}'], " "), surroundings);
+        }
+    }
+
+    fn guess_words(&mut self, script: &str, surroundings: &Surroundings<'_>) {
         for piece in script.split([';', '|', '&', '\n', '(', ')', '`']) {
-            let piece = piece.replace(['"', '\'', '\\'], "");
-            let words = piece.split_whitespace().map(|word| PartWord {
-                span: 0..0,
-                text: word.to_owned(),
-                value: (!word.contains(['$', '{'])).then(|| word.to_owned()),
+            let words = piece.split_whitespace().map(|word| {
+                // What `$'…'` stands for is not known here.
+                let text = match word.contains("$'") {
+                    true => "$x".to_owned(),
+                    false => word.replace(['"', '\'', '\\'], ""),
+                };
+                PartWord {
+                    span: 0..0,
+                    value: (!text.contains(['$', '{'])).then(|| text.clone()),
+                    text,
+                }
             });
             let words: Vec<PartWord> = words.collect();
             let command = CommandPart {
@@ -178,11 +223,11 @@ fn scripts_in(arguments: &[PartWord]) -> impl Iterator<Item = String> {
         let following = joined(following.iter().map(|word| word.text.as_str()));
         let attached = attached.map(move |text| format!("{text} {following}"));
         let itself = is_script.then(|| value.to_owned());
-        // `!` is how git marks them.
+        // `!` is how git marks them, `\_` a blank of `env -S`.
         itself
             .into_iter()
             .chain(attached)
-            .map(|text| text.trim_start_matches('!').to_owned())
+            .map(|text| text.trim_start_matches('!').replace("\\_", " "))
     })
 }
 

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use super::Request;
+use super::{Action, Request};
 
 /// Files that are never changed without approval.
 static PROTECTED: LazyLock<Gitignore> = LazyLock::new(|| {
@@ -74,6 +74,16 @@ impl<'a> Surroundings<'a> {
         Self {
             request,
             real_paths: RefCell::default(),
+        }
+    }
+
+    /// Whether globs of the command line may find names that begin with a full stop.
+    pub(super) fn finds_hidden(&self) -> bool {
+        match self.request.action {
+            Action::Command { script, .. } => {
+                script.contains("dotglob") || script.contains("GLOBIGNORE")
+            }
+            _ => false,
         }
     }
 
