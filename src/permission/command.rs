@@ -1,7 +1,7 @@
 //! A command line as rules see it: its commands, and all that each of them may start.
 
 use std::cell::OnceCell;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::LazyLock;
 
 use super::command_pattern::CommandPattern;
@@ -263,47 +263,60 @@ impl Command<'_> {
 
     /// Whether it may name a file outside of the working directories.
     pub(super) fn names_outside(&self, surroundings: &Surroundings<'_>) -> bool {
-        let is_inside = |file: &NamedFile| match file {
-            NamedFile::Known(place) => {
-                place.name == Path::new("/dev/null") || surroundings.is_inside(place)
-            }
-            NamedFile::Outlined { path, is_glob } => {
-                let known = path.to_string_lossy();
-                let known = known.split(GAP).next().unwrap_or_default();
-                let directory = known
-                    .rsplit_once('/')
-                    .map_or("", |(directory, _)| directory);
-                *is_glob && surroundings.is_inside(&surroundings.place(Path::new(directory)))
-            }
-            NamedFile::Somewhere(_) => false,
+        let is_inside = |path: &Path| {
+            path == Path::new("/dev/null") || surroundings.is_inside(&surroundings.place(path))
         };
         let is_outside = |word: &PartWord| {
             let outline = outline(word, surroundings);
-            let name = match outline.strip_prefix('-') {
-                Some(option) => match option.split_once('=') {
-                    Some((_, value)) => value,
-                    // `-d/` is a separator.
-                    None => option
-                        .get(1..)
-                        .filter(|value| value.len() > 1)
-                        .unwrap_or_default(),
-                },
-                None => &outline,
-            };
-            let mut files = self.file(name, word, surroundings).into_iter();
-            !name.is_empty() && files.any(|file| !is_inside(&file))
+            let is_glob = !word.text.contains(['$', '`']);
+            let mut names = names_in(&outline).filter(|name| name.len() > 1);
+            names.any(|name| {
+                let known = name.split(GAP).next().unwrap_or_default();
+                let path = Path::new(known);
+                let may_leave = path.is_absolute()
+                    || path.components().any(|part| part == Component::ParentDir);
+                let is_known = !name.contains(GAP) || (is_glob && !name.contains(".."));
+                !is_known
+                    || (may_leave
+                        && !self
+                            .directories
+                            .iter()
+                            .all(|from| is_inside(&from.join(path))))
+            })
         };
         // What `find` puts in place of `{}` is below its own operands.
         let mut words = self.read_words().filter(|word| word.text != "{}");
-        self.takes_names() || words.any(is_outside)
+        self.takes_names()
+            || self.directories.is_empty()
+            || !self
+                .directories
+                .iter()
+                .all(|directory| is_inside(directory))
+            || words.any(is_outside)
     }
 
     /// The words that may name a file that it reads.
     fn read_words(&self) -> impl Iterator<Item = &PartWord> {
         self.invocations.iter().flat_map(|one| {
-            let is_text = programs::TEXTS.contains(one.program());
+            let program = one.program();
+            let is_text = programs::TEXTS.contains(program);
             let skipped = if is_text { one.words.len() } else { 1 };
-            one.words.iter().skip(skipped).chain(&one.reads)
+            // The first operand of these is a script.
+            let script = one.words.iter().position(|word| {
+                matches!(program, "awk" | "gawk" | "mawk" | "sed" | "gsed")
+                    && word.span != one.words[0].span
+                    && !word.text.starts_with('-')
+            });
+            let before = one.words.iter().take(1).chain(&one.words);
+            let words = one.words.iter().zip(before).enumerate();
+            let words = words.filter(move |(index, (word, before))| {
+                let is_message = |word| programs::TEXT_OPTIONS.is_mark(program, word);
+                *index >= skipped
+                    && Some(*index) != script
+                    && !is_message(before)
+                    && !is_message(word)
+            });
+            words.map(|(_, (word, _))| word).chain(&one.reads)
         })
     }
 

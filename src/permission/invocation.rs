@@ -68,12 +68,19 @@ impl Invocation {
             outlines,
             texts: vec![written, meant, by_name],
         };
-        // `git -C . push` is a `git push` as well.
-        for at in invocation.operand_positions().skip(1) {
-            let outlines = &invocation.outlines;
-            let kept = outlines.iter().take(1).chain(outlines.iter().skip(at));
-            let text = joined(kept.map(String::as_str));
-            invocation.texts.push(text);
+        // `git -C . push` is a `git push` as well, also behind `sudo`.
+        let count = if begins_anywhere {
+            invocation.outlines.len()
+        } else {
+            1
+        };
+        for start in 0..count {
+            for at in invocation.positions_from(start).into_iter().skip(1) {
+                let program = invocation.outlines.iter().skip(start).take(1);
+                let kept = program.chain(invocation.outlines.iter().skip(at));
+                let text = joined(kept.map(|word| word.as_str()));
+                invocation.texts.push(text);
+            }
         }
         invocation.texts.dedup();
         invocation
@@ -87,13 +94,18 @@ impl Invocation {
     /// The indices of words that may be the first one after the program's own options: each option
     /// may have a value, or not. `docker container` counts as such an option.
     pub(super) fn operand_positions(&self) -> impl Iterator<Item = usize> + use<> {
+        self.positions_from(0).into_iter()
+    }
+
+    /// The same for the program at this index.
+    fn positions_from(&self, start: usize) -> Vec<usize> {
         let is_option = |at: usize| {
             self.outlines
                 .get(at)
                 .is_some_and(|word| word.starts_with('-'))
         };
-        let mut positions = vec![1];
-        let mut at = 1;
+        let mut at = start + 1;
+        let mut positions = vec![at];
         while is_option(at) {
             at += 1;
             positions.push(at);
@@ -108,8 +120,12 @@ impl Invocation {
         }
         let groups = |at: &usize| {
             let group = self.outlines.get(*at).map(String::as_str);
+            let program = self
+                .outlines
+                .get(start)
+                .map_or("", |word| programs::name(word));
             matches!(
-                (self.program(), group),
+                (program, group),
                 ("docker" | "podman" | "nerdctl", Some("container"))
             )
         };
@@ -120,7 +136,7 @@ impl Invocation {
             .collect();
         positions.extend(within);
         positions.retain(|at| *at < self.outlines.len());
-        positions.into_iter()
+        positions
     }
 
     /// Adds files that it may change, by name.

@@ -39,6 +39,8 @@ pub(super) static TAKES_NAMES: LazyLock<Programs> = LazyLock::new(|| with("takes
 pub(super) static RENAMES: LazyLock<Programs> = LazyLock::new(|| with("renames"));
 /// They evaluate their arguments.
 pub(super) static EVALUATES: LazyLock<Programs> = LazyLock::new(|| with("evaluates"));
+/// Options after which an argument is text.
+pub(super) static TEXT_OPTIONS: LazyLock<Programs> = LazyLock::new(|| with("text-options"));
 /// They do nothing with files that their arguments may name.
 pub(super) static TEXTS: LazyLock<Programs> = LazyLock::new(|| with("texts"));
 /// No allow rule with a star allows them.
@@ -79,8 +81,7 @@ impl Programs {
         self.names.contains(name) || self.prefixes.iter().any(|prefix| name.starts_with(prefix))
     }
 
-    /// Whether a program has the property with these arguments. An argument that is not known may be
-    /// any mark.
+    /// Whether a program has the property with these arguments.
     pub(super) fn contains_with(&self, name: &str, arguments: &[PartWord]) -> bool {
         self.contains(name) || arguments.iter().any(|word| self.is_mark(name, word))
     }
@@ -95,11 +96,11 @@ impl Programs {
 fn is_marked(word: &PartWord, mark: &str) -> bool {
     let text = word.value.as_deref().unwrap_or(&word.text);
     match mark.strip_prefix('-') {
-        _ if text.starts_with(['$', '`']) => true,
         Some(letter) if letter.len() == 1 => {
             text.starts_with('-') && !text.starts_with("--") && text.contains(letter)
         }
         Some(_) => text.starts_with(mark),
+        None if mark == "=" => text.contains('='),
         None => match mark.strip_suffix('*') {
             Some(prefix) => text.starts_with(prefix),
             None => text == mark,

@@ -138,9 +138,13 @@ impl Rules {
         let restricts = |rule: &Rule| match rule.specifier {
             Specifier::Command(_) => command.runs_unknown,
             Specifier::Reading(_) => {
-                command.reads_unknown(surroundings) || command.changes_unknown(surroundings)
+                command.runs_unknown
+                    || command.reads_unknown(surroundings)
+                    || command.changes_unknown(surroundings)
             }
-            Specifier::Writing(_) | Specifier::Outside(_) => command.changes_unknown(surroundings),
+            Specifier::Writing(_) | Specifier::Outside(_) => {
+                command.runs_unknown || command.changes_unknown(surroundings)
+            }
             Specifier::Any | Specifier::Domain(_) | Specifier::Argument | Specifier::Nothing => {
                 false
             }

@@ -44,6 +44,8 @@ pub(super) fn started(
 pub(super) fn guessed(script: &str, surroundings: &Surroundings<'_>) -> Started {
     let mut started = Started::default();
     started.guess(script, surroundings);
+    let mut renaming = ["BASH_ALIASES", "BASH_CMDS", "histexpand"].iter();
+    started.runs_unknown = renaming.any(|name| script.contains(name));
     started
 }
 
@@ -97,13 +99,22 @@ impl Started {
                 }
             }
         }
-        if programs::EVALUATES.contains(&program) || first.is_none() {
-            let evaluated = arguments.iter();
-            let evaluated = evaluated.map(|word| word.value.as_ref().unwrap_or(&word.text));
-            let evaluated = evaluated.map(|text| text.replace('\\', ""));
-            let assigned = level.assignments.iter().filter_map(|set| set.value.clone());
-            let texts = evaluated.chain(assigned);
-            for text in texts.filter(|text| text.contains("$(") || text.contains('`')) {
+        // An integer variable evaluates what it is set to.
+        let mut evaluated: Vec<String> = level
+            .assignments
+            .iter()
+            .filter_map(|set| set.value.clone())
+            .collect();
+        if programs::EVALUATES.contains(&program) {
+            let words = arguments.iter();
+            let words = words.map(|word| word.value.as_ref().unwrap_or(&word.text));
+            evaluated.extend(words.map(|text| text.replace('\\', "")));
+            if let PartInput::Text(Some(text)) = &level.input {
+                evaluated.push(text.clone());
+            }
+        }
+        for text in evaluated {
+            if text.contains("$(") || text.contains('`') {
                 self.guess(&text, surroundings);
             }
         }
@@ -160,6 +171,10 @@ impl Started {
             .replace("``", "");
         let script = script.replace('>', " > ").replace('<', " < ");
         self.guess_words(&script, surroundings);
+        if script.contains('=') {
+            // `git -c alias.x='rm y'`
+            self.guess_words(&script.replace('=', " "), surroundings);
+        }
         if script.contains('{') && script.contains(',') {
             // `{rm,x}` runs `rm x`.
             self.guess_words(&script.replace(['{', ',', '}'], " "), surroundings);
@@ -176,7 +191,7 @@ impl Started {
                 };
                 PartWord {
                     span: 0..0,
-                    value: (!text.contains(['$', '{'])).then(|| text.clone()),
+                    value: (text == "{}" || !text.contains(['$', '{'])).then(|| text.clone()),
                     text,
                 }
             });
@@ -215,7 +230,8 @@ fn without_beginning(mut words: &[PartWord]) -> &[PartWord] {
 fn scripts_in(arguments: &[PartWord]) -> impl Iterator<Item = String> {
     arguments.iter().enumerate().flat_map(|(index, word)| {
         let value = word.value.as_deref().unwrap_or_default();
-        let is_script = value.contains(|letter: char| " \t\n;|&{$`'\"\\(".contains(letter));
+        let is_script =
+            value != "{}" && value.contains(|letter: char| " \t\n;|&{$`'\"\\(".contains(letter));
         let attached = names_in(value)
             .skip(1)
             .filter(|text| !text.starts_with('-'));

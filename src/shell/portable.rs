@@ -188,7 +188,7 @@ impl Scan<'_> {
             Some("a word that begins with `=`, which zsh replaces")
         } else if self.begins_word
             && rest.starts_with('~')
-            && second.is_some_and(|next| "[+-".contains(next))
+            && second.is_some_and(|next| next.is_ascii_digit() || "[+-".contains(next))
         {
             Some("a directory that only some shells know")
         } else {
@@ -256,7 +256,8 @@ fn different_command(part: &CommandPart) -> Option<&'static str> {
         let differs = match name {
             "echo" => values.any(|value| {
                 value.is_some_and(|text| {
-                    text.contains('\\') || (text.starts_with('-') && text != "-n")
+                    text.contains('\\')
+                        || (text.starts_with("-") && text.contains(['e', 'E']) && text.len() < 4)
                 })
             }),
             "[" | "test" => {

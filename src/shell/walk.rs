@@ -586,7 +586,8 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             // The shell may end before the command whose output it reads: when it has no more memory
             // for it, or warns of a NUL into a closed pipe.
             self.effects.may_leave_processes = true;
-            let place = place.in_subshell();
+            let mut place = place.in_subshell();
+            place.has_input |= self.source.slice(node.byte_range()).starts_with(">(");
             self.tasks.push(Task { node, place });
         }
     }
