@@ -271,7 +271,7 @@ Files:
   ~/.config/turnpipe/config.toml
           the configuration
   ~/.local/state/turnpipe
-          what sessions leave for the next process: saved results, attempts at titles, open batches
+          what sessions leave for the next process: saved results, attempts at titles
   ~/.claude/projects, ~/.qwen/projects, ~/.codex/sessions, ~/.gemini/tmp, ~/.pi/agent/sessions
           where sessions are looked for, and for Claude Code in ~/.config/claude/projects too";
 

@@ -67,7 +67,6 @@ mod summarize_batch;
 mod table;
 mod times;
 mod title;
-mod title_batch;
 mod tools;
 mod turn;
 mod turn_conversation;

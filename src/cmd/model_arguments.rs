@@ -140,26 +140,6 @@ impl ModelArguments {
         }
     }
 
-    /// The model of this name, which was asked before.
-    ///
-    /// # Errors
-    /// It cannot be asked any more.
-    pub(super) fn named_model(
-        &self,
-        name: &str,
-        globals: &Globals,
-        io: &Io,
-    ) -> Result<Arc<dyn Provider>, UsageError> {
-        let parsed = name.parse::<ModelName>().map_err(UsageError::reason)?;
-        let connector = self.connector(self.settings(globals, io)?, io)?;
-        match connector.connect(&parsed)? {
-            Model::Provider(provider) => Ok(provider),
-            Model::None | Model::Builtin => Err(UsageError::new(format!(
-                "`{name}` is no model that can be asked"
-            ))),
-        }
-    }
-
     fn settings(&self, globals: &Globals, io: &Io) -> Result<ModelSettings, UsageError> {
         let total = self.timeout_ms.map(|ms| Duration::from_millis(ms.get()));
         Ok(globals.config(&io.environment)?.models(total))

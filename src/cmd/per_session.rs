@@ -41,7 +41,7 @@ pub(super) struct PerSessionArguments {
     #[arg(long, value_name = "N")]
     rpm: Option<NonZeroU32>,
     #[command(flatten)]
-    pub(super) side: SideArguments,
+    side: SideArguments,
     #[command(flatten)]
     pub(super) source: SourceArguments,
 }
@@ -118,24 +118,12 @@ pub(super) struct Runner {
     pub(super) moment: Moment,
     pub(super) stop: StopWatch,
     pub(super) form: Form,
-    pub(super) verbose: bool,
-    pub(super) quiet: bool,
-    pub(super) messages: Messages,
+    verbose: bool,
+    quiet: bool,
+    messages: Messages,
 }
 
 impl PerSessionArguments {
-    /// The sessions that are named, or what is on standard input.
-    ///
-    /// # Errors
-    /// Standard input cannot be read.
-    pub(super) fn input(&self, io: &mut Io) -> anyhow::Result<StandardInput> {
-        match self.sessions.as_slice() {
-            [] => read_stdin(io),
-            [name] if name == "-" => read_stdin(io),
-            names => Ok(StandardInput::List(self.source.named(names, io)?)),
-        }
-    }
-
     /// Settles how texts are made; nothing if only the prompt was to be printed.
     ///
     /// # Errors
@@ -186,7 +174,11 @@ impl Runner {
         arguments: &PerSessionArguments,
         io: &mut Io,
     ) -> anyhow::Result<Outcome> {
-        let input = arguments.input(io)?;
+        let input = match arguments.sessions.as_slice() {
+            [] => read_stdin(io)?,
+            [name] if name == "-" => read_stdin(io)?,
+            names => StandardInput::List(arguments.source.named(names, io)?),
+        };
         if arguments.side.model.dry_run {
             let mut writer = output::record_writer(io)?;
             return self.print_requests(command, arguments, input, &mut writer);
@@ -198,7 +190,12 @@ impl Runner {
             StandardInput::Conversation(_) => ProgressLine::spinner(Command::WORK, self.quiet, io),
         };
         let mut writer = output::writer(self.form, io)?;
-        let mut summary = Summary::new(self);
+        let mut summary = Summary {
+            made: 0,
+            failed: 0,
+            inputs: InputErrors::new(&self.messages),
+            model: ModelFailures::new(&self.messages, self.verbose),
+        };
         match input {
             StandardInput::Conversation(stream) => {
                 let copy = (self.form == Form::Jsonl).then_some(&mut writer);
@@ -364,7 +361,7 @@ impl Runner {
 }
 
 /// What came of all sessions.
-pub(super) struct Summary {
+struct Summary {
     made: usize,
     failed: usize,
     inputs: InputErrors,
@@ -372,17 +369,8 @@ pub(super) struct Summary {
 }
 
 impl Summary {
-    pub(super) fn new(runner: &Runner) -> Self {
-        Self {
-            made: 0,
-            failed: 0,
-            inputs: InputErrors::new(&runner.messages),
-            model: ModelFailures::new(&runner.messages, runner.verbose),
-        }
-    }
-
     /// Counts what came of a session, and reports how the model failed.
-    pub(super) fn note(&mut self, made: &Made) {
+    fn note(&mut self, made: &Made) {
         let Err(nothing) = &made.result else {
             self.made += 1;
             return;
@@ -393,7 +381,7 @@ impl Summary {
         }
     }
 
-    pub(super) fn outcome(&self, exit_status: bool) -> Outcome {
+    fn outcome(&self, exit_status: bool) -> Outcome {
         let outcome = match self.failed {
             0 => return Outcome::Done,
             _ if exit_status => Outcome::AnswerIsNo,
@@ -440,11 +428,7 @@ pub(super) fn of_named<Command: PerSession>(
     }
 }
 
-/// A session that was named, with where its file is.
-///
-/// # Errors
-/// It is not found, or cannot be read.
-pub(super) fn read<'a>(
+fn read<'a>(
     session: &'a NamedSession,
     source: &SourceArguments,
 ) -> Result<(&'a Path, Conversation), NoResult> {

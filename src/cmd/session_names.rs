@@ -145,8 +145,7 @@ pub(super) struct NamedSession {
 }
 
 impl NamedSession {
-    /// A session that was named, and where it was found.
-    pub(super) fn new(name: &str, path: Result<PathBuf, UsageError>) -> Self {
+    fn new(name: &str, path: Result<PathBuf, UsageError>) -> Self {
         Self {
             name: name.to_owned(),
             path,

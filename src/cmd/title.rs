@@ -10,10 +10,9 @@ use super::model_arguments::{Occasion, StandIn};
 use super::output::RecordWriter;
 use super::per_session::{Made, PerSession, PerSessionArguments, Plan, Runner, Written};
 use super::side_arguments::extension;
-use super::title_batch::BatchStep;
 use super::{Globals, Outcome, UsageError};
 use crate::config::{Overrides, SideGates};
-use crate::flow::{Excerpt, Maker, NoResult, Product, Reason, Source};
+use crate::flow::{Excerpt, NoResult, Product, Reason, Source};
 use crate::io::Io;
 use crate::jsonl::WriteError;
 use crate::model::Request;
@@ -36,8 +35,7 @@ const MOST_ATTEMPTS: u32 = 3;
 #[command(after_long_help = "Examples:
   turnpipe title latest
   turnpipe title latest --write
-  turnpipe session list --untitled --json | turnpipe title --write
-  turnpipe title latest --batch submit --model openai:gpt-5-mini --dry-run")]
+  turnpipe session list --untitled --json | turnpipe title --write")]
 pub(super) struct TitleArguments {
     /// Write the title into the session file, unless a person gave one
     #[arg(long)]
@@ -48,34 +46,27 @@ pub(super) struct TitleArguments {
     /// Name only sessions that an agent would name by itself: no title yet, fewer than three attempts,
     /// not switched off, a fast model configured
     #[arg(long)]
-    pub(super) auto: bool,
-    /// Ask for all titles in a batch, which costs half and takes up to a day; later, `collect` writes
-    /// them into the sessions
-    #[arg(long, value_enum, value_name = "STEP", num_args = 0..=1, default_missing_value = "submit")]
-    batch: Option<BatchStep>,
+    auto: bool,
     /// How titles look
     #[arg(long, value_enum, default_value_t, value_name = "STYLE")]
-    pub(super) style: TitleStyle,
+    style: TitleStyle,
     /// The directory in which attempts are counted
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) common: PerSessionArguments,
+    common: PerSessionArguments,
 }
 
 /// What it takes to name one session.
-pub(super) struct Titles<'a> {
-    pub(super) arguments: &'a TitleArguments,
-    pub(super) runner: &'a Runner,
-    pub(super) maker: Maker,
-    pub(super) gates: SideGates,
-    pub(super) state: StateRoot,
+struct Titles<'a> {
+    arguments: &'a TitleArguments,
+    runner: &'a Runner,
+    gates: SideGates,
+    state: StateRoot,
 }
 
 impl Run for TitleArguments {
-    fn run(mut self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
-        // What comes later has nowhere else to go.
-        self.write |= self.batch.is_some();
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         if self.replace && self.auto {
             return Err(UsageError::new("--auto never replaces a title that a person gave").into());
         }
@@ -85,7 +76,7 @@ impl Run for TitleArguments {
                 TitleStyle::Kebab => prompts::TITLE_KEBAB,
             },
             style: self.style,
-            occasion: if self.auto || self.batch == Some(BatchStep::Collect) {
+            occasion: if self.auto {
                 Occasion::Automatic
             } else {
                 Occasion::Request
@@ -104,15 +95,10 @@ impl Run for TitleArguments {
         let titles = Titles {
             arguments: &self,
             runner: &runner,
-            maker: runner.maker.clone(),
             gates,
             state: config.settings(overrides).state_root,
         };
-        match self.batch {
-            Some(BatchStep::Submit) if !self.common.side.model.dry_run => titles.submit(io),
-            Some(BatchStep::Collect) => titles.collect(globals, io),
-            _ => runner.run(&titles, &self.common, io),
-        }
+        runner.run(&titles, &self.common, io)
     }
 }
 
@@ -124,13 +110,20 @@ impl PerSession for Titles<'_> {
         if self.arguments.auto && !self.gates.auto_titles {
             return Err(Reason::Disabled.into());
         }
-        self.maker.title(excerpt)
+        self.runner.maker.title(excerpt)
     }
 
     fn of_session(&self, path: &Path, session: &Conversation) -> Result<Written, NoResult> {
         let arguments = self.arguments;
-        self.may_begin(path, session)?;
-        let maker = &self.maker;
+        if arguments.auto {
+            self.may_start(path, session)?;
+        } else if arguments.write
+            && !arguments.replace
+            && title_source(session) == Some(TitleSource::Manual)
+        {
+            return Err(Reason::ManualTitle.into());
+        }
+        let maker = &self.runner.maker;
         let made = session.make(maker, |excerpt| maker.title(excerpt));
         if !arguments.write {
             return Ok((made?, None));
@@ -147,7 +140,7 @@ impl PerSession for Titles<'_> {
     }
 
     fn request(&self, excerpt: &Excerpt) -> Option<Request> {
-        self.maker.title_question(excerpt)
+        self.runner.maker.title_question(excerpt)
     }
 
     fn write_text(&self, made: &Made, writer: &mut RecordWriter) -> Result<(), WriteError> {
@@ -193,41 +186,19 @@ impl PerSession for Titles<'_> {
 }
 
 impl Titles<'_> {
-    /// Whether a title may be asked for.
-    ///
-    /// # Errors
-    /// Why not.
-    pub(super) fn may_begin(&self, path: &Path, session: &Conversation) -> Result<(), NoResult> {
-        let arguments = self.arguments;
-        let source = session.facts.title.as_ref().map(|title| title.source);
-        let is_manual = source == Some(TitleSource::Manual);
-        if arguments.auto {
-            let key = session.facts.session_id.as_deref().map(|id| SessionKey {
-                id: SessionId::from(id),
-                scope: SessionScope::of(path),
-            });
-            self.may_start(source, key.as_ref())?;
-        } else if arguments.write && is_manual && !arguments.replace {
-            return Err(Reason::ManualTitle.into());
-        }
-        Ok(())
-    }
-
     /// The guards of `--auto`, the cheap ones first.
-    fn may_start(
-        &self,
-        title: Option<TitleSource>,
-        session: Option<&SessionKey>,
-    ) -> Result<(), NoResult> {
-        match title {
+    fn may_start(&self, path: &Path, session: &Conversation) -> Result<(), NoResult> {
+        match title_source(session) {
             Some(TitleSource::Manual) => return Err(Reason::ManualTitle.into()),
             Some(TitleSource::Auto) => return Err(Reason::AlreadyTitled.into()),
             Some(TitleSource::Summary) | None => {}
         }
-        let directory = session
-            .map(|session| self.state.session(session))
-            .transpose()
-            .map_err(unreadable)?;
+        let key = session.facts.session_id.as_deref().map(|id| SessionKey {
+            id: SessionId::from(id),
+            scope: SessionScope::of(path),
+        });
+        let directory = key.map(|key| self.state.session(&key)).transpose();
+        let directory = directory.map_err(unreadable)?;
         if let Some(directory) = &directory {
             let state = SessionState::load(directory).map_err(unreadable)?;
             if state.title_attempts >= MOST_ATTEMPTS {
@@ -237,7 +208,7 @@ impl Titles<'_> {
         if !self.gates.auto_titles {
             return Err(Reason::Disabled.into());
         }
-        if matches!(self.maker.source, Source::Nobody) {
+        if matches!(self.runner.maker.source, Source::Nobody) {
             return Err(Reason::NoFastModel.into());
         }
         if let Some(directory) = &directory {
@@ -246,4 +217,8 @@ impl Titles<'_> {
         }
         Ok(())
     }
+}
+
+fn title_source(session: &Conversation) -> Option<TitleSource> {
+    session.facts.title.as_ref().map(|title| title.source)
 }

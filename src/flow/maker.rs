@@ -13,7 +13,6 @@ use crate::side::title::{
 use crate::side::{Language, LanguageChoice, Said, builtin, dominant_language};
 
 /// What makes titles and recaps.
-#[derive(Clone)]
 pub enum Source {
     /// Nothing.
     Nobody,
@@ -24,7 +23,6 @@ pub enum Source {
 }
 
 /// Makes titles and recaps.
-#[derive(Clone)]
 pub struct Maker {
     /// What makes them.
     pub source: Source,

@@ -40,9 +40,6 @@ pub enum Reason {
     /// The file cannot be read or written.
     #[error("the session cannot be read")]
     Unreadable,
-    /// It is asked for in a batch that is not collected yet.
-    #[error("asked for in a batch; `turnpipe title --batch collect` fetches it")]
-    InBatch,
     /// An automatic recap is not due.
     #[error("{0}")]
     Gate(Held),
@@ -63,7 +60,6 @@ impl Reason {
             Self::AttemptLimit => "attempt_limit",
             Self::Disabled => "disabled",
             Self::Unreadable => "unreadable",
-            Self::InBatch => "in_batch",
             Self::Gate(held) => held.name(),
         }
     }

@@ -51,22 +51,10 @@ impl Client {
     /// # Errors
     /// No answer arrived in time.
     pub async fn send(&self, outgoing: &Outgoing) -> Result<Response, HttpFailure> {
-        self.send_as(outgoing, "application/json").await
-    }
-
-    /// The same with a body of another type.
-    ///
-    /// # Errors
-    /// No answer arrived in time.
-    pub async fn send_as(
-        &self,
-        outgoing: &Outgoing,
-        content_type: &str,
-    ) -> Result<Response, HttpFailure> {
         let client = self.for_address(&outgoing.address)?;
         let request = client.post(outgoing.address.url.clone());
         let request = request
-            .header("content-type", content_type)
+            .header("content-type", "application/json")
             .body(outgoing.body.clone());
         self.with_headers(request, outgoing).await
     }

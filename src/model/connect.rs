@@ -153,7 +153,7 @@ impl Connector {
         };
         let dialect = preset.dialect(&model.model).with(&settings.dialect);
         let transport = Transport::Network(Arc::clone(&self.client), self.recorder.clone());
-        Ok(self.model(target, access, dialect, transport, preset.batches))
+        Ok(self.model(target, access, dialect, transport))
     }
 
     /// A provider: its preset, and its settings in the configuration.
@@ -198,7 +198,7 @@ impl Connector {
             if models.iter().all(|model| model.shared.target != target) {
                 let transport = Transport::Replayed(Arc::clone(&recording));
                 let dialect = exchange.dialect.clone();
-                models.push(self.model(target, Access::default(), dialect, transport, false));
+                models.push(self.model(target, Access::default(), dialect, transport));
             }
         }
         Ok(Arc::new(Replayed { recording, models }))
@@ -210,7 +210,6 @@ impl Connector {
         access: Access,
         dialect: Dialect,
         transport: Transport,
-        takes_batches: bool,
     ) -> Remote {
         let shared = Shared {
             name: target.model.to_string(),
@@ -218,7 +217,6 @@ impl Connector {
             access,
             dialect: Mutex::new(dialect),
             transport,
-            takes_batches,
             limits: self.settings.http.limits,
             policy: self.policy,
             pace: self.pace.clone(),

@@ -50,20 +50,8 @@ impl Reading<'_> {
     ///
     /// # Errors
     /// There is no whole, usable reply.
-    pub(super) async fn reply(&mut self, mut incoming: Incoming) -> Result<Reply, Failure> {
-        let status = incoming.response.status;
-        if !(200..300).contains(&status) {
-            let wait = retry_after(&incoming.response.headers, self.clock.now());
-            if (300..400).contains(&status) {
-                return Err(redirected(status, &incoming));
-            }
-            let body = match incoming.response.content_type() {
-                // The markup of an error page is useless in a message.
-                ContentType::Html => "a web page".to_owned(),
-                _ => beginning(&mut incoming).await,
-            };
-            return Err(ServerError::of_body(&body).failure(Some(status), wait));
-        }
+    pub(super) async fn reply(&mut self, incoming: Incoming) -> Result<Reply, Failure> {
+        let mut incoming = successful(incoming, self.clock).await?;
         let framing = match framing(self.api, self.delivery, incoming.response.content_type())? {
             Some(Framing::Stream(frames)) => return self.stream(incoming, frames).await,
             other => other,
@@ -75,6 +63,7 @@ impl Reading<'_> {
         match framing.map_or_else(|| guessed(self.api, text), Ok)? {
             Framing::Value => self.whole(text).await,
             Framing::Stream(frames) => {
+                let status = incoming.response.status;
                 let again = Response::recorded(status, Headers::new(), vec![body], None);
                 self.stream(Incoming::untaped(again), frames).await
             }
@@ -150,6 +139,30 @@ impl Reading<'_> {
         }
         read(self.api, json, Extent::Part, draft)
     }
+}
+
+/// Returns an answer whose status is a success.
+///
+/// # Errors
+/// The status is another one. The failure has the server's message.
+pub(super) async fn successful(
+    mut incoming: Incoming,
+    clock: &dyn Clock,
+) -> Result<Incoming, Failure> {
+    let status = incoming.response.status;
+    if (200..300).contains(&status) {
+        return Ok(incoming);
+    }
+    let wait = retry_after(&incoming.response.headers, clock.now());
+    if (300..400).contains(&status) {
+        return Err(redirected(status, &incoming));
+    }
+    let body = match incoming.response.content_type() {
+        // The markup of an error page is useless in a message.
+        ContentType::Html => "a web page".to_owned(),
+        _ => beginning(&mut incoming).await,
+    };
+    Err(ServerError::of_body(&body).failure(Some(status), wait))
 }
 
 fn cut_off(usage: Usage) -> Failure {

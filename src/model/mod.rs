@@ -3,7 +3,6 @@
 
 mod adaptation;
 mod apis;
-mod batch_endpoint;
 mod connect;
 mod dialect;
 mod draft;
@@ -34,7 +33,6 @@ mod test_server;
 #[cfg(test)]
 mod test_socks_server;
 
-pub use batch_endpoint::{Answered, BatchEndpoint, BatchState};
 pub use connect::{Connector, KeyCheck, ModelWorld, Unconnectable};
 pub use dialect::{Acceptance, Api, CacheMarks, Dialect, DialectOverrides, ForcedCall, JsonForm};
 pub use failure::{Cut, Failure, Refused, Retryability, Silence};

@@ -27,9 +27,6 @@ pub(super) struct Preset {
     pub(super) name: String,
     /// How the names of the models begin that it is known for.
     family: Option<String>,
-    /// Whether it takes batches of requests.
-    #[serde(default)]
-    pub(super) batches: bool,
     /// Its address, up to what the API adds.
     pub(super) base_url: String,
     pub(super) key: KeyScheme,

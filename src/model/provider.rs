@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{BatchEndpoint, Failure, Reply, Request};
+use super::{Failure, Reply, Request};
 use crate::process::CancelToken;
 
 /// A model that can be asked. Calls block until the answer arrives; several threads may call at once.
@@ -30,11 +30,6 @@ pub trait Provider: Send + Sync {
     /// As [`Provider::ask`].
     fn complete(&self, request: &Request, stop: &CancelToken) -> Result<Reply, Failure> {
         self.ask(request, Delivery::Whole, stop, &mut |_| ())
-    }
-
-    /// Where it takes batches of requests, if it does.
-    fn batches(&self) -> Option<&dyn BatchEndpoint> {
-        None
     }
 
     /// The names of the models that its server has; empty if there is no server to ask.

@@ -1,35 +1,25 @@
 //! A model behind an API.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::adaptation::adapt;
 use super::apis::encode;
-use super::exchange::Reading;
+use super::exchange::{Reading, successful};
 use super::key::Key;
 use super::listener::Listener;
 use super::pace::{Front, Pace};
 use super::retry::{Retry, RetryPolicy};
-use super::server_error::ServerError;
-use super::transport::{Target, Transport};
-use super::{
-    Api, Attempts, BatchEndpoint, Delivery, Dialect, Event, Failure, Provider, Reply, Request,
-};
+use super::transport::{Incoming, Target, Transport};
+use super::{Attempts, Delivery, Dialect, Event, Failure, Provider, Reply, Request};
 use crate::http::{Engine, Header, Outgoing, PlainText, Task, TimeLimits};
 use crate::io::{Clock, Ids};
 use crate::process::CancelToken;
 
 /// How often a request is adapted after a refusal.
 const MOST_ADAPTATIONS: usize = 3;
-
-/// How long a batch may take to be sent or fetched.
-const LONGEST_TRANSFER: Duration = Duration::from_mins(10);
-
-/// What separates the parts of an uploaded form. No JSON has it at the beginning of a line.
-pub(super) const BOUNDARY: &str = "--turnpipe-batch";
 
 /// A model behind an API.
 pub(super) struct Remote {
@@ -45,7 +35,6 @@ pub(super) struct Shared {
     /// Adapted to what the server refuses.
     pub(super) dialect: Mutex<Dialect>,
     pub(super) transport: Transport,
-    pub(super) takes_batches: bool,
     pub(super) limits: TimeLimits,
     pub(super) policy: RetryPolicy,
     /// What the requests of a run share.
@@ -63,13 +52,6 @@ pub(super) struct Access {
     pub(super) plain_text: PlainText,
 }
 
-/// What is sent where no reply of the model is asked for.
-pub(super) enum Message<'a> {
-    Json(Value),
-    Form(&'a str),
-    Nothing,
-}
-
 impl Provider for Remote {
     fn name(&self) -> &str {
         &self.shared.name
@@ -85,41 +67,44 @@ impl Provider for Remote {
         if stop.is_cancelled() {
             return Err(Failure::Aborted);
         }
-        let mut headers = self.shared.access.headers.clone();
-        headers.extend(self.shared.access.key.header(self.shared.limits.total)?);
-        let (shared, request, stop) = (Arc::clone(&self.shared), request.clone(), stop.clone());
-        let limit = shared.limits.total;
-        let task = move |listener: Task<Event>| async move {
-            let conversation = async {
-                // The time limit begins with the first attempt.
-                let mut front = None;
-                shared.turn(&mut front).await?;
-                let attempts = shared.converse(&request, delivery, headers, &listener, front);
-                let outcome = timeout(limit, attempts).await;
-                outcome.unwrap_or(Err(Failure::TimedOut { limit }))
-            };
-            tokio::select! {
-                biased;
-                () = stop.fired() => Err(Failure::Aborted),
-                outcome = conversation => outcome,
-            }
+        let headers = self.shared.headers()?;
+        let (shared, request) = (Arc::clone(&self.shared), request.clone());
+        let conversation = |listener: Task<Event>| async move {
+            // The time limit begins with the first attempt.
+            let mut front = None;
+            shared.turn(&mut front).await?;
+            let attempts = shared.converse(&request, delivery, headers, &listener, front);
+            shared.with_time_limit(attempts).await
         };
-        // For want of threads or descriptors, which may pass as an overloaded server's trouble does.
-        self.engine.run(task, sink).unwrap_or_else(|error| {
-            let message = format!("cannot make requests: {error}");
-            Err(Failure::Unreachable { message })
-        })
-    }
-
-    fn batches(&self) -> Option<&dyn BatchEndpoint> {
-        let is_sent = matches!(self.shared.transport, Transport::Network(..));
-        (self.shared.takes_batches && is_sent).then_some(self)
+        self.run(conversation, stop, sink)
     }
 
     fn models(&self, stop: &CancelToken) -> Result<Vec<String>, Failure> {
-        let (path, list, name) = self.api().list_of_models();
-        let answer = self.call(path, Message::Nothing, stop)?;
-        let answer: Value = serde_json::from_str(&answer).unwrap_or_default();
+        let shared = Arc::clone(&self.shared);
+        let Transport::Network(client, _) = shared.transport.clone() else {
+            return Ok(Vec::new());
+        };
+        let (path, list, name) = shared.dialect().api.list_of_models();
+        let outgoing = Outgoing {
+            address: shared.target.base.join(path),
+            headers: shared.headers()?,
+            body: String::new(),
+        };
+        shared.admit(&outgoing)?;
+        let (address, redaction) = (outgoing.address.clone(), outgoing.redaction());
+        let exchange = |_: Task<()>| async move {
+            let answer = async {
+                let incoming = Incoming::untaped(client.fetch(&outgoing).await?);
+                let mut incoming = successful(incoming, &*shared.clock).await?;
+                let mut body = Vec::new();
+                incoming.read(&mut body, usize::MAX).await?;
+                Ok(body)
+            };
+            shared.with_time_limit(answer).await
+        };
+        let answer = self.run(exchange, stop, |()| ());
+        let answer = answer.map_err(|failure| failure.located(&address).cleaned(&redaction))?;
+        let answer: Value = serde_json::from_slice(&answer).unwrap_or_default();
         let models = answer[list].as_array().ok_or_else(|| Failure::Malformed {
             reason: format!("the answer has no list `{list}`"),
         })?;
@@ -136,76 +121,57 @@ impl Provider for Remote {
 }
 
 impl Remote {
-    pub(super) fn api(&self) -> Api {
-        self.shared.dialect().api
-    }
-
-    /// Sends a message, or asks for something, and returns what the provider says.
-    pub(super) fn call(
+    /// Runs a task until it is done or `stop` fires.
+    fn run<Message, Output, Work>(
         &self,
-        path: &str,
-        message: Message<'_>,
+        task: impl FnOnce(Task<Message>) -> Work,
         stop: &CancelToken,
-    ) -> Result<String, Failure> {
-        let shared = Arc::clone(&self.shared);
-        let Transport::Network(client, _) = &shared.transport else {
-            return Err(Failure::Unusable {
-                message: "a recording answers only what was recorded".to_owned(),
-            });
-        };
-        let (client, stop) = (Arc::clone(client), stop.clone());
-        let mut headers = shared.access.headers.clone();
-        headers.extend(shared.access.key.header(shared.limits.total)?);
-        let (body, content_type) = match message {
-            Message::Json(value) => (value.to_string(), Some("application/json".to_owned())),
-            Message::Form(form) => {
-                let content_type = format!("multipart/form-data; boundary={BOUNDARY}");
-                (form.to_owned(), Some(content_type))
-            }
-            Message::Nothing => (String::new(), None),
-        };
-        let outgoing = Outgoing {
-            address: shared.target.base.join(path),
-            headers,
-            body,
-        };
-        shared.admit(&outgoing)?;
-        let (redaction, address) = (outgoing.redaction(), outgoing.address.clone());
-        let work = move |_: Task<()>| async move {
-            let transfer = async {
-                let sent = match &content_type {
-                    Some(content_type) => client.send_as(&outgoing, content_type).await,
-                    None => client.fetch(&outgoing).await,
-                };
-                let mut response = sent?;
-                let mut body = Vec::new();
-                while let Some(piece) = response.piece().await? {
-                    body.extend(piece);
-                }
-                Ok((response.status, String::from_utf8_lossy(&body).into_owned()))
-            };
-            tokio::select! {
-                biased;
-                () = stop.fired() => Err(Failure::Aborted),
-                done = timeout(LONGEST_TRANSFER, transfer) => {
-                    done.unwrap_or(Err(Failure::TimedOut { limit: LONGEST_TRANSFER }))
+        sink: impl FnMut(Message),
+    ) -> Result<Output, Failure>
+    where
+        Message: Send + 'static,
+        Output: Send + 'static,
+        Work: Future<Output = Result<Output, Failure>> + Send + 'static,
+    {
+        let stop = stop.clone();
+        let unless_stopped = |messages| {
+            let work = task(messages);
+            async move {
+                tokio::select! {
+                    biased;
+                    () = stop.fired() => Err(Failure::Aborted),
+                    outcome = work => outcome,
                 }
             }
         };
-        let done = self.engine.run(work, |()| ());
-        let (status, body) = done.unwrap_or_else(|error| {
-            let message = format!("cannot make requests: {error}");
-            Err(Failure::Unreachable { message })
-        })?;
-        if (200..300).contains(&status) {
-            return Ok(body);
-        }
-        let failure = ServerError::of_body(&body).failure(Some(status), None);
-        Err(failure.located(&address).cleaned(&redaction))
+        // Threads or descriptors have run out. Like an overloaded server, that may pass.
+        self.engine
+            .run(unless_stopped, sink)
+            .unwrap_or_else(|error| {
+                let message = format!("cannot make requests: {error}");
+                Err(Failure::Unreachable { message })
+            })
     }
 }
 
 impl Shared {
+    /// The headers of every request, with the key.
+    fn headers(&self) -> Result<Vec<Header>, Failure> {
+        let mut headers = self.access.headers.clone();
+        headers.extend(self.access.key.header(self.limits.total)?);
+        Ok(headers)
+    }
+
+    /// Waits for work, at most as long as a request may take.
+    async fn with_time_limit<Output>(
+        &self,
+        work: impl Future<Output = Result<Output, Failure>>,
+    ) -> Result<Output, Failure> {
+        let limit = self.limits.total;
+        let outcome = timeout(limit, work).await;
+        outcome.unwrap_or(Err(Failure::TimedOut { limit }))
+    }
+
     /// A request as it would be sent, without a key.
     pub(super) fn outgoing(
         &self,
@@ -316,7 +282,7 @@ impl Shared {
     }
 
     /// Refuses to send secrets where others may read them.
-    pub(super) fn admit(&self, outgoing: &Outgoing) -> Result<(), Failure> {
+    fn admit(&self, outgoing: &Outgoing) -> Result<(), Failure> {
         if !outgoing.has_secrets() {
             return Ok(());
         }

@@ -167,13 +167,13 @@ pub(super) fn private_file(truncate: bool) -> OpenOptions {
 }
 
 /// Mode bits that let others change what is in a directory: too much for the one of all sessions.
-pub(super) const WRITABLE_BY_OTHERS: u32 = 0o022;
+const WRITABLE_BY_OTHERS: u32 = 0o022;
 /// Mode bits that let others see anything: too much for the directory of a session.
-pub(super) const OPEN_TO_OTHERS: u32 = 0o077;
+const OPEN_TO_OTHERS: u32 = 0o077;
 
 /// Creates a directory and its parents, then makes sure that it is a real directory of ours with
 /// none of the `refused` mode bits.
-pub(super) fn create_trusted(path: &Path, refused: u32) -> Result<(), StateError> {
+fn create_trusted(path: &Path, refused: u32) -> Result<(), StateError> {
     let mut builder = DirBuilder::new();
     builder.recursive(true).mode(0o700);
     builder.create(path).map_err(StateError::io(path))?;

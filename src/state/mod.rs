@@ -3,7 +3,6 @@
 //!
 //! Decides nothing about calls; other rooms say what to keep.
 
-mod batches;
 mod clean;
 mod directory;
 mod file_name;
@@ -11,7 +10,6 @@ mod identity;
 mod read_log;
 mod session_state;
 
-pub use batches::{BatchFiles, OpenBatch};
 pub use clean::{CleanReport, clean};
 pub(crate) use directory::{RESULTS, lock_within};
 pub use directory::{SessionDirectory, StateError, StateRoot};

@@ -4,7 +4,6 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 mod agent_script;
-mod batches;
 mod costs;
 mod files;
 mod fixtures;

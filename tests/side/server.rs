@@ -40,9 +40,7 @@ pub(crate) struct Server {
     pub(crate) most_at_once: Arc<AtomicUsize>,
 }
 
-/// What the server answers: a status and a body. It sees the body of a request; of one that is no JSON,
-/// its first line (`request`) and its `text`.
-/// A body that begins with `HTTP/` is the whole answer.
+/// What the server answers: a status and a body. A body that begins with `HTTP/` is the whole answer.
 pub(crate) type Answer = dyn Fn(&Value) -> (u16, String) + Send + Sync;
 
 impl Server {
@@ -85,8 +83,6 @@ impl Server {
             .args(arguments)
             .env("OPENAI_BASE_URL", format!("http://{}/v1", self.address))
             .env("OPENAI_API_KEY", CANARY)
-            .env("ANTHROPIC_BASE_URL", format!("http://{}", self.address))
-            .env("ANTHROPIC_API_KEY", CANARY)
             .env("TURNPIPE_FAST_MODEL", "openai:small");
         command
     }
@@ -103,14 +99,10 @@ fn serve(
 ) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut length = 0;
-    let mut request = String::new();
     loop {
         let mut line = String::new();
         if reader.read_line(&mut line)? == 0 {
             return Ok(());
-        }
-        if request.is_empty() {
-            request.clone_from(&line);
         }
         let lowered = line.to_ascii_lowercase();
         if let Some(value) = lowered.strip_prefix("content-length:") {
@@ -122,10 +114,7 @@ fn serve(
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
-    let body: Value = serde_json::from_slice(&body).unwrap_or_else(|_| {
-        let text = String::from_utf8_lossy(&body);
-        json!({"request": request.trim(), "text": text})
-    });
+    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let (status, text) = answer(&body);
     seen.lock().unwrap().push(body);
     std::thread::sleep(delay);
