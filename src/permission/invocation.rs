@@ -74,7 +74,8 @@ impl Invocation {
         } else {
             1
         };
-        for start in 0..count {
+        let is_known = |start: &usize| *start == 0 || !invocation.outlines[*start].starts_with(GAP);
+        for start in (0..count).filter(is_known).collect::<Vec<usize>>() {
             for at in invocation.positions_from(start).into_iter().skip(1) {
                 let program = invocation.outlines.iter().skip(start).take(1);
                 let kept = program.chain(invocation.outlines.iter().skip(at));
