@@ -79,7 +79,7 @@ impl Invocation {
             for at in invocation.positions_from(start).into_iter().skip(1) {
                 let program = invocation.outlines.iter().skip(start).take(1);
                 let kept = program.chain(invocation.outlines.iter().skip(at));
-                let text = joined(kept.map(|word| word.as_str()));
+                let text = joined(kept.map(String::as_str));
                 invocation.texts.push(text);
             }
         }

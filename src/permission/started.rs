@@ -99,25 +99,7 @@ impl Started {
                 }
             }
         }
-        // An integer variable evaluates what it is set to.
-        let mut evaluated: Vec<String> = level
-            .assignments
-            .iter()
-            .filter_map(|set| set.value.clone())
-            .collect();
-        if programs::EVALUATES.contains(&program) {
-            let words = arguments.iter();
-            let words = words.map(|word| word.value.as_ref().unwrap_or(&word.text));
-            evaluated.extend(words.map(|text| text.replace('\\', "")));
-            if let PartInput::Text(Some(text)) = &level.input {
-                evaluated.push(text.clone());
-            }
-        }
-        for text in evaluated {
-            if text.contains("$(") || text.contains('`') {
-                self.guess(&text, surroundings);
-            }
-        }
+        self.guess_evaluated(level, &program, surroundings);
         let is_shell = programs::SHELLS.contains(&program) && reads_script(arguments);
         self.runs_unknown |= is_shell && arguments.iter().any(|word| word.text.starts_with("<("));
         if is_shell || programs::READS_COMMANDS.contains(&program) {
@@ -164,6 +146,34 @@ impl Started {
         }
     }
 
+    /// Collects command substitutions in what a command evaluates.
+    fn guess_evaluated(
+        &mut self,
+        level: &CommandPart,
+        program: &str,
+        surroundings: &Surroundings<'_>,
+    ) {
+        // An integer variable evaluates what it is set to.
+        let mut evaluated: Vec<String> = level
+            .assignments
+            .iter()
+            .filter_map(|set| set.value.clone())
+            .collect();
+        if programs::EVALUATES.contains(program) {
+            let words = level.words.iter().skip(1);
+            let words = words.map(|word| word.value.as_ref().unwrap_or(&word.text));
+            evaluated.extend(words.map(|text| text.replace('\\', "")));
+            if let PartInput::Text(Some(text)) = &level.input {
+                evaluated.push(text.clone());
+            }
+        }
+        for text in evaluated {
+            if text.contains("$(") || text.contains('`') {
+                self.guess(&text, surroundings);
+            }
+        }
+    }
+
     fn guess(&mut self, script: &str, surroundings: &Surroundings<'_>) {
         let script = script
             .replace("\\\n", "")
@@ -185,9 +195,10 @@ impl Started {
         for piece in script.split([';', '|', '&', '\n', '(', ')', '`']) {
             let words = piece.split_whitespace().map(|word| {
                 // What `$'…'` stands for is not known here.
-                let text = match word.contains("$'") {
-                    true => "$x".to_owned(),
-                    false => word.replace(['"', '\'', '\\'], ""),
+                let text = if word.contains("$'") {
+                    "$x".to_owned()
+                } else {
+                    word.replace(['"', '\'', '\\'], "")
                 };
                 PartWord {
                     span: 0..0,

@@ -257,7 +257,7 @@ fn different_command(part: &CommandPart) -> Option<&'static str> {
             "echo" => values.any(|value| {
                 value.is_some_and(|text| {
                     text.contains('\\')
-                        || (text.starts_with("-") && text.contains(['e', 'E']) && text.len() < 4)
+                        || (text.starts_with('-') && text.contains(['e', 'E']) && text.len() < 4)
                 })
             }),
             "[" | "test" => {
