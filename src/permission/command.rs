@@ -233,7 +233,13 @@ impl Command<'_> {
             .redirected(surroundings)
             .iter()
             .chain(self.changed(surroundings));
+        let mut words = self.invocations.iter().flat_map(|one| {
+            let words = one.words.iter().filter_map(|word| word.value.as_deref());
+            words.map(|word| (programs::name(word), &one.words))
+        });
         files.any(|file| matches!(file, NamedFile::Somewhere(_)))
+            || (self.takes_names()
+                && words.any(|(name, words)| programs::CHANGES.contains_with(name, words)))
     }
 
     /// Whether it may read a file that is only known when it runs.
@@ -269,7 +275,7 @@ impl Command<'_> {
         let is_outside = |word: &PartWord| {
             let outline = outline(word, surroundings);
             let is_glob = !word.text.contains(['$', '`']);
-            let mut names = names_in(&outline).filter(|name| name.len() > 1);
+            let mut names = names_in(&outline).filter(|name| name.len() > 1 || name.contains(GAP));
             names.any(|name| {
                 let known = name.split(GAP).next().unwrap_or_default();
                 let path = Path::new(known);

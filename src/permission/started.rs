@@ -45,7 +45,7 @@ pub(super) fn guessed(script: &str, surroundings: &Surroundings<'_>) -> Started 
     let mut started = Started::default();
     started.guess(script, surroundings);
     let mut renaming = ["BASH_ALIASES", "BASH_CMDS", "histexpand"].iter();
-    started.runs_unknown = renaming.any(|name| script.contains(name));
+    started.runs_unknown |= renaming.any(|name| script.contains(name));
     started
 }
 
@@ -100,7 +100,13 @@ impl Started {
             }
         }
         self.guess_evaluated(level, &program, surroundings);
-        let is_shell = programs::SHELLS.contains(&program) && reads_script(arguments);
+        let mut started = arguments.iter().filter_map(|word| word.value.as_deref());
+        let starts_shell = invocation.begins_anywhere
+            && level.unwrapped().is_none()
+            && !programs::SHELLS.contains(&program)
+            && started.any(|word| programs::SHELLS.contains(programs::name(word)));
+        let is_shell =
+            starts_shell || (programs::SHELLS.contains(&program) && reads_script(arguments));
         self.runs_unknown |= is_shell && arguments.iter().any(|word| word.text.starts_with("<("));
         if is_shell || programs::READS_COMMANDS.contains(&program) {
             match &level.input {
@@ -195,8 +201,10 @@ impl Started {
         for piece in script.split([';', '|', '&', '\n', '(', ')', '`']) {
             let words = piece.split_whitespace().map(|word| {
                 // What `$'…'` stands for is not known here.
-                let text = if word.contains("$'") {
+                let text = if word.contains("$'") || word == "$" {
                     "$x".to_owned()
+                } else if word.ends_with('$') {
+                    format!("{word}x")
                 } else {
                     word.replace(['"', '\'', '\\'], "")
                 };
@@ -211,6 +219,8 @@ impl Started {
                 words: without_beginning(&words).to_vec(),
                 ..CommandPart::default()
             };
+            let is_unknown = |word: &PartWord| word.value.is_none() && word.text.starts_with('$');
+            self.runs_unknown |= command.words.first().is_some_and(is_unknown);
             let levels = command.levels().into_iter().map(|level| level.words);
             let ways = std::iter::once(words).chain(levels);
             self.invocations.extend(

@@ -212,7 +212,8 @@ impl Secrets {
         let is_path = value
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
-        let is_name = stem.is_empty() || is_path && self.class(stem) == NameClass::Secret;
+        let is_name = stem.is_empty()
+            || is_path && !is_random(value) && self.class(stem) == NameClass::Secret;
         let is_code = value.contains([' ', '\t']) || value.contains("://") || is_variable(value);
         if value.len() < MIN_IN_CODE || is_name || is_code && !is_random(value) {
             return false;
@@ -491,7 +492,7 @@ mod tests {
         assert!(is_secret("ROOT_PASSWORD_FILE", "canary"));
         assert!(is_secret("ROOT_PASSWORD", "/run/secrets/root"));
         assert!(!is_secret("REDIS_URL", "redis://localhost:6379"));
-        assert!(!is_secret("API_TOKEN", "true"));
+        assert!(is_secret("API_TOKEN", "true"));
     }
 
     #[test]
