@@ -184,6 +184,7 @@ impl Started {
         let script = script
             .replace("\\\n", "")
             .replace("$()", "")
+            .replace("$\"", "\"")
             .replace("``", "");
         let script = script.replace('>', " > ").replace('<', " < ");
         self.guess_words(&script, surroundings);
@@ -210,7 +211,7 @@ impl Started {
                 };
                 PartWord {
                     span: 0..0,
-                    value: (text == "{}" || !text.contains(['$', '{'])).then(|| text.clone()),
+                    value: is_plain(&text).then(|| text.clone()),
                     text,
                 }
             });
@@ -220,7 +221,10 @@ impl Started {
                 ..CommandPart::default()
             };
             let is_unknown = |word: &PartWord| word.value.is_none() && word.text.starts_with('$');
-            self.runs_unknown |= command.words.first().is_some_and(is_unknown);
+            if let Some((first, arguments)) = command.words.split_first() {
+                let is_shell = programs::SHELLS.contains(programs::name(&first.text));
+                self.runs_unknown |= is_unknown(first) || (is_shell && reads_script(arguments));
+            }
             let levels = command.levels().into_iter().map(|level| level.words);
             let ways = std::iter::once(words).chain(levels);
             self.invocations.extend(
@@ -229,6 +233,11 @@ impl Started {
             );
         }
     }
+}
+
+/// Whether bash leaves a word without quotes as it is.
+fn is_plain(word: &str) -> bool {
+    matches!(word, "[" | "[[") || !word.replace("{}", "").contains(['$', '{', '*', '?', '['])
 }
 
 /// Returns the words that begin at the command: without keywords, assignments and redirections.
@@ -251,8 +260,9 @@ fn without_beginning(mut words: &[PartWord]) -> &[PartWord] {
 fn scripts_in(arguments: &[PartWord]) -> impl Iterator<Item = String> {
     arguments.iter().enumerate().flat_map(|(index, word)| {
         let value = word.value.as_deref().unwrap_or_default();
-        let is_script =
-            value != "{}" && value.contains(|letter: char| " \t\n;|&{$`'\"\\(".contains(letter));
+        let is_script = value
+            .replace("{}", "")
+            .contains(|letter: char| " \t\n;|&<>{$`'\"\\(".contains(letter));
         let attached = names_in(value)
             .skip(1)
             .filter(|text| !text.starts_with('-'));
