@@ -8,15 +8,21 @@ pub mod text;
 
 pub mod io;
 
+pub(crate) mod json;
+
 pub mod jsonl;
 
 pub mod process;
 
 pub mod http;
 
+pub mod message;
+
+pub mod records;
+
 pub mod wire;
 
-pub mod dialog;
+pub mod view;
 
 pub mod state;
 

@@ -1,19 +1,19 @@
-//! Rooms import only rooms that stand above them in `docs/architecture.md`.
+//! Modules import only modules above them in `docs/architecture.md`.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The rooms, in the order of the page.
-fn rooms() -> Vec<String> {
+/// The modules, in the order of the page.
+fn modules() -> Vec<String> {
     let page = fs::read_to_string("docs/architecture.md").unwrap();
-    let table = page.split("## ").find(|part| part.starts_with("Rooms"));
+    let table = page.split("## ").find(|part| part.starts_with("Modules"));
     let rows = table.unwrap().lines();
     let names = rows.filter_map(|row| row.strip_prefix("| `")?.split('`').next());
     // A second table is about files.
-    let rooms = names.filter(|name| !name.contains('/'));
-    rooms.map(str::to_owned).collect()
+    let modules = names.filter(|name| !name.contains('/'));
+    modules.map(str::to_owned).collect()
 }
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
@@ -33,7 +33,7 @@ fn is_test(path: &Path) -> bool {
     stem == "tests" || stem.ends_with("_tests") || stem.starts_with("test_")
 }
 
-/// The rooms that a source names outside of its tests.
+/// The modules that a source names outside of its tests.
 fn named_in(source: &str) -> Vec<&str> {
     let code = source.split("#[cfg(test)]\nmod tests {").next().unwrap();
     let lines = code.lines().filter(|line| !line.trim().starts_with("//"));
@@ -44,27 +44,27 @@ fn named_in(source: &str) -> Vec<&str> {
 }
 
 #[test]
-fn every_folder_is_a_room() {
+fn every_folder_is_a_module() {
     let mut folders: Vec<String> = fs::read_dir("src")
         .unwrap()
         .map(|entry| entry.unwrap())
         .filter(|entry| entry.path().is_dir() && entry.file_name() != "bin")
         .map(|entry| entry.file_name().into_string().unwrap())
         .collect();
-    let mut rooms = rooms();
+    let mut modules = modules();
     folders.sort();
-    rooms.sort();
-    assert_eq!(folders, rooms);
+    modules.sort();
+    assert_eq!(folders, modules);
 }
 
 #[test]
-fn rooms_import_only_rooms_above_them() {
-    let rooms = rooms();
+fn modules_import_only_modules_above_them() {
+    let modules = modules();
     let mut wrong = Vec::new();
-    for (place, room) in rooms.iter().enumerate() {
-        for path in sources(&Path::new("src").join(room)) {
+    for (place, module) in modules.iter().enumerate() {
+        for path in sources(&Path::new("src").join(module)) {
             let source = fs::read_to_string(&path).unwrap();
-            let below = |name: &&str| rooms[place + 1..].iter().any(|room| room == name);
+            let below = |name: &&str| modules[place + 1..].iter().any(|module| module == name);
             for name in named_in(&source).into_iter().filter(below) {
                 if !is_test(&path) {
                     wrong.push(format!("{} imports {name}", path.display()));

@@ -8,9 +8,9 @@ use std::process::{Command as Other, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use turnpipe::io::CancelToken;
 use turnpipe::process::{
-    CancelToken, Capture, Command, Ended, Enforcement, ExitStatus, LaneOptions, Limits, Spawners,
-    Stdin,
+    Capture, Command, Ended, Enforcement, ExitStatus, LaneOptions, Limits, Spawners, Stdin,
 };
 
 const CALLERS: usize = 10;

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io::ErrorKind;
 
-use super::Outcome;
+use crate::cmd::Outcome;
 use crate::config::ConfigError;
 use crate::io::Messages;
 use crate::jsonl::WriteError;

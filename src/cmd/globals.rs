@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, ValueEnum};
 
-use super::UsageError;
+use crate::cmd::UsageError;
 use crate::config::{Config, ConfigSource, Overrides, Settings};
-use crate::dialog::Style;
 use crate::io::{Environment, Io};
+use crate::view::Style;
 
 /// Options that every command takes, before or after its name.
 #[derive(Debug, Clone, Args)]

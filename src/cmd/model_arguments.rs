@@ -10,12 +10,11 @@ use clap::Args;
 use super::{Globals, UsageError};
 use crate::flow::{Asker, Source};
 use crate::http::TimeLimits;
-use crate::io::Io;
+use crate::io::{CancelToken, Io};
 use crate::model::{
     ChosenModel, Connector, KeyCheck, Model, ModelName, ModelSettings, ModelWorld, Pace, Provider,
     Recorder, Unconnectable, known_providers,
 };
-use crate::process::CancelToken;
 
 /// How long a reply of the main model may take.
 const LONGEST_REPLY: Duration = Duration::from_mins(30);

@@ -5,7 +5,7 @@ use std::mem;
 
 use clap::{Args, ValueEnum};
 
-use super::Globals;
+use crate::cmd::Globals;
 use crate::config::{has_options_of_less, pager};
 use crate::io::{Io, Output, TerminalFacts, TerminalRecords};
 use crate::jsonl::{WriteError, Writer};

@@ -1,15 +1,14 @@
 //! A progress line on a terminal.
 
-use std::fmt;
 use std::fs::Metadata;
 use std::io::{self, Read, Write};
-use std::mem;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use std::{fmt, mem};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 

@@ -4,8 +4,9 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::Outcome;
-use crate::process::{CancelToken, EndSignal, report_departure, report_end_signals};
+use crate::cmd::Outcome;
+use crate::io::CancelToken;
+use crate::process::{EndSignal, report_departure, report_end_signals};
 
 const INTERRUPTED: u8 = 1;
 const TERMINATED: u8 = 2;

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::globals::ColorWhen;
 use super::{Outcome, cli, output};
+use crate::cmd::globals::ColorWhen;
 use crate::io::Io;
 
 /// Prints what the parser of `arguments` stopped at: help and version on standard output, anything else as a one-line

@@ -341,8 +341,8 @@ mod tests {
 
     use super::*;
     use crate::config::ConfigSource;
+    use crate::message::DecidedBy;
     use crate::permission::{Action, Request};
-    use crate::wire::records::DecidedBy;
 
     /// A project, a home directory, and settings files in them.
     struct World {

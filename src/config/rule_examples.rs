@@ -5,9 +5,9 @@ use std::path::Path;
 use serde_json::Map;
 
 use super::permissions::TestedRule;
+use crate::message::{DecidedBy, Decision};
 use crate::permission::{Action, Behavior, Mode, Request, Rule, Rules, canonical_tool};
 use crate::shell::analyse;
-use crate::wire::records::{DecidedBy, Decision};
 
 impl TestedRule {
     /// Tries the examples, for a session that starts in `directory`.

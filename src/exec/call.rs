@@ -6,10 +6,10 @@ use std::time::Duration;
 use super::completed::{CancelReason, Completed};
 use super::lifecycle::{Prepared, Ready};
 use super::turns::{BatchNumber, TurnNumber};
-use crate::process::CancelToken;
+use crate::io::CancelToken;
+use crate::message::ToolUseId;
+use crate::records::{Lane, Verdict};
 use crate::tools::ToolKind;
-use crate::wire::records::Verdict;
-use crate::wire::{Lane, ToolUseId};
 
 /// A call that is ours to answer.
 pub(super) struct Call {

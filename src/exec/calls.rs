@@ -19,10 +19,11 @@ use super::session::Session;
 use super::turns::{TurnNumber, Turns};
 use super::{Lifecycle, OnError, Options, Progress, Trace};
 use crate::hooks::HookEvent;
-use crate::io::{Clock, Messages};
-use crate::process::{CancelToken, ThreadPool};
+use crate::io::{CancelToken, Clock, Messages};
+use crate::message::ToolUseId;
+use crate::process::ThreadPool;
+use crate::records::{Lane, Outcome};
 use crate::tools::{CallContext, Content, ContextChange, InterruptBehavior, ToolKind};
-use crate::wire::{Lane, Outcome, ToolUseId};
 
 /// Calls that may wait for their result before the input has to wait for them.
 const MOST_CALLS: usize = 1024;

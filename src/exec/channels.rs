@@ -15,8 +15,8 @@ use super::turns::TurnNumber;
 use crate::io::{Ids, Input};
 use crate::jsonl::{Prefilter, Reader, UnwantedLines};
 use crate::process::EndSignal;
+use crate::records::{ControlCancelRecord, ControlRequestRecord, SideExtension};
 use crate::wire::Decoder;
-use crate::wire::records::{ControlCancelRecord, ControlRequestRecord, SideExtension};
 
 /// What the main loop reacts to.
 pub(super) enum RunnerEvent {

@@ -9,11 +9,11 @@ use super::judging::JudgeSeat;
 use super::lifecycle::{Prepared, Ready};
 use super::{Answer, Case, Judgement, Lifecycle, Question};
 use crate::hooks::{HookDecision, HookEvent};
+use crate::message::{BuiltinRule, DecidedBy, Decision, SessionId};
 use crate::permission::{Behavior, Decided, Mode, Rule, Source};
+use crate::records::{Outcome, Permission};
 use crate::results::tool_use_error;
 use crate::tools::{Assessment, CallContext, Input, ToolKind};
-use crate::wire::records::{BuiltinRule, DecidedBy, Decision, Permission};
-use crate::wire::{Outcome, SessionId};
 
 /// A call that is being checked.
 struct Checked<'a> {

@@ -5,10 +5,9 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::process::Witnessed;
+use crate::records::{HookReport, Outcome, Permission};
 use crate::results::{Persisted, tool_use_error};
 use crate::tools::{Content, ContextChange};
-use crate::wire::Outcome;
-use crate::wire::records::{HookReport, Permission};
 
 /// The end of one call, whether it ran or not.
 #[derive(Debug, Clone)]

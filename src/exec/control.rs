@@ -10,11 +10,8 @@ use serde_json::Value;
 
 use super::channels::RunnerEvent;
 use super::{Answer, Prompter, Question};
-use crate::io::Ids;
-use crate::process::CancelToken;
-use crate::wire::records::{
-    ControlCancelRecord, ControlRequest, ControlRequestRecord, ControlResponse,
-};
+use crate::io::{CancelToken, Ids};
+use crate::records::{ControlCancelRecord, ControlRequest, ControlRequestRecord, ControlResponse};
 
 /// How often a question looks whether it still matters.
 const LOOK: Duration = Duration::from_millis(50);

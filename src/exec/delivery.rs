@@ -11,12 +11,12 @@ use super::session::Session;
 use super::{Dedup, Emit, Options};
 use crate::io::Messages;
 use crate::jsonl::WriteError;
+use crate::message::ToolUseId;
 use crate::results::{
     Action, Candidate, LONGEST_STAND_IN, TURN_BUDGET, decide, decision_key, persist,
 };
 use crate::text::utf16_length;
 use crate::tools::Content;
-use crate::wire::ToolUseId;
 
 /// The output side of a run.
 pub(super) struct Delivery<Sink: Write> {

@@ -11,14 +11,15 @@ use super::intake::Boundary;
 use super::{Echo, Listener, Options};
 use crate::io::{Clock, Ids};
 use crate::jsonl::{Piece, WriteError, Writer};
+use crate::message::{SessionId, ToolUseId};
 use crate::process::Witnessed;
-use crate::wire::records::{
+use crate::records::{
     ContentReplacementRecord, ControlResponse, ControlResponseRecord, HookStoppedRecord,
-    HookStoppedSubtype, Persisted, Replacement, ResultMessage, SandboxReport, SideExtension,
+    HookStoppedSubtype, Lane, Persisted, Replacement, ResultMessage, SandboxReport, SideExtension,
     ToolProgressRecord, ToolResultBlock, ToolResultExtension, ToolResultRecord, TurnEndRecord,
     TurnEndSubtype, UsageRecord,
 };
-use crate::wire::{Answered, ApiMessages, Lane, SessionId, ToolUseId};
+use crate::wire::{Answered, ApiMessages};
 
 /// Writes everything a run writes.
 pub(super) struct Emitter<Sink: Write> {

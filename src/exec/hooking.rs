@@ -11,11 +11,11 @@ use super::lifecycle::{Prepared, Ready};
 use crate::hooks::{
     Handler, HookDecision, HookEvent, HookInput, HookRun, HookRunner, Hooks, Merged, merge,
 };
+use crate::io::CancelToken;
+use crate::message::{Decision, SessionId};
 use crate::permission::Mode;
-use crate::process::CancelToken;
+use crate::records::HookReport;
 use crate::tools::{CallContext, CallStatus, Content, ToolContext, ToolReply};
-use crate::wire::SessionId;
-use crate::wire::records::{Decision, HookReport};
 
 /// The hooks of a run, and what runs them.
 pub struct RunHooks {

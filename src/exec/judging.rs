@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use crate::process::CancelToken;
+use crate::io::CancelToken;
 use crate::tools::Input;
 
 /// After this many denials in a row, somebody else is asked.

@@ -4,7 +4,8 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
-use crate::wire::{Event, ToolUseId};
+use crate::message::ToolUseId;
+use crate::wire::Event;
 
 /// Tells calls apart by their place in the input, since ids may come again. Events are read as far
 /// ahead as the input allows; then the calls are entered one by one, in the same order.

@@ -18,7 +18,9 @@ use super::completed::{Completed, Phases, error_output};
 use super::hooking::{Heard, RunHooks};
 use super::judging::JudgeSeat;
 use crate::hooks::HookEvent;
+use crate::message::{Decision, ToolUseId};
 use crate::permission::{Action, Decided, Mode, Request, Rules};
+use crate::records::{Lane, Outcome, Permission, Verdict, VerdictAccess};
 use crate::results::{ToolLimits, empty_result, persist, stale_read_hint, tool_use_error};
 use crate::state::{SessionKey, StateRoot};
 use crate::text::{terminal_safe_line, utf16_length};
@@ -26,8 +28,7 @@ use crate::tools::{
     Access, Assessment, CallContext, CallStatus, Content, FullText, Input, LookupError,
     PreparedCall, Registry, Tool, ToolContext, ToolKind, ToolReply, Touch,
 };
-use crate::wire::records::{Decision, Permission, Verdict, VerdictAccess};
-use crate::wire::{Lane, Outcome, Parameter, ToolCall, ToolUseId, parameters};
+use crate::wire::{Parameter, ToolCall, parameters};
 
 /// Everything that is the same for all calls of a run.
 pub struct Lifecycle {

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use super::{HistoryPolicy, Policy};
 use crate::jsonl::UnwantedLines;
+use crate::message::SessionId;
 use crate::state::SessionScope;
-use crate::wire::{Dialect, SessionId, Understanding};
+use crate::wire::{Dialect, Understanding};
 
 /// Everything about a run that is decided before it starts.
 #[derive(Debug, Clone)]

@@ -5,8 +5,8 @@ use std::num::NonZeroUsize;
 
 use super::lifecycle::Prepared;
 use super::schedule::{CallIndex, Policy, Schedule};
-use crate::wire::records::{Decision, PlanRecord, PlannedCall};
-use crate::wire::{Lane, Outcome, ToolUseId};
+use crate::message::{Decision, ToolUseId};
+use crate::records::{Lane, Outcome, PlanRecord, PlannedCall};
 
 /// The calls of the turn that is being read.
 #[derive(Debug)]

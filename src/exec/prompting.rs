@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::process::CancelToken;
+use crate::io::CancelToken;
+use crate::message::ToolUseId;
 use crate::text::{fitted, terminal_safe_line, truncate_utf16};
 use crate::tools::{CallContext, CallStatus, Content, Input, Registry, ToolContext};
-use crate::wire::ToolUseId;
 
 /// How much of a reason is used, in UTF-16 units.
 const LONGEST_REASON: usize = 10_000;

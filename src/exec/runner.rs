@@ -26,11 +26,12 @@ use super::stream::Stream;
 use super::{EndCause, Lifecycle, Mode, Observer, Options, RunEnd, Trace};
 use crate::io::{Clock, Ids, Messages};
 use crate::jsonl::WriteError;
+use crate::message::{SessionId, ToolUseId};
 use crate::process::{EndSignal, Spawners};
+use crate::records::ExecutorRecord;
 use crate::state::SessionKey;
 use crate::tools::ToolContext;
-use crate::wire::records::ExecutorRecord;
-use crate::wire::{Event, SessionId, ToolUseId, Understanding};
+use crate::wire::{Event, Understanding};
 
 /// How often a running call says that it still runs.
 const HEARTBEAT: Duration = Duration::from_secs(30);

@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use super::StartDirectory;
 use super::call::Children;
+use crate::message::SessionId;
 use crate::results::Seen;
 use crate::state::{
     ReadLog, SessionDirectory, SessionKey, SessionScope, SessionState, StateError, StateRoot,
 };
 use crate::tools::{ContextChange, ToolContext};
-use crate::wire::SessionId;
 
 /// The current context, and what of it must be kept.
 pub(super) struct Session {

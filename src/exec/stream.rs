@@ -5,7 +5,8 @@ use super::Options;
 use super::ledger::Ledger;
 use super::ownership::{Owner, Ownership};
 use crate::io::Messages;
-use crate::wire::{Event, ToolUseId};
+use crate::message::ToolUseId;
+use crate::wire::Event;
 
 /// What is known of the input stream.
 pub(super) struct Stream {

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::call::Call;
 use super::completed::Completed;
 use super::schedule::CallIndex;
-use crate::wire::Lane;
+use crate::records::Lane;
 
 /// Track of the serial lane; the parallel lane's slots are the tracks after it.
 const SERIAL_TRACK: usize = 0;

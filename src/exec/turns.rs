@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use crate::wire::{Lane, ToolUseId};
+use crate::message::ToolUseId;
+use crate::records::Lane;
 
 /// A turn of the main model, counted from 0 within a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]

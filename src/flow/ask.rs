@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::dialog::Usage;
+use crate::io::CancelToken;
+use crate::message::Usage;
 use crate::model::{Failure, PromptId, Provider, Reply, Request};
-use crate::process::CancelToken;
 
 /// Asks a model until it is stopped.
 #[derive(Clone)]

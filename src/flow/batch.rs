@@ -4,9 +4,10 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::excerpt::beginning_and_end;
+use crate::message::{SessionId, ToolUseId};
 use crate::side::builtin::{FinishedCall, needed_of_result};
 use crate::side::label::{CallsEnded, shown};
-use crate::wire::{ResultBody, SessionId, ToolCall, ToolUseId, result_text};
+use crate::wire::{ResultBody, ToolCall, result_text};
 
 /// How much of the beginning and of the end of a result is kept for the rules, in bytes.
 const KEPT: usize = 64 * 1024;

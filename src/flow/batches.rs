@@ -1,10 +1,9 @@
 //! Finds the batches in a stream: the calls of one message, and when they are complete. Pure.
 
 use super::batch::{Batch, BatchCall, BatchResult, Need};
+use crate::message::{SessionId, ToolUseId};
 use crate::side::label::intent;
-use crate::wire::{
-    AssistantText, Contents, Event, ResultBody, SessionId, ToolCall, ToolUseId, TurnEnd,
-};
+use crate::wire::{AssistantText, Contents, Event, ResultBody, ToolCall, TurnEnd};
 
 /// How many batches without a result are kept.
 const MOST_OPEN: usize = 64;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::dialog_stream::DialogStream;
 use super::excerpt::beginning_and_end;
-use crate::dialog::{Block, Message, Origin, Role, Thread, without_injected};
+use crate::message::{Block, Message, Origin, Role, Thread, without_injected};
 use crate::text::redact;
 
 /// How many prompts are kept: the first one and the last ones.

@@ -6,9 +6,9 @@ use clap::ValueEnum;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::dialog::{Joiner, Message};
+use crate::message::{Joiner, Message, SessionId};
 use crate::session::Agent;
-use crate::wire::{Decoder, Event, SessionId};
+use crate::wire::{Decoder, Event};
 
 /// Reads messages from records.
 #[derive(Debug, Default)]

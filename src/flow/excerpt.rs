@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use crate::dialog::{Block, Message, Origin};
+use crate::message::{Block, Message, Origin};
 use crate::side::Spoken;
 use crate::side::recap::RecapGate;
 
@@ -113,7 +113,7 @@ pub(super) fn beginning_and_end<'a>(text: &'a str, kept: usize, gap: &str) -> Co
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialog::Role;
+    use crate::message::Role;
 
     #[test]
     fn a_long_conversation_is_kept_in_part() {

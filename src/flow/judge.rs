@@ -5,8 +5,8 @@ use serde_json::json;
 use super::ask::Consultant;
 use super::briefing::Briefing;
 use crate::exec::{Case, Judge, Judgement};
+use crate::io::CancelToken;
 use crate::model::Failure;
-use crate::process::CancelToken;
 use crate::side::judge::{Stage, Verdict, judge_request, verdict};
 use crate::side::prompts;
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::ask::{Asker, Cost};
 use super::batch::{Batch, Need};
+use crate::message::ToolUseId;
 use crate::model::{Delivery, Failure, Provider};
 use crate::side::builtin;
 use crate::side::label::{CallsEnded, FinishedCall, clean_label, label_question, label_request};
-use crate::wire::ToolUseId;
 
 /// Whether trivial batches get labels by rules although there is a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use super::label_maker::LabelOutcome;
 use crate::jsonl::Damage;
+use crate::message::SessionId;
 use crate::process::EndSignal;
-use crate::wire::{SessionId, Understanding};
+use crate::wire::Understanding;
 
 /// Where labels go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

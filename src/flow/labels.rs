@@ -14,8 +14,9 @@ use super::label_sink::{LabelEnd, LabelSink, Placing, Timing};
 use super::label_threads::{Event, Gate, Job, start_making, start_reading};
 use super::queue::{Out, Queue};
 use crate::jsonl::{Piece, Prefilter};
+use crate::message::SessionId;
 use crate::process::{EndRequests, EndSignal};
-use crate::wire::{Decoded, Decoder, SessionId, Understanding};
+use crate::wire::{Decoded, Decoder, Understanding};
 
 /// How many chunks of the input may wait to be processed.
 const CHUNKS_AHEAD: usize = 4;

@@ -3,7 +3,7 @@
 use super::ask::{Asker, Cost};
 use super::excerpt::Excerpt;
 use super::reason::{NoResult, Reason};
-use crate::dialog::Role;
+use crate::message::Role;
 use crate::model::{Failure, Reply, Request};
 use crate::side::recap::{RECAP_MESSAGES, clean_recap, recap_request};
 use crate::side::title::{

@@ -1,20 +1,19 @@
 //! Runs hooks.
 
 use std::ffi::OsString;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
+use std::{io, thread};
 
 use serde_json::Value;
 
 use super::answer::{Answer, HookDecision, HookEnd, answer};
 use super::settings::{Action, Handler};
 use crate::http::{Address, Client, Engine, Header, HttpFailure, Outgoing, Task, unless_cancelled};
-use crate::io::Clock;
+use crate::io::{CancelToken, Clock};
 use crate::process::{
-    CancelToken, Capture, Command, Ended, ExitStatus, Finished, Limits, Spawners, Stdin, Variables,
+    Capture, Command, Ended, ExitStatus, Finished, Limits, Spawners, Stdin, Variables,
 };
 
 /// How much of what a hook prints is read, in bytes.

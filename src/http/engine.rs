@@ -4,16 +4,15 @@
 //! call that is stopped can return at once, and its connection is still closed properly.
 
 use std::future::Future;
-use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 use std::time::Duration;
+use std::{io, thread};
 
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
 
-use crate::process::CancelToken;
+use crate::io::CancelToken;
 
 /// How many messages of a task may wait to be read.
 const AHEAD: usize = 64;

@@ -3,6 +3,7 @@
 //! Nothing here decides anything. Everything that would make two runs differ (clock, random ids,
 //! environment, terminal) is reached through [`Io`], so that a test can pin it.
 
+mod cancel;
 mod clock;
 mod environment;
 mod ids;
@@ -11,6 +12,8 @@ mod process_io;
 mod streams;
 mod terminal;
 
+pub use cancel::CancelToken;
+pub(crate) use cancel::Level;
 pub use clock::{Clock, FixedClock, SystemClock};
 pub use environment::Environment;
 pub use ids::{Ids, RandomIds, SeededIds};

@@ -25,7 +25,7 @@ use tokio::time::{sleep, timeout};
 use super::content::{LONGEST_TEXT, cut};
 use super::lines::{BoundedLines, LONGEST, Volume};
 use super::process::{Ends, SHOWN, ServerProcess};
-use crate::process::CancelToken;
+use crate::io::CancelToken;
 use crate::text::{fitted, terminal_safe_line};
 use crate::tools::Input;
 

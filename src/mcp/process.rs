@@ -2,21 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
+use std::{io, thread};
 
 use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::config::Program;
 use super::server::World;
+use crate::io::CancelToken;
 use crate::process::{
-    CancelToken, Capture, Captured, Command, Conversation, ExitStatus, Finished, Limits,
-    SpawnError, Stdin,
+    Capture, Captured, Command, Conversation, ExitStatus, Finished, Limits, SpawnError, Stdin,
 };
 use crate::text::{fitted, terminal_safe_line};
 

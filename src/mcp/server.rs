@@ -21,7 +21,8 @@ use super::name::server_prefix;
 use super::process::ServerProcess;
 use super::tool::McpTool;
 use crate::http::{Address, Client, Engine, PlainText, Task};
-use crate::process::{CancelToken, Spawners};
+use crate::io::CancelToken;
+use crate::process::Spawners;
 use crate::tools::Input;
 
 /// How often an answer that was cut off is asked for, after one second, two and four, before the server

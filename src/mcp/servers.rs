@@ -10,8 +10,7 @@ use super::name::server_prefix;
 use super::search::{self, ToolSearch};
 use super::server::{Server, World, unless_cancelled};
 use super::tool::McpTool;
-use crate::io::Messages;
-use crate::process::CancelToken;
+use crate::io::{CancelToken, Messages};
 use crate::tools::{Tool, ToolSource, Unavailable};
 
 /// Servers that are started when one of their tools is needed. Clones share them.

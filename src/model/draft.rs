@@ -8,9 +8,9 @@ use serde_json::value::RawValue;
 
 use super::text_parts::{SplitText, without_think_tags};
 use super::{Cut, Event, Failure, Input, Reply, Silence, ToolCall};
-use crate::dialog::Usage;
 use crate::io::Ids;
-use crate::wire::object::{bytes, is_object, text};
+use crate::json::{bytes, is_object, text};
+use crate::message::Usage;
 
 /// A reply under construction.
 pub(super) struct Draft {

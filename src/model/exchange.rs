@@ -14,11 +14,11 @@ use super::listener::Listener;
 use super::server_error::ServerError;
 use super::transport::Incoming;
 use super::{Cut, Delivery, Failure, Refused, Reply};
-use crate::dialog::Usage;
 use crate::http::{
     ContentType, EventStream, Headers, HttpFailure, JsonLines, Response, retry_after,
 };
 use crate::io::{Clock, Ids};
+use crate::message::Usage;
 
 /// How much of an error is read, in bytes.
 const LONGEST_ERROR: usize = 256 * 1024;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::dialog::Usage;
 use crate::http::{Address, Redaction};
+use crate::message::Usage;
 
 /// The longest message, in bytes.
 const LONGEST_MESSAGE: usize = 400;
@@ -43,7 +43,7 @@ pub enum Failure {
         /// The limit that was reached.
         limit: Duration,
     },
-    /// The call was stopped ([`crate::process::CancelToken`]).
+    /// The call was stopped ([`crate::io::CancelToken`]).
     #[error("aborted")]
     Aborted,
     /// The answer began and was cut off.

@@ -8,8 +8,8 @@ use std::time::Duration;
 use super::Failure;
 use super::presets::KeyScheme;
 use crate::http::{Header, Secret};
-use crate::io::Environment;
-use crate::process::{CancelToken, Capture, Command, Ended, ExitStatus, Limits, Spawners, Stdin};
+use crate::io::{CancelToken, Environment};
+use crate::process::{Capture, Command, Ended, ExitStatus, Limits, Spawners, Stdin};
 
 /// How long a command may take to print a key, if the request has more time.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Failure, Reply, Request};
-use crate::process::CancelToken;
+use crate::io::CancelToken;
 
 /// A model that can be asked. Calls block until the answer arrives; several threads may call at once.
 pub trait Provider: Send + Sync {

@@ -11,8 +11,7 @@ use super::test_server::{Seen, Step, TestServer, answer, open_answer};
 use super::test_socks_server::SocksServer;
 use super::*;
 use crate::http::{Header, HttpSettings, PlainText, Proxies, Secret, TimeLimits};
-use crate::io::{Environment, FixedClock, SeededIds};
-use crate::process::CancelToken;
+use crate::io::{CancelToken, Environment, FixedClock, SeededIds};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 const EVENTS: (&str, &str) = ("content-type", "text/event-stream");

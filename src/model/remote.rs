@@ -15,8 +15,7 @@ use super::retry::{Retry, RetryPolicy};
 use super::transport::{Incoming, Target, Transport};
 use super::{Attempts, Delivery, Dialect, Event, Failure, Provider, Reply, Request};
 use crate::http::{Engine, Header, Outgoing, PlainText, Task, TimeLimits};
-use crate::io::{Clock, Ids};
-use crate::process::CancelToken;
+use crate::io::{CancelToken, Clock, Ids};
 
 /// How often a request is adapted after a refusal.
 const MOST_ADAPTATIONS: usize = 3;

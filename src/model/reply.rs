@@ -4,8 +4,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Failure;
-use crate::dialog::Usage;
 use crate::http::Redaction;
+use crate::message::Usage;
 
 /// A whole answer. Answers that were cut off or are empty are failures.
 #[derive(Debug, Clone)]

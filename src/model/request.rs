@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::dialog::{Block, Role};
+use crate::message::{Block, Role};
 
 /// One request.
 #[derive(Debug, Clone)]

@@ -107,7 +107,7 @@ mod tests {
 
     use super::super::{Cut, Refused, Silence};
     use super::*;
-    use crate::dialog::Usage;
+    use crate::message::Usage;
 
     const MINUTE: Duration = Duration::from_mins(1);
 

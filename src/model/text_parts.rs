@@ -1,6 +1,6 @@
 //! Text of a reply: parts that may be cut within a character, and thinking between tags. Pure.
 
-use crate::wire::object::from_wtf8;
+use crate::json::from_wtf8;
 
 /// Text that arrives in parts. Servers written in JavaScript cut strings between the halves of a
 /// surrogate pair.

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::recording::{Recorder, Recording, Tape};
 use super::{Cut, Dialect, Failure, RemoteModel};
-use crate::dialog::Usage;
 use crate::http::{Address, Client, HttpFailure, Outgoing, Response};
+use crate::message::Usage;
 
 /// How requests are sent.
 #[derive(Debug, Clone)]

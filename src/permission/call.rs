@@ -2,12 +2,11 @@
 
 use std::cell::OnceCell;
 
-use super::Action;
 use super::command::{Command, commands};
-use super::domain;
 use super::named_file::NamedFile;
 use super::surroundings::{Place, Surroundings};
 use super::wildcard::GAP;
+use super::{Action, domain};
 
 /// A call and what it does.
 pub(super) struct Call<'a> {

@@ -2,10 +2,10 @@
 
 use super::call::Call;
 use super::command::Command;
-use super::remedy;
 use super::surroundings::Surroundings;
-use super::{Action, Behavior, Mode, Request, Rule, Rules};
-use crate::wire::records::{BuiltinRule, CheckedPart, DecidedBy, Decision};
+use super::{Action, Behavior, Mode, Request, Rule, Rules, remedy};
+use crate::message::{BuiltinRule, DecidedBy, Decision};
+use crate::records::CheckedPart;
 
 /// What was decided about a call, and by what.
 #[derive(Debug, Clone, PartialEq, Eq)]

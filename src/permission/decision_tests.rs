@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{Action, Behavior, Decided, Mode, Request, Rule, Rules, Source};
+use crate::message::{BuiltinRule, DecidedBy, Decision};
 use crate::shell::analyse;
-use crate::wire::records::{BuiltinRule, DecidedBy, Decision};
 
 pub(super) const DIRECTORY: &str = "/home/u/proj";
 

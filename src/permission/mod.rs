@@ -26,7 +26,7 @@ mod table;
 mod tool_name;
 mod wildcard;
 
-pub use crate::wire::records::{Decision as Behavior, Mode};
+pub use crate::message::{Decision as Behavior, Mode};
 pub use decision::Decided;
 pub use request::{Action, Request};
 pub use rule::{InvalidRule, OutsideAccess, Rule, Source};

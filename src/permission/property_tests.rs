@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::decision_tests::{DIRECTORY, Row};
-use crate::wire::records::Decision;
+use crate::message::Decision;
 
 const RULES: &[&str] = &[
     "Bash",

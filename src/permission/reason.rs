@@ -1,7 +1,7 @@
 //! Why a call did not run, for the model.
 
 use super::{Behavior, Decided, Mode};
-use crate::wire::records::{BuiltinRule, DecidedBy, Decision};
+use crate::message::{BuiltinRule, DecidedBy, Decision};
 
 impl Decided {
     /// Why a call of this tool did not run, where nobody could be asked, in one line. `effect` is why it

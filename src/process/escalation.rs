@@ -6,8 +6,8 @@
 
 use std::time::Duration;
 
-use super::cancel::Level;
 use super::{Ended, Limits};
+use crate::io::Level;
 
 /// How long to keep killing what a call leaves behind, on a machine that this may keep busy.
 pub(super) const PERSISTENCE: Duration = Duration::from_secs(10);

@@ -4,7 +4,6 @@
 //! memory, ends it when asked or when its time is up, and says exactly how it ended. `unsafe` is
 //! allowed here, each use with a SAFETY comment.
 
-mod cancel;
 mod capture_buffer;
 mod captured;
 mod command;
@@ -44,7 +43,6 @@ mod system_call_filter;
 mod system_call_table;
 mod thread_pool;
 
-pub use cancel::CancelToken;
 pub use captured::Captured;
 pub use command::{
     Capture, Command, Ended, ExitStatus, Finished, Leftovers, Limits, SpawnError, Stdin, Variables,

@@ -3,12 +3,11 @@
 //! inherited.
 
 use std::ffi::{CString, c_char, c_int};
-use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, RawFd};
-use std::ptr;
 use std::sync::Once;
 use std::time::Duration;
+use std::{io, ptr};
 
 use rustix::process::Pid;
 

@@ -11,9 +11,9 @@ use super::spawner_pool::SpawnerPool;
 use super::start::{self, Start};
 use super::supervise::supervise;
 use super::{
-    CancelToken, Command, Confinement, Conversation, Enforcement, Finished, NotEnforced,
-    SpawnError, Witnessed,
+    Command, Confinement, Conversation, Enforcement, Finished, NotEnforced, SpawnError, Witnessed,
 };
+use crate::io::CancelToken;
 
 /// A few long-lived threads that start children. They end when the last of the clones that share
 /// them is dropped; a child never outlives the call that runs it.

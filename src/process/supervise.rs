@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::cancel::Level;
 use super::capture_buffer::CaptureBuffer;
 use super::escalation::{
     Escalation, Leader, Observation, PERSISTENCE, Pipes, Rest, Step, Treatment,
@@ -17,7 +16,9 @@ use super::escalation::{
 use super::live_calls::{self, Registration};
 use super::pipes::OurEnds;
 use super::process_tree::ProcessTree;
-use super::{CancelToken, Command, ExitStatus, Finished, Leftovers, Stdin};
+use super::{Command, ExitStatus, Finished, Leftovers, Stdin};
+use crate::io::CancelToken;
+use crate::io::Level;
 
 /// What a pipe holds by default, so what one read can bring.
 const READ_BYTES: usize = 64 * 1024;

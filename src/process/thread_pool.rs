@@ -1,10 +1,8 @@
 //! Threads that are started when there is work for them, and kept.
 
 use std::collections::VecDeque;
-use std::fmt;
-use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::{fmt, io, thread};
 
 /// A piece of work, which sees what its thread made for itself.
 pub type Job<Local> = Box<dyn FnOnce(&Local) + Send>;

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::message::ToolUseId;
 use crate::text::{sha256, utf16_length};
-use crate::wire::ToolUseId;
 
 /// How long the results of a turn may be together, in UTF-16 units.
 pub const TURN_BUDGET: usize = 200_000;

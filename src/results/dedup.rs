@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::message::ToolUseId;
 use crate::text::sha256;
-use crate::wire::ToolUseId;
 
 /// Shorter results than this are cheaper to repeat than to refer to, in bytes.
 const WORTHWHILE: usize = 400;

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use super::preview::{PREVIEW_UNITS, preview};
 use super::text::persisted_output;
+use crate::message::ToolUseId;
 use crate::state::{RESULTS, SessionDirectory, StateError, safe_file_name};
 use crate::text::{Sha256Writer, byte_size, byte_size_trimmed};
-use crate::wire::ToolUseId;
 
 /// A result that was written.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,9 +9,8 @@ use super::format::{Detail, Entry, Shape};
 use super::lines::Place;
 use super::opened::Session;
 use super::tree::{Key, Scope, Tree};
-use crate::dialog::Pairs;
-use crate::wire::SessionId;
-use crate::wire::records::{DamageKind, SessionCheckRecord, SessionDamageRecord};
+use crate::message::{Pairs, SessionId};
+use crate::records::{DamageKind, SessionCheckRecord, SessionDamageRecord};
 
 /// How many calls without a result, and results without a call, are listed.
 const MOST_IDS: usize = 10_000;

@@ -9,8 +9,8 @@ use super::content::{
 use super::format::{Detail, Entry, Format, Part, Precedence, Shape, SideCost, TitleSearch};
 use super::title::{ManualTitle, TitleRecord};
 use super::{Agent, Facts, TitleSource};
-use crate::dialog::{Message, Origin, Role};
-use crate::wire::object::{elements, non_null, object, text};
+use crate::json::{elements, non_null, object, text};
+use crate::message::{Message, Origin, Role};
 
 /// The format of Claude Code.
 pub(super) static CLAUDE: Format = Format {

@@ -101,7 +101,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::dialog::{Block, Origin};
+    use crate::message::{Block, Origin};
     use crate::session::claude::CLAUDE;
     use crate::session::{Agent, Root, Session, discover};
 

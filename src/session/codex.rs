@@ -8,8 +8,8 @@ use super::content::{count, is_in, message, note, string, user_messages};
 use super::format::{Detail, Entry, Format, Glance, Precedence, Shape, TitleSearch};
 use super::title::{ManualTitle, TitleRecord};
 use super::{Agent, Facts, History, TitleSource};
-use crate::dialog::{Block, Message, Origin, Role, Usage};
-use crate::wire::object::{non_null, number, object, text};
+use crate::json::{non_null, number, object, text};
+use crate::message::{Block, Message, Origin, Role, Usage};
 
 /// The format of Codex CLI.
 pub(super) static CODEX: Format = Format {

@@ -12,7 +12,7 @@ use super::content::string;
 use super::lines::for_each_line;
 use super::open::{SessionError, open_safely};
 use super::{Agent, Facts, Session, Title};
-use crate::wire::object::{object, text};
+use crate::json::{object, text};
 
 /// The name of the file, beside the folder `sessions`.
 pub(super) const FILE_NAME: &str = "session_index.jsonl";

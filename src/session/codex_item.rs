@@ -3,8 +3,8 @@
 use serde_json::value::RawValue;
 
 use super::content::{message, result_parts, shell_failed, string, user_messages};
-use crate::dialog::{Block, Call, CallResult, Media, Message, Origin, Part, Role};
-use crate::wire::object::{object, text};
+use crate::json::{object, text};
+use crate::message::{Block, Call, CallResult, Media, Message, Origin, Part, Role};
 
 object! {
     /// The payload of a row, which may be an item, or a bare item.

@@ -4,11 +4,11 @@ use jiff::Timestamp;
 use serde_json::value::RawValue;
 
 use super::format::Detail;
-use crate::dialog::{
-    Block, Call, CallResult, Media, Message, Origin, Part, Role, Thought, Usage, exit_code,
-    split_typed,
+use crate::json::{non_empty, number, object, text};
+use crate::message::{
+    Block, Call, CallResult, Media, Message, Origin, Part, Role, Thought, Usage, split_typed,
 };
-use crate::wire::object::{non_empty, number, object, text};
+use crate::view::exit_code;
 
 object! {
     Anthropic {

@@ -12,8 +12,8 @@ use super::lines::Place;
 use super::opened::Session;
 use super::side_file::Labels;
 use super::tree::{Scope, Tree};
-use crate::dialog::{Joiner, Message, Origin, Role};
 use crate::jsonl::read_at;
+use crate::message::{Joiner, Message, Origin, Role};
 
 /// A record, or one row of a record that holds several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

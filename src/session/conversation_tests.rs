@@ -285,7 +285,7 @@ fn both_parts_of_a_resumed_gemini_log_count() {
     assert_eq!((counts.usage.input, counts.usage.output), (1915, 100));
     assert_eq!((counts.prompts, counts.messages), (2, 4));
     assert_eq!((counts.calls, counts.unanswered), (1, 0));
-    let mut live = crate::dialog::Pairs::default();
+    let mut live = crate::message::Pairs::default();
     session
         .each_message(Scope::Live, &mut |message| {
             live.note(&message);

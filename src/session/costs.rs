@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::prices::Prices;
 use super::stats::{Occasion, Reply, Tally, UsedTool};
-use crate::wire::records::{Dimension, SessionCostRecord, SessionToolRecord};
+use crate::records::{Dimension, SessionCostRecord, SessionToolRecord};
 
 /// The purpose of a request that names no service.
 const MAIN: &str = "main";

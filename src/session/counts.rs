@@ -9,9 +9,9 @@ use super::opened::Session;
 use super::stats::{Current, Tally};
 use super::tree::Scope;
 use super::{Facts, Prices};
-use crate::dialog::{Origin, Pairs};
 use crate::jsonl::Mapping;
-use crate::wire::records::SessionCounts;
+use crate::message::{Origin, Pairs};
+use crate::records::SessionCounts;
 
 impl Session {
     /// All facts and counts of the session, from all its records.

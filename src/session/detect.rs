@@ -2,7 +2,7 @@
 
 use super::Agent;
 use super::content::is_in;
-use crate::wire::object::{is_object, non_null, object, text};
+use crate::json::{is_object, non_null, object, text};
 
 object! {
     Row {

@@ -10,8 +10,8 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 
 use super::record::side_file_path;
-use crate::dialog::IndexRow;
 use crate::text::sha256;
+use crate::view::IndexRow;
 
 /// The file that says which pages are ours.
 const MANIFEST: &str = "turnpipe-export.json";

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::Title;
 use super::content::time_in;
-use crate::dialog::{Message, Origin, Thread};
+use crate::message::{Message, Origin, Thread};
 
 /// The longest excerpt of the first prompt, in characters.
 const PROMPT_CHARACTERS: usize = 200;
@@ -145,7 +145,7 @@ fn beginning(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialog::{Block, Role};
+    use crate::message::{Block, Role};
 
     #[test]
     fn times_may_run_backwards() {

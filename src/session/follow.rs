@@ -11,7 +11,7 @@ use memchr::memrchr;
 
 use super::open::{Identity, SessionError, SessionFile, open_safely};
 use crate::jsonl::{read_at, room_to_read};
-use crate::wire::records::SwitchReason;
+use crate::records::SwitchReason;
 
 /// How many bytes are read at once.
 const READ_SIZE: usize = 256 * 1024;

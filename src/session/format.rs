@@ -2,7 +2,7 @@
 
 use super::title::TitleRecord;
 use super::{Agent, Facts};
-use crate::dialog::{Message, Thread, Usage};
+use crate::message::{Message, Thread, Usage};
 
 /// How the records of a file form a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

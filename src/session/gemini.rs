@@ -13,8 +13,8 @@ use super::content::{
 use super::format::{Change, Detail, Entry, Format, Glance, Precedence, Shape, TitleSearch};
 use super::title::{ManualTitle, TitleRecord};
 use super::{Agent, Facts, TitleSource};
-use crate::dialog::{Block, Call, CallResult, Message, Origin, Part, Role, Usage};
-use crate::wire::object::{elements, object, text};
+use crate::json::{elements, object, text};
+use crate::message::{Block, Call, CallResult, Message, Origin, Part, Role, Usage};
 
 /// The format of Gemini CLI.
 pub(super) static GEMINI: Format = Format {

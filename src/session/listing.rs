@@ -18,7 +18,7 @@ use super::opened::Session;
 use super::project::project_hash;
 use super::{Agent, Candidate, Facts, Found, Prices};
 use crate::jsonl::Mapping;
-use crate::wire::records::SessionCounts;
+use crate::records::SessionCounts;
 
 /// How many files to read at least between checks whether there are enough.
 const STEP: usize = 64;

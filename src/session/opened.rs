@@ -13,8 +13,8 @@ use super::format::{Detail, Entry, Format, Glance};
 use super::lines::{Line, Place, for_each_line, for_each_raw_line};
 use super::open::{SessionError, SessionFile, open_safely};
 use super::recover::{each_entry_on, each_record_on};
+use crate::json::{elements, object};
 use crate::jsonl::{FixedFile, Mapping, read_at};
-use crate::wire::object::{elements, object};
 
 /// How many records to read before a file counts as unknown.
 const MOST_UNKNOWN: u32 = 40;

@@ -7,8 +7,8 @@ use super::content::{count, input_of, is_in, is_true, message, note, result_part
 use super::format::{Detail, Entry, Format, Glance, Part, Precedence, Shape, TitleSearch};
 use super::title::TitleRecord;
 use super::{Agent, Facts};
-use crate::dialog::{Block, Call, CallResult, Media, Message, Origin, Role, Usage};
-use crate::wire::object::{object, text};
+use crate::json::{object, text};
+use crate::message::{Block, Call, CallResult, Media, Message, Origin, Role, Usage};
 
 /// The format of pi.
 pub(super) static PI: Format = Format {

@@ -6,7 +6,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use regex::Regex;
 use serde::de::{Deserialize, Deserializer, Error};
 
-use crate::dialog::Usage;
+use crate::message::Usage;
 
 const FILE: &str = include_str!("../../data/prices.toml");
 

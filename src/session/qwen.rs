@@ -7,8 +7,8 @@ use super::content::{
 use super::format::{Detail, Entry, Format, Glance, Part, Precedence, Shape, TitleSearch};
 use super::title::TitleRecord;
 use super::{Agent, Facts};
-use crate::dialog::{Block, Message, Origin, Role};
-use crate::wire::object::{object, text};
+use crate::json::{object, text};
+use crate::message::{Block, Message, Origin, Role};
 
 /// The format of Qwen Code.
 pub(super) static QWEN: Format = Format {

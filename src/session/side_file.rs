@@ -12,8 +12,8 @@ use super::lines::for_each_line;
 use super::open::{SessionError, SessionFile, open_safely};
 use super::record::side_file_path;
 use super::title::{TitleRecord, find_titles};
-use crate::dialog::Message;
 use crate::jsonl::{FixedFile, Mapping};
+use crate::message::Message;
 
 /// Labels and recaps that are not at their place in the conversation.
 #[derive(Debug, Default)]

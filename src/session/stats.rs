@@ -19,9 +19,9 @@ use super::opened::Session;
 use super::side_file::each_entry_beside;
 use super::tree::{Key, Scope};
 use super::{Agent, Candidate, Facts, Listing};
-use crate::dialog::{Message, Origin, Role, Thread, Usage};
 use crate::jsonl::Mapping;
-use crate::wire::records::{Dimension, SessionStatsRecord, ToolShare, UsageShare};
+use crate::message::{Message, Origin, Role, Thread, Usage};
+use crate::records::{Dimension, SessionStatsRecord, ToolShare, UsageShare};
 
 /// Adds up sessions.
 #[derive(Debug)]

@@ -10,8 +10,8 @@ use super::Agent;
 use super::detect::agent_of;
 use super::format::{Detail, Entry, Format, Shape};
 use super::recover::each_record_on;
-use crate::dialog::{Message, Origin};
 use crate::jsonl::{FixedFile, lines_backward};
+use crate::message::{Message, Origin};
 
 /// How many bytes of lines may be held in memory as messages.
 const MOST_AT_ONCE: usize = 1024 * 1024;

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::format::{Entry, Part};
 use super::lines::Place;
-use crate::dialog::{Message, Origin};
+use crate::message::{Message, Origin};
 
 /// Which part of a session to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

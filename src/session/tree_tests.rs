@@ -1,5 +1,5 @@
 use super::*;
-use crate::dialog::{Block, Call, CallResult, Message, Origin, Role};
+use crate::message::{Block, Call, CallResult, Message, Origin, Role};
 
 fn call(id: &str) -> Block {
     Block::Call(Call {

@@ -7,15 +7,14 @@
 
 use std::ops::Range;
 
-use super::call;
 use super::command_list::is_reserved;
 use super::expansion::identifier_length;
-use super::options;
 use super::parsed_command::ParsedCommand;
 use super::redirection::Redirection;
 use super::refusal::Refusal;
 use super::table::WRAPPERS;
 use super::word::Word;
+use super::{call, options};
 
 /// A command with its arguments, a condition in `[[ … ]]`, or assignments or redirections alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

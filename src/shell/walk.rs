@@ -7,16 +7,15 @@ use std::ops::Range;
 
 use tree_sitter::{Node, TreeCursor};
 
-use super::call;
 use super::commands::{double_bracket, double_bracket_words};
 use super::effects::{Effects, Place};
 use super::lexer::{Expansions, Lexer, Substitution};
 use super::parsed_command::{self, ParsedCommand};
 use super::parts::{self, CommandPart, PartInput};
-use super::redirection;
 use super::refusal::Refusal;
 use super::source::Source;
 use super::word::Word;
+use super::{call, redirection};
 
 /// Commands that read their operands to the end, so that no process substitution outlives them, and
 /// letters of options that neither fail nor change that.

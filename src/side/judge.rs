@@ -148,7 +148,7 @@ mod tests {
             earlier in prop::collection::vec("\\PC{0,70}".prop_map(|text| text.repeat(10)), 0..30),
         ) {
             let request = judge_request(Stage::First, &call, &prompts, &earlier, Path::new("/w"), "rules").unwrap();
-            let crate::dialog::Block::Text(text) = &request.turns[0].blocks[0] else { panic!() };
+            let crate::message::Block::Text(text) = &request.turns[0].blocks[0] else { panic!() };
             prop_assert!(text.ends_with("else `block`."));
             prop_assert!(text.contains(&call));
         }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::dialog::{Block, Message, Origin, Role, Thread, without_injected};
+use crate::message::{Block, Message, Origin, Role, Thread, without_injected};
 use crate::text::redact;
 
 /// The answer of Qwen Code's model to the context at the start of a session, in older versions.

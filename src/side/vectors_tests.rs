@@ -9,7 +9,7 @@ use super::label::{CallsEnded, FinishedCall, clean_label, excerpt, label_questio
 use super::recap::{RECAP_MESSAGES, RecapGate, clean_recap};
 use super::title::{FEWEST_MESSAGES, TITLE_MESSAGES, is_example, sanitize, tail, title_question};
 use super::{Said, Spoken, says_yes};
-use crate::dialog::{Message, Origin, Role};
+use crate::message::{Message, Origin, Role};
 use crate::session::Agent;
 use crate::text::terminal_safe_line;
 

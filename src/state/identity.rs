@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::safe_file_name;
+use crate::message::SessionId;
 use crate::text::sha256;
-use crate::wire::SessionId;
 
 /// Length of the digest in the name of a state directory, in hexadecimal digits.
 const DIGEST_LENGTH: usize = 32;

@@ -9,11 +9,11 @@ use serde_json::Value;
 
 use super::child_environment::ChildVariables;
 use super::{DecisionContext, Web};
-use crate::io::Clock;
+use crate::io::{CancelToken, Clock};
+use crate::message::ToolUseId;
 use crate::permission::Rules;
-use crate::process::{CancelToken, Spawners};
+use crate::process::Spawners;
 use crate::state::ReadLog;
-use crate::wire::ToolUseId;
 
 /// The session as a call finds it when it starts. Calls of one concurrent batch all see the same;
 /// what they change ([`ContextChange`]) is applied afterwards, in call order.

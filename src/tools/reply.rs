@@ -7,9 +7,7 @@ use serde_json::Value;
 
 use super::ContextChange;
 use crate::process::Captured;
-pub use crate::wire::records::{
-    ImageSource as Image, ResultBlock as Block, ResultContent as Content,
-};
+pub use crate::records::{ImageSource as Image, ResultBlock as Block, ResultContent as Content};
 
 /// The end of one call that ran.
 #[derive(Debug, Clone, PartialEq)]

@@ -13,10 +13,10 @@ use super::{
     Access, CallContext, CallStatus, ChildVariables, Content, DecisionContext, ShellGuarantees,
     ShellTimeouts, Tool, ToolContext, ToolFailure, ToolReply,
 };
-use crate::io::{Environment, FixedClock};
-use crate::process::{CancelToken, Spawners};
+use crate::io::{CancelToken, Environment, FixedClock};
+use crate::message::ToolUseId;
+use crate::process::Spawners;
 use crate::state::ReadLog;
-use crate::wire::ToolUseId;
 
 /// A session whose directory is a fresh temporary one.
 pub(super) struct Session {

@@ -11,10 +11,10 @@ use super::{
     CallContext, ChildVariables, Content, DecisionContext, Input, ShellGuarantees, ShellTimeouts,
     Tool, ToolContext, ToolFailure, ToolReply,
 };
-use crate::io::{Environment, FixedClock};
-use crate::process::{CancelToken, Spawners};
+use crate::io::{CancelToken, Environment, FixedClock};
+use crate::message::ToolUseId;
+use crate::process::Spawners;
 use crate::state::ReadLog;
-use crate::wire::ToolUseId;
 
 /// Its directory is empty and may be left only for directories below it.
 pub(crate) struct TestSession {

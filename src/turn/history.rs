@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::dialog::{Block, Call, CallResult, Message, Origin, Part, Role, Thread};
+use crate::message::{Block, Call, CallResult, Message, Origin, Part, Role, Thread};
 use crate::model::Turn;
 use crate::results::{Action, Candidate, LONGEST_STAND_IN, TURN_BUDGET, decide};
 use crate::text::utf16_length;

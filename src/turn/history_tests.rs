@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::value::RawValue;
 
 use super::*;
-use crate::dialog::Thought;
+use crate::message::Thought;
 
 fn call(id: &str) -> Block {
     Block::Call(Call {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::dialog::Usage;
+use crate::message::Usage;
 
 /// What limits a conversation; nothing unless it is given.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

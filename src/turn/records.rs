@@ -1,15 +1,13 @@
 //! The records of a reply.
 
 use super::limits::Limit;
-use crate::dialog::DialogRecord;
-use crate::dialog::{About, Block, Message, Origin, Role, Usage, to_record};
+use crate::message::{Block, Message, Origin, Role, SessionId, Usage};
 use crate::model::{Cut, Failure, Refused, Reply};
-use crate::session::record::Moment;
-use crate::wire::SessionId;
-use crate::wire::records::{
-    ApiRetryRecord, HookStoppedRecord, HookStoppedSubtype, RetrySubtype, StreamEventRecord,
-    TurnResult, TurnResultRecord, VersionOnly,
+use crate::records::{
+    About, ApiRetryRecord, DialogRecord, HookStoppedRecord, HookStoppedSubtype, RetrySubtype,
+    StreamEventRecord, TurnResult, TurnResultRecord, VersionOnly, to_record,
 };
+use crate::session::record::Moment;
 use serde_json::{Value, json};
 
 /// Writes down a reply of one model in one session.

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::history::own_id;
-use crate::dialog::{Block, Call, Thought};
+use crate::message::{Block, Call, Thought};
 use crate::model::{Event, Input, without_think_tags};
 
 /// Puts a reply together from its parts.

@@ -1,12 +1,13 @@
 //! Anthropic messages: whole ones, in stream-json records or bare, and their streaming events.
 
+use super::ToolCall;
 use super::arguments::Arguments;
 use super::deltas::{Closing, Slot};
 use super::ending::Ending;
 use super::envelope::Envelope;
-use super::object::{bytes, is, is_object, non_empty, number, object, text};
 use super::reply::{Reply, Whole};
-use super::{MessageId, ToolCall};
+use crate::json::{bytes, is, is_object, non_empty, number, object, text};
+use crate::message::MessageId;
 
 object! {
     /// A message of the Messages API without its content, and the members that mark other agents'

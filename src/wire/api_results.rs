@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::records::{ResultBlock, ResultContent, ToolResultBlock};
-use super::{ApiMessages, Dialect, ToolUseId};
+use super::{ApiMessages, Dialect};
+use crate::message::ToolUseId;
+use crate::records::{ResultBlock, ResultContent, ToolResultBlock};
 
 /// A result that is to be sent back.
 #[derive(Debug)]

@@ -2,7 +2,8 @@
 
 use serde_json::value::RawValue;
 
-use super::{CutOff, ToolCall, ToolUseId};
+use super::{CutOff, ToolCall};
+use crate::message::ToolUseId;
 
 /// The arguments of a call, possibly incomplete.
 #[derive(Debug, Clone)]

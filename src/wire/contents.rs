@@ -10,11 +10,11 @@ use serde_json::value::RawValue;
 
 use super::anthropic::{Block, Message};
 use super::envelope::Envelope;
-use super::ids::ToolUseId;
-use super::object::{
+use crate::json::{
     Member, Members, Object, Perhaps, Wanted, elements, is, is_array, is_true, non_null, object,
     read, text, unescaped,
 };
+use crate::message::ToolUseId;
 
 object! {
     /// The members that hold contents in the inner objects of a record.

@@ -8,11 +8,11 @@ use super::agents::{Translation, Translator};
 use super::contents::Contents;
 use super::envelope::Envelope;
 use super::foreign::{PI_FILE, Sign, sign};
-use super::object::{non_empty, non_null, object, text};
 use super::reply::Reply;
 use super::shape::{Shape, shape};
-use super::{Event, MessageId, Opening, SessionId};
-use super::{anthropic, gemini, items, openai};
+use super::{Event, Opening, anthropic, gemini, items, openai};
+use crate::json::{non_empty, non_null, object, text};
+use crate::message::{MessageId, SessionId};
 
 /// A vocabulary for tool calls and results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 use super::arguments::Arguments;
 use super::balance::Balance;
 use super::ending::Ending;
-use super::object::from_wtf8;
 use super::{CutOff, ToolCall};
+use crate::json::from_wtf8;
 
 /// Where a streamed call stands in its message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

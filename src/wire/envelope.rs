@@ -1,7 +1,7 @@
 //! The outermost object of a record, with every member that identifies a dialect or an agent.
 
 use super::anthropic::{Message, StreamEvent};
-use super::object::object;
+use crate::json::object;
 
 object! {
     /// A record, one level deep.

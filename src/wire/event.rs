@@ -2,8 +2,8 @@
 
 use serde_json::value::RawValue;
 
-use super::records::ControlResponse;
-use super::{MessageId, SessionId, ToolUseId};
+use crate::message::{MessageId, SessionId, ToolUseId};
+use crate::records::ControlResponse;
 
 /// One thing that a record says. A record may say several, in this order.
 #[derive(Debug, Clone)]

@@ -5,7 +5,7 @@
 
 use super::Opening;
 use super::envelope::Envelope;
-use super::object::{is_object, non_empty, non_null, object, text};
+use crate::json::{is_object, non_empty, non_null, object, text};
 
 /// What a record says about its stream.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,12 +6,13 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
+use super::ToolCall;
 use super::arguments::Arguments;
 use super::deltas::Closing;
 use super::ending::Ending;
-use super::object::{is, is_true, non_empty, non_null, number, object, text};
 use super::reply::{Reply, Whole};
-use super::{MessageId, ToolCall};
+use crate::json::{is, is_true, non_empty, non_null, number, object, text};
+use crate::message::MessageId;
 
 object! {
     /// Content: what one side said.

@@ -4,9 +4,10 @@ use super::arguments::Arguments;
 use super::deltas::Closing;
 use super::ending::Ending;
 use super::envelope::Envelope;
-use super::object::{bytes, from_wtf8, is, non_empty, object, text};
 use super::reply::{Reply, Whole};
-use super::{CutOff, MessageId, ToolCall};
+use super::{CutOff, ToolCall};
+use crate::json::{bytes, from_wtf8, is, non_empty, object, text};
+use crate::message::MessageId;
 
 object! {
     /// An item.

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use super::ToolUseId;
+use crate::message::ToolUseId;
 
 /// How the ids begin where no record says so.
 const PREFIX: &str = "turnpipe_call";

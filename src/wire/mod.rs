@@ -18,13 +18,10 @@ mod envelope;
 mod event;
 mod foreign;
 mod gemini;
-mod ids;
 mod items;
 mod made_ids;
 mod needles;
-pub(crate) mod object;
 mod openai;
-pub mod records;
 mod reply;
 mod shape;
 
@@ -36,9 +33,7 @@ pub use api_results::Answered;
 pub use contents::{AssistantText, Contents, ResultBody, beginning_of_string, result_text};
 pub use decode::{Decoded, Decoder, Dialect};
 pub use event::{CutOff, Event, Opening, ToolCall, TurnEnd, Understanding};
-pub use ids::{MessageId, SessionId, ToolUseId};
 pub use needles::{API_MESSAGE_NEEDLE, prefilter_needles};
-pub use records::{Lane, Outcome};
 
 #[cfg(test)]
 mod fixtures_tests;

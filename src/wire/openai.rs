@@ -2,13 +2,14 @@
 
 use serde_json::value::RawValue;
 
+use super::ToolCall;
 use super::arguments::Arguments;
 use super::deltas::{Closing, Slot};
 use super::ending::Ending;
 use super::envelope::Envelope;
-use super::object::{bytes, from_wtf8, is_true, non_empty, non_null, number, object, text};
 use super::reply::{Reply, Whole};
-use super::{MessageId, ToolCall};
+use crate::json::{bytes, from_wtf8, is_true, non_empty, non_null, number, object, text};
+use crate::message::MessageId;
 
 object! {
     /// An assistant message, or the delta of one.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::*;
+use crate::message::MessageId;
 
 /// An event on one line, for people.
 pub(super) fn line(event: &Event) -> String {

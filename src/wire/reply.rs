@@ -26,7 +26,8 @@ use std::hash::{BuildHasher, RandomState};
 use super::deltas::Joiner;
 use super::ending::Ending;
 use super::made_ids::MadeIds;
-use super::{Event, MessageId, ToolCall, ToolUseId, TurnEnd};
+use super::{Event, ToolCall, TurnEnd};
+use crate::message::{MessageId, ToolUseId};
 
 /// This many earlier messages are recognised by their id.
 const REMEMBERED: usize = 16;

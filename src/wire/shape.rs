@@ -1,11 +1,10 @@
 //! Which kind of record a line is, by the line alone.
 
-use super::Dialect;
 use super::anthropic::{Delta, Message, StreamEvent};
 use super::envelope::Envelope;
 use super::gemini::Content;
-use super::object::{is, is_array, is_object, non_empty, non_null, object, text};
-use super::openai;
+use super::{Dialect, openai};
+use crate::json::{is, is_array, is_object, non_empty, non_null, object, text};
 
 object! {
     /// A control request.

@@ -6,10 +6,10 @@ use std::process::Command;
 use std::sync::Arc;
 
 use serde_json::json;
+use turnpipe::io::CancelToken;
 use turnpipe::model::{
     Answer, Cut, Delivery, Event, Failure, Function, Input, Provider, Request, Retryability,
 };
-use turnpipe::process::CancelToken;
 
 use crate::models::{forced, model, request};
 use crate::server::Server;

@@ -5,8 +5,8 @@ use std::process::Command;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use turnpipe::io::CancelToken;
 use turnpipe::model::{Delivery, Event, Failure, Provider, Reply, Request, Retryability};
-use turnpipe::process::CancelToken;
 
 use crate::models::{forced, model, request};
 use crate::server::Server;

@@ -3,9 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use turnpipe::process::{
-    CancelToken, Capture, Ended, Enforcement, ExitStatus, LaneOptions, Limits, Spawners,
-};
+use turnpipe::io::CancelToken;
+use turnpipe::process::{Capture, Ended, Enforcement, ExitStatus, LaneOptions, Limits, Spawners};
 
 use crate::support::{LONG, Room, is_alone, run, run_alone};
 

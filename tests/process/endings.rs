@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use turnpipe::process::{CancelToken, Ended, ExitStatus, Limits, Stdin};
+use turnpipe::io::CancelToken;
+use turnpipe::process::{Ended, ExitStatus, Limits, Stdin};
 
 use crate::support::{GRACE, LONG, Room, SPAWNERS, out, run};
 

@@ -3,9 +3,8 @@
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::time::Duration;
 
-use turnpipe::process::{
-    CancelToken, Confinement, Enforcement, ExitStatus, LaneOptions, Limits, Spawners,
-};
+use turnpipe::io::CancelToken;
+use turnpipe::process::{Confinement, Enforcement, ExitStatus, LaneOptions, Limits, Spawners};
 
 use crate::support::{Room, err, out, run};
 

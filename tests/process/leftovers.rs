@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use turnpipe::process::{CancelToken, Ended, ExitStatus, Leftovers, Limits, Spawners};
+use turnpipe::io::CancelToken;
+use turnpipe::process::{Ended, ExitStatus, Leftovers, Limits, Spawners};
 
 use crate::support::{GRACE, LONG, Room, is_alone, out, run, run_alone, wait_for_file};
 

@@ -2,7 +2,8 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use turnpipe::process::{CancelToken, Ended, ExitStatus, Leftovers, SpawnError, Stdin};
+use turnpipe::io::CancelToken;
+use turnpipe::process::{Ended, ExitStatus, Leftovers, SpawnError, Stdin};
 
 use crate::support::{Room, SPAWNERS, err, out, run};
 

@@ -7,9 +7,8 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use turnpipe::process::{
-    CancelToken, Capture, Command, Finished, Limits, SpawnError, Spawners, Stdin,
-};
+use turnpipe::io::CancelToken;
+use turnpipe::process::{Capture, Command, Finished, Limits, SpawnError, Spawners, Stdin};
 
 /// Far longer than anything here takes on a busy machine, and short enough to end a hung test.
 pub(crate) const LONG: Duration = Duration::from_mins(2);

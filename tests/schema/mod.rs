@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// Fails unless the record fits the schema of this name.
 pub(crate) fn assert_fits(name: &str, record: &Value) {
-    let schema = turnpipe::wire::records::schema(name);
+    let schema = turnpipe::records::schema(name);
     assert!(schema.is_some(), "no schema is called {name}");
     let (mut compiler, mut schemas) = (Compiler::new(), Schemas::new());
     compiler

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use super::ask::Ask;
 use super::spoken::{Spoken, arguments, attachment, spoken_to_user};
 use super::temperature;
-use crate::dialog::{Block, CallResult, Part, Role, Thought};
+use crate::json::{number, object, text};
+use crate::message::{Block, CallResult, Part, Role, Thought};
 use crate::model::dialect::Dialect;
 use crate::model::draft::{Draft, End};
 use crate::model::{Delivery, Request, SharedPrefix};
-use crate::wire::object::{number, object, text};
 
 /// The body of a request.
 pub(super) fn encode(

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::dialog::{Block, Call, CallResult, Media, Part, Role, Thought};
+use crate::message::{Block, Call, CallResult, Media, Part, Role, Thought};
 use crate::model::dialect::{Acceptance, ForcedCall};
 use crate::model::presets::preset;
 use crate::model::{Answer, Function, PromptId, SharedPrefix, Turn};

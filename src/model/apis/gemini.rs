@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use super::ask::Ask;
 use super::spoken::{Spoken, arguments, attachment, functions_called, result_text, spoken_to_user};
 use super::temperature;
-use crate::dialog::{Block, Role, Usage};
+use crate::json::{elements, number, object, text};
+use crate::message::{Block, Role, Usage};
 use crate::model::dialect::Dialect;
 use crate::model::draft::{Draft, End};
 use crate::model::{Delivery, Function, Request};
 use crate::tools::gemini_schema;
-use crate::wire::object::{elements, number, object, text};
 
 /// The path after the address.
 pub(super) fn path(model: &str, delivery: Delivery) -> String {

@@ -8,11 +8,11 @@ use super::ask::Ask;
 use super::openai_chat::{Call, Called, function};
 use super::spoken::{Spoken, arguments, functions_called, result_text, spoken};
 use super::temperature;
-use crate::dialog::{self, Role, Usage};
+use crate::json::{number, object, text};
+use crate::message::{Role, Usage};
 use crate::model::dialect::Dialect;
 use crate::model::draft::{Draft, End};
 use crate::model::{Delivery, Request};
-use crate::wire::object::{number, object, text};
 
 /// The default context of a server, in tokens. A longer prompt is silently cut at the front.
 const USUAL_CONTEXT: usize = 4096;
@@ -101,7 +101,7 @@ fn user(spoken: &Spoken<'_>, functions: &HashMap<&str, &str>) -> Vec<Value> {
 }
 
 fn assistant(spoken: &Spoken<'_>) -> Value {
-    let call = |call: &dialog::Call| json!({"function": {"name": call.name, "arguments": arguments(&call.input)}});
+    let call = |call: &crate::message::Call| json!({"function": {"name": call.name, "arguments": arguments(&call.input)}});
     let calls: Vec<Value> = spoken.calls().map(call).collect();
     let mut message = json!({"role": "assistant", "content": spoken.text()});
     if !calls.is_empty() {

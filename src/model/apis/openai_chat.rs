@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use super::ask::{Ask, is_strict};
 use super::openai_messages::{mark, messages};
 use super::temperature;
-use crate::dialog::Usage;
+use crate::json::{elements, is_object, non_empty, non_null, number, object, text};
+use crate::message::Usage;
 use crate::model::dialect::Dialect;
 use crate::model::draft::{Draft, End};
 use crate::model::{Delivery, Function, Request, SharedPrefix};
-use crate::wire::object::{elements, is_object, non_empty, non_null, number, object, text};
 
 /// The body of a request.
 pub(super) fn encode(

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::spoken::{Spoken, result_text, spoken};
-use crate::dialog::{Call, Role};
+use crate::message::{Call, Role};
 use crate::model::Request;
 use crate::model::dialect::Acceptance;
 

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::dialog::{Block, Call, CallResult, Media, Role, Thought};
 use crate::jsonl::replace_lone_surrogates;
+use crate::message::{Block, Call, CallResult, Media, Role, Thought};
 use crate::model::Request;
 
 /// A turn of one side.
@@ -128,8 +128,8 @@ pub(super) fn functions_called<'a>(conversation: &[Spoken<'a>]) -> HashMap<&'a s
 /// The text of a result, with a word for each attachment.
 pub(super) fn result_text(result: &CallResult) -> String {
     let parts = result.parts.iter().map(|part| match part {
-        crate::dialog::Part::Text(text) => text.as_str(),
-        crate::dialog::Part::Media(_) => ATTACHMENT,
+        crate::message::Part::Text(text) => text.as_str(),
+        crate::message::Part::Media(_) => ATTACHMENT,
     });
     parts.collect::<Vec<_>>().join("\n")
 }

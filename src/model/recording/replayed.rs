@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::play::Recording;
 use crate::http::Outgoing;
+use crate::io::CancelToken;
 use crate::model::remote::Remote;
 use crate::model::{Delivery, Event, Failure, Provider, Reply, Request};
-use crate::process::CancelToken;
 
 /// Answers as the recorded models did. The first model that was sent the same request answers.
 pub(in crate::model) struct Replayed {

@@ -3,14 +3,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::http::Secret;
-use crate::io::{Environment, SeededIds, SystemClock};
+use crate::io::{CancelToken, Environment, SeededIds, SystemClock};
 use crate::model::test_server::{TestServer, answer, open_answer};
 use crate::model::{
     Attempts, Connector, Delivery, Event, Failure, KeyCheck, KeySource, Model, ModelName,
     ModelSettings, ModelWorld, PromptId, Provider, ProviderSettings, Recorder, Request,
     RetryPolicy, Turn,
 };
-use crate::process::CancelToken;
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 

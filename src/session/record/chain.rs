@@ -1,6 +1,6 @@
 //! The chain of messages in a transcript: each names its parent.
 
-use crate::wire::object::{non_empty, object};
+use crate::json::{non_empty, object};
 
 /// The end of the live conversation.
 #[derive(Debug, Clone, Default)]

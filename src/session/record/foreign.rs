@@ -10,11 +10,11 @@ use super::metadata::{LineFacts, side_file_path};
 use super::target::{Transcript, follow};
 use super::{Moment, SessionFacts, SessionName};
 use crate::jsonl::{FixedFile, Mapping, split_line};
+use crate::message::SessionId;
 use crate::session::codex_index::{index_path, name_on};
 use crate::session::durable::{FileSystems, LockedFile, Presence, RecordError, Sync};
 use crate::session::format::Detail;
 use crate::session::{Agent, Facts, ManualTitle, Session, Title, TitleSource, find_title};
-use crate::wire::SessionId;
 
 /// How many bytes may follow a title in a Qwen Code file before the title is written again. Qwen
 /// Code's own session picker reads only the end of a file.

@@ -5,8 +5,8 @@ use std::num::NonZeroUsize;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 
 use super::needles::{Case, needles};
-use crate::dialog::Role;
-use crate::wire::records::HitPlace;
+use crate::message::Role;
+use crate::records::HitPlace;
 
 /// The syntax of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use super::excerpt::Excerpt;
 use super::query::Query;
-use crate::dialog::{Block, Message, Origin, Role, Thread};
 use crate::jsonl::Prefilter;
+use crate::message::{Block, Message, Origin, Role, Thread};
+use crate::records::HitPlace;
 use crate::session::format::{Detail, Glance};
 use crate::session::lines::for_each_raw_line;
 use crate::session::opened::Session;
 use crate::session::tail::MessageLines;
 use crate::session::tree::Scope;
-use crate::wire::records::HitPlace;
 
 /// A part of a message that matches.
 #[derive(Debug, Clone)]

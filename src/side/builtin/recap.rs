@@ -7,7 +7,7 @@ use super::clean::{clean, cut_words, lower_first};
 use super::prose::{is_east_asian, sentences};
 use super::title::title;
 use super::word_list::WordList;
-use crate::dialog::{Message, Origin, Role, Thread, is_remark};
+use crate::message::{Message, Origin, Role, Thread, is_remark};
 
 /// The most words of a recap.
 const MOST_WORDS: usize = 40;
@@ -197,7 +197,7 @@ fn next(found: &[String]) -> Option<Next> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialog::Block;
+    use crate::message::Block;
 
     fn recap_of(talk: &[(Role, &str)]) -> String {
         let messages = talk.iter().map(|(role, text)| {

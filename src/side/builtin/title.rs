@@ -11,7 +11,7 @@ use super::clean::{clean, prefix, upper_first};
 use super::names::{address, last_part};
 use super::prose::{is_east_asian, sentences};
 use super::word_list::WordList;
-use crate::dialog::{Message, Origin, Role, Thread, is_remark, typed};
+use crate::message::{Message, Origin, Role, Thread, is_remark, typed};
 use crate::text::display_width;
 
 /// The widest title, in cells.
@@ -334,7 +334,7 @@ fn is_informative(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialog::Block;
+    use crate::message::Block;
 
     fn title_of(prompts: &[&str]) -> String {
         let messages = prompts.iter().map(|prompt| Message {

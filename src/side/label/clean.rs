@@ -1,8 +1,8 @@
 //! From a model's answer to a label.
 
+use crate::records::TextRejection;
 use crate::side::rejection::{begins_with_words, is_refusal};
 use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
-use crate::wire::records::TextRejection;
 
 /// The longest label, in UTF-16 units.
 const LONGEST: usize = 100;

@@ -4,10 +4,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::records::TextRejection;
 use crate::side::prompts;
 use crate::side::rejection::{is_echo, is_refusal};
 use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
-use crate::wire::records::TextRejection;
 
 /// The longest recap, in UTF-16 units.
 const LONGEST: usize = 400;

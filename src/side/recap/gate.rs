@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::dialog::{Message, Origin, Thread};
+use crate::message::{Message, Origin, Thread};
 
 /// The fewest prompts in a session.
 const PROMPTS: usize = 3;
@@ -128,7 +128,7 @@ mod tests {
     use serde_json::value::RawValue;
 
     use super::*;
-    use crate::dialog::{Block, Call, CallResult, Role};
+    use crate::message::{Block, Call, CallResult, Role};
 
     fn at(message: Message, second: i64) -> Message {
         Message {

@@ -1,9 +1,9 @@
 //! From a model's answer to a title.
 
+use crate::records::TextRejection;
 use crate::side::prompts;
 use crate::side::rejection::{is_echo, is_refusal};
 use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
-use crate::wire::records::TextRejection;
 
 /// The longest title, in UTF-16 units.
 const LONGEST: usize = 200;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::dialog::Role;
+use crate::message::Role;
 use crate::model::{Answer, Function, PromptId, Request, Turn};
 use crate::side::{Language, Said};
 

@@ -9,9 +9,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::process::{
-    CancelToken, Capture, Command, Ended, ExitStatus, Limits, Spawners, Stdin, Variables,
-};
+use crate::io::CancelToken;
+use crate::process::{Capture, Command, Ended, ExitStatus, Limits, Spawners, Stdin, Variables};
 use crate::shell::{GitScope, GitUse, Requirement, may_verify_signatures};
 use crate::tools::DecisionContext;
 use crate::tools::child_environment::{cleaned, keep_git_from_writing};

@@ -87,9 +87,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::process::{
-        CancelToken, Capture, Command, ExitStatus, Finished, Limits, Spawners, Stdin,
-    };
+    use crate::io::CancelToken;
+    use crate::process::{Capture, Command, ExitStatus, Finished, Limits, Spawners, Stdin};
 
     fn run(command: &str, directory: &Path) -> (Finished, FinalDirectory) {
         let options = ["--noprofile", "--norc", "-c"].map(OsString::from);

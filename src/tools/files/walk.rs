@@ -9,8 +9,8 @@ use ignore::overrides::Override;
 use ignore::types::Types;
 use ignore::{DirEntry, WalkBuilder};
 
+use crate::io::CancelToken;
 use crate::permission::Action;
-use crate::process::CancelToken;
 use crate::tools::{ToolContext, real_path};
 
 /// Directories (or, in a linked work tree, files) that hold a repository's own data.

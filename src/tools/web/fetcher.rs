@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use super::cache::Cache;
 use super::page::{Page, reason};
 use crate::http::{Address, Client, Engine, HttpSettings, Reach, Response, Task, unless_cancelled};
-use crate::process::CancelToken;
+use crate::io::CancelToken;
 
 /// The largest page, in bytes.
 const LARGEST_BYTES: usize = 10 << 20;

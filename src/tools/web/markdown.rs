@@ -13,7 +13,7 @@ use html5ever::{ParseOpts, parse_document};
 use markup5ever_rcdom::{Node, NodeData, RcDom};
 use memchr::memchr_iter;
 
-use crate::process::CancelToken;
+use crate::io::CancelToken;
 
 /// How much is read before the tree is looked at again, in bytes.
 const PIECE_BYTES: usize = 8 << 10;

@@ -8,7 +8,7 @@ use reqwest::StatusCode;
 
 use super::markdown::markdown;
 use crate::http::{ContentType, Response};
-use crate::process::CancelToken;
+use crate::io::CancelToken;
 use crate::text::byte_size;
 use crate::tools::Image;
 use crate::tools::files::{image_block, media_type};

@@ -8,8 +8,8 @@ use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::conversation::{Conversation, blocks};
-use crate::wire::object::{is_object, is_true, non_empty, non_null, number, object, text};
-use crate::wire::records::{SpokenBlock, SpokenResult, TokenUsage};
+use crate::json::{is_object, is_true, non_empty, non_null, number, object, text};
+use crate::records::{SpokenBlock, SpokenResult};
 
 object! { Row { item, usage, message, error } }
 
@@ -190,14 +190,14 @@ fn has_failed(item: &Item<'_>) -> bool {
         || !item.exit_code.is_none_or(is_zero)
 }
 
-fn tokens(usage: &Usage<'_>) -> TokenUsage {
+fn tokens(usage: &Usage<'_>) -> crate::message::Usage {
     let [input, cached, written, output] = [usage.input, usage.cached, usage.written, usage.output]
         .map(|count| number(count).unwrap_or_default());
-    TokenUsage {
+    crate::message::Usage {
         input: input.saturating_sub(cached + written),
         output,
         cache_read: cached,
         cache_write: written,
-        ..TokenUsage::default()
+        ..crate::message::Usage::default()
     }
 }

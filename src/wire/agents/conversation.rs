@@ -4,12 +4,12 @@ use jiff::Timestamp;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::wire::object::{elements, is_object, number, object, text};
-use crate::wire::records::{
-    MessageOrigin, MessageRole, SessionMessageExtension, SessionMessageRecord, SpokenBlock,
-    SpokenImageSource, SpokenMessage, SpokenResult, TokenUsage, Version,
+use crate::json::{elements, is_object, number, object, text};
+use crate::message::{MessageId, Origin, ToolUseId, Usage};
+use crate::records::{
+    MessageRole, SessionMessageExtension, SessionMessageRecord, SpokenBlock, SpokenImageSource,
+    SpokenMessage, SpokenResult, Version,
 };
-use crate::wire::{MessageId, ToolUseId};
 
 object! {
     /// A block as in MCP and in pi.
@@ -111,20 +111,20 @@ impl Conversation {
             self.begin();
         }
         let message = self.message();
-        self.write(SpokenMessage { content, ..message }, MessageOrigin::Reply);
+        self.write(SpokenMessage { content, ..message }, Origin::Reply);
     }
 
     /// What the message that goes on cost, and why it ended.
-    pub(super) fn used(&mut self, usage: TokenUsage, stop_reason: Option<&str>) {
-        self.end(usage, stop_reason, MessageOrigin::Reply);
+    pub(super) fn used(&mut self, usage: Usage, stop_reason: Option<&str>) {
+        self.end(usage, stop_reason, Origin::Reply);
     }
 
     /// The reading of a meter that counts from the start of the session, where a turn ends.
-    pub(super) fn metered(&mut self, usage: TokenUsage, stop_reason: &str) {
-        self.end(usage, Some(stop_reason), MessageOrigin::Meter);
+    pub(super) fn metered(&mut self, usage: Usage, stop_reason: &str) {
+        self.end(usage, Some(stop_reason), Origin::Meter);
     }
 
-    fn end(&mut self, usage: TokenUsage, stop_reason: Option<&str>, origin: MessageOrigin) {
+    fn end(&mut self, usage: Usage, stop_reason: Option<&str>, origin: Origin) {
         if self.message.is_none() {
             self.begin();
         }
@@ -151,7 +151,7 @@ impl Conversation {
             content: vec![result],
             ..SpokenMessage::new(MessageRole::User)
         };
-        self.write(message, MessageOrigin::Results);
+        self.write(message, Origin::Results);
     }
 
     pub(super) fn prompt(&mut self, content: Vec<SpokenBlock>) {
@@ -159,7 +159,7 @@ impl Conversation {
             content,
             ..SpokenMessage::new(MessageRole::User)
         };
-        self.write(message, MessageOrigin::Prompt);
+        self.write(message, Origin::Prompt);
         self.message = None;
     }
 
@@ -171,11 +171,11 @@ impl Conversation {
             content: vec![SpokenBlock::Text { text }],
             ..self.message()
         };
-        self.write(message, MessageOrigin::Error);
+        self.write(message, Origin::Error);
         self.message = None;
     }
 
-    pub(super) fn write(&mut self, message: SpokenMessage, origin: MessageOrigin) {
+    pub(super) fn write(&mut self, message: SpokenMessage, origin: Origin) {
         let is_call = |block: &SpokenBlock| matches!(block, SpokenBlock::ToolUse { .. });
         self.has_calls |= message.content.iter().any(is_call);
         let record = SessionMessageRecord {

@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use super::conversation::{Conversation, blocks};
-use crate::wire::object::{is, non_empty, number, object, text};
-use crate::wire::records::{SpokenBlock, SpokenResult, TokenUsage};
+use crate::json::{is, non_empty, number, object, text};
+use crate::message::Usage;
+use crate::records::{SpokenBlock, SpokenResult};
 
 object! {
     Row {
@@ -122,14 +123,14 @@ fn used(stats: Option<&RawValue>, conversation: &mut Conversation) {
     }
 }
 
-fn tokens(tokens: &Tokens<'_>) -> TokenUsage {
+fn tokens(tokens: &Tokens<'_>) -> Usage {
     let [total, input, cached] =
         [tokens.total, tokens.input, tokens.cached].map(|count| number(count).unwrap_or_default());
-    TokenUsage {
+    Usage {
         input: input.saturating_sub(cached),
         // Thinking is in the total only.
         output: total.saturating_sub(input),
         cache_read: cached,
-        ..TokenUsage::default()
+        ..Usage::default()
     }
 }

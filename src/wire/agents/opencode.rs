@@ -2,8 +2,9 @@
 //! result.
 
 use super::conversation::{Conversation, image};
-use crate::wire::object::{is, non_empty, non_null, number, object, text};
-use crate::wire::records::{SpokenBlock, SpokenResult, TokenUsage};
+use crate::json::{is, non_empty, non_null, number, object, text};
+use crate::message::Usage;
+use crate::records::{SpokenBlock, SpokenResult};
 
 object! { Row { time = "timestamp", part, error } }
 
@@ -85,7 +86,7 @@ fn has_failed(state: &State<'_>) -> bool {
     is(state.status, "error") || !metadata.exit.is_none_or(is_zero)
 }
 
-fn used(part: &Part<'_>) -> TokenUsage {
+fn used(part: &Part<'_>) -> Usage {
     let tokens = Tokens::of(part.tokens).unwrap_or_default();
     let cache = Cache::of(tokens.cache).unwrap_or_default();
     let [input, output, reasoning, read, write] = [
@@ -96,12 +97,12 @@ fn used(part: &Part<'_>) -> TokenUsage {
         cache.write,
     ]
     .map(|count| number(count).unwrap_or_default());
-    TokenUsage {
+    Usage {
         input,
         output: output + reasoning,
         cache_read: read,
         cache_write: write,
         cost: part.cost.and_then(|cost| cost.get().parse().ok()),
-        ..TokenUsage::default()
+        ..Usage::default()
     }
 }

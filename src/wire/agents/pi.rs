@@ -2,8 +2,9 @@
 //! tools print, and what a message says so far, comes before that.
 
 use super::conversation::{Conversation, blocks, call};
-use crate::wire::object::{is, is_true, non_empty, number, object, text};
-use crate::wire::records::{MessageOrigin, SpokenBlock, SpokenMessage, SpokenResult, TokenUsage};
+use crate::json::{is, is_true, non_empty, number, object, text};
+use crate::message::{Origin, Usage};
+use crate::records::{SpokenBlock, SpokenMessage, SpokenResult};
 
 object! { Row { message: Said<'a> } }
 
@@ -44,7 +45,7 @@ pub(super) fn row(kind: &str, row: &str, conversation: &mut Conversation) -> Opt
 
 fn assistant(said: &Said<'_>, conversation: &mut Conversation) {
     let mut content = Vec::new();
-    for raw in crate::wire::object::elements(said.content) {
+    for raw in crate::json::elements(said.content) {
         let block = Block::of(Some(raw)).unwrap_or_default();
         match text(block.kind).as_deref() {
             Some("thinking") => content.extend(text(block.thinking).map(|thought| {
@@ -64,9 +65,9 @@ fn assistant(said: &Said<'_>, conversation: &mut Conversation) {
     }
     let failure = non_empty(said.error).filter(|_| is(said.stop_reason, "error"));
     let origin = if failure.is_some() {
-        MessageOrigin::Error
+        Origin::Error
     } else {
-        MessageOrigin::Reply
+        Origin::Reply
     };
     content.extend(failure.map(|reason| SpokenBlock::Text {
         text: reason.into_owned(),
@@ -81,15 +82,15 @@ fn assistant(said: &Said<'_>, conversation: &mut Conversation) {
     conversation.write(message, origin);
 }
 
-fn used(tokens: &Tokens<'_>) -> TokenUsage {
+fn used(tokens: &Tokens<'_>) -> Usage {
     let [input, output, read, write] = [tokens.input, tokens.output, tokens.read, tokens.write]
         .map(|count| number(count).unwrap_or_default());
-    TokenUsage {
+    Usage {
         input,
         output,
         cache_read: read,
         cache_write: write,
         cost: Cost::of(tokens.cost).and_then(|cost| cost.total?.get().parse().ok()),
-        ..TokenUsage::default()
+        ..Usage::default()
     }
 }

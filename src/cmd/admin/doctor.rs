@@ -1,0 +1,311 @@
+//! `doctor`: what is configured, where it comes from, and whether it can work.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::Args;
+
+use crate::cmd::admin::doctor_models::models;
+use crate::cmd::command::Run;
+use crate::cmd::output::{self, Form, FormArguments};
+use crate::cmd::session::cost_table::fitted_table;
+use crate::cmd::{Globals, Outcome};
+use crate::config::{Config, ConfigSource, Overrides, PermissionFlags, Setting, session_roots};
+use crate::io::{Environment, Io};
+use crate::process::{Enforcement, LaneOptions, Spawners};
+use crate::records::{Condition, DoctorRecord, Subject};
+use crate::session::discover;
+use crate::text::terminal_safe_line;
+use crate::tools::Registry;
+
+/// Where shells look for scripts that complete command lines: below the home directory, then
+/// anywhere.
+const SCRIPTS: [(&str, &[&str], &[&str]); 3] = [
+    (
+        "bash",
+        &[".local/share/bash-completion/completions/turnpipe"],
+        &[
+            "/usr/share/bash-completion/completions/turnpipe",
+            "/etc/bash_completion.d/turnpipe",
+        ],
+    ),
+    (
+        "zsh",
+        &[
+            ".zfunc/_turnpipe",
+            ".local/share/zsh/site-functions/_turnpipe",
+        ],
+        &[
+            "/usr/share/zsh/vendor-completions/_turnpipe",
+            "/usr/share/zsh/site-functions/_turnpipe",
+            "/usr/local/share/zsh/site-functions/_turnpipe",
+        ],
+    ),
+    (
+        "fish",
+        &[".config/fish/completions/turnpipe.fish"],
+        &[
+            "/usr/share/fish/vendor_completions.d/turnpipe.fish",
+            "/etc/fish/completions/turnpipe.fish",
+        ],
+    ),
+];
+
+/// Show what is configured, where each value comes from, and what cannot work
+///
+/// Looks at the configuration and the files that it names, keys (which are not shown), what the
+/// kernel enforces on calls that only read, the folders of agents' sessions, completion scripts, and
+/// models. Nothing is changed, and without `--probe` no network is used. Exits with 1 if something
+/// that is configured cannot work.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe doctor
+  turnpipe doctor --probe
+  turnpipe doctor -o jsonl | jq -r '.condition + \" \" + .name'")]
+pub(crate) struct DoctorArguments {
+    /// Send a small request to each configured model, and ask its server which models it has
+    #[arg(long)]
+    probe: bool,
+    #[command(flatten)]
+    form: FormArguments,
+}
+
+impl Run for DoctorArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let mut findings = Vec::new();
+        let config = configuration(globals, &io.environment, &mut findings)?;
+        let settings = config.explained();
+        let keys = config.keys();
+        findings.extend(files(&config));
+        findings.push(permissions(&config)?);
+        findings.extend(settings.iter().map(|one| finding(Subject::Setting, one)));
+        findings.extend(keys.iter().map(|one| finding(Subject::Key, one)));
+        findings.extend(models(&config, self.probe, globals.quiet, io));
+        findings.push(enforcement());
+        findings.extend(sessions(&io.environment));
+        findings.extend(completions(&io.environment));
+        match self.form.form(io.terminal) {
+            Form::Text => output::print(io, &text(&findings, io.terminal.columns))?,
+            Form::Jsonl => {
+                let mut writer = output::record_writer(io)?;
+                for finding in &findings {
+                    writer.record(finding)?;
+                }
+                writer.flush()?;
+            }
+        }
+        let is_broken = |finding: &DoctorRecord| finding.condition == Condition::Broken;
+        Ok(if findings.iter().any(is_broken) {
+            Outcome::AnswerIsNo
+        } else {
+            Outcome::Done
+        })
+    }
+}
+
+/// The configuration; without its file, if that cannot be used.
+fn configuration(
+    globals: &Globals,
+    environment: &Environment,
+    findings: &mut Vec<DoctorRecord>,
+) -> anyhow::Result<Config> {
+    let loaded = globals.config(environment);
+    if let Some((path, source)) = globals.config_source().place(environment) {
+        let mut found = file(&Setting {
+            name: "configuration".to_owned(),
+            value: path.display().to_string(),
+            source: source.to_owned(),
+        });
+        if loaded.is_ok() && found.condition == Condition::Broken {
+            // The default file need not be there.
+            (found.condition, found.problem) = (Condition::Absent, None);
+        } else {
+            found = judged(found, loaded.as_ref().map(|_| ()).map_err(Clone::clone));
+        }
+        findings.push(found);
+    }
+    Ok(match loaded {
+        Ok(config) => config.clone(),
+        Err(_) => Config::load(&ConfigSource::None, environment)?,
+    })
+}
+
+/// Tries to use the files that the configuration names, and the directory of states.
+fn files(config: &Config) -> Vec<DoctorRecord> {
+    let mut registry = Registry::builtin();
+    let files = config.files();
+    let tried = files.iter().map(|named| {
+        let found = finding(Subject::File, named);
+        match named.name.as_str() {
+            "tools" => judged(found, registry.add_manifest(Path::new(&named.value))),
+            "prices" => judged(found, config.prices(None).map(|_| ())),
+            _ => file(named),
+        }
+    });
+    let mut findings: Vec<DoctorRecord> = tried.collect();
+    let state = config.settings(Overrides::default()).state_root.0;
+    if state.exists() && !state.is_dir() {
+        let found = new(Subject::File, "state_dir", &state.display().to_string(), "");
+        findings.push(judged(found, Err("it is not a directory")));
+    }
+    findings
+}
+
+fn permissions(config: &Config) -> anyhow::Result<DoctorRecord> {
+    let here = std::env::current_dir().context("cannot find the working directory")?;
+    let new = |mode| new(Subject::Setting, "permissions", mode, "");
+    Ok(
+        match config.permissions(&PermissionFlags::default(), &here) {
+            Ok(permissions) => DoctorRecord {
+                problem: (!permissions.warnings.is_empty())
+                    .then(|| permissions.warnings.join("; ")),
+                ..new(permissions.mode.name())
+            },
+            Err(error) => judged(new(""), Err(error)),
+        },
+    )
+}
+
+fn enforcement() -> DoctorRecord {
+    let options = LaneOptions {
+        enforcement: Enforcement::Require,
+        temporary: None,
+    };
+    let mut found = new(
+        Subject::Enforcement,
+        "parallel calls",
+        "Landlock and seccomp",
+        "kernel",
+    );
+    if let Err(missing) = Spawners::lane(1, options) {
+        "not complete".clone_into(&mut found.value);
+        (found.condition, found.problem) = (Condition::Absent, Some(missing.reason));
+    }
+    found
+}
+
+fn sessions(environment: &Environment) -> impl Iterator<Item = DoctorRecord> {
+    session_roots(environment).into_iter().map(|root| {
+        let agent = root.agent.map_or("", |agent| agent.name());
+        let name = root.path.display().to_string();
+        let exists = root.path.is_dir();
+        let count = discover(&[root]).len().to_string();
+        let mut found = new(Subject::Sessions, &name, &count, agent);
+        if !exists {
+            found.condition = Condition::Absent;
+        }
+        found
+    })
+}
+
+/// A finding for each shell that is there.
+fn completions(environment: &Environment) -> impl Iterator<Item = DoctorRecord> {
+    let path = environment.get("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = std::env::split_paths(path).collect();
+    let home = environment.text("HOME").map(Path::new);
+    SCRIPTS
+        .into_iter()
+        .filter_map(move |(shell, at_home, anywhere)| {
+            folders.iter().find(|folder| folder.join(shell).is_file())?;
+            let at_home = home
+                .into_iter()
+                .flat_map(|home| at_home.iter().map(|path| home.join(path)));
+            let mut places = at_home.chain(anywhere.iter().map(PathBuf::from));
+            Some(match places.find(|place| place.is_file()) {
+                Some(place) => new(
+                    Subject::Completions,
+                    shell,
+                    "installed",
+                    &place.display().to_string(),
+                ),
+                None => DoctorRecord {
+                    condition: Condition::Absent,
+                    problem: Some(
+                        "`turnpipe completions --help` says where the script goes".to_owned(),
+                    ),
+                    ..new(Subject::Completions, shell, "none", "")
+                },
+            })
+        })
+}
+
+/// A file or directory that is named, and has to be there.
+fn file(setting: &Setting) -> DoctorRecord {
+    let path = PathBuf::from(&setting.value);
+    let readable = if path.is_dir() {
+        fs::read_dir(path).map(|_| ())
+    } else {
+        fs::File::open(path).map(|_| ())
+    };
+    let explained = readable.map_err(|error| match error.kind() {
+        ErrorKind::NotFound => "it does not exist".to_owned(),
+        _ => error.to_string(),
+    });
+    judged(finding(Subject::File, setting), explained)
+}
+
+fn finding(subject: Subject, setting: &Setting) -> DoctorRecord {
+    new(subject, &setting.name, &setting.value, &setting.source)
+}
+
+pub(crate) fn new(subject: Subject, name: &str, value: &str, source: &str) -> DoctorRecord {
+    DoctorRecord {
+        subject,
+        name: name.to_owned(),
+        value: value.to_owned(),
+        source: source.to_owned(),
+        condition: Condition::Ok,
+        problem: None,
+    }
+}
+
+/// The finding, broken if what was tried has failed.
+pub(crate) fn judged(found: DoctorRecord, tried: Result<(), impl ToString>) -> DoctorRecord {
+    match tried {
+        Ok(()) => found,
+        Err(error) => DoctorRecord {
+            condition: Condition::Broken,
+            problem: Some(error.to_string()),
+            ..found
+        },
+    }
+}
+
+/// A row for each finding, and what is wrong with it below it.
+fn text(findings: &[DoctorRecord], columns: Option<usize>) -> String {
+    let head = ["SUBJECT", "NAME", "VALUE", "SOURCE", "CONDITION"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    rows.extend(findings.iter().map(|found| {
+        let subject = match found.subject {
+            Subject::Setting => "setting",
+            Subject::File => "file",
+            Subject::Key => "key",
+            Subject::Enforcement => "enforcement",
+            Subject::Sessions => "sessions",
+            Subject::Completions => "completions",
+            Subject::Model => "model",
+        };
+        let condition = match found.condition {
+            Condition::Ok => "ok",
+            Condition::Absent => "absent",
+            Condition::Broken => "broken",
+        };
+        vec![
+            subject.to_owned(),
+            terminal_safe_line(&found.name),
+            terminal_safe_line(&found.value),
+            terminal_safe_line(&found.source),
+            condition.to_owned(),
+        ]
+    }));
+    let page = fitted_table(rows, head.len(), columns);
+    let problems = findings.iter().map(|found| found.problem.as_deref());
+    let lines = page.lines().zip(std::iter::once(None).chain(problems));
+    let lines = lines.map(|(line, problem)| match problem {
+        Some(problem) => format!("{line}\n    {}\n", terminal_safe_line(problem)),
+        None => format!("{line}\n"),
+    });
+    lines.collect()
+}

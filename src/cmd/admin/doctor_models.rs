@@ -1,0 +1,93 @@
+//! The models that `doctor` reports, and how it tries them.
+
+use crate::cmd::admin::doctor::{judged, new};
+use crate::cmd::progress::ProgressLine;
+use crate::config::Config;
+use crate::io::{CancelToken, Io};
+use crate::model::{
+    Connector, KeyCheck, Model, ModelName, ModelWorld, PromptId, Provider, RemoteModel, Request,
+    Turn,
+};
+use crate::records::{DoctorRecord, Subject};
+use crate::text::counted;
+
+/// The most tokens of an answer to a trial request; some models think first.
+const TRIAL_TOKENS: u32 = 1024;
+
+/// How many similar names to list at most.
+const MOST_NAMES: usize = 5;
+
+/// Findings about each configured provider and model.
+pub(crate) fn models(config: &Config, probe: bool, quiet: bool, io: &mut Io) -> Vec<DoctorRecord> {
+    let settings = config.models(None);
+    let connector = |keys| Connector::new(settings.clone(), ModelWorld::of(io), keys);
+    let providers = connector(KeyCheck::Waived);
+    let models = connector(KeyCheck::Demanded);
+    let mut findings = Vec::new();
+    for provider in settings.providers.keys() {
+        let model = RemoteModel {
+            provider: provider.clone(),
+            model: "any".to_owned(),
+        };
+        let connected = providers.connect(&ModelName::Remote(model));
+        let found = new(Subject::Model, provider, "provider", "");
+        findings.push(judged(found, connected.map(|_| ())));
+    }
+    let progress = ProgressLine::spinner("asking the models", quiet, io);
+    let advisor = config.advisor(None);
+    for chosen in [&settings.fast, &settings.main, &advisor]
+        .into_iter()
+        .flatten()
+    {
+        let mut found = new(Subject::Model, &chosen.name, "configured", chosen.by);
+        let name = chosen.name.parse::<ModelName>();
+        let connected = name.map_err(anyhow::Error::from).and_then(|name| {
+            let model = models.connect(&name)?;
+            Ok((name, model))
+        });
+        let tried = match connected {
+            Ok((ModelName::Remote(name), Model::Provider(provider))) if probe => {
+                let (value, tried) = asked(&*provider, &name.model);
+                found.value = value;
+                tried
+            }
+            connected => connected.map(|_| ()).map_err(|error| error.to_string()),
+        };
+        findings.push(judged(found, tried));
+    }
+    drop(progress);
+    findings
+}
+
+/// Asks a model, and its server which models it has. A model that answers is fine without being listed:
+/// some servers have no list, or an incomplete one.
+fn asked(provider: &dyn Provider, name: &str) -> (String, Result<(), String>) {
+    let stop = CancelToken::default();
+    let mut request = Request::new(PromptId("doctor_probe"), TRIAL_TOKENS);
+    request
+        .turns
+        .push(Turn::user("Answer with the word `ready`."));
+    let answer = provider.complete(&request, &stop);
+    let listed = provider.models(&stop).unwrap_or_default();
+    let count = counted(listed.len() as u64, "model", "models");
+    match (answer, listed.is_empty()) {
+        (Ok(_), true) => ("answered".to_owned(), Ok(())),
+        (Ok(_), false) => (format!("answered; its server lists {count}"), Ok(())),
+        (Err(failure), true) => ("configured".to_owned(), Err(failure.to_string())),
+        (Err(failure), false) if listed.iter().any(|one| one == name) => {
+            (format!("listed among {count}"), Err(failure.to_string()))
+        }
+        (Err(failure), false) => {
+            let names = nearest(name, listed).join(", ");
+            let problem = format!("{failure}; its server has {count}, such as {names}");
+            ("not listed".to_owned(), Err(problem))
+        }
+    }
+}
+
+/// The names that most resemble `name`.
+fn nearest(name: &str, mut names: Vec<String>) -> Vec<String> {
+    names.sort_by_cached_key(|other| strsim::damerau_levenshtein(name, other));
+    names.truncate(MOST_NAMES);
+    names
+}

@@ -1,0 +1,116 @@
+//! `man`: manual pages of the program and every subcommand.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use anyhow::Context;
+use clap::{Args, Command};
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, roman};
+
+use crate::cmd::Outcome;
+
+/// Write manual pages
+///
+/// Writes `turnpipe.1` and one page for each subcommand, such as `turnpipe-check-text.1`.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe man man1")]
+pub(crate) struct ManArguments {
+    /// The directory to write to; it is created if needed
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+}
+
+impl ManArguments {
+    /// Writes the pages of the command line that `parser` parses.
+    ///
+    /// # Errors
+    /// Writing failed.
+    pub(crate) fn run(self, parser: Command) -> anyhow::Result<Outcome> {
+        let directory = self.directory.display();
+        let mut parser = parser.disable_help_subcommand(true);
+        parser.build();
+        fs::create_dir_all(&self.directory)
+            .and_then(|()| write_pages(parser, &self.directory))
+            .with_context(|| format!("cannot write manual pages to `{directory}`"))?;
+        Ok(Outcome::Done)
+    }
+}
+
+/// Writes the page of a command, and those of its subcommands.
+fn write_pages(command: Command, directory: &Path) -> io::Result<()> {
+    for subcommand in command.get_subcommands() {
+        write_pages(subcommand.clone(), directory)?;
+    }
+    let mut page = Vec::new();
+    let after = command.get_after_long_help().map(ToString::to_string);
+    let is_group = command.has_subcommands();
+    let man = Man::new(command);
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if is_group {
+        man.render_subcommands_section(&mut page)?;
+    }
+    sections(&after.unwrap_or_default()).to_writer(&mut page)?;
+    fs::write(directory.join(man.get_filename()), page)
+}
+
+/// What stands behind the options in the help: headings with a colon, and text below each.
+fn sections(help: &str) -> Roff {
+    let mut roff = Roff::new();
+    for line in help.lines() {
+        match line.strip_suffix(':').filter(|line| !line.starts_with(' ')) {
+            Some(heading) => {
+                roff.control("SH", [heading.to_uppercase().as_str()]);
+                roff.control("nf", []);
+            }
+            None => {
+                roff.text([roman(line)]);
+            }
+        }
+    }
+    roff
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cmd::cli;
+
+    #[test]
+    fn every_subcommand_has_a_page() {
+        let directory = tempfile::tempdir().unwrap();
+        let below = directory.path().join("man1");
+        ManArguments {
+            directory: below.clone(),
+        }
+        .run(cli::parser())
+        .unwrap();
+        let page = |name| fs::read_to_string(below.join(name)).unwrap();
+        assert!(page("turnpipe.1").contains("turnpipe\\-check"));
+        assert!(page("turnpipe-check-text.1").contains("\\-\\-as"));
+        for (name, heading) in [
+            ("turnpipe-check-text.1", "EXAMPLES"),
+            ("turnpipe.1", "\"EXIT STATUS\""),
+            ("turnpipe.1", "FILES"),
+            ("turnpipe.1", "ENVIRONMENT"),
+        ] {
+            assert!(
+                page(name).contains(&format!("\n.SH {heading}\n")),
+                "{heading}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_made_is_named() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let directory = file.path().join("man1");
+        let error = ManArguments { directory }.run(cli::parser()).unwrap_err();
+        assert!(format!("{error:#}").starts_with("cannot write manual pages to `/"));
+    }
+}

@@ -1,0 +1,8 @@
+//! Commands for setting up: `doctor`, completions, manual, schemas, state.
+
+pub(crate) mod completions;
+pub(crate) mod doctor;
+pub(crate) mod doctor_models;
+pub(crate) mod man;
+pub(crate) mod schema;
+pub(crate) mod state_clean;

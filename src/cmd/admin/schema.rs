@@ -1,0 +1,41 @@
+//! `schema`: the JSON Schemas of the records.
+
+use clap::Args;
+
+use crate::cmd::command::Run;
+use crate::cmd::{Globals, Outcome, UsageError, output};
+use crate::io::Io;
+use crate::records::{record_names, schema};
+
+/// Print the JSON Schema of a record
+///
+/// Without a name, prints the names, one per line. Within one version of the records (`"v":1`) they
+/// only gain fields, so a schema allows fields that it does not list.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe schema
+  turnpipe schema title")]
+pub(crate) struct SchemaArguments {
+    /// The record, e.g. `tool-result`
+    #[arg(value_name = "RECORD")]
+    record: Option<String>,
+}
+
+impl Run for SchemaArguments {
+    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let text = match self.record {
+            None => record_names().join("\n") + "\n",
+            Some(name) => {
+                let schema = schema(&name).ok_or_else(|| unknown(&name))?;
+                format!("{schema:#}\n")
+            }
+        };
+        output::print(io, &text)?;
+        Ok(Outcome::Done)
+    }
+}
+
+fn unknown(name: &str) -> UsageError {
+    UsageError::new(format!("schema: there is no record `{name}`"))
+        .with_hint("`turnpipe schema` lists them")
+}

@@ -1,0 +1,63 @@
+//! `state clean`: removes old state of sessions.
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use clap::Args;
+
+use crate::cmd::command::Run;
+use crate::cmd::output::{self, Form, FormArguments};
+use crate::cmd::times::parse_span;
+use crate::cmd::{Globals, Outcome};
+use crate::config::Overrides;
+use crate::io::Io;
+use crate::records::StateCleanedRecord;
+use crate::state::clean;
+use crate::text::{byte_size, counted, terminal_safe_line};
+
+/// Remove old results and other state of sessions
+///
+/// Skips sessions that are in use. Says what was removed: a line on a terminal, otherwise a record.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe state clean --older-than 30d")]
+pub(crate) struct StateCleanArguments {
+    /// Remove what was last changed longer ago than this (e.g. 30d, 12h)
+    #[arg(long, value_name = "AGE", value_parser = parse_span)]
+    older_than: Duration,
+    /// The directory that holds the state
+    #[arg(long, value_name = "DIR")]
+    state_dir: Option<PathBuf>,
+    #[command(flatten)]
+    form: FormArguments,
+}
+
+impl Run for StateCleanArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let overrides = Overrides {
+            state_directory: self.state_dir,
+            ..Overrides::default()
+        };
+        let settings = globals.settings(overrides, &io.environment)?;
+        let report = clean(&settings.state_root, self.older_than, SystemTime::now())?;
+        if self.form.form(io.terminal) == Form::Text {
+            let line = format!(
+                "{}: removed {}, {}\n",
+                terminal_safe_line(&settings.state_root.0.display().to_string()),
+                counted(report.files, "file", "files"),
+                byte_size(report.bytes)
+            );
+            output::print(io, &line)?;
+            return Ok(Outcome::Done);
+        }
+        let mut writer = output::record_writer(io)?;
+        writer.record(&StateCleanedRecord {
+            files: report.files,
+            bytes: report.bytes,
+            sessions: report.sessions,
+            path: settings.state_root.0.display().to_string(),
+        })?;
+        writer.flush()?;
+        Ok(Outcome::Done)
+    }
+}

@@ -1,0 +1,213 @@
+//! The input of the `check` commands: one question per line, one record per question.
+
+use std::io::Read;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Args;
+use serde::Serialize;
+
+use crate::cmd::check::line::{LineForm, Question, read_question};
+use crate::cmd::inputs::{InputErrors, is_stdin, open_stream, take_stdin};
+use crate::cmd::line_reader::{Line, LineReader};
+use crate::cmd::output::{self, Form, FormArguments, RecordWriter};
+use crate::cmd::progress::ProgressLine;
+use crate::cmd::{Globals, Outcome};
+use crate::io::{Io, Messages};
+use crate::records::CheckErrorRecord;
+
+/// The longest line that is read, in bytes.
+const LINE_LIMIT: usize = 16 * 1024 * 1024;
+
+/// Where lines come from, and how they are read.
+#[derive(Debug, Args)]
+pub(crate) struct CheckInput {
+    /// Files to read instead of standard input; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Take each line as raw text, not as JSON
+    #[arg(long)]
+    pub(crate) plain: bool,
+    /// Exit with 3 if a line was unusable
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// What is printed.
+    #[command(flatten)]
+    pub(crate) form: FormArguments,
+}
+
+/// One kind of check.
+pub(crate) struct Check<'a, Answer> {
+    /// The name in records and messages, e.g. `text`.
+    pub(crate) name: &'static str,
+    /// How lines are read unless they are plain.
+    pub(crate) form: LineForm,
+    /// How answers are printed.
+    pub(crate) prints: Form,
+    /// Answers a question.
+    pub(crate) answer: &'a dyn Fn(&Question) -> Reply<Answer>,
+}
+
+/// The answer to a line.
+pub(crate) enum Reply<Answer> {
+    /// Records.
+    Records(Vec<Answer>),
+    /// Why the line is unusable.
+    Unusable(String),
+    /// Text for people, including the final line break.
+    Text(String),
+}
+
+impl CheckInput {
+    /// Answers every line with one record, in input order. Answers are flushed before waiting for
+    /// more input.
+    ///
+    /// # Errors
+    /// Reading or writing failed.
+    pub(crate) fn answer_each<Answer: Serialize>(
+        &self,
+        check: &Check<'_, Answer>,
+        globals: &Globals,
+        io: &mut Io,
+    ) -> anyhow::Result<Outcome> {
+        let progress = ProgressLine::of_input("checking", &self.files, globals.quiet, io);
+        let mut answering = Answering {
+            check,
+            form: if self.plain {
+                LineForm::Plain
+            } else {
+                check.form
+            },
+            writer: output::writer(check.prints, io)?,
+            messages: io.messages.clone(),
+            quiet: globals.quiet,
+            lines: 0,
+            unusable: 0,
+        };
+        let mut errors = InputErrors::new(&io.messages);
+        if self.files.is_empty() {
+            answering.answer_source(progress.counting(take_stdin(io)?), None)?;
+        }
+        for path in &self.files {
+            let name = path.to_string_lossy();
+            match open_stream(path, io) {
+                Ok(stream) => {
+                    let name = (!is_stdin(path)).then_some(&*name);
+                    answering.answer_source(progress.counting(stream), name)?;
+                }
+                Err(error) => errors.report(&name, &error),
+            }
+        }
+        let Answering {
+            lines, unusable, ..
+        } = answering;
+        if globals.verbose {
+            let name = check.name;
+            io.messages.note(&format!(
+                "check {name}: {lines} lines, {unusable} of them unusable"
+            ));
+        }
+        Ok(if self.strict && unusable > 0 {
+            Outcome::UnusableRecords
+        } else {
+            errors.outcome(Outcome::Done)
+        })
+    }
+}
+
+/// A check that is running.
+struct Answering<'a, Answer> {
+    check: &'a Check<'a, Answer>,
+    form: LineForm,
+    writer: RecordWriter,
+    messages: Messages,
+    /// Whether there are no warnings.
+    quiet: bool,
+    lines: u64,
+    unusable: u64,
+}
+
+impl<Answer: Serialize> Answering<'_, Answer> {
+    /// Answers the lines of one source; `path` is what to call it, if it has a name.
+    fn answer_source(&mut self, source: impl Read, path: Option<&str>) -> anyhow::Result<()> {
+        let source_name = path.unwrap_or("standard input");
+        let mut reader = LineReader::new(source, LINE_LIMIT);
+        let mut number = 0;
+        loop {
+            if reader.may_wait() {
+                self.writer.flush()?;
+            }
+            let line = reader
+                .next_line()
+                .with_context(|| format!("cannot read `{source_name}`"))?;
+            let Some(line) = line else {
+                break;
+            };
+            number += 1;
+            let question = match line {
+                Line::Whole(bytes) => {
+                    let bytes = without_byte_order_mark(bytes, number);
+                    read_question(bytes, self.form)
+                }
+                Line::TooLong => Err("the line is longer than 16 MiB".to_owned()),
+            };
+            match question {
+                Ok(question) => {
+                    if question.repaired {
+                        self.unusable += 1;
+                        self.warn(&format!(
+                            "{source_name}: line {number}: invalid UTF-8 was read as U+FFFD"
+                        ));
+                    }
+                    match (self.check.answer)(&question) {
+                        Reply::Records(records) => {
+                            for record in &records {
+                                self.writer.record(record)?;
+                            }
+                        }
+                        Reply::Unusable(error) => self.unusable(number, error, path)?,
+                        Reply::Text(text) => self.writer.echo(text.as_bytes())?,
+                    }
+                }
+                Err(error) => self.unusable(number, error, path)?,
+            }
+        }
+        self.lines += number;
+        self.writer.flush()?;
+        Ok(())
+    }
+
+    fn unusable(&mut self, line: u64, error: String, path: Option<&str>) -> anyhow::Result<()> {
+        self.unusable += 1;
+        if self.check.prints == Form::Text {
+            let source = path.unwrap_or("standard input");
+            self.messages
+                .note(&format!("{source}: line {line}: {error}"));
+            if line == 1 && self.form != LineForm::Plain && !self.quiet {
+                self.messages.hint("`--plain` takes each line as raw text");
+            }
+            return Ok(());
+        }
+        self.writer.record(&CheckErrorRecord {
+            check: self.check.name.to_owned(),
+            line,
+            error,
+            path: path.map(str::to_owned),
+        })?;
+        Ok(())
+    }
+
+    fn warn(&self, warning: &str) {
+        if !self.quiet {
+            self.messages.note(warning);
+        }
+    }
+}
+
+/// Some editors begin a file with U+FEFF; it is not part of the first line.
+fn without_byte_order_mark(line: &[u8], number: u64) -> &[u8] {
+    match line.strip_prefix(b"\xef\xbb\xbf") {
+        Some(rest) if number == 1 => rest,
+        _ => line,
+    }
+}

@@ -1,0 +1,210 @@
+//! Parses an input line of the `check` commands.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde_json::value::RawValue;
+
+use crate::jsonl::replace_lone_surrogates;
+
+/// The form of input lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LineForm {
+    /// A JSON string, or an object with the text in this field.
+    Json {
+        /// The field's name.
+        field: &'static str,
+        /// What else is read from the object.
+        context: Context,
+    },
+    /// Any JSON; all of it is the text.
+    AnyJson,
+    /// The line is the text.
+    Plain,
+}
+
+/// What is read from an object line in addition to its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Context {
+    /// Nothing.
+    Ignored,
+    /// `cwd`: the directory that the question is about.
+    Directory,
+}
+
+/// A usable line.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Question {
+    /// The text to check.
+    pub(crate) text: String,
+    /// The directory it is about, if the line says so.
+    pub(crate) directory: Option<String>,
+    /// The line was not valid UTF-8; invalid bytes were replaced by U+FFFD.
+    pub(crate) repaired: bool,
+}
+
+/// Reads a line.
+///
+/// # Errors
+/// Why the line is unusable.
+pub(crate) fn read_question(line: &[u8], form: LineForm) -> Result<Question, String> {
+    let decoded = String::from_utf8_lossy(line);
+    let repaired = matches!(decoded, Cow::Owned(_));
+    let paired = || replace_lone_surrogates(&decoded).unwrap_or_else(|| (*decoded).to_owned());
+    let (text, directory) = match form {
+        LineForm::Plain => (decoded.into_owned(), None),
+        LineForm::AnyJson => (paired(), None),
+        LineForm::Json { field, context } => parts_of_json(&paired(), field, context)?,
+    };
+    Ok(Question {
+        text,
+        directory,
+        repaired,
+    })
+}
+
+fn parts_of_json(
+    json: &str,
+    field: &str,
+    context: Context,
+) -> Result<(String, Option<String>), String> {
+    let value: &RawValue = parse(json)?;
+    match value.get().as_bytes().first() {
+        Some(b'"') => Ok((parse(value.get())?, None)),
+        Some(b'{') => {
+            // If a field occurs twice, the last one counts, and the others are not parsed.
+            let fields: HashMap<String, &RawValue> = parse(value.get())?;
+            let text = string_field(&fields, field)?
+                .ok_or_else(|| format!("the object has no `{field}`"))?;
+            let directory = match context {
+                Context::Directory => string_field(&fields, "cwd")?,
+                Context::Ignored => None,
+            };
+            Ok((text, directory))
+        }
+        _ => Err(format!(
+            "expected a string or an object with a string `{field}`, found {}",
+            kind_of(value)
+        )),
+    }
+}
+
+fn string_field(fields: &HashMap<String, &RawValue>, name: &str) -> Result<Option<String>, String> {
+    match fields.get(name) {
+        None => Ok(None),
+        Some(value) if value.get().starts_with('"') => parse(value.get()).map(Some),
+        Some(value) => Err(format!("`{name}` is not a string but {}", kind_of(value))),
+    }
+}
+
+fn parse<'a, Value: serde::Deserialize<'a>>(json: &'a str) -> Result<Value, String> {
+    serde_json::from_str(json).map_err(|error| format!("not JSON: {}", on_one_line(&error)))
+}
+
+/// The error without the line, which is always the first one.
+pub(crate) fn on_one_line(error: &serde_json::Error) -> String {
+    error.to_string().replace("at line 1 column", "at column")
+}
+
+fn kind_of(value: &RawValue) -> &'static str {
+    match value.get().as_bytes().first() {
+        Some(b'n') => "null",
+        Some(b't' | b'f') => "a boolean",
+        Some(b'[') => "an array",
+        Some(b'{') => "an object",
+        Some(b'"') => "a string",
+        _ => "a number",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const JSON: LineForm = LineForm::Json {
+        field: "text",
+        context: Context::Ignored,
+    };
+
+    fn text(line: &str) -> Result<String, String> {
+        read_question(line.as_bytes(), JSON).map(|question| question.text)
+    }
+
+    #[test]
+    fn strings_and_objects_with_a_text_are_usable() {
+        let table = [
+            (r#""a""#, "a"),
+            (r#" "a" "#, "a"),
+            (r#""""#, ""),
+            (r#"{"text":"a"}"#, "a"),
+            (r#"{"te\u0078t":"a","n":1e999,"deep":[[[]]]}"#, "a"),
+            (r#"{"text":1,"text":"last"}"#, "last"),
+            (r#""\ud83d""#, "\u{fffd}"),
+            (r#"{"text":"\ude00","other":"\ud83d"}"#, "\u{fffd}"),
+        ];
+        for (line, expected) in table {
+            assert_eq!(text(line).as_deref(), Ok(expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn other_lines_say_why_they_are_unusable() {
+        let table = [
+            ("", "not JSON"),
+            ("plain", "not JSON"),
+            (r#""open"#, "not JSON"),
+            (r#""a" "b""#, "not JSON"),
+            ("null", "found null"),
+            ("1", "found a number"),
+            ("-1", "found a number"),
+            ("true", "found a boolean"),
+            (r#"["a"]"#, "found an array"),
+            ("{}", "the object has no `text`"),
+            (r#"{"text":null}"#, "`text` is not a string but null"),
+            (r#"{"text":["a"]}"#, "`text` is not a string but an array"),
+        ];
+        for (line, reason) in table {
+            let error = text(line).unwrap_err();
+            assert!(error.contains(reason), "{line}: {error}");
+            assert!(!error.contains('\n'), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_plain_line_is_its_own_text() {
+        let question = read_question(b"\"a\" \\ud83d", LineForm::Plain);
+        let text = "\"a\" \\ud83d".to_owned();
+        assert_eq!(
+            question,
+            Ok(Question {
+                directory: None,
+                text,
+                repaired: false
+            })
+        );
+    }
+
+    #[test]
+    fn invalid_utf_8_is_repaired_and_reported() {
+        for form in [JSON, LineForm::Plain] {
+            let question = read_question(b"\"a\xff\"", form).unwrap();
+            assert!(question.repaired && question.text.contains("a\u{fffd}"));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_are_too_much(line in prop::collection::vec(any::<u8>(), 0..60)) {
+            let _ = read_question(&line, JSON);
+            prop_assert!(read_question(&line, LineForm::Plain).is_ok());
+        }
+
+        #[test]
+        fn every_text_can_be_asked_about(asked in any::<String>()) {
+            let line = serde_json::to_string(&asked).unwrap();
+            prop_assert_eq!(text(&line), Ok(asked));
+        }
+    }
+}

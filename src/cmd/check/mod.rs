@@ -1,0 +1,7 @@
+//! Commands that check one line at a time and change nothing.
+
+pub(crate) mod input;
+pub(crate) mod line;
+pub(crate) mod permission;
+pub(crate) mod shell;
+pub(crate) mod text;

@@ -1,0 +1,207 @@
+//! `check shell`: whether shell commands only read.
+
+use std::fmt::Write as _;
+
+use anyhow::Context as _;
+use clap::Args;
+
+use crate::cmd::check::input::{Check, CheckInput, Reply};
+use crate::cmd::check::line::{Context, LineForm, Question};
+use crate::cmd::command::Run;
+use crate::cmd::output::Form;
+use crate::cmd::run::call_decisions::decision_context;
+use crate::cmd::{Globals, Outcome};
+use crate::io::Io;
+use crate::records::{CheckShellRecord, ShellCheck, VerdictAccess};
+use crate::shell::{Analysis, Verdict, analyse};
+use crate::text::{display_width, terminal_safe_line};
+use crate::tools::{DecisionContext, ShellGuarantees, WriteProtection, settled_analysis};
+
+/// Check whether shell commands only read
+///
+/// Reads one command per line, as a JSON string or as an object with a `command` and an optional
+/// `cwd`. Writes one record per line with the `verdict`: read-only, writes or unknown. If the verdict
+/// depends on the directory, it is checked in `cwd`; without one, the condition is in `requires`.
+/// So is what must be provided: `kernel-enforcement` (a sandbox, for commands such as `awk`),
+/// `no-terminal` (git would start a pager), `no-index-refresh` (`GIT_OPTIONAL_LOCKS=0` and
+/// `diff.autoRefreshIndex=false`), `temporary-directory` (one for `sort` to write to) and
+/// `no-leftovers` (processes that outlive the command are ended). As text, the decisive word is marked.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  echo 'git log | head' | turnpipe check shell --plain
+  echo 'rm -rf build' | turnpipe check shell --plain -o text")]
+pub(crate) struct CheckShellArguments {
+    /// Where the commands come from.
+    #[command(flatten)]
+    pub(crate) input: CheckInput,
+    /// The same as `-o text`, by its former name
+    #[arg(long, hide = true, conflicts_with_all = ["output", "json"])]
+    pub(crate) explain: bool,
+}
+
+impl Run for CheckShellArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let here = std::env::current_dir().context("cannot find the working directory")?;
+        // What the shell must guarantee is part of the record.
+        let shell = ShellGuarantees::foreign(WriteProtection::Assumed);
+        let context = decision_context(Vec::new(), io.environment.clone(), shell)?;
+        let look = |question: &Question| {
+            let analysis = analyse(&question.text);
+            let conditions = analysis.conditions();
+            let analysis = match &question.directory {
+                Some(directory) => {
+                    // As for a call whose session may write to this directory.
+                    let context = DecisionContext {
+                        directory: here.join(directory),
+                        ..context.clone()
+                    };
+                    settled_analysis(analysis, &context)
+                }
+                None => analysis.without_a_look(),
+            };
+            (analysis, conditions)
+        };
+        let prints = if self.explain {
+            Form::Text
+        } else {
+            self.input.form.form(io.terminal)
+        };
+        let check = Check {
+            name: "shell",
+            prints,
+            form: LineForm::Json {
+                field: "command",
+                context: Context::Directory,
+            },
+            answer: &|question| {
+                let (analysis, conditions) = look(question);
+                if prints == Form::Text {
+                    Reply::Text(explanation(&question.text, &analysis))
+                } else {
+                    Reply::Records(vec![record(&question.text, analysis, conditions)])
+                }
+            },
+        };
+        self.input.answer_each(&check, globals, io)
+    }
+}
+
+fn record(command: &str, analysis: Analysis, conditions: Vec<&str>) -> CheckShellRecord {
+    let mut requires = Vec::new();
+    if let Verdict::ReadOnly { requires: open } = &analysis.verdict {
+        for requirement in open {
+            let name = requirement.to_string();
+            if !requires.contains(&name) {
+                requires.push(name);
+            }
+        }
+        requires.extend(conditions.into_iter().map(str::to_owned));
+    }
+    let verdict = match analysis.verdict {
+        Verdict::ReadOnly { .. } => VerdictAccess::ReadOnly,
+        Verdict::Writes => VerdictAccess::Writes,
+        Verdict::Unknown => VerdictAccess::Unknown,
+    };
+    CheckShellRecord {
+        check: ShellCheck::Only,
+        command: command.to_owned(),
+        verdict,
+        why: analysis.why,
+        requires,
+        span: analysis.span.map(|span| (span.start, span.end)),
+        changes_directory: analysis.changes_directory,
+    }
+}
+
+/// The command's lines, with the decisive word underlined, then the verdict.
+fn explanation(command: &str, analysis: &Analysis) -> String {
+    let mut text = String::new();
+    let mut start = 0;
+    for line in command.split('\n') {
+        let end = start + line.len();
+        text.push_str(&terminal_safe(line));
+        text.push('\n');
+        if let Some(span) = &analysis.span
+            && (start..=end).contains(&span.start)
+        {
+            let before = line.get(..span.start - start).unwrap_or_default();
+            let marked = command
+                .get(span.start..span.end.min(end))
+                .unwrap_or_default();
+            let indent = display_width(&terminal_safe(before));
+            let width = display_width(&terminal_safe(marked)).max(1);
+            text.push_str(&" ".repeat(indent));
+            text.push_str(&"^".repeat(width));
+            text.push('\n');
+        }
+        start = end + 1;
+    }
+    let verdict = match &analysis.verdict {
+        Verdict::ReadOnly { .. } => "read-only",
+        Verdict::Writes => "writes",
+        Verdict::Unknown => "unknown",
+    };
+    // Writing to a string does not fail.
+    let _ = write!(text, "{verdict}: {}", analysis.why);
+    if let Verdict::ReadOnly { requires } = &analysis.verdict
+        && let Some(requirement) = requires.first()
+    {
+        let _ = write!(text, " (requires {requirement})");
+    }
+    text.push_str("\n\n");
+    text
+}
+
+/// A line for a terminal that keeps its columns: unprintable characters become U+FFFD.
+fn terminal_safe(line: &str) -> String {
+    let mut shown = String::with_capacity(line.len());
+    for letter in line.chars() {
+        let mut buffer = [0; 4];
+        let encoded: &str = letter.encode_utf8(&mut buffer);
+        if letter == ' ' || terminal_safe_line(encoded) == encoded {
+            shown.push(letter);
+        } else {
+            shown.push('\u{fffd}');
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_deciding_word_is_marked() {
+        let rows = [
+            (
+                "ls | tee x",
+                "ls | tee x\n     ^^^\nwrites: `tee` changes files\n\n",
+            ),
+            (
+                "ls\n  rm a",
+                "ls\n  rm a\n  ^^\nwrites: `rm` changes files\n\n",
+            ),
+            (
+                "ls",
+                "ls\nread-only: ls: options within the accepted set\n\n",
+            ),
+            (
+                "git log",
+                "git log\nread-only: git log: options within the accepted set (requires clean-git-config)\n\n",
+            ),
+        ];
+        for (command, expected) in rows {
+            assert_eq!(explanation(command, &analyse(command)), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_shown_is_harmless() {
+        let shown = explanation(
+            "echo \u{1b}[31m\u{202e}x",
+            &analyse("echo \u{1b}[31m\u{202e}x"),
+        );
+        assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{shown:?}");
+    }
+}

@@ -1,0 +1,71 @@
+//! `check text`: cleans text that a model wrote.
+
+use clap::Args;
+
+use crate::cmd::check::input::{Check, CheckInput, Reply};
+use crate::cmd::check::line::{Context, LineForm};
+use crate::cmd::command::Run;
+use crate::cmd::output::Form;
+use crate::cmd::{Globals, Outcome};
+use crate::io::Io;
+use crate::records::{CheckTextRecord, TextCheck, TextKind};
+use crate::side::label::{CallsEnded, clean_label};
+use crate::side::recap::clean_recap;
+use crate::side::title::{TitleStyle, clean_title};
+use crate::text::terminal_safe_line;
+
+/// Clean text that a model wrote
+///
+/// Reads one text per line, as a JSON string or as an object with a `text`. Writes one record per line
+/// with the cleaned `output`; a line that is neither gets a record with an `error`. As text, prints
+/// one line for each text, which is empty if the text was rejected.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  echo '\"Fixed it\\u001b]0;x\\u0007\"' | turnpipe check text --as terminal
+  echo '\"Fix the login button\"' | turnpipe check text --as title
+  ls | turnpipe check text --as terminal --plain -o text")]
+pub(crate) struct CheckTextArguments {
+    /// What the text will be used as
+    #[arg(long = "as", value_enum, value_name = "KIND")]
+    pub(crate) kind: TextKind,
+    /// Where it comes from.
+    #[command(flatten)]
+    pub(crate) input: CheckInput,
+}
+
+impl Run for CheckTextArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let prints = self.input.form.form(io.terminal);
+        let check = Check {
+            name: "text",
+            prints,
+            form: LineForm::Json {
+                field: "text",
+                context: Context::Ignored,
+            },
+            answer: &|question| {
+                let record = cleaned(self.kind, &question.text);
+                match prints {
+                    Form::Text => Reply::Text(record.output + "\n"),
+                    Form::Jsonl => Reply::Records(vec![record]),
+                }
+            },
+        };
+        self.input.answer_each(&check, globals, io)
+    }
+}
+
+fn cleaned(kind: TextKind, text: &str) -> CheckTextRecord {
+    let cleaned = match kind {
+        TextKind::Terminal => Ok(terminal_safe_line(text)),
+        TextKind::Label => clean_label(text, CallsEnded::Well),
+        TextKind::Title => clean_title(text, TitleStyle::Sentence),
+        TextKind::Recap => clean_recap(text),
+    };
+    CheckTextRecord {
+        check: TextCheck::Only,
+        kind,
+        rejected: cleaned.as_ref().err().copied(),
+        output: cleaned.unwrap_or_default(),
+    }
+}

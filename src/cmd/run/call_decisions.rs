@@ -1,0 +1,85 @@
+//! Decisions about calls that are not run.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::config::PermissionSettings;
+use crate::io::{Environment, Io};
+use crate::permission::{Decided, Mode};
+use crate::process::{Enforcement, LaneOptions, NotEnforced, Spawners};
+use crate::tools::{AskedCall, DecisionContext, Input, Registry, ShellGuarantees};
+
+/// A context of decisions about calls of a session that works in `directories` and starts in the first.
+///
+/// # Errors
+/// The lane cannot be set up.
+pub(crate) fn decision_context(
+    directories: Vec<PathBuf>,
+    environment: Environment,
+    shell: ShellGuarantees,
+) -> Result<DecisionContext, NotEnforced> {
+    let lane = LaneOptions {
+        enforcement: Enforcement::Auto,
+        temporary: None,
+    };
+    Ok(DecisionContext {
+        directory: directories.first().cloned().unwrap_or_default(),
+        allowed_directories: directories,
+        environment: Arc::new(environment),
+        kept_variables: Arc::default(),
+        lane: Arc::new(Spawners::lane(1, lane)?),
+        shell,
+    })
+}
+
+/// Decides about calls by the rules of a run.
+pub(crate) struct CallDecisions {
+    registry: Registry,
+    settings: PermissionSettings,
+    context: DecisionContext,
+}
+
+impl CallDecisions {
+    /// For a session that starts in `start`.
+    ///
+    /// # Errors
+    /// The lane cannot be set up.
+    pub(crate) fn new(
+        registry: Registry,
+        settings: PermissionSettings,
+        start: PathBuf,
+        shell: ShellGuarantees,
+        io: &Io,
+    ) -> Result<Self, NotEnforced> {
+        let directories = [vec![start], settings.directories.clone()].concat();
+        let environment = io.environment.with(&settings.environment);
+        Ok(Self {
+            context: decision_context(directories, environment, shell)?,
+            registry,
+            settings,
+        })
+    }
+
+    /// The mode of the settings.
+    pub(crate) fn mode(&self) -> Mode {
+        self.settings.mode
+    }
+
+    /// The decision about a call in `directory`.
+    pub(crate) fn decide(
+        &self,
+        name: &str,
+        input: &Input,
+        directory: &Path,
+        mode: Mode,
+    ) -> (AskedCall, Decided) {
+        let context = DecisionContext {
+            directory: directory.to_owned(),
+            ..self.context.clone()
+        };
+        let call = self.registry.asked(name, input, &context);
+        let request = context.request(&call.tool, &call.input, &call.action);
+        let decided = self.settings.rules.decide(mode, &request);
+        (call, decided)
+    }
+}

@@ -1,0 +1,153 @@
+//! What decides about the calls of a run: hooks, a judge; and other models that it asks.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::cmd::{Globals, UsageError};
+use crate::config::PermissionSettings;
+use crate::exec::{JudgeSeat, RunHooks};
+use crate::flow::{Briefing, Consultant, Cost, ModelJudge};
+use crate::hooks::{HookRunner, Hooks};
+use crate::http::{Client, Engine};
+use crate::io::{Environment, Io};
+use crate::model::{ChosenModel, Connector, KeyCheck, Model, ModelName, ModelWorld, Provider};
+use crate::permission::Mode;
+use crate::process::Spawners;
+use crate::tools::ToolContext;
+
+/// The hooks of the settings files for a session recorded in `transcript`; none if there are none.
+/// Warnings are printed.
+///
+/// # Errors
+/// They are malformed.
+pub(crate) fn hooks(
+    settings: &PermissionSettings,
+    context: &ToolContext,
+    transcript: Option<&Path>,
+    globals: &Globals,
+    io: &Io,
+) -> Result<Option<RunHooks>, UsageError> {
+    let hooks = read_hooks(settings, globals, io)?;
+    if hooks.is_empty() {
+        return Ok(None);
+    }
+    let (spawners, project) = (&context.spawners, &context.home_directory);
+    let runner = HookRunner {
+        transcript: transcript.and_then(|path| std::path::absolute(path).ok()),
+        ..hook_runner(spawners, &context.environment, project, globals, io)?
+    };
+    Ok(Some(RunHooks { hooks, runner }))
+}
+
+/// The hooks of the settings files. Warnings are printed.
+///
+/// # Errors
+/// They are malformed.
+pub(crate) fn read_hooks(
+    settings: &PermissionSettings,
+    globals: &Globals,
+    io: &Io,
+) -> Result<Hooks, UsageError> {
+    let mut hooks = Hooks::default();
+    for (written, source) in &settings.hooks {
+        let warnings = hooks.add(written, source).map_err(UsageError::reason)?;
+        if !globals.quiet {
+            for warning in warnings {
+                io.messages.note(&warning);
+            }
+        }
+    }
+    Ok(hooks)
+}
+
+/// What runs the hooks of a session that began in the directory `project`.
+///
+/// # Errors
+/// The configuration makes no sense.
+pub(crate) fn hook_runner(
+    spawners: &Arc<Spawners>,
+    variables: &Environment,
+    project: &Path,
+    globals: &Globals,
+    io: &Io,
+) -> Result<HookRunner, UsageError> {
+    let variables = variables.iter();
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    // By it, hooks are found that outlive this process.
+    let mark = ("TURNPIPE".into(), "1".into());
+    let variables = variables.filter(|(name, _)| *name != mark.0);
+    let environment = variables.chain([mark.clone()]).collect();
+    let http = globals.config(&io.environment)?.models(None).http;
+    Ok(HookRunner {
+        spawners: Arc::clone(spawners),
+        environment,
+        project: project.to_owned(),
+        transcript: None,
+        client: Arc::new(Client::new(http)),
+        engine: Engine::default(),
+        clock: Arc::clone(&io.clock),
+    })
+}
+
+/// The judge of the mode `auto`: the model of `--judge`, else the fast one.
+///
+/// # Errors
+/// The mode needs one, and there is none.
+pub(crate) fn judge(
+    mode: Mode,
+    named: Option<&str>,
+    briefing: &Briefing,
+    spent: impl Fn(Cost) + Send + Sync + 'static,
+    globals: &Globals,
+    io: &Io,
+) -> Result<Option<JudgeSeat>, UsageError> {
+    if mode != Mode::Auto {
+        return Ok(None);
+    }
+    let settings = globals.config(&io.environment)?.models(None);
+    let named = named.map(|name| ChosenModel {
+        name: name.to_owned(),
+        by: "--judge",
+    });
+    let chosen = named.or(settings.fast).or(settings.main);
+    let provider = chosen.map(|chosen| provider(&chosen, KeyCheck::Demanded, globals, io));
+    let Some(provider) = provider.transpose()?.flatten() else {
+        return Err(
+            UsageError::new("the permission mode auto needs a model that judges calls")
+                .with_hint("name one with --judge, or with TURNPIPE_FAST_MODEL"),
+        );
+    };
+    let consultant = Consultant {
+        provider,
+        spent: Box::new(spent),
+    };
+    Ok(Some(JudgeSeat::new(Box::new(ModelJudge {
+        consultant,
+        briefing: briefing.clone(),
+    }))))
+}
+
+/// A model that a run asks besides; none if none is to be asked.
+///
+/// # Errors
+/// It is not one that can be asked.
+pub(crate) fn provider(
+    chosen: &ChosenModel,
+    keys: KeyCheck,
+    globals: &Globals,
+    io: &Io,
+) -> Result<Option<Arc<dyn Provider>>, UsageError> {
+    let settings = globals.config(&io.environment)?.models(None);
+    let name: ModelName = chosen
+        .name
+        .parse()
+        .map_err(|error| UsageError::reason(error).about(chosen.by))?;
+    let world = ModelWorld::of(io);
+    match Connector::new(settings, world, keys).connect(&name)? {
+        Model::Provider(provider) => Ok(Some(provider)),
+        Model::None => Ok(None),
+        Model::Builtin => {
+            Err(UsageError::new("this needs a model that can be asked").about(chosen.by))
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The arguments of commands that can use MCP servers.
+
+use std::path::Path;
+#[cfg(feature = "mcp")]
+use std::{path::PathBuf, sync::Arc};
+
+use clap::Args;
+
+use crate::cmd::{Globals, UsageError};
+use crate::io::Io;
+use crate::tools::Registry;
+
+#[derive(Debug, Args)]
+pub(crate) struct McpArguments {
+    /// Add the tools of the MCP servers in a file like `.mcp.json`; repeatable
+    #[cfg(feature = "mcp")]
+    #[arg(long, value_name = "FILE")]
+    mcp_config: Vec<PathBuf>,
+}
+
+impl McpArguments {
+    /// The registry with the tools of the servers, which run in `directory`. None is started yet.
+    ///
+    /// # Errors
+    /// A file cannot be used.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn add_servers(
+        &self,
+        registry: Registry,
+        directory: &Path,
+        globals: &Globals,
+        io: &Io,
+    ) -> Result<Registry, UsageError> {
+        use crate::{http, mcp, process, tools};
+        if self.mcp_config.is_empty() {
+            return Ok(registry);
+        }
+        let configs = mcp::read_config(&self.mcp_config, &io.environment);
+        let configs = configs.map_err(|malformed| {
+            let error = UsageError::reason(&malformed);
+            match malformed.problem {
+                mcp::ConfigProblem::Unset { variable, .. } => error.with_hint(format!(
+                    "set {variable}, or write a default: `${{{variable}:-...}}`"
+                )),
+                _ => error,
+            }
+        })?;
+        let config = globals.config(&io.environment)?;
+        let world = mcp::World {
+            engine: http::Engine::default(),
+            client: http::Client::new(config.models(None).http),
+            spawners: Arc::new(process::Spawners::new(1)),
+            variables: tools::child_variables(&io.environment, &std::collections::BTreeSet::new()),
+            directory: directory.to_owned(),
+            timeouts: config.mcp_timeouts(),
+        };
+        let servers = mcp::Servers::new(configs, world, io.messages.clone());
+        Ok(registry.with_source(Arc::new(servers)))
+    }
+
+    /// The registry as it is: this program was built without servers.
+    #[cfg(not(feature = "mcp"))]
+    #[expect(
+        clippy::unnecessary_wraps,
+        clippy::unused_self,
+        reason = "like the other one"
+    )]
+    pub(crate) fn add_servers(
+        &self,
+        registry: Registry,
+        _: &Path,
+        _: &Globals,
+        _: &Io,
+    ) -> Result<Registry, UsageError> {
+        Ok(registry)
+    }
+}

@@ -1,0 +1,126 @@
+//! `tools`: what a configuration offers to a model.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+
+use crate::cmd::command::Run;
+use crate::cmd::run::advisor_arguments::AdvisorArguments;
+use crate::cmd::run::mcp_arguments::McpArguments;
+use crate::cmd::run::run_tools::guard_children;
+use crate::cmd::table::table;
+use crate::cmd::{Globals, Outcome, UsageError, output};
+use crate::config::{Overrides, Settings};
+use crate::io::Io;
+use crate::text::terminal_safe_line;
+use crate::tools::{Format, Registry, declarations};
+
+/// Print the tools that calls can name
+///
+/// Writes one line: the array for the `tools` key of a request. On a terminal it lists the tools
+/// for people instead. A manifest declares command tools, programs that the model may call; the page
+/// `docs/command-tools.md` describes its keys.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe tools
+  turnpipe tools --format openai --json
+  turnpipe tools --tools tools.toml")]
+pub(crate) struct ToolsArguments {
+    /// The API to declare the tools for
+    #[arg(long, value_enum, default_value = "anthropic", value_name = "API")]
+    format: Format,
+    /// What to print [default: text on a terminal, else json]
+    #[arg(short, long, value_enum, value_name = "FORM")]
+    output: Option<OutputForm>,
+    /// Print the declarations, as with `-o json`
+    #[arg(long, conflicts_with = "output")]
+    json: bool,
+    /// Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable
+    #[arg(long, value_name = "FILE")]
+    tools: Vec<PathBuf>,
+    #[command(flatten)]
+    mcp: McpArguments,
+    #[command(flatten)]
+    advisor: AdvisorArguments,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OutputForm {
+    /// A list of names and descriptions
+    Text,
+    /// The declarations
+    Json,
+}
+
+impl Run for ToolsArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let overrides = Overrides {
+            manifests: self.tools,
+            ..Overrides::default()
+        };
+        let settings = globals.settings(overrides, &io.environment)?;
+        let here = std::env::current_dir().context("cannot find the working directory")?;
+        let registry = self.advisor.offer(registry(&settings)?, globals, io)?;
+        let registry = self.mcp.add_servers(registry, &here, globals, io)?;
+        guard_children(&io.messages);
+        let form = match self.output {
+            Some(form) => form,
+            None if io.terminal.stdout && !self.json => OutputForm::Text,
+            None => OutputForm::Json,
+        };
+        match form {
+            OutputForm::Text => output::print(io, &list(&registry))?,
+            OutputForm::Json => {
+                let mut writer = output::record_writer(io)?;
+                writer.record(&declarations(&registry, self.format))?;
+                writer.flush()?;
+            }
+        }
+        registry.end();
+        Ok(Outcome::Done)
+    }
+}
+
+/// The built-in tools and those of the configured manifests.
+///
+/// # Errors
+/// A manifest cannot be used.
+pub(crate) fn registry(settings: &Settings) -> Result<Registry, UsageError> {
+    let mut registry = Registry::builtin();
+    for manifest in &settings.manifests {
+        registry
+            .add_manifest(manifest)
+            .map_err(UsageError::reason)?;
+    }
+    Ok(registry)
+}
+
+/// A line for each tool: its name and the first sentence of its description.
+fn list(registry: &Registry) -> String {
+    let rows = registry.all().into_iter().map(|tool| {
+        let description = terminal_safe_line(tool.description());
+        let sentence = description.split(". ").next().unwrap_or_default();
+        let summary = sentence.trim_end_matches('.').to_owned();
+        vec![terminal_safe_line(tool.name()), summary]
+    });
+    table(rows.collect(), 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stand_in_a_column() {
+        let listed = list(&Registry::builtin());
+        let bash = listed.lines().find(|line| line.starts_with("Bash "));
+        let column = bash.and_then(|line| line.find("Runs a bash command"));
+        for line in listed.lines() {
+            let name = line.split(' ').next().unwrap();
+            let summary = line[name.len()..].trim_start();
+            assert_eq!(Some(line.len() - summary.len()), column, "{line}");
+            assert!(!summary.is_empty() && !line.ends_with('.'), "{line}");
+        }
+    }
+}

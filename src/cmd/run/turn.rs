@@ -1,0 +1,374 @@
+//! `turn`: one reply of the main model.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::Args;
+
+use crate::cmd::command::Run;
+use crate::cmd::model_arguments::ModelArguments;
+use crate::cmd::progress::ProgressLine;
+use crate::cmd::run::advisor_arguments::AdvisorArguments;
+use crate::cmd::run::mcp_arguments::McpArguments;
+use crate::cmd::run::run_tools::guard_children;
+use crate::cmd::run::tools::registry;
+use crate::cmd::run::turn_conversation::{TurnConversation, read_file, read_stdin};
+use crate::cmd::run::turn_reply::ReplyWriter;
+use crate::cmd::run::turn_stop::StopArguments;
+use crate::cmd::{Globals, Outcome, UsageError, output};
+use crate::config::{Overrides, Settings};
+use crate::io::Io;
+use crate::message::{Block, Message, Origin, Role, SessionId, Usage};
+use crate::model::{
+    Answer, Attempts, Delivery, Function, PromptId, Request, SharedPrefix, Thinking,
+};
+use crate::records::{
+    ContentReplacementRecord, InitSubtype, Replacement, TurnInitExtension, TurnInitRecord,
+};
+use crate::results::persist;
+use crate::session::Prices;
+use crate::session::record::Moment;
+use crate::state::{SessionKey, SessionScope};
+use crate::tools::{Registry, TOOL_SEARCH};
+use crate::turn::{Assembly, History, Limits, Scribe, system_prompt};
+
+/// Ask the main model for its next reply
+///
+/// Reads a conversation, from a session file or standard input, and writes the reply as a stream of
+/// records: one for each block as soon as it is complete, so that `run-tools` can start its calls
+/// while the model still speaks. The conversation is not copied, and it is read to its end before
+/// anything is written.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe turn --model openai:gpt-5-mini --prompt 'Which tests fail?' --dry-run
+  turnpipe turn --print-prompt")]
+pub(crate) struct TurnArguments {
+    /// The session file with the conversation, which may still be missing [default: standard input
+    /// has the conversation, unless it is a terminal]
+    #[arg(long, value_name = "FILE")]
+    session: Option<PathBuf>,
+    /// Say this first, and write it as a record
+    #[arg(long, value_name = "TEXT")]
+    prompt: Option<String>,
+    /// The instructions for the model [default: short ones for a coding agent]
+    #[arg(long, value_name = "FILE")]
+    system: Option<PathBuf>,
+    /// The session's id [default: that of the conversation, else a new one]
+    #[arg(long, value_name = "ID")]
+    session_id: Option<String>,
+    /// Also write the parts of each block as they come
+    #[arg(long)]
+    partial: bool,
+    /// Ask for the whole reply at once
+    #[arg(long, conflicts_with = "partial")]
+    no_stream: bool,
+    /// Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable
+    #[arg(long, value_name = "FILE")]
+    tools: Vec<PathBuf>,
+    /// Offer only these tools, separated by commas; an empty list offers none
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    tools_only: Option<Vec<String>>,
+    #[command(flatten)]
+    mcp: McpArguments,
+    #[command(flatten)]
+    advisor: AdvisorArguments,
+    /// How many tokens the reply may have at most
+    #[arg(long, value_name = "N", default_value = "16384")]
+    max_tokens: u32,
+    /// How freely the model chooses its words, e.g. 0.7 [default: the server decides]
+    #[arg(long, value_name = "T")]
+    temperature: Option<f64>,
+    /// Let the model think with about this many tokens, which count apart; 0 for no thinking
+    /// [default: the model decides]
+    #[arg(long, value_name = "TOKENS")]
+    thinking: Option<u32>,
+    /// Do not ask once the model has replied this often since a person last said something
+    #[arg(long, value_name = "N")]
+    max_turns: Option<u64>,
+    /// Do not ask once the conversation has cost this many US dollars
+    #[arg(long, value_name = "USD")]
+    max_budget: Option<f64>,
+    /// Do not ask once the conversation has cost this many tokens
+    #[arg(long, value_name = "N")]
+    max_session_tokens: Option<u64>,
+    #[command(flatten)]
+    stop: StopArguments,
+    #[command(flatten)]
+    model: ModelArguments,
+}
+
+impl Run for TurnArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let directory = std::env::current_dir().context("cannot find the working directory")?;
+        let instructions = self.instructions()?;
+        if self.model.print_prompt {
+            let prompt = instructions_for(instructions.as_deref(), &directory, io);
+            output::print(io, &format!("{prompt}\n"))?;
+            return Ok(Outcome::Done);
+        }
+        let mut conversation = self.conversation(globals, io)?;
+        let overrides = Overrides {
+            manifests: self.tools.clone(),
+            ..Overrides::default()
+        };
+        let settings = globals.settings(overrides, &io.environment)?;
+        let (provider, model) = self.model.main_model(globals, io)?;
+        let prices = globals.config(&io.environment)?.prices(None);
+        let prices = prices.map_err(UsageError::reason)?;
+        self.check_budget(&model, &prices)?;
+        let moment = Moment::of(io);
+        let session = self.session_key(&conversation, &directory, &moment);
+        let functions = {
+            let registry = self.advisor.offer(registry(&settings)?, globals, io)?;
+            let registry = self.mcp.add_servers(registry, &directory, globals, io)?;
+            guard_children(&io.messages);
+            let functions = self.functions(&registry, &conversation.history);
+            registry.end();
+            functions?
+        };
+        let continuations = conversation.history.continuations();
+        let stop_hooks = self.stop.hooks(
+            directory.clone(),
+            self.session.as_deref(),
+            continuations,
+            globals,
+            io,
+        )?;
+        let replaced = shorten(&mut conversation.history, &session, &settings, io);
+        let assembly = Assembly::new(conversation.history.call_ids());
+        let limit = self.limits().reached(&conversation.spent(&prices));
+        let given = Some(conversation.instructions).filter(|given| !given.is_empty());
+        let instructions = instructions.or(given);
+        let init = self.init_record(&session, &directory, &model, &functions, &moment);
+        let turns = conversation.history.into_turns(&model).map_err(|error| {
+            UsageError::reason(error).with_hint("`--prompt TEXT` says something to the model")
+        })?;
+        let request = Request {
+            system: instructions_for(instructions.as_deref(), &directory, io),
+            turns,
+            answer: Answer::Tools(functions),
+            temperature: self.temperature,
+            thinking: self.thinking(),
+            attempts: Attempts::UntilABlock,
+            shared: SharedPrefix::Conversation,
+            ..Request::new(PromptId::MAIN, self.most_tokens())
+        };
+        let delivery = if self.no_stream {
+            Delivery::Whole
+        } else {
+            Delivery::Streamed
+        };
+        let _progress = ProgressLine::spinner("asking the model", globals.quiet, io);
+        let mut writer = output::record_writer(io)?;
+        if self.model.dry_run {
+            writer.echo(provider.body(&request, delivery).as_bytes())?;
+            writer.echo(b"\n")?;
+            writer.flush()?;
+            return Ok(Outcome::Done);
+        }
+        let scribe = Scribe::new(model, session.id, moment);
+        writer.record(&init)?;
+        if let Some(prompt) = self.prompt {
+            writer.record(&scribe.prompt(prompt))?;
+        }
+        if !replaced.is_empty() {
+            writer.record(&ContentReplacementRecord {
+                session_id: scribe.session_id.clone(),
+                replacements: replaced,
+                uuid: scribe.moment.uuid(),
+                timestamp: scribe.moment.now(),
+            })?;
+        }
+        writer.flush()?;
+        let reply = ReplyWriter {
+            scribe,
+            prices,
+            writer,
+            stop_hooks,
+            partial: self.partial,
+            has_begun: false,
+            text: String::new(),
+        };
+        match limit {
+            Some(limit) => reply.limited(limit, io),
+            None => reply.ask(&provider, &request, delivery, assembly, globals, io),
+        }
+    }
+}
+
+impl TurnArguments {
+    fn instructions(&self) -> Result<Option<String>, UsageError> {
+        let read = |path: &PathBuf| {
+            let text = std::fs::read_to_string(path).map_err(UsageError::reason);
+            text.map_err(|error| error.about(path.display()).about("--system"))
+        };
+        self.system.as_ref().map(read).transpose()
+    }
+
+    /// The first record of the reply.
+    fn init_record(
+        &self,
+        session: &SessionKey,
+        directory: &Path,
+        model: &str,
+        functions: &[Function],
+        moment: &Moment,
+    ) -> TurnInitRecord {
+        let tools = functions.iter().map(|function| function.name.clone());
+        let session_file = self.session.as_ref().map(|_| session.scope.digest());
+        TurnInitRecord {
+            subtype: InitSubtype::Only,
+            cwd: directory.display().to_string(),
+            session_id: session.id.clone(),
+            tools: tools.collect(),
+            model: model.to_owned(),
+            uuid: moment.uuid(),
+            turnpipe: TurnInitExtension {
+                session_file: session_file.map(str::to_owned),
+                ..TurnInitExtension::default()
+            },
+        }
+    }
+
+    /// The conversation, and the prompt behind it.
+    fn conversation(&self, globals: &Globals, io: &mut Io) -> anyhow::Result<TurnConversation> {
+        let mut conversation = match &self.session {
+            Some(path) if path.exists() => {
+                read_file(path).map_err(|error| error.about(path.display()).about("--session"))?
+            }
+            None if !io.terminal.stdin || self.prompt.is_none() => read_stdin(globals, io)?,
+            Some(_) | None => TurnConversation::default(),
+        };
+        if let Some(prompt) = &self.prompt {
+            let mut message = Message::new(Role::User, Origin::Prompt);
+            message.blocks.push(Block::Text(prompt.clone()));
+            conversation.note(message);
+        }
+        Ok(conversation)
+    }
+
+    fn session_key(
+        &self,
+        conversation: &TurnConversation,
+        directory: &Path,
+        moment: &Moment,
+    ) -> SessionKey {
+        let id = self.session_id.clone();
+        let id = id.or_else(|| conversation.session_id.clone());
+        SessionKey {
+            id: SessionId(id.unwrap_or_else(|| moment.uuid())),
+            scope: SessionScope::of(self.session.as_deref().unwrap_or(directory)),
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            turns: self.max_turns,
+            dollars: self.max_budget,
+            tokens: self.max_session_tokens,
+        }
+    }
+
+    /// A budget that can never be reached would be a promise that nobody keeps.
+    fn check_budget(&self, model: &str, prices: &Prices) -> Result<(), UsageError> {
+        if self.max_budget.is_some() && prices.cost(model, &Usage::default()).is_none() {
+            return Err(
+                UsageError::new(format!("--max-budget: {model} has no price")).with_hint(
+                    "use `--max-session-tokens`, or give it a price in the configuration",
+                ),
+            );
+        }
+        Ok(())
+    }
+
+    /// Thinking counts as a part of the reply.
+    fn most_tokens(&self) -> u32 {
+        self.max_tokens
+            .saturating_add(self.thinking.unwrap_or_default())
+    }
+
+    /// The tools on offer. A tool whose schema is only told on demand is offered once it was.
+    fn functions(
+        &self,
+        registry: &Registry,
+        history: &History,
+    ) -> Result<Vec<Function>, UsageError> {
+        let all = registry.all();
+        for name in self
+            .tools_only
+            .iter()
+            .flatten()
+            .filter(|name| !name.is_empty())
+        {
+            if !all.iter().any(|tool| tool.name() == name) {
+                return Err(
+                    UsageError::new(format!("--tools-only: there is no tool `{name}`"))
+                        .with_hint("`turnpipe tools` lists them"),
+                );
+            }
+        }
+        let is_wanted = |name: &str| {
+            self.tools_only
+                .as_ref()
+                .is_none_or(|names| names.iter().any(|wanted| wanted == name))
+        };
+        let offered = all.iter().filter(|tool| {
+            let name = tool.name();
+            is_wanted(name) && (!tool.is_deferred() || history.mentions(TOOL_SEARCH, name))
+        });
+        let functions = offered.map(|tool| Function {
+            name: tool.name().to_owned(),
+            description: tool.description().to_owned(),
+            parameters: tool.input_schema().clone(),
+        });
+        Ok(functions.collect())
+    }
+
+    fn thinking(&self) -> Thinking {
+        match self.thinking {
+            None => Thinking::Unspecified,
+            Some(0) => Thinking::Off,
+            Some(tokens) => Thinking::Tokens(tokens),
+        }
+    }
+}
+
+/// Saves results that are too long together; returns what stands for them now.
+fn shorten(
+    history: &mut History,
+    session: &SessionKey,
+    settings: &Settings,
+    io: &Io,
+) -> Vec<Replacement> {
+    let mut replaced = Vec::new();
+    history.shorten(|id, text| {
+        let directory = settings.state_root.session(session);
+        let saved = directory.and_then(|directory| {
+            persist(&directory, &id.into(), |sink| {
+                sink.write_all(text.as_bytes())
+            })
+        });
+        match saved {
+            Ok(persisted) => {
+                let replacement = persisted.stand_in(text);
+                replaced.push(Replacement {
+                    tool_use_id: id.into(),
+                    replacement: replacement.clone(),
+                });
+                Some(replacement)
+            }
+            Err(error) => {
+                io.messages
+                    .note(&format!("cannot save the result of {id}: {error}"));
+                None
+            }
+        }
+    });
+    replaced
+}
+
+/// What the model is told before the conversation.
+fn instructions_for(instructions: Option<&str>, directory: &Path, io: &Io) -> String {
+    let today = io.clock.now().to_zoned(io.clock.time_zone()).date();
+    system_prompt(instructions, &directory.display().to_string(), today)
+}

@@ -1,0 +1,138 @@
+//! The conversation that the main model is to continue.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::cmd::inputs::{report_foreign_stream, take_stdin};
+use crate::cmd::session::conversation::read_messages;
+use crate::cmd::{Globals, UsageError};
+use crate::io::Io;
+use crate::jsonl::{Mapping, Prefilter, Reader};
+use crate::message::{Message, Usage};
+use crate::records::Replacement;
+use crate::session::{Agent, Detail, Prices, Scope, Session};
+use crate::turn::{History, Spent};
+
+/// A conversation, read.
+#[derive(Default)]
+pub(crate) struct TurnConversation {
+    pub(crate) history: History,
+    /// The models of its replies, and what they read and wrote.
+    usage: Vec<(String, Usage)>,
+    pub(crate) session_id: Option<String>,
+    /// What the stream tells the model beforehand; empty if nothing.
+    pub(crate) instructions: String,
+}
+
+impl TurnConversation {
+    /// Takes the next message.
+    pub(crate) fn note(&mut self, message: Message) {
+        if let Some(usage) = message.usage {
+            self.usage
+                .push((message.model.clone().unwrap_or_default(), usage));
+        }
+        self.history.note(message);
+    }
+
+    /// Takes a record that may say what stands in place of results, or what a model cost that was asked
+    /// besides.
+    fn record(&mut self, record: &str) {
+        #[derive(Deserialize)]
+        struct Replaced {
+            r#type: String,
+            replacements: Vec<Replacement>,
+        }
+        if record.contains(REPLACEMENTS)
+            && let Ok(replaced) = serde_json::from_str::<Replaced>(record)
+            && replaced.r#type == REPLACEMENTS
+        {
+            for one in replaced.replacements {
+                self.history.replacement(one.tool_use_id.0, one.replacement);
+            }
+        }
+        if record.contains(COSTS)
+            && let Some(entry) = Agent::Claude.format().read(record, Detail::Costs)
+            && let Some(cost) = entry.side_cost
+        {
+            let model = cost.model.unwrap_or_default();
+            self.usage.push((model, cost.usage));
+        }
+    }
+
+    /// What it has cost so far.
+    pub(crate) fn spent(&self, prices: &Prices) -> Spent {
+        let mut spent = Spent {
+            turns: self.history.replies(),
+            ..Spent::default()
+        };
+        for (model, usage) in &self.usage {
+            spent.add(usage, prices.cost(model, usage));
+        }
+        spent
+    }
+}
+
+/// The type of the records that say what stands in place of results.
+const REPLACEMENTS: &str = "content-replacement";
+
+/// What stands in the records that say what another request cost.
+const COSTS: &str = "\"prompt_id\"";
+
+/// Reads the conversation in a session file.
+///
+/// # Errors
+/// It cannot be read.
+pub(crate) fn read_file(path: &Path) -> Result<TurnConversation, UsageError> {
+    let mut conversation = TurnConversation::default();
+    let session = Session::open(path).map_err(UsageError::reason)?;
+    let facts = session
+        .summary(Mapping::Allowed)
+        .map_err(UsageError::reason)?;
+    conversation.session_id = facts.session_id;
+    let prefilter = Prefilter::new(&[REPLACEMENTS, COSTS]).map_err(UsageError::reason)?;
+    let file = std::fs::File::open(path).map_err(UsageError::reason)?;
+    let mut reader = Reader::new(file, prefilter);
+    while let Some(piece) = reader.next_piece().map_err(UsageError::reason)? {
+        for record in piece.records().0 {
+            conversation.record(record.text(piece.raw()));
+        }
+    }
+    let read = session.each_message(Scope::SinceCompaction, &mut |message| {
+        conversation.note(message);
+        ControlFlow::Continue(())
+    });
+    read.map(|_| conversation).map_err(UsageError::reason)
+}
+
+/// Reads the conversation on standard input.
+///
+/// # Errors
+/// It cannot be read.
+pub(crate) fn read_stdin(globals: &Globals, io: &mut Io) -> anyhow::Result<TurnConversation> {
+    let mut conversation = TurnConversation::default();
+    let stdin = take_stdin(io)?;
+    let (mut messages, mut records) = (Vec::new(), Vec::new());
+    let mut seen = |record: &str| {
+        if record.contains(REPLACEMENTS) || record.contains(COSTS) {
+            records.push(record.to_owned());
+        }
+    };
+    let mut taken = |message| messages.push(message);
+    let (stream, understanding) = read_messages(stdin, None, &mut seen, &mut taken)?;
+    conversation.session_id = stream.session_id().map(str::to_owned);
+    stream
+        .instructions()
+        .clone_into(&mut conversation.instructions);
+    if messages.is_empty() {
+        report_foreign_stream(understanding, globals.quiet, &io.messages);
+    }
+    for record in records {
+        conversation.record(&record);
+    }
+    for message in messages {
+        conversation.note(message);
+    }
+    Ok(conversation)
+}

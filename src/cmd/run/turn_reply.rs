@@ -1,0 +1,179 @@
+//! The reply of the main model, written while it arrives.
+
+use std::sync::Arc;
+
+use crate::cmd::output::RecordWriter;
+use crate::cmd::run::turn_stop::{StopHooks, Stopped};
+use crate::cmd::side::model_failures::ModelFailures;
+use crate::cmd::stop_watch::StopWatch;
+use crate::cmd::{Globals, Outcome};
+use crate::io::{CancelToken, Io};
+use crate::jsonl::WriteError;
+use crate::message::{Block, Usage};
+use crate::model::{Delivery, Event, Failure, Provider, Reply, Request};
+use crate::records::TurnResultRecord;
+use crate::session::Prices;
+use crate::turn::{Assembly, Ending, Limit, Output, Scribe};
+
+/// Writes down one reply.
+pub(crate) struct ReplyWriter {
+    pub(crate) scribe: Scribe,
+    pub(crate) prices: Prices,
+    pub(crate) writer: RecordWriter,
+    /// What looks at a reply without calls.
+    pub(crate) stop_hooks: Option<StopHooks>,
+    /// Whether parts of blocks are written too.
+    pub(crate) partial: bool,
+    /// Whether a part came.
+    pub(crate) has_begun: bool,
+    /// What the model said.
+    pub(crate) text: String,
+}
+
+impl ReplyWriter {
+    /// Writes that the model is not asked.
+    ///
+    /// # Errors
+    /// Writing failed.
+    pub(crate) fn limited(mut self, limit: Limit, io: &Io) -> anyhow::Result<Outcome> {
+        io.messages.note(&limit.to_string());
+        let ending = Ending::Limited(limit);
+        let record = self.scribe.result(&ending, None, Usage::default());
+        self.writer.record(&record)?;
+        self.writer.flush()?;
+        Ok(Outcome::Done)
+    }
+
+    /// Asks, and writes what comes.
+    ///
+    /// # Errors
+    /// Writing failed.
+    pub(crate) fn ask(
+        mut self,
+        provider: &Arc<dyn Provider>,
+        request: &Request,
+        delivery: Delivery,
+        mut assembly: Assembly,
+        globals: &Globals,
+        io: &mut Io,
+    ) -> anyhow::Result<Outcome> {
+        let watch = StopWatch::listen(io.stdout_watch.take());
+        let start = io.clock.elapsed();
+        let mut written = Ok(());
+        let reply = provider.ask(request, delivery, &watch.stop, &mut |event| {
+            if written.is_ok() {
+                written = self.part(event, &mut assembly);
+                if written.is_err() {
+                    watch.stop.cancel();
+                }
+            }
+        });
+        written?;
+        self.rest(&reply, assembly.finish(reply.is_ok()))?;
+        if reply.as_ref().is_ok_and(|reply| reply.calls.is_empty()) {
+            self.stop(&watch.stop, io)?;
+        }
+        let usage = usage_of(&reply);
+        let took = io.clock.elapsed().saturating_sub(start);
+        let text = (!self.text.is_empty()).then(|| std::mem::take(&mut self.text));
+        let record = TurnResultRecord {
+            duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            total_cost_usd: (!usage.is_empty())
+                .then(|| self.prices.cost(&self.scribe.model, &usage))
+                .flatten(),
+            ..self.scribe.result(&Ending::of(&reply), text, usage)
+        };
+        self.writer.record(&record)?;
+        self.writer.flush()?;
+        let mut failures = ModelFailures::new(&io.messages, false);
+        if let Err(failure) = &reply {
+            failures.report(failure);
+            if let Failure::NotRecorded { difference, .. } = failure
+                && globals.verbose
+            {
+                difference.lines().for_each(|line| io.messages.note(line));
+            }
+        }
+        Ok(watch.or(failures.outcome(0, Outcome::Done)))
+    }
+
+    /// Runs the hooks after a reply without calls.
+    fn stop(&mut self, stop: &CancelToken, io: &Io) -> Result<(), WriteError> {
+        let Some(hooks) = self.stop_hooks.take() else {
+            return Ok(());
+        };
+        // What was said can be read meanwhile.
+        self.writer.flush()?;
+        let scribe = &self.scribe;
+        match hooks.run(&scribe.session_id.0, &self.text, stop, &|text| {
+            io.messages.note(text);
+        }) {
+            Stopped::Over => Ok(()),
+            Stopped::Continues(text) => self.writer.record(&scribe.feedback(text)),
+            Stopped::Ended(reason) => self.writer.record(&scribe.ended(reason)),
+        }
+    }
+
+    /// Writes what a part of the reply brings.
+    fn part(&mut self, event: Event, assembly: &mut Assembly) -> Result<(), WriteError> {
+        if let Event::Retry {
+            failures,
+            wait_ms,
+            failure,
+        } = &event
+        {
+            let record = self.scribe.retry(*failures, *wait_ms, failure);
+            self.writer.record(&record)?;
+            return self.writer.flush();
+        }
+        if self.partial && (!self.has_begun || event == Event::Restart) {
+            self.writer.record(&self.scribe.begin())?;
+        }
+        self.has_begun = true;
+        for output in assembly.take(event) {
+            self.output(output, None)?;
+        }
+        self.writer.flush()
+    }
+
+    /// Writes the last blocks, of which the last says what the reply cost.
+    fn rest(
+        &mut self,
+        reply: &Result<Reply, Failure>,
+        outputs: Vec<Output>,
+    ) -> Result<(), WriteError> {
+        let usage = usage_of(reply);
+        let is_block = |output: &Output| matches!(output, Output::Block(_));
+        let last = outputs.iter().rposition(is_block);
+        for (position, output) in outputs.into_iter().enumerate() {
+            let is_last = Some(position) == last && !usage.is_empty();
+            self.output(output, is_last.then_some(usage))?;
+        }
+        if self.partial && self.has_begun {
+            for record in self.scribe.end(Ending::of(reply).stop_reason(), &usage) {
+                self.writer.record(&record)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn output(&mut self, output: Output, usage: Option<Usage>) -> Result<(), WriteError> {
+        match output {
+            Output::Event(event) if self.partial => self.writer.record(&self.scribe.event(event)),
+            Output::Event(_) => Ok(()),
+            Output::Block(block) => {
+                if let Block::Text(text) = &block {
+                    self.text.push_str(text);
+                }
+                self.writer.record(&self.scribe.block(block, usage))
+            }
+        }
+    }
+}
+
+fn usage_of(reply: &Result<Reply, Failure>) -> Usage {
+    match reply {
+        Ok(reply) => reply.usage,
+        Err(failure) => failure.usage().copied().unwrap_or_default(),
+    }
+}

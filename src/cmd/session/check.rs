@@ -1,0 +1,157 @@
+//! `session check`: what is wrong with session files.
+
+use std::fs::OpenOptions;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::Args;
+
+use crate::cmd::command::Run;
+use crate::cmd::inputs::InputErrors;
+use crate::cmd::output::{self, Form, FormArguments};
+use crate::cmd::progress::ProgressLine;
+use crate::cmd::session::source::SourceArguments;
+use crate::cmd::{Globals, Outcome, UsageError};
+use crate::io::Io;
+use crate::records::{SessionCheckRecord, SessionDamageRecord};
+use crate::session::Session;
+
+/// Report what is wrong with session files
+///
+/// Writes one record for each finding, then one with the totals. Damage is what is lost or broken:
+/// torn lines, records glued together, duplicate ids, cycles of parents. Findings that are not damage
+/// are reported too: calls without results, unknown kinds of records, times that run backwards.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session check latest
+  turnpipe session check latest --repair-to repaired.jsonl")]
+pub(crate) struct SessionCheckArguments {
+    /// Sessions: paths, ids or their beginnings, titles, or `latest`
+    #[arg(required = true, value_name = "SESSION")]
+    sessions: Vec<String>,
+    #[command(flatten)]
+    source: SourceArguments,
+    /// Exit with 1 if there is damage
+    #[arg(long)]
+    exit_status: bool,
+    /// Print only the totals
+    #[arg(long)]
+    summary: bool,
+    /// Write a clean copy of the one named session: one whole record per line
+    #[arg(long, value_name = "FILE")]
+    repair_to: Option<PathBuf>,
+    #[command(flatten)]
+    form: FormArguments,
+}
+
+impl Run for SessionCheckArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        if self.repair_to.is_some() && self.sessions.len() != 1 {
+            return Err(UsageError::new("--repair-to: name one session").into());
+        }
+        let form = self.form.form(io.terminal);
+        let mut is_damaged = false;
+        let mut errors = InputErrors::new(&io.messages);
+        let sessions = self.source.named_for_reading(&self.sessions, io)?;
+        let progress = ProgressLine::of_sessions("checking", sessions.len(), globals.quiet, io);
+        let mut writer = output::writer(form, io)?;
+        for named in &sessions {
+            let checked = named.open().and_then(|session| {
+                let checked = session.check().map_err(UsageError::reason)?;
+                Ok((session, checked))
+            });
+            progress.advance();
+            let (session, (totals, findings)) = match checked {
+                Ok(checked) => checked,
+                Err(error) => {
+                    errors.record_session(named, form, &error, &mut writer)?;
+                    continue;
+                }
+            };
+            is_damaged |= !totals.ok;
+            if let Some(copy) = &self.repair_to {
+                repair(&session, copy)?;
+            }
+            match form {
+                Form::Jsonl => {
+                    for finding in findings.iter().filter(|_| !self.summary) {
+                        writer.record(finding)?;
+                    }
+                    writer.record(&totals)?;
+                }
+                Form::Text => {
+                    let page = page(&totals, &findings, self.summary);
+                    writer.echo(page.as_bytes())?;
+                }
+            }
+        }
+        writer.flush()?;
+        drop(progress);
+        Ok(errors.outcome(if is_damaged && self.exit_status {
+            Outcome::AnswerIsNo
+        } else {
+            Outcome::Done
+        }))
+    }
+}
+
+/// The report for people.
+fn page(totals: &SessionCheckRecord, findings: &[SessionDamageRecord], only_sums: bool) -> String {
+    use std::fmt::Write;
+    let path = crate::text::terminal_safe_line(&totals.path);
+    let verdict = if totals.ok { "ok" } else { "damaged" };
+    let mut page = format!(
+        "{path}: {verdict}, {} records on {} lines\n",
+        totals.records, totals.lines
+    );
+    if only_sums {
+        for (kind, count) in &totals.findings {
+            let _ = writeln!(page, "  {count} × {}", name_of(*kind));
+        }
+        return page;
+    }
+    for finding in findings {
+        let place = match (finding.line, finding.offset) {
+            (Some(line), _) => format!("line {line}: "),
+            (None, Some(offset)) => format!("byte {offset}: "),
+            (None, None) => String::new(),
+        };
+        let detail = crate::text::terminal_safe_line(&finding.detail);
+        let _ = writeln!(page, "  {place}{}: {detail}", name_of(finding.kind));
+    }
+    page
+}
+
+fn name_of(kind: crate::records::DamageKind) -> String {
+    serde_json::to_value(kind)
+        .ok()
+        .and_then(|name| name.as_str().map(|name| name.replace('_', " ")))
+        .unwrap_or_default()
+}
+
+/// Writes every whole record into a new file, one per line.
+fn repair(session: &Session, copy: &Path) -> anyhow::Result<()> {
+    let file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(copy)
+        .with_context(|| format!("cannot create {}", copy.display()))?;
+    let mut writer = BufWriter::new(file);
+    let mut failure = None;
+    session.each_line(&mut |line| {
+        for (_, record) in line.records() {
+            if failure.is_none() {
+                failure = writeln!(writer, "{record}").err();
+            }
+        }
+    })?;
+    if let Some(error) = failure {
+        return Err(error).with_context(|| format!("cannot write {}", copy.display()));
+    }
+    writer
+        .into_inner()
+        .map_err(std::io::IntoInnerError::into_error)
+        .and_then(|file| file.sync_all())
+        .with_context(|| format!("cannot write {}", copy.display()))
+}

@@ -1,0 +1,303 @@
+//! Tokens and money as tables for people.
+
+use std::collections::BTreeSet;
+
+use crate::cmd::table::table;
+use crate::message::Usage;
+use crate::text::{display_width, fitted, fitted_end, terminal_safe_line};
+
+/// The heads of tokens and money.
+const HEADS: [&str; 5] = ["INPUT", "OUTPUT", "CACHE READ", "CACHE WRITE", "COST"];
+
+/// The same above shortened numbers.
+const SHORT_HEADS: [&str; 5] = ["INPUT", "OUTPUT", "READ", "WRITE", "COST"];
+
+/// How much of a name is shown before numbers are shortened for its sake.
+const NAME_COLUMNS: usize = 12;
+
+/// A line of a table: what it is about, and its numbers.
+pub(crate) struct CostRow<'a> {
+    pub(crate) names: Vec<&'a str>,
+    /// Numbers before tokens and money.
+    pub(crate) counts: Vec<u64>,
+    pub(crate) usage: &'a Usage,
+    pub(crate) unpriced_models: &'a BTreeSet<String>,
+}
+
+/// How long bars are.
+const BAR_COLUMNS: std::ops::RangeInclusive<usize> = 10..=40;
+
+/// The rows below a head, as wide as the terminal at most: first numbers are shortened, then names.
+/// Where there is room, the first rows, as many as `bars`, get a bar for their money.
+pub(crate) fn cost_table(
+    names: &[&str],
+    counts: &[&str],
+    rows: &[CostRow],
+    bars: usize,
+    columns: Option<usize>,
+) -> String {
+    let lines = |heads: &[&str], spelled: fn(u64) -> String| -> Vec<Vec<String>> {
+        let rows = rows.iter().map(|row| line(row, spelled));
+        let head = [names, counts, heads].concat();
+        let head = head.into_iter().map(str::to_owned).collect();
+        std::iter::once(head).chain(rows).collect()
+    };
+    let mut page = lines(&HEADS, with_separators);
+    if let Some(columns) = columns {
+        let least = |widths: &[usize]| -> usize {
+            let (names, numbers) = widths.split_at(names.len());
+            let names = names.iter().map(|width| *width.min(&NAME_COLUMNS));
+            names
+                .chain(numbers.iter().copied())
+                .map(|width| width + 2)
+                .sum()
+        };
+        if least(&widths(&page)) > columns + 2 {
+            page = lines(&SHORT_HEADS, shortened);
+        }
+    }
+    let page = fitted_table(page, names.len(), columns);
+    with_bars(&page, &rows[..bars], columns.unwrap_or_default())
+}
+
+/// A table whose first columns are names, which are cut so that the rest of a row fits.
+pub(crate) fn fitted_table(
+    mut page: Vec<Vec<String>>,
+    names: usize,
+    columns: Option<usize>,
+) -> String {
+    if let Some(columns) = columns {
+        fit_names(&mut page, names, columns);
+    }
+    table(page, names)
+}
+
+/// The lines of a table, of which those of `rows`, below the head, get bars.
+fn with_bars(page: &str, rows: &[CostRow], columns: usize) -> String {
+    let cost = |row: &CostRow| row.usage.cost.unwrap_or_default();
+    let most = rows.iter().map(cost).fold(0.0, f64::max);
+    let taken = page.lines().map(display_width).max().unwrap_or(0) + 2;
+    let room = columns.saturating_sub(taken).min(*BAR_COLUMNS.end());
+    if !BAR_COLUMNS.contains(&room) || most <= 0.0 {
+        return page.to_owned();
+    }
+    #[allow(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "no bar is longer than the terminal is wide"
+    )]
+    let bar = |row| "█".repeat((cost(row) / most * room as f64).round() as usize);
+    // The head has none, and neither have rows at the end.
+    let bars = std::iter::once(String::new()).chain(rows.iter().map(bar));
+    let bars = bars.chain(std::iter::repeat(String::new()));
+    let lines = page.lines().zip(bars);
+    let lines = lines.map(|(line, bar)| format!("{line}  {bar}").trim_end().to_owned() + "\n");
+    lines.collect()
+}
+
+fn line(row: &CostRow, spelled: fn(u64) -> String) -> Vec<String> {
+    let usage = row.usage;
+    let tokens = [
+        usage.input,
+        usage.output,
+        usage.cache_read,
+        usage.cache_write,
+    ];
+    let numbers = row.counts.iter().chain(&tokens).copied().map(spelled);
+    let names = row.names.iter().map(|name| terminal_safe_line(name));
+    let cost = cost_cell(usage, row.unpriced_models);
+    names.chain(numbers).chain([cost]).collect()
+}
+
+/// Money; `?` where no model has a price, and a plus behind it where some have none.
+pub(crate) fn cost_cell(usage: &Usage, unpriced_models: &BTreeSet<String>) -> String {
+    match (usage.cost, unpriced_models.is_empty()) {
+        (Some(cost), true) => dollars(cost),
+        (Some(cost), false) => dollars(cost) + "+",
+        (None, true) => "-".to_owned(),
+        (None, false) => "?".to_owned(),
+    }
+}
+
+pub(crate) fn dollars(amount: f64) -> String {
+    let text = format!("{amount:.2}");
+    let (whole, cents) = text.split_once('.').unwrap_or((&text, "00"));
+    format!("${}.{cents}", separated(whole))
+}
+
+pub(crate) fn with_separators(number: u64) -> String {
+    separated(&number.to_string())
+}
+
+/// Commas between thousands.
+fn separated(digits: &str) -> String {
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number in at most six characters: `999`, `12.3k`, `4.5M`, `678.9B`.
+pub(crate) fn shortened(number: u64) -> String {
+    let (unit, size) = match number {
+        0..1_000 => return number.to_string(),
+        1_000..1_000_000 => ("k", 1_000),
+        1_000_000..1_000_000_000 => ("M", 1_000_000),
+        1_000_000_000.. => ("B", 1_000_000_000),
+    };
+    let tenths = number / (size / 10);
+    format!("{}.{}{unit}", tenths / 10, tenths % 10)
+}
+
+fn widths(page: &[Vec<String>]) -> Vec<usize> {
+    let columns = page.first().map_or(0, Vec::len);
+    let widest = |column: usize| {
+        let cells = page.iter().map(|row| display_width(&row[column]));
+        cells.max().unwrap_or(0)
+    };
+    (0..columns).map(widest).collect()
+}
+
+/// Cuts the widest names until the rows fit.
+fn fit_names(page: &mut [Vec<String>], names: usize, columns: usize) {
+    let mut widths = widths(page);
+    // Columns are two blanks apart.
+    let taken = |widths: &[usize]| widths.iter().map(|width| width + 2).sum::<usize>();
+    while taken(&widths) > columns + 2
+        && let Some(widest) = widths[..names].iter_mut().max()
+        && *widest > 1
+    {
+        *widest -= 1;
+    }
+    for row in page {
+        for (cell, width) in row.iter_mut().zip(&widths[..names]) {
+            // The end of a path tells most.
+            *cell = if cell.starts_with('/') {
+                fitted_end(cell, *width)
+            } else {
+                fitted(cell, *width)
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_spelled_for_people() {
+        let rows = [
+            (0, "0", "0"),
+            (999, "999", "999"),
+            (1_000, "1,000", "1.0k"),
+            (999_999, "999,999", "999.9k"),
+            (12_345_678, "12,345,678", "12.3M"),
+            (1_234_567_890, "1,234,567,890", "1.2B"),
+        ];
+        for (number, long, short) in rows {
+            assert_eq!(
+                (with_separators(number), shortened(number)),
+                (long.into(), short.into())
+            );
+        }
+        assert_eq!(dollars(1234.567), "$1,234.57");
+        assert_eq!(dollars(0.004), "$0.00");
+    }
+
+    #[test]
+    fn money_says_what_it_leaves_out() {
+        let usage = |cost| Usage {
+            cost,
+            ..Usage::default()
+        };
+        let (none, some) = (BTreeSet::new(), BTreeSet::from(["x".to_owned()]));
+        assert_eq!(cost_cell(&usage(Some(1.0)), &none), "$1.00");
+        assert_eq!(cost_cell(&usage(Some(1.0)), &some), "$1.00+");
+        assert_eq!(cost_cell(&usage(None), &none), "-");
+        assert_eq!(cost_cell(&usage(None), &some), "?");
+    }
+
+    #[test]
+    fn bars_stand_where_there_is_room() {
+        let none = BTreeSet::new();
+        let usages = [20.0, 5.0, 0.1, 25.1].map(|cost| Usage {
+            cost: Some(cost),
+            ..Usage::default()
+        });
+        let rows = usages.each_ref().map(|usage| CostRow {
+            names: vec!["x"],
+            counts: vec![],
+            usage,
+            unpriced_models: &none,
+        });
+        let lengths = |columns| {
+            let page = cost_table(&["DAY"], &[], &rows, 3, columns);
+            let bars = page.lines().map(|line| line.matches('█').count());
+            assert!(
+                page.lines()
+                    .all(|line| Some(display_width(line)) <= columns.or(Some(60)))
+            );
+            bars.collect::<Vec<_>>()
+        };
+        assert_eq!(lengths(Some(200)), [0, 40, 10, 0, 0]);
+        assert_eq!(lengths(Some(73)), [0, 20, 5, 0, 0]);
+        assert_eq!(lengths(Some(56)), [0; 5]);
+        assert_eq!(lengths(None), [0; 5]);
+    }
+
+    #[test]
+    fn rows_fit_the_terminal() {
+        let usage = Usage {
+            input: 123_456_789,
+            output: 23_456_789,
+            cache_read: 9_123_456_789,
+            cache_write: 923_456_789,
+            cost: Some(123_456.78),
+            ..Usage::default()
+        };
+        let none = BTreeSet::new();
+        let names = [
+            "2026-01-02",
+            "claude-opus-4-5-20251101",
+            "/home/人/修复解析器/\u{1b}[31mparser",
+        ];
+        let head = ["DAY", "MODEL", "PROJECT"];
+        // Columns, and how many names, of which the last one is whole if `is_whole`.
+        let table = [
+            (60, 2, false),
+            (80, 3, false),
+            (120, 3, false),
+            (200, 3, true),
+        ];
+        for (columns, count, is_whole) in table {
+            let row = CostRow {
+                names: names[..count].to_vec(),
+                counts: vec![],
+                usage: &usage,
+                unpriced_models: &none,
+            };
+            let page = cost_table(&head[..count], &[], &[row], 0, Some(columns));
+            for line in page.lines() {
+                assert!(display_width(line) <= columns, "{columns}\n{page}");
+            }
+            assert!(
+                page.ends_with(" $123,456.78\n") && !page.contains('\u{1b}'),
+                "{page}"
+            );
+            assert_eq!(page.contains("9,123,456,789"), columns >= 120, "{page}");
+            assert_eq!(page.contains("9.1B"), columns < 120, "{page}");
+            assert!(page.contains("claud"), "{page}");
+            assert_eq!(
+                page.contains("/home/人/修复解析器/parser"),
+                is_whole,
+                "{page}"
+            );
+        }
+    }
+}

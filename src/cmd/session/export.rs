@@ -1,0 +1,332 @@
+//! `session export`: many sessions as pages with an index.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+
+use crate::cmd::command::Run;
+use crate::cmd::inputs::InputErrors;
+use crate::cmd::progress::ProgressLine;
+use crate::cmd::session::printer::{DialogForm, Look, Printer};
+use crate::cmd::session::show::{known, print_messages};
+use crate::cmd::session::source::{FilterArguments, SourceArguments, about, candidates_at};
+use crate::cmd::{Globals, Outcome, UsageError};
+use crate::flow::each_in_order;
+use crate::io::{Environment, Io, Messages};
+use crate::jsonl::Writer;
+use crate::session::{
+    Depth, ExportError, ExportFolder, Filter, Listed, Listing, Prices, Scope, Session, Sessions,
+    list, subagent_files,
+};
+use crate::text::{counted, terminal_safe_line};
+use crate::view::{
+    Density, Grouping, IndexRow, Injected, Selection, Style, Subagent, Thinking, ToolDetail,
+    html_index, markdown_index,
+};
+
+/// Export sessions as pages with an index
+///
+/// Writes a page for each session, named by its id, and `index.html`, which searches and filters them
+/// without a server or a network. Subagents have pages of their own, below their session's in the index;
+/// calls that started them lead there. Pages whose sessions did not change are left as they are. A page
+/// stays, and stays in the index, when its session is gone; delete the page, and the next export forgets it.
+/// Other files in the folder are not touched.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session export pages
+  turnpipe session export pages --project demo --since 2026-01-01
+  turnpipe session export notes -o md latest
+  turnpipe session list --json | turnpipe session export pages -")]
+pub(crate) struct SessionExportArguments {
+    /// The folder for the pages; it is created if needed
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Only these sessions: paths, ids or their beginnings, titles, or `latest`; `-` is standard input
+    #[arg(value_name = "SESSION")]
+    sessions: Vec<String>,
+    /// What the pages are
+    #[arg(short, long, value_enum, value_name = "FORM", default_value = "html")]
+    output: PageForm,
+    #[command(flatten)]
+    source: SourceArguments,
+    #[command(flatten)]
+    filter: FilterArguments,
+}
+
+/// What the pages are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PageForm {
+    /// Pages for browsers
+    Html,
+    /// Markdown
+    #[value(alias = "markdown")]
+    Md,
+}
+
+impl Run for SessionExportArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let prices = globals.config(&io.environment)?.prices(None);
+        let prices = prices.map_err(UsageError::reason)?;
+        let mut errors = InputErrors::new(&io.messages);
+        self.source.check_roots(&mut errors);
+        let named = self.source.named_for_reading(&self.sessions, io)?;
+        let candidates = if self.sessions.is_empty() {
+            self.source.candidates(&io.environment)
+        } else {
+            let mut paths = Vec::new();
+            for session in &named {
+                // A file that is missing or of another kind would be passed over.
+                match session.open().and_then(|_| session.path()) {
+                    Ok(path) => paths.push(path.to_owned()),
+                    Err(error) => errors.report(&session.name, &error),
+                }
+            }
+            candidates_at(paths.into_iter())
+        };
+        let mut listing = self.source.listing(Depth::Ends);
+        self.filter.apply(&mut listing.filter, io.clock.as_ref());
+        let reading = ProgressLine::of_sessions("reading", candidates.len(), globals.quiet, io);
+        listing.examined = reading.done();
+        let (listed, failed) = list(&candidates, &listing);
+        drop(reading);
+        for (path, error) in &failed {
+            errors.report(path.display(), &UsageError::reason(error));
+        }
+        let mut folder =
+            ExportFolder::open(self.directory.clone(), self.suffix()).map_err(refused)?;
+        let subagents = subagents(&listed, listing, &mut errors);
+        let outdated = self.outdated(&listed, &subagents, &mut folder);
+        if !outdated.is_empty() {
+            folder.save()?;
+        }
+        let progress = ProgressLine::of_sessions("writing", outdated.len(), globals.quiet, io);
+        let pages = Pages {
+            arguments: &self,
+            prices: &prices,
+            environment: &io.environment,
+            messages: &io.messages,
+        };
+        let mut written = Vec::new();
+        each_in_order(
+            &outdated,
+            self.source.jobs().get(),
+            |page| folder.write(&page.name, |file| pages.write(page, file)),
+            |place, outcome| -> anyhow::Result<()> {
+                progress.advance();
+                let page = &outdated[place];
+                match outcome {
+                    Ok(()) => written.push(page),
+                    Err(error) => match error.downcast::<UsageError>() {
+                        Ok(error) => errors.report(page.listed.path.display(), &error),
+                        Err(error) => return Err(error),
+                    },
+                }
+                Ok(())
+            },
+        )?;
+        drop(progress);
+        for page in &written {
+            folder.note_written(&page.name, &page.stamp);
+        }
+        let (sessions, subagents) = folder.finish(|rows| match self.output {
+            PageForm::Html => html_index(rows),
+            PageForm::Md => markdown_index(rows),
+        })?;
+        if !globals.quiet {
+            let index = self.directory.join(folder.index());
+            let mut counts = vec![counted(sessions as u64, "session", "sessions")];
+            if subagents > 0 {
+                counts.push(counted(subagents as u64, "subagent", "subagents"));
+            }
+            io.messages.line(&match sessions + subagents {
+                0 => "no sessions to export".to_owned(),
+                _ => format!(
+                    "{}: {}, {} written",
+                    terminal_safe_line(&index.display().to_string()),
+                    counts.join(", "),
+                    written.len()
+                ),
+            });
+        }
+        Ok(errors.outcome(Outcome::Done))
+    }
+}
+
+impl SessionExportArguments {
+    fn suffix(&self) -> &'static str {
+        match self.output {
+            PageForm::Html => ".html",
+            PageForm::Md => ".md",
+        }
+    }
+
+    /// Gives all sessions and subagents their pages. Returns those that have to be written.
+    fn outdated<'a>(
+        &self,
+        sessions: &'a Sessions,
+        subagents: &'a HashMap<PathBuf, Sessions>,
+        folder: &mut ExportFolder,
+    ) -> Vec<Outdated<'a>> {
+        let look = format!("{} {:?}", env!("CARGO_PKG_VERSION"), self.output);
+        let mut outdated = Vec::new();
+        for session in sessions {
+            let id = session.facts.session_id.clone();
+            let id = id.unwrap_or_else(|| stem(session));
+            let name = folder.name(&id, &session.path);
+            let started = subagents.get(&session.path);
+            let started = started.map_or(&[][..], Vec::as_slice);
+            let links: Arc<[Subagent]> = started
+                .iter()
+                .map(|started| {
+                    let stem = stem(started);
+                    Subagent {
+                        page: folder.name(&format!("{id}-{stem}"), &started.path),
+                        id: stem.strip_prefix("agent-").unwrap_or(&stem).to_owned(),
+                    }
+                })
+                .collect();
+            let mut enter = |listed: &'a Listed, name: &str, parent: Option<&str>| {
+                // What a session cost includes its subagents.
+                let beside = match parent {
+                    None => started.iter().map(|started| started.path.clone()).collect(),
+                    Some(_) => Vec::new(),
+                };
+                let row = row(listed, parent);
+                outdated.extend(folder.page(name, &listed.path, &beside, row, &look).map(
+                    |stamp| Outdated {
+                        listed,
+                        name: name.to_owned(),
+                        stamp,
+                        parent: parent.map(str::to_owned),
+                        subagents: Arc::clone(&links),
+                    },
+                ));
+            };
+            enter(session, &name, None);
+            for (started, link) in started.iter().zip(&*links) {
+                enter(started, &link.page, Some(&name));
+            }
+        }
+        outdated
+    }
+}
+
+/// A page that has to be written.
+struct Outdated<'a> {
+    listed: &'a Listed,
+    name: String,
+    /// To be handed back when it is written.
+    stamp: String,
+    /// The page of the session that started this subagent.
+    parent: Option<String>,
+    /// The subagents that its calls may have started.
+    subagents: Arc<[Subagent]>,
+}
+
+/// The subagents of these sessions, by the files of the sessions.
+fn subagents(
+    sessions: &Sessions,
+    listing: Listing,
+    errors: &mut InputErrors,
+) -> HashMap<PathBuf, Sessions> {
+    let having = sessions.iter().filter(|session| session.subagents > 0);
+    let started: HashMap<PathBuf, &PathBuf> = having
+        .flat_map(|session| {
+            let files = subagent_files(&session.path, session.agent);
+            files.into_iter().map(|file| (file, &session.path))
+        })
+        .collect();
+    // A session is exported with all its subagents.
+    let all = Listing {
+        filter: Filter::default(),
+        ..listing
+    };
+    let (listed, failed) = list(&candidates_at(started.keys().cloned()), &all);
+    for (path, error) in &failed {
+        errors.report(path.display(), &UsageError::reason(error));
+    }
+    let mut by_session: HashMap<PathBuf, Sessions> = HashMap::new();
+    for subagent in listed {
+        if let Some(session) = started.get(&subagent.path) {
+            let others = by_session.entry((*session).clone()).or_default();
+            others.push(subagent);
+        }
+    }
+    by_session
+}
+
+/// The name of a file without its end.
+fn stem(listed: &Listed) -> String {
+    let stem = listed.path.file_stem().unwrap_or_default();
+    stem.to_string_lossy().into_owned()
+}
+
+/// What all pages are made with.
+struct Pages<'a> {
+    arguments: &'a SessionExportArguments,
+    prices: &'a Prices,
+    environment: &'a Environment,
+    messages: &'a Messages,
+}
+
+impl Pages<'_> {
+    /// Writes a page.
+    fn write(&self, page: &Outdated<'_>, file: File) -> anyhow::Result<()> {
+        let listed = page.listed;
+        let session = Session::open(&listed.path).map_err(UsageError::reason)?;
+        let facts = &listed.facts;
+        let source = &self.arguments.source;
+        let about = about(listed.path.clone(), listed.agent, facts.clone());
+        let head = known(&session, &about, facts, self.prices).map_err(UsageError::reason)?;
+        let mut parts = source.ancestors(&session, facts, self.environment, self.messages);
+        parts.push(session);
+        let (form, index, context) = match self.arguments.output {
+            PageForm::Html => (DialogForm::Html, "index.html", Injected::Full),
+            PageForm::Md => (DialogForm::Md, "index.md", Injected::Folded),
+        };
+        let look = Look {
+            form,
+            selection: Selection {
+                tools: ToolDetail::Full,
+                thinking: Thinking::Shown,
+                context,
+            },
+            density: Density::Full,
+            style: Style::Plain,
+        };
+        let mut printer = Printer::new(look, Grouping::Batches, Writer::new(Box::new(file)));
+        printer.subagents = page.subagents.to_vec();
+        let mut links = vec![("all sessions", index.to_owned())];
+        links.extend(page.parent.clone().map(|parent| ("session", parent)));
+        printer.head(&about, head, links)?;
+        print_messages(&parts, Scope::Live, None, about.session_id, &mut printer)?;
+        Ok(())
+    }
+}
+
+fn refused(error: ExportError) -> anyhow::Error {
+    match error {
+        ExportError::Io(..) => error.into(),
+        _ => UsageError::reason(error)
+            .with_hint("name another folder; it is created if needed")
+            .into(),
+    }
+}
+
+/// What the index says about a session, or about a subagent of the session with the page `parent`.
+fn row(session: &Listed, parent: Option<&str>) -> IndexRow {
+    let facts = &session.facts;
+    IndexRow {
+        agent: session.agent.name().to_owned(),
+        title: facts.title.as_ref().map(|title| title.text.clone()),
+        first_prompt: facts.first_prompt.clone(),
+        project: facts.first_cwd.clone(),
+        branch: facts.branch.clone(),
+        model: facts.model.clone(),
+        last_activity: facts.last_activity.map(|time| time.to_string()),
+        parent: parent.map(str::to_owned),
+    }
+}

@@ -1,0 +1,209 @@
+//! Prints what a search of sessions found.
+
+use jiff::tz::TimeZone;
+
+use crate::cmd::output::{Form, RecordWriter};
+use crate::cmd::session::source::about;
+use crate::cmd::times::to_the_minute;
+use crate::jsonl::WriteError;
+use crate::message::{Role, Thread};
+use crate::records::{AboutSession, HitPlace, SessionHitRecord, SessionPathRecord};
+use crate::session::Listed;
+use crate::session::search::Found;
+use crate::text::{fitted, terminal_safe_line};
+
+/// What is printed of each session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// Every hit.
+    Hits,
+    /// Its path.
+    Sessions,
+    /// Its path, and the number of hits.
+    Counts,
+}
+
+/// Prints what was found, session by session.
+pub(crate) struct HitPrinter {
+    pub(crate) writer: RecordWriter,
+    pub(crate) form: Form,
+    pub(crate) detail: Detail,
+    /// Whether text is coloured.
+    pub(crate) colored: bool,
+    /// Where the reader lives.
+    pub(crate) zone: TimeZone,
+    /// The session of the hits that follow.
+    pub(crate) about: Option<AboutSession>,
+    /// Hits so far; of that session, if only their number is printed.
+    pub(crate) hits: u64,
+}
+
+/// How wide the title above hits may be; a first prompt may be a page.
+const TITLE_COLUMNS: usize = 70;
+
+impl HitPrinter {
+    /// The hits that follow are in this session.
+    pub(crate) fn session(&mut self, session: Listed) -> Result<(), WriteError> {
+        self.end_session()?;
+        let about = about(session.path, session.agent, session.facts);
+        if self.form == Form::Text && self.detail == Detail::Hits {
+            let title = about.title.as_deref().or(about.first_prompt.as_deref());
+            let title = fitted(
+                &terminal_safe_line(title.unwrap_or("Session")),
+                TITLE_COLUMNS,
+            );
+            let title = self.styled("1", &title);
+            let path = self.styled("2", &terminal_safe_line(&about.path));
+            let gap = if self.hits == 0 { "" } else { "\n" };
+            let resume = about.resume.as_deref().map(terminal_safe_line);
+            let resume = resume.map(|command| self.styled("2", &command) + "\n");
+            let resume = resume.unwrap_or_default();
+            let head = format!("{gap}{title} · {}\n{path}\n{resume}", about.agent);
+            self.writer.echo(head.as_bytes())?;
+        }
+        self.about = Some(about);
+        Ok(())
+    }
+
+    /// Prints what is only known at the end of a session.
+    fn end_session(&mut self) -> Result<(), WriteError> {
+        let Some(about) = self.about.take().filter(|_| self.detail != Detail::Hits) else {
+            return Ok(());
+        };
+        let hits = std::mem::take(&mut self.hits);
+        let matches = (self.detail == Detail::Counts).then_some(hits);
+        if self.form == Form::Text {
+            let path = terminal_safe_line(&about.path);
+            let count = matches.map(|hits| format!(":{hits}")).unwrap_or_default();
+            return self.writer.echo(format!("{path}{count}\n").as_bytes());
+        }
+        self.writer.record(&SessionPathRecord {
+            session_id: about.session_id,
+            agent: Some(about.agent),
+            path: about.path,
+            title: about.title,
+            title_source: about.title_source,
+            resume: about.resume,
+            matches,
+        })
+    }
+
+    /// A hit in the session.
+    pub(crate) fn hit(&mut self, found: Found) -> Result<(), WriteError> {
+        self.hits += 1;
+        match self.form {
+            _ if self.detail != Detail::Hits => Ok(()),
+            Form::Text => {
+                let line = self.line(&found);
+                self.writer.echo(line.as_bytes())
+            }
+            Form::Jsonl => {
+                let about = self.about.clone().unwrap_or_default();
+                self.writer.record(&record(found, about))
+            }
+        }
+    }
+
+    /// There are no more hits.
+    pub(crate) fn finish(mut self) -> Result<(), WriteError> {
+        self.end_session()?;
+        self.writer.flush()
+    }
+
+    fn line(&self, found: &Found) -> String {
+        let who = match (found.place, found.role) {
+            (HitPlace::Call, _) => found.tool.as_deref().unwrap_or("call"),
+            (HitPlace::Result, _) => "result",
+            (HitPlace::Thinking, _) => "thinking",
+            (HitPlace::Text, Role::User) => "user",
+            (HitPlace::Text, Role::Assistant) => "assistant",
+            (HitPlace::Text, Role::System) => "system",
+        };
+        let line = found.line.map(|line| line.to_string()).unwrap_or_default();
+        let time = found.time.as_deref().unwrap_or_default();
+        let time = match time.parse() {
+            Ok(moment) => to_the_minute(moment, &self.zone),
+            Err(_) => time.to_owned(),
+        };
+        let (time, who) = (terminal_safe_line(&time), terminal_safe_line(who));
+        let head = self.styled("2", &format!("{line:>7}  {time:16}  {who:10} "));
+        let lines = |text: &str| {
+            text.split('\n')
+                .map(safe_part)
+                .collect::<Vec<_>>()
+                .join("\n")
+        };
+        let text = format!(
+            "{}{}{}",
+            lines(&found.excerpt.before),
+            self.styled("1;31", &safe_part(&found.excerpt.matched)),
+            lines(&found.excerpt.after)
+        );
+        if found.excerpt.has_lines {
+            let text = text.replace('\n', "\n    ");
+            return format!("{head}\n    {text}\n");
+        }
+        format!("{head} {}\n", text.replace('\n', " ").trim())
+    }
+
+    fn styled(&self, style: &str, text: &str) -> String {
+        if self.colored && !text.is_empty() {
+            format!("\u{1b}[{style}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+fn record(found: Found, about: AboutSession) -> SessionHitRecord {
+    SessionHitRecord {
+        session_id: about.session_id,
+        agent: about.agent,
+        path: about.path,
+        title: about.title,
+        resume: about.resume,
+        line: found.line,
+        role: found.role,
+        origin: found.origin,
+        subagent: found.thread == Thread::Subagent,
+        place: found.place,
+        snippet: found.excerpt.text(),
+        matched: found.excerpt.matched,
+        matches: found.matches,
+        uuid: found.uuid,
+        timestamp: found.time,
+        tool: found.tool,
+    }
+}
+
+/// A terminal-safe part of a line, in which blanks at either end become one blank.
+fn safe_part(text: &str) -> String {
+    let blank = |is_there: bool| if is_there { " " } else { "" };
+    let inner = terminal_safe_line(text);
+    if inner.is_empty() {
+        return blank(text.contains(char::is_whitespace)).to_owned();
+    }
+    let starts = blank(text.starts_with(char::is_whitespace));
+    let ends = blank(text.ends_with(char::is_whitespace));
+    format!("{starts}{inner}{ends}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_lines_keep_the_blanks_between_them() {
+        let rows = [
+            ("a b", "a b"),
+            ("\n a", " a"),
+            ("a\t", "a "),
+            (" \n", " "),
+            ("", ""),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(safe_part(text), expected, "{text:?}");
+        }
+        assert_eq!(safe_part("\u{1b}[31mx"), "x");
+    }
+}

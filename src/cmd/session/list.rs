@@ -1,0 +1,171 @@
+//! `session list`: which sessions there are.
+
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::Args;
+use jiff::Timestamp;
+
+use crate::cmd::command::Run;
+use crate::cmd::inputs::InputErrors;
+use crate::cmd::output::{self, Form, FormArguments};
+use crate::cmd::progress::ProgressLine;
+use crate::cmd::session::source::{FilterArguments, SourceArguments, about};
+use crate::cmd::session::table::{TableLook, session_table};
+use crate::cmd::{Globals, Outcome, UsageError};
+use crate::io::{Clock, Io};
+use crate::jsonl::{Writer, append_record};
+use crate::records::{SessionErrorRecord, SessionRecord};
+use crate::session::{Depth, Listed, Listing, SessionError, ids_in, list, list_as_text};
+
+/// List sessions, most recently active first
+///
+/// Prints a table on a terminal, with dimmed titles where no person gave one; otherwise one record per
+/// session. The beginning of an id in the table names the session in every command. Only the ends of
+/// files are read, and as much as it takes to find a title, unless `--counts` is given. `--title`,
+/// `--branch`, `--model` and `--project` ignore case.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session list
+  turnpipe session list -n 5 --since yesterday
+  turnpipe session list --project demo --resume
+  turnpipe session list --cwd . --counts --json")]
+pub(crate) struct SessionListArguments {
+    #[command(flatten)]
+    source: SourceArguments,
+    #[command(flatten)]
+    filter: FilterArguments,
+    /// Print at most N sessions
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<NonZeroUsize>,
+    /// Count messages, calls, tokens and money, which takes reading whole files. Subagents are left
+    /// out; `session stats` counts them
+    #[arg(long)]
+    counts: bool,
+    /// Show the command that resumes each session, for use in its directory; tables of 200 columns and
+    /// more, and records, always do
+    #[arg(long)]
+    resume: bool,
+    #[command(flatten)]
+    form: FormArguments,
+}
+
+impl Run for SessionListArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let mut listing = self.listing(io.clock.as_ref());
+        if self.counts {
+            let prices = globals.config(&io.environment)?.prices(None);
+            listing.prices = Some(prices.map_err(UsageError::reason)?);
+        }
+        let mut errors = InputErrors::new(&io.messages);
+        self.source.check_roots(&mut errors);
+        match self.form.form(io.terminal) {
+            Form::Text => {
+                let candidates = self.source.candidates(&io.environment);
+                let progress = reading(candidates.len(), &mut listing, globals, io);
+                let (listed, failed) = list(&candidates, &listing);
+                for (path, error) in &failed {
+                    io.messages.note(&format!("{}: {error}", path.display()));
+                }
+                drop(progress);
+                if listed.is_empty() {
+                    let files = candidates.len();
+                    self.source.note_none(files, globals, io);
+                    return Ok(errors.outcome(Outcome::Done));
+                }
+                let look = TableLook {
+                    columns: io.terminal.columns,
+                    now: io.clock.now(),
+                    resume: self.resume,
+                    other_ids: candidates
+                        .iter()
+                        .flat_map(|file| ids_in(&file.path))
+                        .collect(),
+                    zone: io.clock.time_zone(),
+                    colored: globals.colors_output(io),
+                };
+                output::page(&session_table(&listed, &look), globals, io)?;
+            }
+            Form::Jsonl => self.print_records(listing, globals, io)?,
+        }
+        Ok(errors.outcome(Outcome::Done))
+    }
+}
+
+impl SessionListArguments {
+    fn print_records(
+        &self,
+        mut listing: Listing,
+        globals: &Globals,
+        io: &mut Io,
+    ) -> anyhow::Result<()> {
+        let filter = &listing.filter;
+        if filter.limit.is_some() || filter.since.is_some() {
+            let candidates = self.source.candidates(&io.environment);
+            let progress = reading(candidates.len(), &mut listing, globals, io);
+            let (listed, failed) = list(&candidates, &listing);
+            drop(progress);
+            let mut writer = output::record_writer(io)?;
+            for session in listed {
+                writer.record(&record(*session))?;
+            }
+            return finish(writer, failed);
+        }
+        let write = |session, text: &mut Vec<u8>| append_record(text, &record(session));
+        let files = self.source.files(&io.environment);
+        let progress = reading(files.len(), &mut listing, globals, io);
+        let (texts, failed) = list_as_text(&files, &listing, &write)?;
+        drop(progress);
+        let mut writer = output::record_writer(io)?;
+        for text in texts.iter() {
+            writer.echo(text)?;
+        }
+        finish(writer, failed)
+    }
+
+    fn listing(&self, clock: &dyn Clock) -> Listing {
+        let depth = if self.counts {
+            Depth::Whole
+        } else {
+            Depth::Ends
+        };
+        let mut listing = self.source.listing(depth);
+        self.filter.apply(&mut listing.filter, clock);
+        listing.filter.limit = self.limit;
+        listing
+    }
+}
+
+/// Shows how many of so many files are read.
+fn reading(count: usize, listing: &mut Listing, globals: &Globals, io: &mut Io) -> ProgressLine {
+    let progress = ProgressLine::of_sessions("reading", count, globals.quiet, io);
+    listing.examined = progress.done();
+    progress
+}
+
+/// Lists the files that could not be read.
+fn finish(
+    mut writer: Writer<impl Write>,
+    failed: Vec<(PathBuf, SessionError)>,
+) -> anyhow::Result<()> {
+    for (path, error) in failed {
+        writer.record(&SessionErrorRecord {
+            path: path.display().to_string(),
+            error: error.to_string(),
+        })?;
+    }
+    Ok(writer.flush()?)
+}
+
+fn record(session: Listed) -> SessionRecord {
+    let time = |time: Option<Timestamp>| time.map(|time| time.to_string());
+    SessionRecord {
+        started: time(session.facts.started),
+        last_activity: time(session.facts.last_activity),
+        about: about(session.path, session.agent, session.facts),
+        size: session.size,
+        subagents: session.subagents,
+        counts: session.counts,
+    }
+}

@@ -1,0 +1,294 @@
+//! Sessions as they are named: by a file, an id or its beginning, a title, `latest`, or a list on
+//! standard input.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use tempfile::TempPath;
+
+use crate::cmd::UsageError;
+use crate::cmd::inputs::take_stdin;
+use crate::cmd::session::source::SourceArguments;
+use crate::io::{Environment, Input, Io, Messages};
+use crate::session::{Depth, Facts, Filter, FindError, Listing, Root, Session, discover, find};
+
+/// How many forks of forks are followed.
+const MOST_ANCESTORS: usize = 16;
+
+impl SourceArguments {
+    /// The sessions of these names. `-` reads standard input: records of `session list`, or one
+    /// session file.
+    ///
+    /// # Errors
+    /// Standard input cannot be read. A session that is not found is an element of the list.
+    pub(crate) fn named(&self, names: &[String], io: &mut Io) -> anyhow::Result<Vec<NamedSession>> {
+        let mut sessions = Vec::new();
+        for name in names {
+            if name != "-" {
+                sessions.push(NamedSession::new(name, self.find(name, io)));
+                continue;
+            }
+            match read_stdin(io)? {
+                StandardInput::List(listed) => sessions.extend(listed),
+                StandardInput::Conversation(input) => {
+                    sessions.push(NamedSession::stored("-".to_owned(), input)?);
+                }
+            }
+        }
+        Ok(sessions)
+    }
+
+    /// The same sessions, only to be read.
+    ///
+    /// # Errors
+    /// Standard input or a pipe cannot be read.
+    pub(crate) fn named_for_reading(
+        &self,
+        names: &[String],
+        io: &mut Io,
+    ) -> anyhow::Result<Vec<NamedSession>> {
+        let sessions = self.named(names, io)?.into_iter();
+        sessions.map(NamedSession::for_reading).collect()
+    }
+
+    /// The one session of this name.
+    ///
+    /// # Errors
+    /// There is none or more than one, or standard input cannot be read.
+    pub(crate) fn one(&self, name: &str, io: &mut Io) -> anyhow::Result<NamedSession> {
+        let mut sessions = self.named(&[name.to_owned()], io)?;
+        match sessions.pop() {
+            Some(session) if sessions.is_empty() => Ok(session),
+            _ => Err(UsageError::new(format!("{name}: does not name exactly one session")).into()),
+        }
+    }
+
+    /// The sessions that this one continues, the oldest first. A message names one that is not found.
+    pub(crate) fn ancestors(
+        &self,
+        session: &Session,
+        facts: &Facts,
+        environment: &Environment,
+        messages: &Messages,
+    ) -> Vec<Session> {
+        let mut ancestors = Vec::new();
+        let mut history = facts.history.clone();
+        let mut beside = session.file.path.clone();
+        while let Some(base) = history.take()
+            && ancestors.len() < MOST_ANCESTORS
+        {
+            let mut candidates = self.candidates(environment);
+            candidates.extend(discover(&[Root {
+                agent: None,
+                path: beside.parent().unwrap_or(Path::new(".")).to_owned(),
+            }]));
+            candidates.dedup_by(|one, other| one.path == other.path);
+            let listing = Listing {
+                filter: Filter::default(),
+                ..self.listing(Depth::Ends)
+            };
+            let found = candidates.iter().find_map(|candidate| {
+                find(&base.session_id, std::slice::from_ref(candidate), &listing).ok()
+            });
+            let opened = found.and_then(|path| Session::open(&path).ok());
+            let Some(parent) = opened.map(|parent| parent.up_to(base.end)) else {
+                messages.note(&format!(
+                    "{}: continues session {}, which is not found",
+                    session.file.path.display(),
+                    base.session_id
+                ));
+                break;
+            };
+            beside.clone_from(&parent.file.path);
+            history = parent
+                .summary(self.mapping())
+                .ok()
+                .and_then(|facts| facts.history);
+            ancestors.push(parent);
+        }
+        ancestors.reverse();
+        ancestors
+    }
+
+    fn find(&self, name: &str, io: &Io) -> Result<PathBuf, UsageError> {
+        let is_file = fs::metadata(name).is_ok_and(|metadata| !metadata.is_dir());
+        if is_file || name.contains('/') {
+            return Ok(name.into());
+        }
+        find(
+            name,
+            &self.candidates(&io.environment),
+            &self.listing(Depth::Ends),
+        )
+        .map_err(|error| {
+            let hint = match error {
+                FindError::Nothing => "`turnpipe session list` shows what there is",
+                FindError::Several(_) => "give more of the id, or the path of the file",
+            };
+            UsageError::reason(error).with_hint(hint)
+        })
+    }
+}
+
+/// A session that was named by an argument or by a list on standard input.
+pub(crate) struct NamedSession {
+    /// How it was named.
+    pub(crate) name: String,
+    path: Result<PathBuf, UsageError>,
+    /// A list on standard input names it.
+    pub(crate) is_listed: bool,
+    /// A copy of standard input, or of a pipe.
+    temporary: Option<TempPath>,
+}
+
+impl NamedSession {
+    fn new(name: &str, path: Result<PathBuf, UsageError>) -> Self {
+        Self {
+            name: name.to_owned(),
+            path,
+            is_listed: false,
+            temporary: None,
+        }
+    }
+
+    fn listed(path: &str, found: Result<PathBuf, UsageError>) -> Self {
+        Self {
+            is_listed: true,
+            ..Self::new(path, found)
+        }
+    }
+
+    /// The same session, only to be read: a link is followed, and a pipe is read to its end.
+    ///
+    /// # Errors
+    /// The pipe cannot be read.
+    pub(crate) fn for_reading(mut self) -> anyhow::Result<Self> {
+        let Ok(path) = &mut self.path else {
+            return Ok(self);
+        };
+        let kind = fs::metadata(&*path).map(|metadata| metadata.file_type());
+        if kind.is_ok_and(|kind| kind.is_fifo()) {
+            let pipe = File::open(path).with_context(|| format!("cannot read {}", self.name))?;
+            return Self::stored(self.name, pipe);
+        }
+        if path.is_symlink()
+            && let Ok(target) = fs::canonicalize(&*path)
+        {
+            *path = target;
+        }
+        Ok(self)
+    }
+
+    /// A session file that comes on a pipe. It has to be read from both ends, so it is copied.
+    fn stored(name: String, mut input: impl Read) -> anyhow::Result<Self> {
+        let mut file = tempfile::NamedTempFile::new().context("cannot store the input")?;
+        std::io::copy(&mut input, &mut file).context("cannot store the input")?;
+        let copy = file.into_temp_path();
+        Ok(Self {
+            name,
+            path: Ok(copy.to_path_buf()),
+            is_listed: false,
+            temporary: Some(copy),
+        })
+    }
+
+    /// The file, which may not be there.
+    ///
+    /// # Errors
+    /// No session has that name.
+    pub(crate) fn path(&self) -> Result<&Path, UsageError> {
+        self.path.as_deref().map_err(Clone::clone)
+    }
+
+    /// The file that stays, and that may be written to.
+    ///
+    /// # Errors
+    /// There is no such session, or it came on standard input.
+    pub(crate) fn lasting_path(&self) -> Result<&Path, UsageError> {
+        match self.temporary {
+            None => self.path(),
+            Some(_) => Err(UsageError::new("standard input has no path")),
+        }
+    }
+
+    /// Whether `path` is a copy of what came on a pipe.
+    pub(crate) fn is_copy(&self, path: &Path) -> bool {
+        self.temporary.as_deref() == Some(path)
+    }
+
+    /// The session, opened.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be read.
+    pub(crate) fn open(&self) -> Result<Session, UsageError> {
+        let mut session = Session::open(self.path()?).map_err(UsageError::reason)?;
+        if self.temporary.is_some() {
+            session.file.path = PathBuf::from(&self.name);
+        }
+        Ok(session)
+    }
+
+    /// An error with the session's name in front.
+    pub(crate) fn named(&self, error: &UsageError) -> UsageError {
+        error.about(&self.name)
+    }
+}
+
+/// What stands on standard input.
+pub(crate) enum StandardInput {
+    /// Records of `session list`; nothing if it is empty.
+    List(Vec<NamedSession>),
+    /// One conversation.
+    Conversation(BufReader<Input>),
+}
+
+/// A record that names a session.
+#[derive(serde::Deserialize)]
+struct ListRecord {
+    r#type: String,
+    path: String,
+    error: Option<String>,
+}
+
+impl ListRecord {
+    fn of(line: &[u8]) -> Option<Self> {
+        let record: Self = serde_json::from_slice(line).ok()?;
+        let kinds = ["session", "session_error", "session_path"];
+        kinds.contains(&record.r#type.as_str()).then_some(record)
+    }
+}
+
+/// Reads standard input as a list if one of its first lines is a record of one.
+///
+/// # Errors
+/// It is a terminal, or reading failed.
+pub(crate) fn read_stdin(io: &mut Io) -> anyhow::Result<StandardInput> {
+    let mut stdin = BufReader::new(take_stdin(io)?);
+    let start = stdin.fill_buf().context("cannot read standard input")?;
+    // The lines of a list are short.
+    let mut lines = start.split(|byte| *byte == b'\n');
+    if !start.is_empty() && !lines.any(|line| ListRecord::of(line).is_some()) {
+        return Ok(StandardInput::Conversation(stdin));
+    }
+    let mut sessions = Vec::new();
+    for line in stdin.lines() {
+        let line = line.context("cannot read standard input")?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let Some(record) = ListRecord::of(line.as_bytes()) else {
+            let error = UsageError::new("not a record of `session list`");
+            sessions.push(NamedSession::listed("", Err(error)));
+            continue;
+        };
+        let path = match record.error {
+            None => Ok(PathBuf::from(&record.path)),
+            Some(error) => Err(UsageError::new(error)),
+        };
+        sessions.push(NamedSession::listed(&record.path, path));
+    }
+    Ok(StandardInput::List(sessions))
+}

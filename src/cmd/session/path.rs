@@ -1,0 +1,90 @@
+//! `session path`: where a session is.
+
+use clap::Args;
+
+use crate::cmd::command::Run;
+use crate::cmd::inputs::InputErrors;
+use crate::cmd::output::{self, Form};
+use crate::cmd::session::source::SourceArguments;
+use crate::cmd::{Globals, Outcome};
+use crate::io::Io;
+use crate::message::SessionId;
+use crate::records::SessionPathRecord;
+
+/// Print the files of sessions
+///
+/// Prints one path per line, or with `-o jsonl` records that also hold the title.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session path latest
+  turnpipe session path latest --json")]
+pub(crate) struct SessionPathArguments {
+    /// Sessions: paths, ids or their beginnings, titles, or `latest`
+    #[arg(required = true, value_name = "SESSION")]
+    sessions: Vec<String>,
+    #[command(flatten)]
+    source: SourceArguments,
+    /// What to print
+    #[arg(
+        short,
+        long,
+        value_enum,
+        default_value = "text",
+        hide_default_value = false,
+        value_name = "FORM"
+    )]
+    output: Form,
+    /// Print records, as with `-o jsonl`
+    #[arg(long, conflicts_with = "output")]
+    json: bool,
+}
+
+impl Run for SessionPathArguments {
+    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let form = if self.json { Form::Jsonl } else { self.output };
+        let mut errors = InputErrors::new(&io.messages);
+        let sessions = self.source.named(&self.sessions, io)?;
+        let mut writer = output::writer(form, io)?;
+        for named in &sessions {
+            let opened = named
+                .lasting_path()
+                .and_then(|path| Ok((path, named.open()?)));
+            let (path, session) = match opened {
+                Ok(opened) => opened,
+                Err(error) => {
+                    errors.record_session(named, form, &error, &mut writer)?;
+                    continue;
+                }
+            };
+            match form {
+                Form::Text => {
+                    use std::os::unix::ffi::OsStrExt;
+                    writer.echo(path.as_os_str().as_bytes())?;
+                    writer.echo(b"\n")?;
+                }
+                Form::Jsonl => {
+                    let mapping = self.source.mapping();
+                    let id = session
+                        .first_facts(mapping)
+                        .ok()
+                        .and_then(|facts| facts.session_id);
+                    let title = session.title(mapping).ok().flatten();
+                    let (title, source) = title
+                        .map(|title| (title.text, title.source.name().to_owned()))
+                        .unzip();
+                    writer.record(&SessionPathRecord {
+                        session_id: id.map(SessionId),
+                        agent: Some(session.agent().name().to_owned()),
+                        path: path.display().to_string(),
+                        title,
+                        title_source: source,
+                        resume: None,
+                        matches: None,
+                    })?;
+                }
+            }
+        }
+        writer.flush()?;
+        Ok(errors.outcome(Outcome::Done))
+    }
+}

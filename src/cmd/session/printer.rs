@@ -1,0 +1,192 @@
+//! Prints a dialog in one of its forms.
+
+use std::fmt::Write;
+
+use clap::ValueEnum;
+
+use crate::cmd::output::RecordWriter;
+use crate::jsonl::WriteError;
+use crate::message::Message;
+use crate::records::{About, AboutSession, SessionStartRecord, StartSubtype, to_record};
+use crate::side::builtin::{FinishedCall, label};
+use crate::text::terminal_safe_line;
+use crate::view::{
+    Density, Grouping, Html, Markdown, Outline, PageHead, Piece, PlainText, Selection, Style,
+    Subagent, Timeline, ToolGroup, markdown_head,
+};
+
+/// How a dialog is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DialogForm {
+    /// For a terminal
+    Text,
+    /// Markdown
+    #[value(alias = "markdown")]
+    Md,
+    /// Records, one JSON object per line
+    Jsonl,
+    /// A page for browsers
+    #[value(skip)]
+    Html,
+}
+
+/// How a dialog looks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Look {
+    pub(crate) form: DialogForm,
+    pub(crate) selection: Selection,
+    pub(crate) density: Density,
+    pub(crate) style: Style,
+}
+
+/// Prints messages in one of the forms.
+pub(crate) struct Printer {
+    pub(crate) look: Look,
+    outline: Outline,
+    /// Where the session began.
+    cwd: Option<String>,
+    /// The number of the message in its session, if they are counted.
+    pub(crate) number: u64,
+    timeline: Timeline,
+    /// The subagents that have pages.
+    pub(crate) subagents: Vec<Subagent>,
+    pub(crate) writer: RecordWriter,
+}
+
+impl Printer {
+    /// Prints to `writer`.
+    pub(crate) fn new(look: Look, grouping: Grouping, writer: RecordWriter) -> Self {
+        Self {
+            look,
+            outline: Outline::new(grouping),
+            cwd: None,
+            number: 0,
+            timeline: Timeline::default(),
+            subagents: Vec::new(),
+            writer,
+        }
+    }
+
+    /// What comes before the first message. Records hold no facts but those `about` the session, and
+    /// only pages for browsers have `links`: words, and the names of pages.
+    pub(crate) fn head(
+        &mut self,
+        about: &AboutSession,
+        facts: Vec<(&'static str, String)>,
+        links: Vec<(&'static str, String)>,
+    ) -> Result<(), WriteError> {
+        self.cwd.clone_from(&about.cwd);
+        let title = about.title.as_deref().or(about.first_prompt.as_deref());
+        let title = title.unwrap_or("Session");
+        match self.look.form {
+            DialogForm::Jsonl => self.writer.record(&SessionStartRecord {
+                subtype: StartSubtype::Only,
+                about: about.clone(),
+            }),
+            DialogForm::Md => {
+                let head = markdown_head(title, &facts);
+                self.writer.echo(head.as_bytes())
+            }
+            DialogForm::Text => {
+                let mut head = format!("{}\n", terminal_safe_line(title));
+                for (name, value) in facts {
+                    let value = terminal_safe_line(&value);
+                    let _ = writeln!(head, "  {name:9}  {value}");
+                }
+                head.push('\n');
+                self.writer.echo(head.as_bytes())
+            }
+            DialogForm::Html => {
+                let head = Html::default().head(&PageHead {
+                    title: title.to_owned(),
+                    facts,
+                    links,
+                });
+                self.writer.echo(head.as_bytes())
+            }
+        }
+    }
+
+    /// A whole message of the session or subagent `about`.
+    pub(crate) fn message(&mut self, message: Message, about: &About) -> Result<(), WriteError> {
+        let Some(message) = self.look.selection.apply(message) else {
+            return Ok(());
+        };
+        if self.look.form == DialogForm::Jsonl {
+            return self.writer.record(&to_record(message, about));
+        }
+        if about.cwd.is_some() {
+            self.cwd.clone_from(&about.cwd);
+        }
+        let pieces = self.outline.push(self.number, message);
+        self.pieces(pieces)
+    }
+
+    fn pieces(&mut self, mut pieces: Vec<Piece>) -> Result<(), WriteError> {
+        let Look {
+            density,
+            style,
+            selection: Selection { tools, .. },
+            ..
+        } = self.look;
+        let cwd = self.cwd.as_deref();
+        let subagents = self.subagents.as_slice();
+        let has_headings = density == Density::Compact || self.look.form == DialogForm::Html;
+        for piece in &mut pieces {
+            if let Piece::Tools(group) = piece
+                && has_headings
+            {
+                group.label = group.label.take().or_else(|| builtin_label(group, cwd));
+            }
+            let page = match self.look.form {
+                DialogForm::Md => Markdown {
+                    density,
+                    tools,
+                    cwd,
+                    subagents,
+                }
+                .piece(piece),
+                DialogForm::Html => {
+                    self.timeline.note(piece, cwd);
+                    Html { cwd, subagents }.piece(piece)
+                }
+                DialogForm::Text | DialogForm::Jsonl => PlainText {
+                    style,
+                    density,
+                    tools,
+                    cwd,
+                }
+                .piece(piece),
+            };
+            self.writer.echo(page.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// What comes after the last message.
+    pub(crate) fn finish(&mut self) -> Result<(), WriteError> {
+        let pieces = self.outline.finish();
+        self.pieces(pieces)?;
+        if self.look.form == DialogForm::Html {
+            let foot = Html::default().foot(&self.timeline);
+            self.writer.echo(foot.as_bytes())?;
+        }
+        self.writer.flush()
+    }
+}
+
+/// The label by rules of a group that has none; `None` if no call of it has a result.
+fn builtin_label(group: &ToolGroup, cwd: Option<&str>) -> Option<String> {
+    let answered = group.calls.iter();
+    let answered = answered.filter_map(|tool| Some((&tool.call, &tool.answer.as_ref()?.0)));
+    let texts: Vec<_> = answered
+        .map(|(call, result)| (call, result, result.text()))
+        .collect();
+    let calls = texts.iter().map(|(call, result, text)| FinishedCall {
+        name: &call.name,
+        input: &call.input,
+        text,
+        failed: result.failed,
+    });
+    Some(label(&calls.collect::<Vec<_>>(), cwd)).filter(|label| !label.is_empty())
+}

@@ -1,0 +1,77 @@
+//! `session rename`: gives a session a name that its own agent shows.
+
+use anyhow::Context;
+use clap::Args;
+
+use crate::cmd::command::Run;
+use crate::cmd::output::{self, Form, FormArguments};
+use crate::cmd::session::append::refused;
+use crate::cmd::session::source::SourceArguments;
+use crate::cmd::{Globals, Outcome, UsageError};
+use crate::io::Io;
+use crate::records::SessionRenamedRecord;
+use crate::session::durable::{FileSystems, Sync};
+use crate::session::record::{ForeignSession, Moment, SessionName};
+use crate::text::terminal_safe_line;
+
+/// Give a session a name
+///
+/// Appends the record that the session's own agent reads its name from: for Claude Code, Qwen
+/// Code and pi in the session file, for Codex in its index. Put `--` before a name that begins with a dash.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session rename latest 'Fix the parser'")]
+pub(crate) struct SessionRenameArguments {
+    /// The session: a path, an id or its beginning, a title, or `latest`
+    #[arg(value_name = "SESSION")]
+    session: String,
+    /// The name; control characters are removed, at most 200 characters
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// Write to network file systems too; make sure that no other machine writes to the file
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    source: SourceArguments,
+    #[command(flatten)]
+    form: FormArguments,
+}
+
+impl Run for SessionRenameArguments {
+    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let name =
+            SessionName::new(&self.name).map_err(|error| UsageError::new(error.to_string()))?;
+        let named = self.source.one(&self.session, io)?;
+        let path = named.lasting_path().map_err(|error| named.named(&error))?;
+        let session = named.open().map_err(|error| named.named(&error))?;
+        let facts = session
+            .summary(self.source.mapping())
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        let systems = if self.force {
+            FileSystems::Any
+        } else {
+            FileSystems::Local
+        };
+        let mut files = ForeignSession::new(&session, &facts, systems, Moment::of(io));
+        let Some(target) = files.rename(&name).map_err(refused)? else {
+            let agent = session.agent().name();
+            let problem = format!("{}: {agent} keeps no names of sessions", path.display());
+            return Err(UsageError::new(problem).into());
+        };
+        let session_id = files.session_id();
+        files.finish(Sync::Data).map_err(refused)?;
+        if self.form.form(io.terminal) == Form::Text {
+            let path = terminal_safe_line(&target.display().to_string());
+            output::print(io, &format!("{path}: {}\n", name.as_str()))?;
+            return Ok(Outcome::Done);
+        }
+        let mut writer = output::record_writer(io)?;
+        writer.record(&SessionRenamedRecord {
+            session_id,
+            title: name.as_str().to_owned(),
+            path: target.display().to_string(),
+        })?;
+        writer.flush()?;
+        Ok(Outcome::Done)
+    }
+}

@@ -1,0 +1,270 @@
+//! `session search`: where something was said.
+
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+
+use clap::{Args, ValueEnum};
+
+use crate::cmd::command::Run;
+use crate::cmd::inputs::InputErrors;
+use crate::cmd::output::{self, Form, FormArguments};
+use crate::cmd::progress::ProgressLine;
+use crate::cmd::session::hits::{Detail, HitPrinter};
+use crate::cmd::session::names::NamedSession;
+use crate::cmd::session::source::{FilterArguments, SourceArguments};
+use crate::cmd::{Globals, Outcome, UsageError};
+use crate::io::Io;
+use crate::jsonl::WriteError;
+use crate::message::Role;
+use crate::records::HitPlace;
+use crate::session::search::{
+    Case, PatternKind, PatternOptions, Query, SearchEvent, Words, search_all,
+};
+use crate::session::{Candidate, Depth, Root, discover};
+
+/// Find what was said in sessions
+///
+/// Searches the messages of all branches for a regular expression. It is matched against the text as
+/// it was said, not against its JSON. The most recently changed sessions come first. Prints a list on
+/// a terminal, otherwise one record for each matching part of a message. Exits with 1 if nothing
+/// matches.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session search -i parser
+  turnpipe session search -l -F parse_value --in all
+  turnpipe session search --role user --since 1w --json parser")]
+pub(crate) struct SessionSearchArguments {
+    /// The pattern to look for
+    #[arg(value_name = "PATTERN")]
+    pattern: String,
+    /// Search only these: paths, ids or their beginnings, titles, `latest`, or `-`
+    #[arg(value_name = "SESSION")]
+    sessions: Vec<String>,
+    #[command(flatten)]
+    source: SourceArguments,
+    #[command(flatten)]
+    filter: FilterArguments,
+    /// Take the pattern as plain text
+    #[arg(short = 'F', long)]
+    fixed_strings: bool,
+    /// Ignore case
+    #[arg(short, long)]
+    ignore_case: bool,
+    /// Match only whole words
+    #[arg(short, long)]
+    word: bool,
+    /// The parts of messages to look in [default: text]
+    #[arg(long = "in", value_enum, value_delimiter = ',', value_name = "PART")]
+    places: Vec<PlaceName>,
+    /// Only messages of these roles
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "WHO")]
+    role: Vec<Role>,
+    /// Print at most N matching parts of each session
+    #[arg(short, long, value_name = "N")]
+    max_count: Option<NonZeroUsize>,
+    /// Print at most N matching parts in all
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<NonZeroUsize>,
+    /// Print only the paths of the sessions that match
+    #[arg(short = 'l', long)]
+    files_with_matches: bool,
+    /// Print only how many parts of messages match in each session
+    #[arg(short, long, conflicts_with = "files_with_matches")]
+    count: bool,
+    /// Show N lines of the message before and after the match
+    #[arg(
+        short = 'C',
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        hide_default_value = true
+    )]
+    context: usize,
+    /// Accepted for older scripts: the exit status is always 1 if nothing was found
+    #[arg(long, hide = true)]
+    exit_status: bool,
+    #[command(flatten)]
+    form: FormArguments,
+}
+
+/// A part of a message, on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PlaceName {
+    /// What was said
+    Text,
+    /// What the model thought
+    Thinking,
+    /// The input of calls
+    Calls,
+    /// The results of calls
+    Results,
+    /// All of these
+    All,
+}
+
+impl Run for SessionSearchArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let query = self.query()?;
+        let mut listing = self.source.listing(Depth::Ends);
+        self.filter.apply(&mut listing.filter, io.clock.as_ref());
+        let mut errors = InputErrors::new(&io.messages);
+        let sessions = self.source.named_for_reading(&self.sessions, io)?;
+        let candidates = self.candidates(&sessions, &mut errors, io);
+        let form = self.form.form(io.terminal);
+        if form == Form::Text && candidates.is_empty() && sessions.is_empty() {
+            self.source.note_none(0, globals, io);
+            return Ok(errors.outcome(Outcome::AnswerIsNo));
+        }
+        // Nothing moves below a page.
+        let is_still = form == Form::Text && output::use_pager(globals, io);
+        let quiet = globals.quiet || is_still;
+        let progress = ProgressLine::of_sessions("searching", candidates.len(), quiet, io);
+        listing.examined = progress.done();
+        let writer = output::writer(form, io)?;
+        let detail = match (self.files_with_matches, self.count) {
+            (true, _) => Detail::Sessions,
+            (false, true) => Detail::Counts,
+            (false, false) => Detail::Hits,
+        };
+        let mut printer = HitPrinter {
+            writer,
+            form,
+            detail,
+            colored: globals.colors_output(io),
+            zone: io.clock.time_zone(),
+            about: None,
+            hits: 0,
+        };
+        let mut left = self.limit.map_or(usize::MAX, NonZeroUsize::get);
+        let mut any = false;
+        let mut failure: Option<WriteError> = None;
+        let messages = &io.messages;
+        search_all(&candidates, &listing, &query, &mut |event| {
+            let written = match event {
+                SearchEvent::Session(mut listed) => {
+                    if let Some(named) = sessions.iter().find(|named| named.is_copy(&listed.path)) {
+                        listed.path = named.name.clone().into();
+                    }
+                    printer.session(*listed)
+                }
+                SearchEvent::Found(found) => {
+                    any = true;
+                    left -= 1;
+                    printer.hit(*found)
+                }
+                SearchEvent::TooLong { path, lines } => {
+                    let path = path.display();
+                    messages.note(&format!("{path}: {lines} lines are too long to search"));
+                    Ok(())
+                }
+                SearchEvent::Failed { path, error } => {
+                    errors.report(path.display(), &UsageError::reason(error));
+                    Ok(())
+                }
+            };
+            failure = written.err();
+            if failure.is_some() || left == 0 {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+        if let Some(error) = failure {
+            return Err(error.into());
+        }
+        printer.finish()?;
+        drop(progress);
+        if !any && form == Form::Text && self.places.is_empty() && !globals.quiet {
+            let case = if self.ignore_case {
+                ""
+            } else {
+                "; `-i` ignores case"
+            };
+            let hint = format!("`--in all` also looks at thoughts, calls and results{case}");
+            io.messages.hint(&hint);
+        }
+        Ok(errors.outcome(if any {
+            Outcome::Done
+        } else {
+            Outcome::AnswerIsNo
+        }))
+    }
+}
+
+impl SessionSearchArguments {
+    fn query(&self) -> Result<Query, UsageError> {
+        let options = PatternOptions {
+            kind: if self.fixed_strings {
+                PatternKind::Fixed
+            } else {
+                PatternKind::Regex
+            },
+            case: if self.ignore_case {
+                Case::Ignored
+            } else {
+                Case::Exact
+            },
+            words: if self.word {
+                Words::Whole
+            } else {
+                Words::Parts
+            },
+        };
+        let mut query = Query::new(&self.pattern, options).map_err(|error| {
+            UsageError::new(format!("pattern {}: {error}", self.pattern))
+                .with_hint("`-F` takes the pattern as plain text")
+        })?;
+        if !self.places.is_empty() {
+            query.places = self.places.iter().flat_map(|name| name.places()).collect();
+        }
+        query.most = if self.files_with_matches {
+            Some(NonZeroUsize::MIN)
+        } else {
+            self.max_count
+        };
+        query.context = self.context;
+        query.roles.clone_from(&self.role);
+        Ok(query)
+    }
+
+    /// The files to search.
+    fn candidates(
+        &self,
+        sessions: &[NamedSession],
+        errors: &mut InputErrors,
+        io: &Io,
+    ) -> Vec<Candidate> {
+        if self.sessions.is_empty() {
+            self.source.check_roots(errors);
+            return self.source.candidates(&io.environment);
+        }
+        let mut candidates = Vec::new();
+        for named in sessions {
+            match named.open().and_then(|_| named.path()) {
+                Ok(path) => candidates.extend(discover(&[Root {
+                    agent: None,
+                    path: path.to_owned(),
+                }])),
+                Err(error) => errors.report(&named.name, &error),
+            }
+        }
+        candidates
+    }
+}
+
+impl PlaceName {
+    fn places(self) -> Vec<HitPlace> {
+        match self {
+            Self::Text => vec![HitPlace::Text],
+            Self::Thinking => vec![HitPlace::Thinking],
+            Self::Calls => vec![HitPlace::Call],
+            Self::Results => vec![HitPlace::Result],
+            Self::All => vec![
+                HitPlace::Text,
+                HitPlace::Thinking,
+                HitPlace::Call,
+                HitPlace::Result,
+            ],
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! `session show`: the dialog of a session.
+
+use std::fs::File;
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::Args;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::cmd::command::Run;
+use crate::cmd::session::cost_table::{cost_cell, shortened};
+use crate::cmd::session::printer::{DialogForm, Look, Printer};
+use crate::cmd::session::range::MessageRange;
+use crate::cmd::session::source::{SourceArguments, about};
+use crate::cmd::times::spelled;
+use crate::cmd::{Globals, Outcome, UsageError, output};
+use crate::io::{Io, TerminalFacts};
+use crate::jsonl::Writer;
+use crate::message::{Message, Origin, SessionId};
+use crate::records::{About, AboutSession, SessionCostRecord};
+use crate::session::{Detail, Facts, Prices, Scope, Session, Tally};
+use crate::view::{Density, Grouping, Injected, Selection, Thinking, ToolDetail};
+
+/// Show the dialog of a session
+///
+/// Shows the conversation without abandoned branches. As records it begins with a
+/// `system/session_start`, so that later stages of a pipeline take it for history and run nothing.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session show latest
+  turnpipe session show latest --range -5.. --tools full
+  turnpipe session show latest -o md > session.md
+  turnpipe session show latest --html session.html")]
+pub(crate) struct SessionShowArguments {
+    /// The session: a path, an id or its beginning, a title, or `latest`
+    #[arg(value_name = "SESSION")]
+    session: String,
+    #[command(flatten)]
+    source: SourceArguments,
+    /// What to print [default: text on a terminal, else jsonl]
+    #[arg(short, long, value_enum, value_name = "FORM")]
+    output: Option<DialogForm>,
+    /// Print records, as with `-o jsonl`
+    #[arg(long, conflicts_with_all = ["output", "html"])]
+    json: bool,
+    /// Write an HTML page to this file; the page loads nothing from elsewhere
+    #[arg(long, value_name = "FILE", conflicts_with = "output")]
+    html: Option<PathBuf>,
+    /// How much to show of tool calls and results [default: summary in text and Markdown, else full]
+    #[arg(long, value_enum, value_name = "HOW")]
+    tools: Option<ToolDetail>,
+    /// Show what the model thought (records always hold it, unless `--no-thinking`)
+    #[arg(long, overrides_with = "no_thinking")]
+    thinking: bool,
+    /// Leave out what the model thought
+    #[arg(long, overrides_with = "thinking")]
+    no_thinking: bool,
+    /// Show in full what the agent put into messages, e.g. reminders and the texts of skills; text and
+    /// Markdown have one line for each (records and pages always hold them)
+    #[arg(long)]
+    context: bool,
+    /// Only these messages, counted from 1: 3, 3..7, 3.., ..7, or -5.. for the last five
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    range: Option<MessageRange>,
+    /// Show abandoned branches too
+    #[arg(long, conflicts_with = "since_compact")]
+    all_branches: bool,
+    /// Show only what follows the last compaction
+    #[arg(long)]
+    since_compact: bool,
+    /// Put neighbouring tool calls under one heading
+    #[arg(long)]
+    compact: bool,
+}
+
+impl Run for SessionShowArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let named = self.source.one(&self.session, io)?.for_reading()?;
+        let session = named.open().map_err(|error| named.named(&error))?;
+        let path = session.file.path.clone();
+        let failed = |error: std::io::Error| UsageError::reason(error).about(path.display());
+        let facts = session.summary(self.source.mapping()).map_err(failed)?;
+        let about = about(path.clone(), session.agent(), facts.clone());
+        let form = self.form(io.terminal);
+        let known = match form {
+            DialogForm::Jsonl => Vec::new(),
+            DialogForm::Text | DialogForm::Md | DialogForm::Html => {
+                let prices = globals.config(&io.environment)?.prices(None);
+                let prices = prices.map_err(UsageError::reason)?;
+                known(&session, &about, &facts, &prices).map_err(failed)?
+            }
+        };
+        let scope = self.scope();
+        let mut parts = self
+            .source
+            .ancestors(&session, &facts, &io.environment, &io.messages);
+        parts.push(session);
+        let range = match self.range {
+            Some(range) if range.counts_from_the_end() => {
+                let mut total = 0;
+                for part in &parts {
+                    part.each_message(scope, &mut |message| {
+                        total += u64::from(is_shown(&message));
+                        ControlFlow::Continue(())
+                    })
+                    .map_err(failed)?;
+                }
+                Some(range.of(total))
+            }
+            range => range,
+        };
+        let look = Look {
+            form,
+            selection: self.selection(form),
+            density: if self.compact {
+                Density::Compact
+            } else {
+                Density::Full
+            },
+            style: globals.style(io),
+        };
+        let sink = match &self.html {
+            Some(page) => page_file(page)?,
+            None if form == DialogForm::Jsonl => output::record_sink(io)?,
+            None => {
+                output::use_pager(globals, io);
+                output::take_sink(io)?
+            }
+        };
+        let grouping = if self.compact {
+            Grouping::Merged
+        } else {
+            Grouping::Batches
+        };
+        let mut printer = Printer::new(look, grouping, Writer::new(sink));
+        printer.head(&about, known, Vec::new())?;
+        let left_out = print_messages(&parts, scope, range, about.session_id, &mut printer)?;
+        // Waits for the reader of a pager.
+        drop(printer);
+        if left_out > 0 && !globals.quiet {
+            io.messages.hint(&format!(
+                "{left_out} messages of other branches, or from before a compaction, are left out: \
+                 `--all-branches` shows them"
+            ));
+        }
+        Ok(Outcome::Done)
+    }
+}
+
+impl SessionShowArguments {
+    fn form(&self, terminal: TerminalFacts) -> DialogForm {
+        match self.output {
+            _ if self.html.is_some() => DialogForm::Html,
+            Some(form) => form,
+            None if terminal.stdout && !self.json => DialogForm::Text,
+            None => DialogForm::Jsonl,
+        }
+    }
+
+    fn scope(&self) -> Scope {
+        match (self.all_branches, self.since_compact) {
+            (true, _) => Scope::AllBranches,
+            (false, true) => Scope::SinceCompaction,
+            (false, false) => Scope::Live,
+        }
+    }
+
+    fn selection(&self, form: DialogForm) -> Selection {
+        let usual = match form {
+            DialogForm::Text | DialogForm::Md => ToolDetail::Summary,
+            DialogForm::Jsonl | DialogForm::Html => ToolDetail::Full,
+        };
+        let tools = self.tools.unwrap_or(usual);
+        let is_usual = matches!(form, DialogForm::Jsonl | DialogForm::Html) && !self.no_thinking;
+        let thinking = if self.thinking || is_usual {
+            Thinking::Shown
+        } else {
+            Thinking::Hidden
+        };
+        let is_folded = matches!(form, DialogForm::Text | DialogForm::Md) && !self.context;
+        let context = if is_folded {
+            Injected::Folded
+        } else {
+            Injected::Full
+        };
+        Selection {
+            tools,
+            thinking,
+            context,
+        }
+    }
+}
+
+/// Prints the messages of a session whose parts are in these files, and what comes after the last.
+/// Returns how many of other branches are left out.
+pub(crate) fn print_messages(
+    parts: &[Session],
+    scope: Scope,
+    range: Option<MessageRange>,
+    session_id: Option<SessionId>,
+    printer: &mut Printer,
+) -> anyhow::Result<u64> {
+    let about = About {
+        session_id,
+        ..About::default()
+    };
+    let mut failure = None;
+    let mut left_out = 0;
+    for part in parts {
+        let left_out_here = part.each_message(scope, &mut |message| {
+            if !is_shown(&message) {
+                return ControlFlow::Continue(());
+            }
+            printer.number += 1;
+            if let Some(range) = range {
+                if range.is_before(printer.number) {
+                    return ControlFlow::Continue(());
+                }
+                if range.is_behind(printer.number) {
+                    return ControlFlow::Break(());
+                }
+            }
+            match printer.message(message, &about) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    failure = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        });
+        left_out += left_out_here
+            .map_err(|error| UsageError::reason(error).about(part.file.path.display()))?;
+        if let Some(error) = failure {
+            return Err(error.into());
+        }
+    }
+    printer.finish()?;
+    Ok(left_out)
+}
+
+/// What a session cost, with its subagents.
+pub(crate) fn cost_of(session: &Session, prices: &Prices) -> std::io::Result<SessionCostRecord> {
+    let mut tally = Tally::within(Timestamp::MIN..Timestamp::MAX, Detail::Costs);
+    tally.add(session)?;
+    tally.price(prices);
+    Ok(tally.costs(&[], &TimeZone::UTC).pop().unwrap_or_default())
+}
+
+/// What people want to know before they read a session.
+pub(crate) fn known(
+    session: &Session,
+    about: &AboutSession,
+    facts: &Facts,
+    prices: &Prices,
+) -> std::io::Result<Vec<(&'static str, String)>> {
+    let cost = cost_of(session, prices)?;
+    let usage = &cost.usage;
+    let tokens = [
+        ("input", usage.input),
+        ("output", usage.output),
+        ("cache read", usage.cache_read),
+        ("cache write", usage.cache_write),
+    ];
+    let tokens = tokens.iter().filter(|(_, count)| *count > 0);
+    let tokens: Vec<String> = tokens
+        .map(|(name, count)| format!("{} {name}", shortened(*count)))
+        .collect();
+    let duration = facts.started.zip(facts.last_activity);
+    let has_tokens = !tokens.is_empty();
+    let known = [
+        (
+            "session",
+            about.session_id.as_ref().map(ToString::to_string),
+        ),
+        ("agent", Some(about.agent.clone())),
+        ("directory", about.cwd.clone()),
+        ("branch", about.git_branch.clone()),
+        ("model", about.model.clone()),
+        (
+            "duration",
+            duration.map(|(start, end)| spelled(end.duration_since(start))),
+        ),
+        ("tokens", has_tokens.then(|| tokens.join(", "))),
+        (
+            "cost",
+            has_tokens.then(|| cost_cell(usage, &cost.unpriced_models)),
+        ),
+        ("resume", about.resume.clone()),
+    ];
+    let known = known.into_iter();
+    let known = known.filter_map(|(name, value)| Some((name, value?)));
+    Ok(known.collect())
+}
+
+/// The file for a page.
+fn page_file(path: &Path) -> anyhow::Result<Box<dyn Write + Send>> {
+    let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(Box::new(file))
+}
+
+/// Readings of token meters are only for totals.
+fn is_shown(message: &Message) -> bool {
+    message.origin != Origin::Meter
+}

@@ -1,0 +1,308 @@
+//! `session stats`: what sessions cost.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use crate::cmd::command::Run;
+use crate::cmd::inputs::InputErrors;
+use crate::cmd::output::{self, Form, FormArguments};
+use crate::cmd::progress::ProgressLine;
+use crate::cmd::session::cost_table::{
+    CostRow, cost_cell, cost_table, dollars, fitted_table, with_separators,
+};
+use crate::cmd::session::source::SourceArguments;
+use crate::cmd::session::statusline::statusline;
+use crate::cmd::times::Moment;
+use crate::cmd::{Globals, Outcome, UsageError};
+use crate::io::Io;
+use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, SessionToolRecord};
+use crate::session::{Depth, Detail, Tally, subagents_beside};
+use crate::text::{counted, terminal_safe_line};
+
+/// Count tokens, money and calls by model, tool, day and purpose
+///
+/// Counts the named sessions, or all of them. Every branch of a session counts, because it was paid
+/// for. Money is what an agent recorded, else what the tokens cost by list prices, whatever a
+/// subscription covers. Tokens of a model without a price are not in the cost, which is then marked by
+/// a plus.
+///
+/// `--by tool` counts calls, and how much text their results brought into the conversation: what a
+/// reply costs is not the cost of one of its calls. A token is taken to be four bytes.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session stats
+  turnpipe session stats --since 1w --json
+  turnpipe session stats --by day,model --since 1w
+  turnpipe session stats --by project --json | jq -s 'sort_by(.usage.cost_usd) | .[-5:]'
+  turnpipe session stats --by tool --since yesterday
+  turnpipe session stats --since today --budget 20 || echo 'enough for today'
+  turnpipe session stats latest")]
+pub(crate) struct SessionStatsArguments {
+    /// Sessions: paths, ids or their beginnings, titles, or `latest`
+    #[arg(value_name = "SESSION")]
+    sessions: Vec<String>,
+    #[command(flatten)]
+    source: SourceArguments,
+    /// Only what was asked and answered at this time or later (RFC 3339, a date, `yesterday`,
+    /// or an age like 2d)
+    #[arg(long, value_name = "TIME")]
+    since: Option<Moment>,
+    /// Only what was asked and answered before this time
+    #[arg(long, alias = "before", value_name = "TIME")]
+    until: Option<Moment>,
+    /// One row for each day, model and so on, and in text their sum; separate several by commas
+    #[arg(long, value_enum, value_name = "DIMENSION", value_delimiter = ',')]
+    by: Vec<Dimension>,
+    /// The time zone of days, weeks and months, also of `--since` and `--until`, e.g. Europe/Berlin
+    /// [default: the system's zone]
+    #[arg(long, value_name = "ZONE", value_parser = zone)]
+    tz: Option<TimeZone>,
+    /// Prices that take precedence over the built-in ones; `data/prices.toml` in the source shows the
+    /// format
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
+    /// Print one line instead, and exit with 1 if more than this many US dollars were spent
+    #[arg(long, value_name = "AMOUNT", conflicts_with = "by", value_parser = amount)]
+    budget: Option<f64>,
+    /// Print a line for Claude Code's status line, whose input is read from standard input: the model,
+    /// what the session, the day and the running block of five hours cost, and how full the context is.
+    /// Only sessions of the last 24 hours are looked at
+    #[arg(long, conflicts_with_all = ["by", "budget", "since", "until", "sessions", "output", "json"])]
+    statusline: bool,
+    #[command(flatten)]
+    form: FormArguments,
+}
+
+fn amount(text: &str) -> Result<f64, &'static str> {
+    let amount = text.parse().ok();
+    amount
+        .filter(|amount: &f64| amount.is_finite() && *amount >= 0.0)
+        .ok_or("not an amount of US dollars, such as 20 or 2.50")
+}
+
+fn zone(name: &str) -> Result<TimeZone, &'static str> {
+    TimeZone::get(name).map_err(|_| "not a time zone, such as Europe/Berlin or UTC")
+}
+
+impl Run for SessionStatsArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let now = io.clock.now();
+        let form = self.form.form(io.terminal);
+        let zone = self.tz.unwrap_or_else(|| io.clock.time_zone());
+        let since = self.since.map(|since| since.time(now, &zone));
+        let until = self.until.map(|until| until.time(now, &zone));
+        let config = globals.config(&io.environment)?;
+        let prices = config.prices(self.prices.as_deref());
+        let prices = prices.map_err(UsageError::reason)?;
+        if self.statusline {
+            let line = statusline(self.source, &prices, &zone, io)?;
+            output::print(io, &line)?;
+            return Ok(Outcome::Done);
+        }
+        let is_about_tools = self.by.contains(&Dimension::Tool);
+        let detail = match (is_about_tools, self.by.is_empty() && self.budget.is_none()) {
+            (true, _) => Detail::Full,
+            (false, true) => Detail::Activity,
+            (false, false) => Detail::Costs,
+        };
+        let period = since.unwrap_or(Timestamp::MIN)..until.unwrap_or(Timestamp::MAX);
+        let mut tally = Tally::within(period, detail);
+        let mut errors = InputErrors::new(&io.messages);
+        let mut candidates = Vec::new();
+        if self.sessions.is_empty() {
+            self.source.check_roots(&mut errors);
+            candidates = self.source.candidates(&io.environment);
+            candidates.extend(subagents_beside(&candidates));
+        }
+        let named = self.source.named_for_reading(&self.sessions, io)?;
+        let count = candidates.len() + named.len();
+        if count == 0 && form == Form::Text && self.budget.is_none() {
+            self.source.note_none(count, globals, io);
+            return Ok(errors.outcome(Outcome::Done));
+        }
+        let progress = ProgressLine::of_sessions("reading", count, globals.quiet, io);
+        if self.sessions.is_empty() {
+            let mut listing = self.source.listing(Depth::Whole);
+            listing.filter.since = since;
+            listing.examined = progress.done();
+            for (path, error) in tally.add_all(&candidates, &listing) {
+                errors.report(path.display(), &UsageError::reason(error));
+            }
+        }
+        for named in named {
+            let session = named.open();
+            let added = session.and_then(|session| tally.add(&session).map_err(UsageError::reason));
+            if let Err(error) = added {
+                errors.report(&named.name, &error);
+            }
+            progress.advance();
+        }
+        tally.price(&prices);
+        drop(progress);
+        let all = tally.costs(&[], &zone).pop().unwrap_or_default();
+        if !all.unpriced_models.is_empty() && !is_about_tools && !globals.quiet {
+            let models: Vec<&str> = all.unpriced_models.iter().map(String::as_str).collect();
+            let models = terminal_safe_line(&models.join(", "));
+            io.messages.note(&format!(
+                "no price for {models}; the cost is without their tokens"
+            ));
+            io.messages.hint("`--prices FILE` adds prices");
+        }
+        let columns = io.terminal.columns;
+        if let Some(budget) = self.budget {
+            let page = |_: &[_]| {
+                let cost = cost_cell(&all.usage, &all.unpriced_models);
+                format!("{cost} of {}\n", dollars(budget))
+            };
+            print(form, std::slice::from_ref(&all), page, globals, io)?;
+            let outcome = match all.usage.cost {
+                Some(cost) if cost > budget => Outcome::AnswerIsNo,
+                _ => Outcome::Done,
+            };
+            return Ok(errors.outcome(outcome));
+        }
+        if is_about_tools {
+            let tools = tally.tools(&self.by, &zone);
+            let page = |tools: &[_]| tool_page(&self.by, tools, columns);
+            print(form, &tools, page, globals, io)?;
+        } else if self.by.is_empty() {
+            let stats = tally.finish(&zone);
+            print(
+                form,
+                &[stats],
+                |stats| page(&stats[0], columns),
+                globals,
+                io,
+            )?;
+        } else {
+            let costs = tally.costs(&self.by, &zone);
+            let page = |costs: &[_]| cost_page(&self.by, costs, &all, columns);
+            print(form, &costs, page, globals, io)?;
+        }
+        Ok(errors.outcome(Outcome::Done))
+    }
+}
+
+/// Prints records, or a page about them.
+fn print<Record: Serialize>(
+    form: Form,
+    records: &[Record],
+    page: impl FnOnce(&[Record]) -> String,
+    globals: &Globals,
+    io: &mut Io,
+) -> anyhow::Result<()> {
+    if form == Form::Text {
+        return output::page(&page(records), globals, io);
+    }
+    let mut writer = output::record_writer(io)?;
+    for record in records {
+        writer.record(record)?;
+    }
+    writer.flush()?;
+    Ok(())
+}
+
+fn heads(by: &[Dimension]) -> Vec<String> {
+    let heads = by.iter().filter_map(Dimension::to_possible_value);
+    heads.map(|head| head.get_name().to_uppercase()).collect()
+}
+
+/// A row for each of `tools`, and one for all of them.
+fn tool_page(by: &[Dimension], tools: &[SessionToolRecord], columns: Option<usize>) -> String {
+    let mut head = heads(by);
+    head.extend(["CALLS", "FAILED", "RESULTS", "BYTES", "~TOKENS"].map(str::to_owned));
+    let mut page = vec![head];
+    let mut sum = [0; 5];
+    for tool in tools {
+        let names = by.iter().filter_map(|dimension| tool.by.get(dimension));
+        let numbers = [
+            tool.calls,
+            tool.failed,
+            tool.results,
+            tool.result_bytes,
+            tool.result_tokens,
+        ];
+        for (sum, number) in sum.iter_mut().zip(numbers) {
+            *sum += number;
+        }
+        let names = names.map(|name| terminal_safe_line(name));
+        page.push(names.chain(numbers.map(with_separators)).collect());
+    }
+    let names = (0..by.len()).map(|place| if place == 0 { "TOTAL" } else { "" });
+    let names = names.map(str::to_owned);
+    page.push(names.chain(sum.map(with_separators)).collect());
+    fitted_table(page, by.len(), columns)
+}
+
+/// A row for each of `costs`, and one for `all`.
+fn cost_page(
+    by: &[Dimension],
+    costs: &[SessionCostRecord],
+    all: &SessionCostRecord,
+    columns: Option<usize>,
+) -> String {
+    let heads = heads(by);
+    let rows = costs.iter().chain([all]).map(|cost| {
+        let names = by.iter().enumerate().map(|(place, dimension)| {
+            let name = cost.by.get(dimension).map(String::as_str);
+            name.unwrap_or(if place == 0 { "TOTAL" } else { "" })
+        });
+        CostRow {
+            names: names.collect(),
+            counts: Vec::new(),
+            usage: &cost.usage,
+            unpriced_models: &cost.unpriced_models,
+        }
+    });
+    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    let bars = match by {
+        [Dimension::Day | Dimension::Week | Dimension::Month | Dimension::Block] => costs.len(),
+        _ => 0,
+    };
+    cost_table(&heads, &[], &rows.collect::<Vec<_>>(), bars, columns)
+}
+
+fn page(stats: &SessionStatsRecord, columns: Option<usize>) -> String {
+    let mut page = format!(
+        "{}, {}, {}, {}\n",
+        counted(stats.sessions, "session", "sessions"),
+        counted(stats.prompts, "prompt", "prompts"),
+        counted(stats.replies, "reply", "replies"),
+        cost_cell(&stats.usage, &stats.unpriced_models)
+    );
+    for (title, shares) in [
+        ("MODEL", &stats.by_model),
+        ("DAY", &stats.by_day),
+        ("ASKED BY", &stats.by_prompt_id),
+    ] {
+        if shares.is_empty() {
+            continue;
+        }
+        let rows = shares.iter().map(|share| CostRow {
+            names: vec![&share.name],
+            counts: vec![share.replies],
+            usage: &share.usage,
+            unpriced_models: &share.unpriced_models,
+        });
+        page.push('\n');
+        let rows: Vec<CostRow> = rows.collect();
+        let bars = if title == "DAY" { rows.len() } else { 0 };
+        page.push_str(&cost_table(&[title], &["REPLIES"], &rows, bars, columns));
+    }
+    if stats.by_tool.is_empty() {
+        return page;
+    }
+    let head = ["TOOL", "CALLS", "FAILED"].map(str::to_owned).to_vec();
+    let tools = stats.by_tool.iter().map(|tool| {
+        let counts = [tool.calls, tool.failed].map(|count| count.to_string());
+        [vec![terminal_safe_line(&tool.name)], counts.to_vec()].concat()
+    });
+    page.push('\n');
+    let tools = std::iter::once(head).chain(tools).collect();
+    page.push_str(&fitted_table(tools, 1, columns));
+    page
+}

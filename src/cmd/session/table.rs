@@ -1,0 +1,318 @@
+//! Sessions as a table for people.
+
+use std::borrow::Borrow;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::cmd::session::cost_table::{dollars, with_separators};
+use crate::cmd::table::aligned;
+use crate::cmd::times::{ago, to_the_minute};
+use crate::records::SessionCounts;
+use crate::session::{Listed, TitleSource};
+use crate::text::{byte_size, display_width, fitted, fitted_end, terminal_safe_line};
+
+/// How wide the title column may be.
+const TITLE_COLUMNS: usize = 60;
+
+/// The shortest beginning of an id that is shown.
+const ID_CHARACTERS: usize = 8;
+
+/// A table of this many columns has room for branches and models.
+const WIDE: usize = 160;
+
+/// A table of this many columns has room for the commands that resume sessions.
+const VERY_WIDE: usize = 200;
+
+/// Titles and directories together want this many columns. Until they have them, others give way, the
+/// first of these first.
+const LEAST_ROOM: usize = 20;
+const DISPENSABLE: [&str; 4] = ["SIZE", "AGENT", "CALLS", "MESSAGES"];
+
+/// With less room than this, the command that resumes a session goes on a line of its own.
+const ROOM_BEFORE_RESUME: usize = 40;
+
+/// How wide the columns of branches and models may be.
+const BRANCH_COLUMNS: usize = 20;
+
+/// How a table of sessions looks.
+pub(crate) struct TableLook {
+    /// How wide the terminal is, if it is one.
+    pub(crate) columns: Option<usize>,
+    /// Where the reader lives.
+    pub(crate) zone: TimeZone,
+    /// On a terminal times are told as from here.
+    pub(crate) now: Timestamp,
+    /// Whether the commands that resume sessions are shown, below each row if there is little room.
+    pub(crate) resume: bool,
+    /// Ids of sessions that are not in the table. The beginnings in it must not name them.
+    pub(crate) other_ids: Vec<String>,
+    /// Whether titles that no person gave are dimmed.
+    pub(crate) colored: bool,
+}
+
+/// A line for each session below a head, as wide as the terminal at most.
+pub(crate) fn session_table(sessions: &[impl Borrow<Listed>], look: &TableLook) -> String {
+    let has_room = |least| look.columns.is_some_and(|columns| columns >= least);
+    let has_counts = sessions
+        .iter()
+        .any(|session| session.borrow().counts.is_some());
+    let mut head = vec!["ID", "AGENT", "LAST ACTIVE", "SIZE"];
+    if has_counts {
+        head.extend(["MESSAGES", "CALLS", "COST"]);
+    }
+    if has_room(WIDE) {
+        head.extend(["BRANCH", "MODEL"]);
+    }
+    head.extend(["TITLE", "DIRECTORY"]);
+    if look.resume || has_room(VERY_WIDE) {
+        head.push("RESUME");
+    }
+    let ids = short_ids(sessions, &look.other_ids);
+    let listed = sessions.iter().zip(ids);
+    let mut rows: Vec<Vec<String>> = vec![head.iter().copied().map(str::to_owned).collect()];
+    rows.extend(listed.map(|(session, id)| {
+        let cells = head.iter();
+        cells
+            .map(|name| cell(name, session.borrow(), id, look))
+            .collect()
+    }));
+    let mut title = head.iter().take_while(|name| **name != "TITLE").count();
+    let mut below = Vec::new();
+    if let Some(columns) = look.columns {
+        if head.last() == Some(&"RESUME") && room(&rows, title, columns) < ROOM_BEFORE_RESUME {
+            below = rows.iter_mut().filter_map(Vec::pop).skip(1).collect();
+        }
+        for name in DISPENSABLE {
+            let given_up = rows[0].iter().position(|head| head == name);
+            if let Some(column) = given_up.filter(|_| room(&rows, title, columns) < LEAST_ROOM) {
+                for row in &mut rows {
+                    row.remove(column);
+                }
+                title -= 1;
+            }
+        }
+        fit(&mut rows, title, columns);
+    }
+    let mut rows = aligned(rows, head.len());
+    for (session, row) in sessions.iter().zip(rows.iter_mut().skip(1)) {
+        let given = session.borrow().facts.title.as_ref();
+        let is_chosen = given.is_some_and(|title| title.source == TitleSource::Manual);
+        if look.colored && !is_chosen {
+            let text = row[title].trim().to_owned();
+            row[title] = row[title].replace(&text, &format!("\u{1b}[2m{text}\u{1b}[0m"));
+        }
+    }
+    let mut page = String::new();
+    for (number, row) in rows.iter().enumerate() {
+        let command = number.checked_sub(1).and_then(|place| below.get(place));
+        let command = command.filter(|command| *command != "-");
+        let command = command.map(|command| format!("    {command}\n"));
+        page.extend([row.concat(), "\n".to_owned(), command.unwrap_or_default()]);
+    }
+    page
+}
+
+/// The beginnings of the ids, long enough to tell the sessions apart.
+fn short_ids<'a>(sessions: &'a [impl Borrow<Listed>], others: &'a [String]) -> Vec<&'a str> {
+    let of = |session| -> &str {
+        let session: &Listed = Borrow::borrow(session);
+        session.facts.session_id.as_deref().unwrap_or("-")
+    };
+    let others = others.iter().map(String::as_str);
+    let mut sorted: Vec<&str> = sessions.iter().map(of).chain(others).collect();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let shared = |one: &str, other: &str| {
+        let pairs = one.chars().zip(other.chars());
+        pairs.take_while(|(one, other)| one == other).count()
+    };
+    let short = |id: &'_ str| {
+        let place = sorted.partition_point(|other| *other < id);
+        let before = place.checked_sub(1).and_then(|before| sorted.get(before));
+        let neighbours = before.into_iter().chain(sorted.get(place + 1));
+        let longest = neighbours.map(|other| shared(id, other) + 1).max();
+        let length = longest.unwrap_or(0).max(ID_CHARACTERS);
+        id.char_indices()
+            .nth(length)
+            .map_or(id.len(), |(end, _)| end)
+    };
+    sessions.iter().map(of).map(|id| &id[..short(id)]).collect()
+}
+
+/// The cell below a head.
+fn cell(head: &str, session: &Listed, id: &str, look: &TableLook) -> String {
+    let facts = &session.facts;
+    let count = |number: fn(&SessionCounts) -> u64| {
+        let number = session.counts.as_ref().map(number);
+        number.map_or_else(|| "-".to_owned(), with_separators)
+    };
+    let text = |text: Option<&String>| terminal_safe_line(text.map_or("-", String::as_str));
+    match head {
+        "ID" => terminal_safe_line(id),
+        "AGENT" => session.agent.name().to_owned(),
+        "LAST ACTIVE" => match (facts.last_activity, look.columns) {
+            (Some(time), Some(_)) => ago(time, look.now, &look.zone),
+            (Some(time), None) => to_the_minute(time, &look.zone),
+            (None, _) => "-".to_owned(),
+        },
+        "SIZE" => byte_size(session.size),
+        "MESSAGES" => count(|counts| counts.messages),
+        "CALLS" => count(|counts| counts.calls),
+        "COST" => {
+            let usage = session
+                .counts
+                .map(|counts| counts.usage)
+                .unwrap_or_default();
+            match usage.cost {
+                Some(cost) => dollars(cost),
+                None if usage.total() > 0 => "?".to_owned(),
+                None => "-".to_owned(),
+            }
+        }
+        "BRANCH" => fitted(&text(facts.branch.as_ref()), BRANCH_COLUMNS),
+        "MODEL" => fitted(&text(facts.model.as_ref()), BRANCH_COLUMNS),
+        "TITLE" => {
+            let title = facts.title.as_ref().map(|title| &title.text);
+            fitted(&text(title.or(facts.first_prompt.as_ref())), TITLE_COLUMNS)
+        }
+        "RESUME" => {
+            let id = facts.session_id.as_deref();
+            let command = id.and_then(|id| session.agent.resume_command(id, &session.path));
+            text(command.as_ref())
+        }
+        _ => text(facts.first_cwd.as_ref()),
+    }
+}
+
+fn widest(rows: &[Vec<String>], column: usize) -> usize {
+    let cells = rows.iter().filter_map(|row| row.get(column));
+    cells.map(|cell| display_width(cell)).max().unwrap_or(0)
+}
+
+/// How much room the other columns leave for titles and, behind them, directories.
+fn room(rows: &[Vec<String>], title: usize, columns: usize) -> usize {
+    let all = 0..rows.first().map_or(0, Vec::len);
+    let others = all.filter(|column| ![title, title + 1].contains(column));
+    // Columns are two blanks apart.
+    let taken: usize = others.map(|column| widest(rows, column) + 2).sum();
+    columns.saturating_sub(taken + 2)
+}
+
+/// Cuts titles and directories so that the rows fit, as far as the other columns leave room.
+fn fit(rows: &mut [Vec<String>], title: usize, columns: usize) {
+    let room = room(rows, title, columns);
+    let width = widest(rows, title + 1).min(room / 3);
+    let width = widest(rows, title).min(room - width);
+    for (number, row) in rows.iter_mut().enumerate() {
+        row[title] = fitted(&row[title], width);
+        // The end of a directory tells most, but not that of its head.
+        let cut = if number == 0 { fitted } else { fitted_end };
+        row[title + 1] = cut(&row[title + 1], room - width);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::{Agent, Facts, Title};
+
+    fn session(title: &str, source: TitleSource) -> Listed {
+        Listed {
+            path: "/x".into(),
+            agent: Agent::Qwen,
+            size: 2048,
+            facts: Facts {
+                session_id: Some("0123456789".to_owned()),
+                title: Some(Title {
+                    text: title.to_owned(),
+                    source,
+                }),
+                last_activity: Some("2026-01-02T03:04:05Z".parse().unwrap()),
+                ..Facts::default()
+            },
+            counts: None,
+            subagents: 0,
+        }
+    }
+
+    fn look(columns: Option<usize>) -> TableLook {
+        TableLook {
+            columns,
+            zone: TimeZone::fixed(jiff::tz::offset(9)),
+            now: "2026-01-02T05:04:05Z".parse().unwrap(),
+            resume: false,
+            other_ids: Vec::new(),
+            colored: false,
+        }
+    }
+
+    #[test]
+    fn rows_fit_and_ids_are_unique() {
+        let mut sessions = vec![
+            session(&"Fix the parser ".repeat(9), TitleSource::Auto),
+            session(
+                "修复解析器修复解析器修复解析器修复解析器",
+                TitleSource::Auto,
+            ),
+            session("Same", TitleSource::Auto),
+        ];
+        let ids = ["01234567-89", "01234567-8a", "f0123456-89"];
+        for (session, id) in sessions.iter_mut().zip(ids) {
+            session.facts.session_id = Some(id.to_owned());
+            session.facts.first_cwd = Some("/home/somebody/projects/parser".to_owned());
+        }
+        for columns in [60, 80, 120] {
+            let page = session_table(&sessions, &look(Some(columns)));
+            let widths = page.lines().map(display_width);
+            assert!(widths.clone().all(|width| width <= columns), "{page}");
+            assert_eq!(widths.max(), Some(columns), "{page}");
+        }
+        let page = session_table(&sessions, &look(Some(80)));
+        let starts = page.lines().skip(1).map(|line| line.split(' ').next());
+        assert!(
+            starts.eq([Some(ids[0]), Some(ids[1]), Some("f0123456")]),
+            "{page}"
+        );
+        assert!(
+            page.lines()
+                .all(|line| line.ends_with("arser") || line.ends_with('Y'))
+        );
+    }
+
+    #[test]
+    fn beginnings_of_ids_name_no_other_session() {
+        let sessions = [session("Same", TitleSource::Auto)];
+        let mut look = look(None);
+        for (other, expected) in [("01234567ff", "012345678 "), ("0123456789", "01234567 ")] {
+            look.other_ids = vec![other.to_owned()];
+            let page = session_table(&sessions, &look);
+            let line = page.lines().nth(1).unwrap();
+            assert!(line.starts_with(expected), "{page}");
+        }
+    }
+
+    #[test]
+    fn columns_are_straight_and_titles_harmless() {
+        let sessions = [
+            session("Fix \u{1b}[31mit\u{1b}]0;x\u{7}", TitleSource::Manual),
+            session("修复解析器", TitleSource::Auto),
+        ];
+        let mut look = look(None);
+        let page = session_table(&sessions, &look);
+        let lines: Vec<&str> = page.lines().collect();
+        assert!(
+            lines[1].starts_with("01234567  qwen   2026-01-02 12:04"),
+            "{page}"
+        );
+        assert!(lines[1].contains("  Fix it  "), "{page}");
+        let ends = lines
+            .iter()
+            .map(|line| display_width(line.trim_end_matches(['-'])));
+        assert_eq!(ends.clone().skip(1).max(), ends.skip(1).min());
+        look.colored = true;
+        let page = session_table(&sessions, &look);
+        assert!(page.contains("\u{1b}[2m修复解析器\u{1b}[0m"));
+        assert!(!page.contains("\u{1b}[2mFix"));
+    }
+}

@@ -1,0 +1,356 @@
+//! `session tail`: the end of a session file, and what comes after it.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::cmd::command::Run;
+use crate::cmd::output::{self, Form, FormArguments};
+use crate::cmd::session::printer::{self, DialogForm, Look};
+use crate::cmd::session::source::SourceArguments;
+use crate::cmd::session::tail_follow::{
+    Ended, Followed, FollowedSession, Limits, Subagents, follow,
+};
+use crate::cmd::session::tail_printer::{Cursors, Joining, Lines, Printer, Reading};
+use crate::cmd::times::parse_span;
+use crate::cmd::{Globals, Outcome, UsageError};
+use crate::io::{Environment, Io};
+use crate::jsonl::{FixedFile, Mapping};
+use crate::message::{Message, SessionId};
+use crate::records::About;
+use crate::session::{
+    BackwardMessages, Follower, Format, Scope, Seen, Session, SessionError, SessionFile, Shape,
+    holds_only_lines, last_messages, open_safely, records_on, start_of_last,
+};
+use crate::view::{Density, Grouping, Injected, Selection, Thinking, ToolDetail};
+
+/// Show the end of a session file, whatever its size
+///
+/// Reads the file from its end. Prints messages: text on a terminal, records otherwise; with `--raw`
+/// the lines as they are. With `-f`, also prints what is appended, each record as soon as its line is
+/// complete. A file that is truncated, rewritten, replaced or deleted is read again from its start,
+/// after a `session_switch` record.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session tail latest
+  turnpipe session tail latest -n 20 -o text
+  turnpipe session tail latest --follow --until-idle 1s")]
+pub(crate) struct SessionTailArguments {
+    /// The session: a path, an id or its beginning, a title, or `latest`
+    #[arg(value_name = "SESSION")]
+    session: String,
+    #[command(flatten)]
+    source: SourceArguments,
+    /// Number of messages, or with --raw of records
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    lines: u64,
+    /// Print lines as they are in the file
+    #[arg(long)]
+    raw: bool,
+    /// Go on with what is appended
+    #[arg(short, long)]
+    follow: bool,
+    /// Also show sessions that begin or go on from now on
+    #[arg(long, requires = "follow")]
+    latest: bool,
+    /// Also show what subagents say from now on; their records name them
+    #[arg(long, requires = "follow", conflicts_with = "raw")]
+    subagents: bool,
+    /// Begin at this offset in bytes (from a cursor) instead of the last messages
+    #[arg(long, value_name = "OFFSET", conflicts_with = "lines")]
+    from: Option<u64>,
+    /// Write a cursor after each batch of records: where to continue reading
+    #[arg(long)]
+    cursor: bool,
+    /// Stop when nothing was appended for this long (e.g. 500ms, 30s, 5m)
+    #[arg(long, value_name = "TIME", requires = "follow", value_parser = parse_span)]
+    until_idle: Option<Duration>,
+    /// Stop after this long in any case
+    #[arg(long, value_name = "TIME", requires = "follow", value_parser = parse_span)]
+    timeout: Option<Duration>,
+    /// Exit with 1 if --timeout ended it
+    #[arg(long)]
+    exit_status: bool,
+    #[command(flatten)]
+    form: FormArguments,
+}
+
+impl Run for SessionTailArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let named = self.source.one(&self.session, io)?.for_reading()?;
+        let path = named.path().map_err(|error| named.named(&error))?;
+        let failed = |error: SessionError| UsageError::reason(error).about(&named.name);
+        let file = open_safely(path).map_err(failed)?;
+        // A session that has just begun is empty. Files of nothing but lines have no other form.
+        let has_only_lines = self.follow && file.size == 0
+            || self.raw && holds_only_lines(&file).map_err(|error| failed(error.into()))?;
+        let session = if has_only_lines {
+            Err(file)
+        } else {
+            match Session::of_file(file) {
+                Ok(session) => Ok(session),
+                Err(SessionError::Unknown) if self.raw => Err(open_safely(path).map_err(failed)?),
+                Err(error) => return Err(failed(error).into()),
+            }
+        };
+        if let Ok(session) = &session {
+            let is_read_once = !self.raw && !self.follow && self.from.is_none();
+            let has_ends = !session.is_document() && session.format().shape != Shape::Replay;
+            if is_read_once && !has_ends {
+                return self.whole(session, self.printer(globals, io)?);
+            }
+            if session.is_document() {
+                let error = UsageError::new("a file that is one JSON document cannot be followed")
+                    .with_hint("without `-f`, `--raw` and `--from` its last messages are shown");
+                return Err(error.about(path.display()).into());
+            }
+        }
+        let printer = self.printer(globals, io)?;
+        self.lines_of(session, printer, io)
+    }
+}
+
+impl SessionTailArguments {
+    /// The last messages of a session that must be read as a whole.
+    fn whole(&self, session: &Session, mut printer: Printer) -> anyhow::Result<Outcome> {
+        let wanted = usize::try_from(self.lines).unwrap_or(usize::MAX);
+        let mut last = std::collections::VecDeque::new();
+        session.each_message(Scope::Live, &mut |message| {
+            last.push_back(message);
+            if last.len() > wanted {
+                last.pop_front();
+            }
+            std::ops::ControlFlow::Continue(())
+        })?;
+        let mut lines = Lines::new(None, self.about(session)?);
+        printer.messages(&mut lines, last.into())?;
+        printer.cursor(&session.file.path, session.file.size, 0)?;
+        Ok(Outcome::Done)
+    }
+
+    fn printer(&self, globals: &Globals, io: &mut Io) -> anyhow::Result<Printer> {
+        // Raw lines and cursors are for programs.
+        let form = match self.form.form(io.terminal) {
+            Form::Text if !self.raw && !self.cursor => Form::Text,
+            _ => Form::Jsonl,
+        };
+        let (dialog_form, thinking, context) = match form {
+            Form::Text => (DialogForm::Text, Thinking::Hidden, Injected::Folded),
+            Form::Jsonl => (DialogForm::Jsonl, Thinking::Shown, Injected::Full),
+        };
+        let look = Look {
+            form: dialog_form,
+            selection: Selection {
+                tools: ToolDetail::Full,
+                thinking,
+                context,
+            },
+            density: Density::Folded,
+            style: globals.style(io),
+        };
+        // What is followed is shown as it comes.
+        let grouping = if self.follow {
+            Grouping::Apart
+        } else {
+            Grouping::Batches
+        };
+        let reading = if self.raw {
+            Reading::Raw
+        } else {
+            Reading::Messages
+        };
+        let cursors = if self.cursor {
+            Cursors::Printed
+        } else {
+            Cursors::Left
+        };
+        Ok(Printer {
+            reading,
+            cursors,
+            dialog: printer::Printer::new(look, grouping, output::writer(form, io)?),
+            speaker: None,
+        })
+    }
+
+    fn lines_of(
+        &self,
+        session: Result<Session, SessionFile>,
+        mut printer: Printer,
+        io: &Io,
+    ) -> anyhow::Result<Outcome> {
+        if let Ok(session) = &session
+            && let Some(said) = self.last_messages(session)?
+        {
+            let mut lines = Lines::new(Some(session.format()), self.about(session)?);
+            printer.messages(&mut lines, said)?;
+            return Ok(Outcome::Done);
+        }
+        let start = match (&session, self.from) {
+            (_, Some(offset)) => offset,
+            (Ok(session), None) => {
+                let mut bytes = session.bytes(self.source.mapping());
+                if self.raw {
+                    start_of_last(&mut bytes, self.lines, &mut records_on)?
+                } else {
+                    let mut messages = BackwardMessages::new(session.format());
+                    start_of_last(&mut bytes, self.lines, &mut |line| messages.count(line))?
+                }
+            }
+            (Err(file), None) => {
+                let mapping = self.source.mapping();
+                let mut bytes = FixedFile::new(&file.file, file.size, mapping);
+                start_of_last(&mut bytes, self.lines, &mut records_on)?
+            }
+        };
+        let (file, format, about) = match session {
+            Ok(session) => {
+                let about = self.about(&session)?;
+                let format = session.format();
+                (session.file, Some(format), about)
+            }
+            Err(file) => (file, None, About::default()),
+        };
+        let mut others = Others {
+            arguments: self,
+            sizes: HashMap::new(),
+            named: file.path.clone(),
+        };
+        if self.latest {
+            let known = self.source.candidates(&io.environment).into_iter();
+            others.sizes = known.map(|one| (one.path, Some(one.size))).collect();
+        }
+        let mut session = self.followed(file, start, format, about)?;
+        if !self.follow {
+            return print_to_end(&mut session.file, &mut printer);
+        }
+        let limits = Limits {
+            idle: self.until_idle,
+            all: self.timeout,
+        };
+        let mut find = || {
+            if self.latest {
+                others.find(&io.environment)
+            } else {
+                Vec::new()
+            }
+        };
+        let ended = follow(session, &mut printer, limits, &mut find, io)?;
+        Ok(match ended {
+            Ended::TimeUp if self.exit_status => Outcome::AnswerIsNo,
+            Ended::TimeUp | Ended::Idle | Ended::ReaderIsGone => Outcome::Done,
+        })
+    }
+
+    /// What records say about the session. Raw lines say nothing.
+    fn about(&self, session: &Session) -> anyhow::Result<About> {
+        if self.raw {
+            return Ok(About::default());
+        }
+        let facts = session.first_facts(self.source.mapping())?;
+        Ok(About {
+            session_id: facts.session_id.map(SessionId),
+            cwd: facts.cwd,
+            ..About::default()
+        })
+    }
+
+    /// The last messages, if nothing else is wanted and they are not large.
+    fn last_messages(&self, session: &Session) -> anyhow::Result<Option<Vec<Message>>> {
+        let is_more = self.raw || self.follow || self.cursor || self.from.is_some();
+        if is_more {
+            return Ok(None);
+        }
+        let mut bytes = session.bytes(self.source.mapping());
+        Ok(last_messages(&mut bytes, self.lines, session.format())?)
+    }
+
+    /// Follows a session from the offset `start`.
+    fn followed(
+        &self,
+        file: SessionFile,
+        start: u64,
+        format: Option<&'static Format>,
+        about: About,
+    ) -> std::io::Result<FollowedSession> {
+        let format_of_subagents = format.filter(|_| self.subagents);
+        Ok(FollowedSession {
+            subagents: format_of_subagents.map(|of| Subagents::of(&file.path, of.agent)),
+            file: Followed {
+                follower: Follower::new(file, start)?,
+                lines: Lines::new(format, about),
+            },
+        })
+    }
+}
+
+/// The sessions that are not followed yet.
+struct Others<'a> {
+    arguments: &'a SessionTailArguments,
+    /// How much of each file is not to be shown, in bytes; nothing for files that are followed.
+    sizes: HashMap<PathBuf, Option<u64>>,
+    /// The file that was followed first, as it was named.
+    named: PathBuf,
+}
+
+impl Others<'_> {
+    /// The sessions that have begun or gone on.
+    fn find(&mut self, environment: &Environment) -> Vec<FollowedSession> {
+        let mut found = Vec::new();
+        for candidate in self.arguments.source.candidates(environment) {
+            let known = self.sizes.get(&candidate.path).copied();
+            let Some(size) = known.unwrap_or(Some(0)) else {
+                continue;
+            };
+            if size == candidate.size {
+                continue;
+            }
+            if is_same_file(&candidate.path, &self.named) {
+                self.sizes.insert(candidate.path, None);
+            } else if let Some(session) = self.open(&candidate.path, size) {
+                self.sizes.insert(candidate.path, None);
+                found.push(session);
+            }
+        }
+        found
+    }
+
+    /// Follows the session in a file from the line that reaches beyond this size. A file that is
+    /// not a session yet may become one.
+    fn open(&self, path: &Path, size: u64) -> Option<FollowedSession> {
+        let session = Session::open(path).ok().filter(Session::is_appendable)?;
+        let about = self.arguments.about(&session).ok()?;
+        // A file that has become shorter is another one.
+        let size = if size <= session.file.size { size } else { 0 };
+        let mut bytes = FixedFile::new(&session.file.file, size, Mapping::Refused);
+        let is_whole = &mut |line: &[u8]| u64::from(line.ends_with(b"\n"));
+        let start = start_of_last(&mut bytes, 0, is_whole).ok()?;
+        let format = Some(session.format());
+        let followed = self.arguments.followed(session.file, start, format, about);
+        followed.ok()
+    }
+}
+
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let identity = |path| open_safely(path).ok().map(|file| file.identity);
+    one == other || identity(one).is_some_and(|one| Some(one) == identity(other))
+}
+
+/// Prints what is in the file; a last line without a newline too, if it is a whole record.
+fn print_to_end(followed: &mut Followed, printer: &mut Printer) -> anyhow::Result<Outcome> {
+    let Followed { follower, lines } = followed;
+    loop {
+        let path = follower.path().to_owned();
+        let seen = follower.look();
+        match seen.map_err(|error| UsageError::reason(error).about(path.display()))? {
+            Seen::Lines(new) => printer.lines(lines, &new, Joining::Joined)?,
+            Seen::Bytes => {}
+            Seen::Nothing | Seen::Switch(_) => break,
+        }
+    }
+    let rest = follower.take_rest();
+    printer.rest(lines, &rest)?;
+    printer.end(follower)?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,203 @@
+//! Prints the lines at the end of session files as they come.
+
+use std::path::Path;
+
+use crate::cmd::session::printer::{self, DialogForm};
+use crate::jsonl::WriteError;
+use crate::message::{Joiner, Message, SessionId};
+use crate::records::{
+    About, CursorSubtype, SessionCursorRecord, SessionSwitchRecord, SwitchReason, SwitchSubtype,
+    VersionOnly,
+};
+use crate::session::{Follower, Format, MessageLines};
+use crate::text::terminal_safe_line;
+
+/// Whether the records of one message are joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Joining {
+    /// Each is printed at once.
+    AtOnce,
+    /// They are joined into one.
+    Joined,
+}
+
+/// Whether cursors are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cursors {
+    /// After each batch of records.
+    Printed,
+    /// Not at all.
+    Left,
+}
+
+/// What is read of one file so far.
+pub(crate) struct Lines {
+    messages: MessageLines,
+    joiner: Joiner,
+    about: About,
+}
+
+impl Lines {
+    /// Lines of a file of this format; if it is not known yet, the first records decide.
+    pub(crate) fn new(format: Option<&'static Format>, about: About) -> Self {
+        Self {
+            messages: MessageLines::new(format),
+            joiner: Joiner::default(),
+            about,
+        }
+    }
+
+    /// The file starts over, perhaps as another session.
+    pub(crate) fn restart(&mut self) {
+        self.messages.restart();
+        if self.about.agent_id.is_none() {
+            self.about = About::default();
+        }
+    }
+}
+
+/// Whether lines are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// They are printed as they are in the file.
+    Raw,
+    /// The messages on them are printed.
+    Messages,
+}
+
+/// Prints the lines of the files that are followed.
+pub(crate) struct Printer {
+    pub(crate) reading: Reading,
+    pub(crate) cursors: Cursors,
+    pub(crate) dialog: printer::Printer,
+    /// The session and subagent of the last message.
+    pub(crate) speaker: Option<(Option<SessionId>, Option<String>)>,
+}
+
+impl Printer {
+    fn is_text(&self) -> bool {
+        self.dialog.look.form == DialogForm::Text
+    }
+
+    /// Prints whole lines.
+    pub(crate) fn lines(
+        &mut self,
+        of: &mut Lines,
+        lines: &[u8],
+        joining: Joining,
+    ) -> Result<(), WriteError> {
+        if self.reading == Reading::Raw {
+            return self.dialog.writer.echo(lines);
+        }
+        for line in lines.split_inclusive(|byte| *byte == b'\n') {
+            for message in of.messages.messages(line) {
+                match joining {
+                    Joining::AtOnce => self.message(message, &of.about)?,
+                    Joining::Joined => {
+                        if let Some(whole) = of.joiner.push(message) {
+                            self.message(whole, &of.about)?;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints messages that were read already.
+    pub(crate) fn messages(
+        &mut self,
+        of: &mut Lines,
+        said: Vec<Message>,
+    ) -> Result<(), WriteError> {
+        for message in said {
+            if let Some(whole) = of.joiner.push(message) {
+                self.message(whole, &of.about)?;
+            }
+        }
+        self.rest(of, &[])?;
+        self.dialog.finish()
+    }
+
+    fn message(&mut self, message: Message, about: &About) -> Result<(), WriteError> {
+        let speaker = Some((about.session_id.clone(), about.agent_id.clone()));
+        if self.is_text() && self.speaker != speaker {
+            let is_first = std::mem::replace(&mut self.speaker, speaker).is_none();
+            let name = match (&about.agent_id, &about.session_id) {
+                (Some(agent), _) => Some(format!("subagent {agent}")),
+                (None, Some(session)) if !is_first => Some(format!("session {session}")),
+                (None, _) => None,
+            };
+            if let Some(name) = name {
+                let line = format!("--- {}\n\n", terminal_safe_line(&name));
+                self.dialog.writer.echo(line.as_bytes())?;
+            }
+        }
+        self.dialog.message(message, about)
+    }
+
+    /// Prints a last line without a newline, if it is a whole record.
+    pub(crate) fn rest(&mut self, of: &mut Lines, rest: &[u8]) -> Result<(), WriteError> {
+        if !rest.is_empty() {
+            self.lines(of, rest, Joining::Joined)?;
+        }
+        match of.joiner.finish() {
+            Some(last) => self.message(last, &of.about),
+            None => Ok(()),
+        }
+    }
+
+    /// Says that what follows comes from another file, or from its start again.
+    pub(crate) fn switch(&mut self, reason: SwitchReason, path: &Path) -> Result<(), WriteError> {
+        let path = path.display().to_string();
+        if self.is_text() {
+            let path = terminal_safe_line(&path);
+            let line = match reason {
+                SwitchReason::Deleted => format!("--- {path} was deleted\n\n"),
+                SwitchReason::Truncated | SwitchReason::Rewritten | SwitchReason::Replaced => {
+                    format!("--- {path} starts again\n\n")
+                }
+                SwitchReason::Newer => format!("--- {path}\n\n"),
+            };
+            return self.dialog.writer.echo(line.as_bytes());
+        }
+        self.dialog.writer.record(&SessionSwitchRecord {
+            subtype: SwitchSubtype::Only,
+            reason,
+            path,
+            turnpipe: VersionOnly::default(),
+        })
+    }
+
+    /// Everything that is in the file was printed.
+    pub(crate) fn caught_up(&mut self, follower: &Follower) -> Result<(), WriteError> {
+        if self.dialog.writer.has_buffered() {
+            self.end(follower)?;
+        }
+        Ok(())
+    }
+
+    /// Nothing more is printed.
+    pub(crate) fn end(&mut self, follower: &Follower) -> Result<(), WriteError> {
+        self.cursor(follower.path(), follower.offset(), follower.pending())
+    }
+
+    /// Everything before `offset` was printed.
+    pub(crate) fn cursor(
+        &mut self,
+        path: &Path,
+        offset: u64,
+        pending: u64,
+    ) -> Result<(), WriteError> {
+        if self.cursors == Cursors::Printed {
+            self.dialog.writer.record(&SessionCursorRecord {
+                subtype: CursorSubtype::Only,
+                path: path.display().to_string(),
+                offset,
+                pending,
+                turnpipe: VersionOnly::default(),
+            })?;
+        }
+        self.dialog.finish()
+    }
+}

@@ -1,0 +1,65 @@
+//! What the commands that make labels, titles and recaps have in common.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::cmd::UsageError;
+use crate::cmd::model_arguments::ModelArguments;
+use crate::cmd::output::{self, FormArguments};
+use crate::flow::Cost;
+use crate::io::Io;
+use crate::records::SideExtension;
+
+/// Options of all commands that make labels, titles and recaps.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SideArguments {
+    /// Use the instructions in this file instead of the built-in ones
+    #[arg(long, value_name = "FILE")]
+    prompt_file: Option<PathBuf>,
+    /// Exit with 1 if there is no result
+    #[arg(long)]
+    pub(crate) exit_status: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArguments,
+    #[command(flatten)]
+    pub(crate) model: ModelArguments,
+}
+
+impl SideArguments {
+    /// The instructions for the model; `usual` are the built-in ones. `None` if they were only to
+    /// be printed.
+    ///
+    /// # Errors
+    /// The file cannot be read or is empty, or the output failed.
+    pub(crate) fn instructions(&self, usual: &str, io: &mut Io) -> anyhow::Result<Option<String>> {
+        let instructions = match &self.prompt_file {
+            None => usual.to_owned(),
+            Some(path) => read_prompt(path)
+                .map_err(|error| error.about(path.display()).about("--prompt-file"))?,
+        };
+        if self.model.print_prompt {
+            output::print(io, &instructions)?;
+            return Ok(None);
+        }
+        Ok(Some(instructions))
+    }
+}
+
+fn read_prompt(path: &Path) -> Result<String, UsageError> {
+    let text = std::fs::read_to_string(path).map_err(UsageError::reason)?;
+    if text.trim().is_empty() {
+        return Err(UsageError::new("is empty").with_hint("`--print-prompt` shows the usual one"));
+    }
+    Ok(text)
+}
+
+/// The part of a record that says which model made a text, and what it cost.
+pub(crate) fn extension(model: Option<String>, cost: Option<&Cost>) -> SideExtension {
+    SideExtension {
+        model_used: model.or_else(|| cost.map(|cost| cost.model.clone())),
+        prompt_id: cost.map(|cost| cost.prompt.0.to_owned()),
+        usage: cost.map(|cost| cost.usage),
+        ..SideExtension::default()
+    }
+}

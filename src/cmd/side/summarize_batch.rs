@@ -1,0 +1,279 @@
+//! `summarize-batch`: labels for finished batches of tool calls.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+
+use crate::cmd::command::Run;
+use crate::cmd::inputs::{
+    InputErrors, open_stream, report_foreign_stream, session_to_write, take_stdin,
+};
+use crate::cmd::model_arguments::{Occasion, StandIn, nothing_to_send};
+use crate::cmd::output::{self, Form};
+use crate::cmd::progress::ProgressLine;
+use crate::cmd::side::label_printer::{LabelPrinter, Printing};
+use crate::cmd::side::model_failures::ModelFailures;
+use crate::cmd::side::side_arguments::SideArguments;
+use crate::cmd::{Globals, Outcome, UsageError};
+use crate::flow::{LabelEnd, LabelMaker, LabelSink, Labels, Placing, Shortcuts, Source, Timing};
+use crate::io::{CancelToken, Io};
+use crate::jsonl::Prefilter;
+use crate::model::Pace;
+use crate::process::{EndSignal, report_end_signals};
+use crate::session::durable::{FileSystems, Sync};
+use crate::session::record::{
+    Moment, Ownership, SessionFacts, Transcript, ownership, side_file_path,
+};
+use crate::side::prompts;
+use crate::wire::{Decoder, Dialect, prefilter_needles};
+
+/// Needles of lines with text of the model and of labels, apart from those of lines about calls.
+const BESIDES_CALLS: [&str; 2] = ["\"text_delta\"", "\"tool_use_summary\""];
+
+/// How long a line may wait for a label, in milliseconds.
+const HOLD: &str = "5000";
+
+/// How many labels are made at once.
+const JOBS: &str = "4";
+
+/// Label finished batches of tool calls
+///
+/// Copies a stream of calls and results, and adds a record with a label for each batch: the calls
+/// of one assistant message, once they are answered. Labels are made while the stream goes on; a
+/// line waits for one for at most `--hold-ms`. Without a model the labels follow built-in rules.
+/// A batch without a label is not an error.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe summarize-batch --no-echo stream.jsonl
+  turnpipe run-tools < reply.jsonl | turnpipe summarize-batch -o text")]
+pub(crate) struct SummarizeBatchArguments {
+    /// Files to read instead of standard input; `-` is standard input
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// When labels go out
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    emit: EmitLabels,
+    /// How long to hold a line for a label before dropping the label, in milliseconds
+    #[arg(long, value_name = "MS", default_value = HOLD)]
+    hold_ms: u64,
+    /// How many labels to make at once
+    #[arg(short, long, value_name = "N", default_value = JOBS)]
+    jobs: std::num::NonZeroUsize,
+    /// Label a single call that reads or searches by the built-in rules instead of the model
+    #[arg(long)]
+    shortcuts: bool,
+    /// Do not copy the input
+    #[arg(long)]
+    no_echo: bool,
+    /// Also append the labels to `FILE.turnpipe.jsonl`, beside this session file
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Take from this agent's settings file whether labels are wanted
+    #[arg(long, value_name = "FILE")]
+    settings: Option<PathBuf>,
+    /// Read only this dialect, instead of detecting it line by line
+    #[arg(long, value_enum, value_name = "DIALECT")]
+    from: Option<Dialect>,
+    #[command(flatten)]
+    side: SideArguments,
+}
+
+/// When labels go out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum EmitLabels {
+    /// Before the content of the next message
+    #[default]
+    Turn,
+    /// As soon as they are ready; no line waits, and late labels are dropped
+    Ready,
+}
+
+impl Run for SummarizeBatchArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+        let Some(instructions) = self.side.instructions(prompts::LABEL, io)? else {
+            return Ok(Outcome::Done);
+        };
+        let stop = CancelToken::default();
+        let maker = self.maker(instructions, &stop, globals, io)?;
+        let form = self.side.form.form(io.terminal);
+        let recorder = self
+            .record
+            .as_deref()
+            .map(|path| recorder(path, io))
+            .transpose()?;
+        let progress = ProgressLine::of_input("labelling", &self.files, globals.quiet, io);
+        let mut errors = InputErrors::new(&io.messages);
+        let input = Box::new(progress.counting(self.input(&mut errors, io)?));
+        let timing = Timing {
+            placing: match self.emit {
+                EmitLabels::Turn => Placing::BeforeNextMessage(Duration::from_millis(self.hold_ms)),
+                EmitLabels::Ready => Placing::WhenReady,
+            },
+            jobs: self.jobs.get(),
+        };
+        let decoder = self.from.map_or_else(Decoder::detecting, Decoder::pinned);
+        let needles = prefilter_needles();
+        let needles: Vec<&str> = needles.iter().chain(&BESIDES_CALLS).copied().collect();
+        let printing = match (self.side.model.dry_run, form) {
+            (true, _) => Printing::Bodies,
+            (false, Form::Text) => Printing::Text {
+                dim: globals.colors_output(io),
+            },
+            (false, Form::Jsonl) if self.no_echo => Printing::OwnRecords,
+            (false, Form::Jsonl) => Printing::Everything,
+        };
+        let mut sink = LabelPrinter {
+            writer: match printing {
+                Printing::Text { .. } => output::writer(Form::Text, io)?,
+                _ => output::record_writer(io)?,
+            },
+            printing,
+            ids: Arc::clone(&io.ids),
+            messages: io.messages.clone(),
+            verbose: globals.verbose,
+            quiet: globals.quiet,
+            recorder,
+            failures: ModelFailures::new(&io.messages, globals.verbose),
+            labels: 0,
+        };
+        let Some(maker) = maker else {
+            // Labels are switched off, or there is nothing to make them.
+            return Ok(errors.outcome(copy(input, &mut sink)?));
+        };
+        let end = Labels::new(timing, &maker, decoder).run(
+            input,
+            Prefilter::new(&needles)?,
+            &mut sink,
+            |report| {
+                let _ = report_end_signals(report);
+            },
+        );
+        stop.cancel();
+        Ok(errors.outcome(self.finish(end, sink)?))
+    }
+}
+
+impl SummarizeBatchArguments {
+    fn finish(&self, end: LabelEnd, mut sink: LabelPrinter) -> anyhow::Result<Outcome> {
+        if let Some(recorder) = sink.recorder.take() {
+            recorder
+                .finish(Sync::Data)
+                .context("cannot record the labels")?;
+        }
+        if let LabelEnd::Copied(understanding) = end {
+            report_foreign_stream(understanding, sink.quiet, &sink.messages);
+        }
+        match end {
+            LabelEnd::Copied(_) => {
+                let outcome = if sink.labels == 0 && self.side.exit_status {
+                    Outcome::AnswerIsNo
+                } else {
+                    Outcome::Done
+                };
+                Ok(sink.failures.outcome(sink.labels, outcome))
+            }
+            LabelEnd::Ended(EndSignal::Interrupt) => Ok(Outcome::Interrupted),
+            LabelEnd::Ended(EndSignal::Terminate) => Ok(Outcome::Terminated),
+            LabelEnd::InputFailed(error) => Err(error).context("cannot read input"),
+            LabelEnd::OutputFailed(error) => Err(error.into()),
+        }
+    }
+
+    /// What makes the labels; nothing if they are not wanted.
+    fn maker(
+        &self,
+        instructions: String,
+        stop: &CancelToken,
+        globals: &Globals,
+        io: &Io,
+    ) -> Result<Option<LabelMaker>, UsageError> {
+        let gates = globals
+            .config(&io.environment)?
+            .side_gates(self.settings.as_deref())?;
+        if !gates.labels {
+            return Ok(None);
+        }
+        let arguments = &self.side.model;
+        let (occasion, stand_in) = (Occasion::Request, StandIn::Nobody);
+        let source = arguments.source(occasion, stand_in, Pace::default(), stop, globals, io)?;
+        Ok(match source {
+            Source::Nobody => None,
+            Source::Model(asker) if arguments.dry_run => Some(LabelMaker::Bodies {
+                provider: asker.provider,
+                instructions,
+            }),
+            Source::Rules if arguments.dry_run => return Err(nothing_to_send()),
+            Source::Rules => Some(LabelMaker::Rules),
+            Source::Model(asker) => Some(LabelMaker::Model {
+                asker,
+                instructions,
+                shortcuts: if self.shortcuts {
+                    Shortcuts::On
+                } else {
+                    Shortcuts::Off
+                },
+            }),
+        })
+    }
+
+    /// All inputs, one after the other.
+    fn input(
+        &self,
+        errors: &mut InputErrors,
+        io: &mut Io,
+    ) -> Result<Box<dyn Read + Send>, UsageError> {
+        if self.files.is_empty() {
+            return Ok(Box::new(take_stdin(io)?));
+        }
+        let mut all: Box<dyn Read + Send> = Box::new(io::empty());
+        for path in &self.files {
+            match open_stream(path, io) {
+                Ok(stream) => all = Box::new(all.chain(stream)),
+                Err(error) => errors.report(path.display(), &error),
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// The file beside the session that labels are appended to: whoever makes the session may be writing
+/// to its file at the same time.
+fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
+    let whose = ownership(path).map_err(|error| UsageError::reason(error).about(path.display()))?;
+    if whose == Ownership::AnotherAgent {
+        session_to_write(path)?;
+    }
+    let name = path.file_stem().unwrap_or_default();
+    let directory = std::env::current_dir().context("cannot find the working directory")?;
+    let facts = SessionFacts {
+        session_id: name.to_string_lossy().into_owned(),
+        directory: directory.display().to_string(),
+    };
+    Ok(Transcript::new(
+        side_file_path(path),
+        facts,
+        FileSystems::Local,
+        Moment::of(io),
+    ))
+}
+
+/// Copies the input and adds nothing.
+fn copy(mut input: Box<dyn Read + Send>, sink: &mut LabelPrinter) -> anyhow::Result<Outcome> {
+    let mut block = vec![0; 64 * 1024];
+    loop {
+        let read = match input.read(&mut block) {
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error).context("cannot read input"),
+        };
+        if read == 0 {
+            return Ok(Outcome::Done);
+        }
+        sink.bytes(&block[..read])?;
+        sink.flush()?;
+    }
+}

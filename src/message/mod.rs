@@ -1,0 +1,28 @@
+//! The domain types: messages with their blocks, token counts, ids and decisions.
+//!
+//! No type here knows the format of an API or of an agent.
+
+mod block;
+mod decision;
+mod ids;
+mod injected;
+mod join;
+#[expect(
+    clippy::module_inception,
+    reason = "the module is named for its main type"
+)]
+mod message;
+mod mode;
+mod pairs;
+mod usage;
+
+pub use block::{Block, Call, CallResult, Media, Part, Thought};
+pub use decision::{DecidedBy, Decision};
+pub use ids::{MessageId, SessionId, ToolUseId};
+pub use injected::{is_remark, split_typed, typed, without_injected};
+pub use join::Joiner;
+pub use message::{Message, Origin, Role, Thread};
+pub use mode::{BuiltinRule, Mode};
+pub use pairs::Pairs;
+pub use usage::Usage;
+pub(crate) use usage::to_the_millionth;

@@ -1,0 +1,66 @@
+//! The records turnpipe writes, as types: what a field holds is said here, when a record is
+//! written is not.
+//!
+//! Members stand in the order of the fields. A member that is not always there is left out, not
+//! `null`; within a major version records only gain members.
+
+mod catalogue;
+mod check;
+mod constant;
+mod doctor;
+mod extension;
+mod run;
+mod session;
+mod session_file;
+mod session_message;
+mod side;
+mod to_record;
+mod tool_result;
+mod turn;
+
+pub use catalogue::{record_names, schema};
+pub use check::{
+    CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord, CheckedPart,
+    TextKind, TextRejection,
+};
+pub(crate) use constant::{
+    AwaySummary, CursorSubtype, HookStoppedSubtype, InitSubtype, NoteSubtype, PermissionCheck,
+    RetrySubtype, ShellCheck, StartSubtype, SwitchSubtype, TextCheck, TurnEndSubtype,
+};
+pub use doctor::{Condition, DoctorRecord, Subject};
+pub use extension::{
+    HookReport, Lane, Outcome, Permission, Persisted, SandboxReport, ToolResultExtension, Verdict,
+    VerdictAccess, Version, VersionOnly,
+};
+pub use run::{
+    ContentReplacementRecord, ControlCancelRecord, ControlRequest, ControlRequestRecord,
+    ControlResponse, ControlResponseRecord, ExecutorRecord, HookStoppedRecord, PlanRecord,
+    PlannedCall, Replacement, StateCleanedRecord, ToolProgressRecord, TurnEndRecord,
+};
+pub use session::{
+    AboutSession, Dimension, SessionCostRecord, SessionCounts, SessionErrorRecord,
+    SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord, SessionStatsRecord,
+    SessionToolRecord, ToolShare, UsageShare,
+};
+pub use session_file::{
+    DamageKind, HitPlace, SessionCheckRecord, SessionCursorRecord, SessionDamageRecord,
+    SessionHitRecord, SessionSwitchRecord, SwitchReason,
+};
+pub use session_message::{
+    MessageRole, SessionMessageExtension, SessionMessageRecord, SessionNoteRecord, SpokenBlock,
+    SpokenImageSource, SpokenMessage, SpokenResult,
+};
+pub use side::{
+    AwaySummaryRecord, RecapRecord, SideExtension, TitleRecord, ToolUseSummaryRecord, UsageRecord,
+};
+pub use to_record::{About, DialogRecord, to_record};
+pub use tool_result::{
+    ImageSource, ResultBlock, ResultContent, ResultMessage, ToolResultBlock, ToolResultRecord,
+};
+pub use turn::{
+    ApiRetryRecord, StreamEventRecord, TurnInitExtension, TurnInitRecord, TurnResult,
+    TurnResultRecord,
+};
+
+#[cfg(test)]
+mod tests;

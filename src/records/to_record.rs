@@ -1,0 +1,156 @@
+//! The record of a message in a stream.
+
+use crate::message::{Block, Media, Message, Part, Thought, Thread};
+use crate::message::{MessageId, Role, SessionId, ToolUseId};
+use crate::records::{
+    MessageRole, NoteSubtype, SessionMessageExtension, SessionMessageRecord, SessionNoteRecord,
+    SpokenBlock, SpokenImageSource, SpokenMessage, SpokenResult,
+};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// Where a message comes from.
+#[derive(Debug, Clone, Default)]
+pub struct About {
+    /// The session.
+    pub session_id: Option<SessionId>,
+    /// The subagent, if it is the file of one.
+    pub agent_id: Option<String>,
+    /// The directory of the session, for text: paths below it are shown without it.
+    pub cwd: Option<String>,
+}
+
+/// The record of a message.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum DialogRecord {
+    /// A person or the model speaks.
+    Message(Box<SessionMessageRecord>),
+    /// The agent notes something.
+    Note(SessionNoteRecord),
+}
+
+/// The record of a message.
+pub fn to_record(message: Message, about: &About) -> DialogRecord {
+    let turnpipe = SessionMessageExtension {
+        v: crate::records::Version::default(),
+        origin: message.origin,
+        subagent: message.thread == Thread::Subagent || about.agent_id.is_some(),
+        agent_id: about.agent_id.clone(),
+    };
+    let speaker = match message.role {
+        Role::User => MessageRole::User,
+        Role::Assistant => MessageRole::Assistant,
+        Role::System => {
+            return DialogRecord::Note(SessionNoteRecord {
+                subtype: NoteSubtype::Only,
+                content: message.text(),
+                uuid: message.uuid,
+                session_id: about.session_id.clone(),
+                timestamp: message.time,
+                turnpipe,
+            });
+        }
+    };
+    DialogRecord::Message(Box::new(SessionMessageRecord {
+        r#type: speaker,
+        message: SpokenMessage {
+            id: message.id.map(MessageId),
+            model: message.model,
+            content: message.blocks.into_iter().map(block).collect(),
+            usage: message.usage,
+            ..SpokenMessage::new(speaker)
+        },
+        parent_tool_use_id: None,
+        uuid: message.uuid,
+        session_id: about.session_id.clone(),
+        timestamp: message.time,
+        turnpipe,
+    }))
+}
+
+fn block(block: Block) -> SpokenBlock {
+    match block {
+        Block::Text(text) => SpokenBlock::Text { text },
+        Block::Thinking(Thought::Plain(thinking)) => SpokenBlock::Thinking {
+            thinking,
+            signature: None,
+        },
+        Block::Thinking(Thought::Signed { text, signature }) => SpokenBlock::Thinking {
+            thinking: text,
+            signature: Some(signature),
+        },
+        Block::Thinking(Thought::Redacted { data }) => SpokenBlock::RedactedThinking { data },
+        Block::Call(call) => SpokenBlock::ToolUse {
+            id: ToolUseId(call.id),
+            name: call.name,
+            input: on_one_line(call.input),
+            thought_signature: call.signature,
+        },
+        Block::Result(result) => SpokenBlock::ToolResult {
+            tool_use_id: ToolUseId(result.id),
+            content: content(result.parts),
+            is_error: result.failed,
+        },
+        Block::Media(media) => image(media),
+    }
+}
+
+/// JSON from a document or a string may stand on several lines, a record may not. Within strings
+/// there are no line breaks.
+fn on_one_line(json: Box<RawValue>) -> Box<RawValue> {
+    if !json.get().contains(['\n', '\r']) {
+        return json;
+    }
+    RawValue::from_string(json.get().replace(['\n', '\r'], " ")).unwrap_or(json)
+}
+
+fn content(mut parts: Vec<Part>) -> SpokenResult {
+    if parts.is_empty() {
+        return SpokenResult::Text(String::new());
+    }
+    if let [Part::Text(text)] = parts.as_mut_slice() {
+        return SpokenResult::Text(std::mem::take(text));
+    }
+    let blocks = parts.into_iter().map(|part| match part {
+        Part::Text(text) => SpokenBlock::Text { text },
+        Part::Media(media) => image(media),
+    });
+    SpokenResult::Blocks(blocks.collect())
+}
+
+fn image(media: Media) -> SpokenBlock {
+    let kind = match media.data {
+        Some(_) => "base64",
+        None => "omitted",
+    };
+    SpokenBlock::Image {
+        source: SpokenImageSource {
+            r#type: kind.to_owned(),
+            media_type: media.media_type,
+            data: media.data,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::{Call, Origin};
+
+    #[test]
+    fn a_record_stands_on_one_line() {
+        let message = Message {
+            blocks: vec![Block::Call(Call {
+                id: "1".to_owned(),
+                name: "x".to_owned(),
+                input: RawValue::from_string("{\n  \"a\": \"\\n\"\r\n}".to_owned()).unwrap(),
+                signature: None,
+            })],
+            ..Message::new(Role::Assistant, Origin::Reply)
+        };
+        let json = serde_json::to_string(&to_record(message, &About::default())).unwrap();
+        assert!(!json.contains(['\n', '\r']), "{json}");
+        assert!(json.contains(r#""a": "\n""#), "{json}");
+    }
+}

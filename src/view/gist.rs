@@ -1,0 +1,278 @@
+//! What a call is about: on one line, and in full.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+use similar::{ChangeTag, TextDiff};
+
+use crate::message::Call;
+use crate::wire::{Parameter, parameters, patched_files};
+
+/// The members of inputs that say most, before paths and after them.
+const TELLING: [&[&str]; 2] = [
+    &["command", "cmd", "pattern"],
+    &["query", "url", "description", "prompt", "name", "input"],
+];
+
+/// Members of edits: the old text and the new one.
+const EDITS: [(&str, &str); 3] = [
+    ("old_string", "new_string"),
+    ("oldText", "newText"),
+    ("oldString", "newString"),
+];
+
+/// What a call is about, on one line.
+pub(super) fn gist(call: &Call, cwd: Option<&str>) -> String {
+    let input = call.input.get();
+    match serde_json::from_str(input) {
+        Ok(Value::Object(members)) => input_gist(&members, cwd),
+        _ => input.to_owned(),
+    }
+}
+
+/// What a call with this input is about, on one line: the most telling member; of a search its pattern and
+/// its place, of an edit or a patch its files and how many lines it adds and removes. Paths are shown below
+/// `cwd`. It may have line breaks and is not yet safe for a terminal.
+pub fn input_gist(members: &Map<String, Value>, cwd: Option<&str>) -> String {
+    if let Some(patch) = patch(members) {
+        return patch_gist(patch, cwd);
+    }
+    let paths = parameters(Parameter::Path);
+    let [before, after] = TELLING;
+    let mut names = [before, paths, after].concat().into_iter();
+    let telling = names.find_map(|name| Some((name, members.get(name)?)));
+    let first = || {
+        members
+            .iter()
+            .next()
+            .map(|(name, value)| (name.as_str(), value))
+    };
+    let Some((name, value)) = telling.or_else(first) else {
+        return String::new();
+    };
+    let place = text_of(members, paths).map(|path| below(path, cwd));
+    match (name, value, place) {
+        ("pattern", Value::String(pattern), Some(place)) => format!("{pattern} in {place}"),
+        (_, Value::String(_), Some(place)) if paths.contains(&name) => {
+            let edits = edits(members);
+            if edits.is_empty() {
+                return place;
+            }
+            let lines = edits.iter().flat_map(|(old, new)| changed_lines(old, new));
+            let (mut added, mut removed) = (0, 0);
+            for (tag, _) in lines {
+                added += u64::from(tag == ChangeTag::Insert);
+                removed += u64::from(tag == ChangeTag::Delete);
+            }
+            format!("{place} (+{added} -{removed})")
+        }
+        (_, Value::String(text), _) => text.clone(),
+        (_, value, _) => value.to_string(),
+    }
+}
+
+/// The input of a call and the name of its language: an edit or a patch as a difference, all else as JSON, one
+/// member per line.
+pub(super) fn input_in_full(call: &Call) -> (&'static str, String) {
+    let raw = call.input.get();
+    let value: Value = serde_json::from_str(raw).unwrap_or_default();
+    if let Some(patch) = value.as_object().and_then(patch) {
+        return ("diff", patch.to_owned());
+    }
+    let edits = value.as_object().map(edits).unwrap_or_default();
+    if edits.is_empty() {
+        let pretty = serde_json::to_string_pretty(&value);
+        return ("json", pretty.unwrap_or_else(|_| raw.to_owned()));
+    }
+    let differences = edits.iter().map(|(old, new)| {
+        let lines = changed_lines(old, new).into_iter();
+        let lines: Vec<String> = lines.map(|(tag, line)| format!("{tag}{line}")).collect();
+        lines.join("\n")
+    });
+    ("diff", differences.collect::<Vec<String>>().join("\n\n"))
+}
+
+/// The patch of Codex that an input is, or that a shell command gives to `apply_patch`.
+fn patch(members: &Map<String, Value>) -> Option<&str> {
+    let texts = members.values().flat_map(|value| match value {
+        Value::Array(list) => list.as_slice(),
+        value => std::slice::from_ref(value),
+    });
+    texts.filter_map(Value::as_str).map(str::trim).find(|text| {
+        text.split_once("*** Begin Patch")
+            .is_some_and(|(before, patch)| {
+                let is_applied = before.is_empty() || before.contains("apply_patch");
+                is_applied && patched_files(patch).next().is_some()
+            })
+    })
+}
+
+/// The files of a patch, and how many lines it adds and removes.
+fn patch_gist(patch: &str, cwd: Option<&str>) -> String {
+    let files: Vec<String> = patched_files(patch).map(|file| below(file, cwd)).collect();
+    let count = |mark| patch.lines().filter(|line| line.starts_with(mark)).count();
+    format!("{} (+{} -{})", files.join(", "), count('+'), count('-'))
+}
+
+/// The old and the new text of each edit in an input. A file that is written has no old text.
+fn edits(members: &Map<String, Value>) -> Vec<(&str, &str)> {
+    let list = members.get("edits").and_then(Value::as_array);
+    let listed = list.into_iter().flatten().filter_map(Value::as_object);
+    let objects = std::iter::once(members).chain(listed);
+    let mut edits: Vec<_> = objects.filter_map(edit).collect();
+    let is_file = text_of(members, parameters(Parameter::Path)).is_some();
+    let content = text_of(members, &["content"]).filter(|_| is_file && edits.is_empty());
+    edits.extend(content.map(|content| ("", content)));
+    edits
+}
+
+fn edit(members: &Map<String, Value>) -> Option<(&str, &str)> {
+    let mut names = EDITS.iter();
+    names.find_map(|(old, new)| Some((text_of(members, &[old])?, text_of(members, &[new])?)))
+}
+
+/// The lines of both texts, those that differ marked.
+fn changed_lines(old: &str, new: &str) -> Vec<(ChangeTag, String)> {
+    let difference = TextDiff::from_lines(old, new);
+    let changes = difference.iter_all_changes();
+    let line = |text: &str| text.trim_end_matches(['\r', '\n']).to_owned();
+    changes
+        .map(|change| (change.tag(), line(change.value())))
+        .collect()
+}
+
+/// The first of the members of these names that is a text.
+fn text_of<'a>(members: &'a Map<String, Value>, names: &[&str]) -> Option<&'a str> {
+    let mut names = names.iter();
+    names.find_map(|name| members.get(*name)?.as_str())
+}
+
+/// A path below a directory as it is seen from there.
+fn below(path: &str, directory: Option<&str>) -> String {
+    let rest = directory.and_then(|directory| Path::new(path).strip_prefix(directory).ok());
+    match rest.and_then(Path::to_str) {
+        Some("") => ".".to_owned(),
+        Some(rest) => rest.to_owned(),
+        None => path.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use serde_json::value::RawValue;
+
+    use super::*;
+
+    fn call(input: &Value) -> Call {
+        Call {
+            id: "1".to_owned(),
+            name: "X".to_owned(),
+            input: RawValue::from_string(input.to_string()).unwrap(),
+            signature: None,
+        }
+    }
+
+    #[test]
+    fn a_line_tells_most_of_a_call() {
+        let rows = [
+            (json!({"limit": 3, "file_path": "a.rs"}), "a.rs"),
+            (json!({"file_path": "/home/me/demo/src/a.rs"}), "src/a.rs"),
+            (
+                json!({"file_path": "/home/me/demolition/a.rs"}),
+                "/home/me/demolition/a.rs",
+            ),
+            (json!({"path": "/home/me/demo"}), "."),
+            (
+                json!({"path": "src", "pattern": "fn main"}),
+                "fn main in src",
+            ),
+            (
+                json!({"pattern": "*.rs", "path": "/home/me/demo/src"}),
+                "*.rs in src",
+            ),
+            (json!({"pattern": "*.rs"}), "*.rs"),
+            (
+                json!({"command": "ls", "description": "List", "path": "x"}),
+                "ls",
+            ),
+            (
+                json!({"file_path": "a.rs", "old_string": "a\nb\n", "new_string": "a\nc\nd\n"}),
+                "a.rs (+2 -1)",
+            ),
+            (
+                json!({"filePath": "a.rs", "oldString": "a\nb\n", "newString": "a\nc\nd\n"}),
+                "a.rs (+2 -1)",
+            ),
+            (
+                json!({"path": "a.rs", "oldText": "a", "newText": "b"}),
+                "a.rs (+1 -1)",
+            ),
+            (
+                json!({"file_path": "a.rs", "edits": [
+                    {"old_string": "a", "new_string": "b"},
+                    {"old_string": "c\n", "new_string": ""},
+                ]}),
+                "a.rs (+1 -2)",
+            ),
+            (
+                json!({"file_path": "a.rs", "content": "one\ntwo"}),
+                "a.rs (+2 -0)",
+            ),
+            (
+                json!({"url": "https://a.b", "prompt": "read"}),
+                "https://a.b",
+            ),
+            (json!({"todos": [1, 2]}), "[1,2]"),
+            (json!({"pattern": 3, "path": "src"}), "3"),
+            (json!({}), ""),
+            (json!("text"), "\"text\""),
+        ];
+        for (input, expected) in rows {
+            assert_eq!(
+                gist(&call(&input), Some("/home/me/demo")),
+                expected,
+                "{input}"
+            );
+        }
+    }
+
+    #[test]
+    fn patches_are_shown_as_differences() {
+        let patch = "*** Begin Patch\n*** Update File: /home/me/demo/a.rs\n@@\n-old\n+new\n+er\n \
+                     same\n*** Delete File: b.rs\n*** End Patch";
+        let command = format!("cd x && apply_patch <<'EOF'\n{patch}\nEOF");
+        let rows = [
+            (json!({ "input": format!("{patch}\n") }), patch),
+            (json!({ "command": patch }), patch),
+            (json!({ "command": ["apply_patch", patch] }), patch),
+            (json!({ "workdir": "/x", "cmd": command }), command.as_str()),
+        ];
+        for (input, shown) in rows {
+            let call = call(&input);
+            let gist = gist(&call, Some("/home/me/demo"));
+            assert_eq!(gist, "a.rs, b.rs (+2 -1)", "{input}");
+            assert_eq!(input_in_full(&call), ("diff", shown.to_owned()));
+        }
+        let others = [
+            json!({ "pattern": "*** Begin Patch" }),
+            json!({ "command": format!("cat > notes <<'EOF'\n{patch}\nEOF") }),
+        ];
+        for input in others {
+            assert_eq!(input_in_full(&call(&input)).0, "json", "{input}");
+        }
+    }
+
+    #[test]
+    fn edits_are_shown_as_differences() {
+        let edit = json!({"file_path": "a", "old_string": "a\nb\nc", "new_string": "a\nB\nc"});
+        assert_eq!(
+            input_in_full(&call(&edit)),
+            ("diff", " a\n-b\n+B\n c".to_owned())
+        );
+        let write = json!({"file_path": "a", "content": "x\r\ny"});
+        assert_eq!(input_in_full(&call(&write)), ("diff", "+x\n+y".to_owned()));
+        let other = json!({"content": "x"});
+        assert_eq!(input_in_full(&call(&other)).0, "json");
+    }
+}

@@ -1,0 +1,373 @@
+//! A dialog as one self-contained page: nothing is loaded from elsewhere, no script runs.
+//!
+//! The policy of a page names what may run or decide its look by a hash, so that what was said does
+//! neither, even if it became markup.
+
+use std::fmt::Write;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+
+use super::gist::{gist, input_in_full};
+use super::outline::{media_word, result_text};
+use super::rich_text::rich_text;
+use super::selection::folded;
+use super::text::word;
+use super::{Piece, Place, Subagent, Timeline, ToolUse};
+use crate::message::{Call, CallResult, Media, Origin, Role};
+use crate::text::{terminal_safe, terminal_safe_line};
+
+/// The look of the page. Follows the reader's choice of light or dark.
+const STYLE: &str = include_str!("page.css");
+
+/// Kinds of images that a page may hold.
+const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/// What the page is about.
+#[derive(Debug, Clone, Default)]
+pub struct PageHead {
+    /// Its title.
+    pub title: String,
+    /// Other facts, as names and values.
+    pub facts: Vec<(&'static str, String)>,
+    /// Pages that lead here, as words and their names, which need no escaping.
+    pub links: Vec<(&'static str, String)>,
+}
+
+/// Writes pieces of an outline. What hides or reorders text is taken out.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Html<'a> {
+    /// Where paths in the gist of calls begin.
+    pub cwd: Option<&'a str>,
+    /// The subagents that have pages.
+    pub subagents: &'a [Subagent],
+}
+
+impl Html<'_> {
+    /// Everything before the first piece.
+    pub fn head(self, head: &PageHead) -> String {
+        let mut page = page_head(&head.title, "img-src data:");
+        page.push_str("<header>\n");
+        for (words, name) in &head.links {
+            let _ = writeln!(page, "<a href=\"{name}\">{words}</a>");
+        }
+        let _ = writeln!(page, "<h1>{}</h1>\n<dl>", line(&head.title));
+        for (name, value) in &head.facts {
+            let _ = writeln!(page, "<div><dt>{name}</dt><dd>{}</dd></div>", line(value));
+        }
+        page.push_str("</dl>\n</header>\n<main>\n");
+        page
+    }
+
+    /// Everything after the last piece. The timeline is shown above the first.
+    pub fn foot(self, timeline: &Timeline) -> String {
+        format!("</main>\n{}</body>\n</html>\n", timeline.markup())
+    }
+
+    /// One piece.
+    pub fn piece(self, piece: &Piece) -> String {
+        match piece {
+            Piece::Said {
+                role,
+                origin,
+                text,
+                place,
+            } => {
+                let class = match (role, origin) {
+                    (Role::User, Origin::Prompt) => "prompt",
+                    (Role::Assistant, Origin::Reply) => "reply",
+                    (_, Origin::Error) => "error",
+                    _ => {
+                        let summary = format!("{}: {}", word(*origin), line(&folded(text)));
+                        return folding("note", place, &summary, text);
+                    }
+                };
+                let time = place.time.as_deref().map(line);
+                let time = time.map_or_else(String::new, |time| {
+                    format!("<time datetime=\"{time}\">{}</time>", to_the_second(&time))
+                });
+                let text = match class {
+                    "reply" => rich_text(&terminal_safe(text.trim_end())),
+                    _ => format!("<div class=\"text\">{}</div>", block(text)),
+                };
+                let (id, link) = anchor(place);
+                format!("<article{id} class=\"{class}\">{link}{time}{text}</article>\n")
+            }
+            Piece::Thought(text, place) => folding("thought", place, "thinking", text),
+            Piece::Media(media, place) => {
+                let (id, link) = anchor(place);
+                format!("<figure{id}>{link}{}</figure>\n", image(media))
+            }
+            Piece::Tools(group) => {
+                let mut page = format!(
+                    "<section class=\"tools\"><h2>{}</h2>\n",
+                    line(&group.header())
+                );
+                for tool in &group.calls {
+                    page.push_str(&self.call(tool));
+                }
+                page.push_str("</section>\n");
+                page
+            }
+            Piece::Call(unanswered) => {
+                let tool = ToolUse {
+                    call: unanswered.clone(),
+                    asked: Place::default(),
+                    answer: None,
+                };
+                format!("<section class=\"tools\">{}</section>\n", self.call(&tool))
+            }
+            Piece::Result(result, place) => format!(
+                "<section class=\"tools\"><details><summary>result</summary>{}</details></section>\n",
+                output(result, place)
+            ),
+        }
+    }
+
+    fn call(self, tool: &ToolUse) -> String {
+        let class = match &tool.answer {
+            Some((result, _)) if result.failed => "failed",
+            Some(_) => "done",
+            None => "unanswered",
+        };
+        let (id, link) = anchor(&tool.asked);
+        let subagent = tool.subagent_page(self.subagents);
+        let subagent = subagent.map_or_else(String::new, |page| {
+            format!(" <a href=\"{page}\">subagent</a>")
+        });
+        let answer = tool.answer.as_ref();
+        format!(
+            "<details{id} class=\"call {class}\"><summary><b>{}</b> <code>{}</code>{subagent}{link}\
+             </summary>\n<pre class=\"input\">{}</pre>\n{}</details>\n",
+            line(&tool.call.name),
+            line(&gist(&tool.call, self.cwd)),
+            input(&tool.call),
+            answer.map_or_else(
+                || "<p class=\"missing\">no result</p>\n".to_owned(),
+                |(result, place)| output(result, place)
+            )
+        )
+    }
+}
+
+/// Everything before the content of a page. Beside the style it may load only what is `allowed`.
+pub(super) fn page_head(title: &str, allowed: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         base-uri 'none'; form-action 'none'; style-src {}; {allowed}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n\
+         <title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n",
+        source_of(STYLE),
+        line(title)
+    )
+}
+
+/// How a policy names a script or style that is part of the page.
+pub(super) fn source_of(text: &str) -> String {
+    format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))
+}
+
+/// The attribute that makes the first part of a message a target of links, and the link to it.
+fn anchor(place: &Place) -> (String, String) {
+    if !place.is_first {
+        return Default::default();
+    }
+    let number = place.message;
+    (
+        format!(" id=\"m{number}\""),
+        format!("<a class=\"anchor\" href=\"#m{number}\">#{number}</a>"),
+    )
+}
+
+/// Text that is one line until it is opened.
+fn folding(class: &str, place: &Place, summary: &str, text: &str) -> String {
+    let (id, link) = anchor(place);
+    format!(
+        "<details{id} class=\"{class}\"><summary>{summary}{link}</summary><pre>{}</pre></details>\n",
+        block(text)
+    )
+}
+
+/// The input of a call; lines that it adds to a file and removes from it are marked.
+fn input(call: &Call) -> String {
+    let (language, text) = input_in_full(call);
+    let text = block(&text);
+    if language != "diff" {
+        return text;
+    }
+    let lines = text.lines().map(|line| match line.as_bytes().first() {
+        Some(b'+') => format!("<ins>{line}</ins>\n"),
+        Some(b'-') => format!("<del>{line}</del>\n"),
+        Some(b'*') => format!("<b>{line}</b>\n"),
+        _ => format!("{line}\n"),
+    });
+    lines.collect()
+}
+
+fn output(result: &CallResult, place: &Place) -> String {
+    let (id, link) = anchor(place);
+    let text = block(&result_text(result));
+    let mut page = format!("<pre{id} class=\"output\">{link}{text}</pre>\n");
+    for part in &result.parts {
+        if let crate::message::Part::Media(media) = part {
+            page.push_str(&image(media));
+        }
+    }
+    page
+}
+
+fn image(media: &Media) -> String {
+    let is_base64 = |data: &String| {
+        data.bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='))
+    };
+    match media.data.as_ref().filter(|data| is_base64(data)) {
+        Some(data) if IMAGES.contains(&media.media_type.as_str()) => format!(
+            "<img alt=\"{0}\" title=\"{0}\" src=\"data:{0};base64,{data}\">",
+            media.media_type
+        ),
+        _ => line(&media_word(media)),
+    }
+}
+
+/// A time without fractions, with a blank between date and time.
+pub(super) fn to_the_second(time: &str) -> String {
+    time.get(..19).unwrap_or(time).replace('T', " ")
+}
+
+/// Harmless text of several lines.
+fn block(text: &str) -> String {
+    escaped(&terminal_safe(text.trim_end()))
+}
+
+/// Harmless text on one line.
+pub(super) fn line(text: &str) -> String {
+    escaped(&terminal_safe_line(text))
+}
+
+fn escaped(text: &str) -> String {
+    let mut page = String::with_capacity(text.len());
+    let mut copied = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        let entity = match byte {
+            b'&' => "&amp;",
+            b'<' => "&lt;",
+            b'>' => "&gt;",
+            b'"' => "&quot;",
+            b'\'' => "&#39;",
+            _ => continue,
+        };
+        page.push_str(&text[copied..at]);
+        page.push_str(entity);
+        copied = at + 1;
+    }
+    page.push_str(&text[copied..]);
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::RawValue;
+
+    use super::*;
+    use crate::view::ToolGroup;
+
+    #[test]
+    fn nothing_that_was_said_becomes_markup() {
+        let evil = "<script>alert(1)</script> \"'&\u{1b}[2J\u{202e}";
+        let group = ToolGroup {
+            label: None,
+            calls: vec![ToolUse {
+                call: Call {
+                    id: evil.to_owned(),
+                    name: evil.to_owned(),
+                    input: RawValue::from_string(
+                        serde_json::json!({ "command": evil }).to_string(),
+                    )
+                    .unwrap(),
+                    signature: None,
+                },
+                asked: Place {
+                    message: 1,
+                    is_first: true,
+                    time: Some("2026-01-01T10:00:00Z".to_owned()),
+                },
+                answer: None,
+            }],
+        };
+        let pieces = [
+            Piece::Said {
+                role: Role::User,
+                origin: Origin::Prompt,
+                text: evil.to_owned(),
+                place: Place {
+                    message: 1,
+                    is_first: true,
+                    time: Some(evil.to_owned()),
+                },
+            },
+            Piece::Thought(evil.to_owned(), Place::default()),
+            Piece::Tools(group),
+            Piece::Media(
+                Media {
+                    media_type: evil.to_owned(),
+                    data: Some(evil.to_owned()),
+                },
+                Place::default(),
+            ),
+        ];
+        let head = PageHead {
+            title: evil.to_owned(),
+            facts: vec![("model", evil.to_owned())],
+            links: Vec::new(),
+        };
+        let mut page = Html::default().head(&head);
+        let mut timeline = Timeline::default();
+        for piece in &pieces {
+            timeline.note(piece, None);
+            page.push_str(&Html::default().piece(piece));
+        }
+        assert!(timeline.markup().contains("&lt;script&gt;"));
+        page.push_str(&Html::default().foot(&timeline));
+        assert!(!page.contains("<script"), "{page}");
+        assert!(!page.contains(['\u{1b}', '\u{202e}']), "{page}");
+        assert!(page.contains("&lt;script&gt;"), "{page}");
+    }
+
+    #[test]
+    fn differences_have_colours() {
+        let patch = "*** Begin Patch\n*** Update File: a\n-<old>\n+new\n same\n*** End Patch";
+        let call = Call {
+            id: String::new(),
+            name: String::new(),
+            signature: None,
+            input: RawValue::from_string(serde_json::json!({ "input": patch }).to_string())
+                .unwrap(),
+        };
+        assert_eq!(
+            input(&call),
+            "<b>*** Begin Patch</b>\n<b>*** Update File: a</b>\n<del>-&lt;old&gt;</del>\n\
+             <ins>+new</ins>\n same\n<b>*** End Patch</b>\n"
+        );
+    }
+
+    #[test]
+    fn images_are_part_of_the_page() {
+        let png = Media {
+            media_type: "image/png".to_owned(),
+            data: Some("AAAA".to_owned()),
+        };
+        assert_eq!(
+            image(&png),
+            "<img alt=\"image/png\" title=\"image/png\" src=\"data:image/png;base64,AAAA\">"
+        );
+        let svg = Media {
+            media_type: "image/svg+xml".to_owned(),
+            ..png
+        };
+        assert_eq!(image(&svg), "[image/svg+xml]");
+    }
+}

@@ -1,0 +1,236 @@
+//! A dialog as Markdown.
+
+use std::fmt::Write;
+
+use super::gist::{gist, input_in_full};
+use super::harmless_markdown::{harmless_line, harmless_markdown, harmless_quote};
+use super::outline::{media_word, result_text};
+use super::text::{Density, word};
+use super::{Piece, Subagent, ToolDetail};
+use crate::message::{Call, CallResult, Origin, Role};
+use crate::text::{terminal_safe, terminal_safe_line};
+
+/// Writes pieces of an outline. Control and hidden characters are removed, and what was said brings
+/// neither HTML nor images.
+#[derive(Debug, Clone, Copy)]
+pub struct Markdown<'a> {
+    /// Whether groups of calls are one heading with a list.
+    pub density: Density,
+    /// Whether the inputs of calls are shown.
+    pub tools: ToolDetail,
+    /// Where paths in the gist of calls begin.
+    pub cwd: Option<&'a str>,
+    /// The subagents that have pages.
+    pub subagents: &'a [Subagent],
+}
+
+/// The heading above the conversation, and a list of facts about it.
+pub fn markdown_head(title: &str, facts: &[(&str, String)]) -> String {
+    let mut page = format!("# {}\n\n", harmless_line(title));
+    for (name, value) in facts {
+        let _ = writeln!(page, "- {name}: {}", code(&terminal_safe_line(value)));
+    }
+    page.push_str(if facts.is_empty() { "" } else { "\n" });
+    page
+}
+
+impl Markdown<'_> {
+    /// The paragraphs for one piece.
+    pub fn piece(self, piece: &Piece) -> String {
+        let mut page = String::new();
+        match piece {
+            Piece::Said {
+                role,
+                origin,
+                text,
+                place,
+            } => {
+                let heading = match (role, origin) {
+                    (Role::User, Origin::Prompt) => "User".to_owned(),
+                    (Role::Assistant, Origin::Reply) => "Assistant".to_owned(),
+                    _ => capitalised(word(*origin)),
+                };
+                if *origin == Origin::Injected && !text.trim().contains('\n') {
+                    let _ = write!(page, "*{heading}: {}*\n\n", harmless_line(text));
+                    return page;
+                }
+                let time = place.time.as_deref().map(harmless_line);
+                let time = time.map_or_else(String::new, |time| format!(" · {time}"));
+                let text = harmless_markdown(text.trim());
+                let _ = write!(page, "## {heading}{time}\n\n{text}\n\n");
+            }
+            Piece::Thought(text, _) => {
+                page.push_str(&harmless_quote(text.trim()));
+                page.push('\n');
+            }
+            Piece::Media(media, _) => {
+                let _ = write!(page, "*{}*\n\n", harmless_line(&media_word(media)));
+            }
+            Piece::Tools(group) => {
+                let is_compact = self.density == Density::Compact;
+                if is_compact || group.calls.is_empty() {
+                    let header = harmless_line(&group.header());
+                    let _ = write!(page, "**{header}**\n\n");
+                }
+                for tool in &group.calls {
+                    self.call(&tool.call, &mut page);
+                    if let Some(name) = tool.subagent_page(self.subagents) {
+                        let _ = writeln!(page, "\n  [subagent]({name})");
+                    }
+                    if !is_compact {
+                        match &tool.answer {
+                            Some((result, _)) => add_result(result, &mut page),
+                            None => page.push_str("\n  *no result*\n"),
+                        }
+                        page.push('\n');
+                    }
+                }
+                if is_compact {
+                    page.push('\n');
+                }
+                if let (false, Some(label)) = (is_compact, &group.label) {
+                    let _ = write!(page, "● {}\n\n", harmless_line(label));
+                }
+            }
+            Piece::Call(call) => {
+                self.call(call, &mut page);
+                page.push('\n');
+            }
+            Piece::Result(result, _) => {
+                add_result(result, &mut page);
+                page.push('\n');
+            }
+        }
+        page
+    }
+
+    fn call(self, call: &Call, page: &mut String) {
+        let name = harmless_line(&call.name);
+        let about = code(&terminal_safe_line(&gist(call, self.cwd)));
+        let _ = writeln!(page, "- **{name}** {about}");
+        if self.tools == ToolDetail::Full && self.density == Density::Full {
+            let (language, input) = input_in_full(call);
+            add_block(language, &input, page);
+        }
+    }
+}
+
+fn add_result(result: &CallResult, page: &mut String) {
+    if result.failed {
+        page.push_str("\n  *failed*\n");
+    }
+    add_block("text", result_text(result).trim_end(), page);
+}
+
+/// A code block at the beginning of lines, fenced by more back-ticks than it holds. Some parsers find no
+/// fences within lists.
+fn add_block(language: &str, text: &str, page: &mut String) {
+    let text = terminal_safe(text);
+    let fence = "`".repeat(longest_run(&text, '`').max(2) + 1);
+    let _ = write!(page, "\n{fence}{language}\n");
+    for line in text.lines() {
+        let _ = writeln!(page, "{line}");
+    }
+    let _ = writeln!(page, "{fence}");
+}
+
+/// Inline code that may hold back-ticks.
+fn code(text: &str) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
+    let fence = "`".repeat(longest_run(text, '`') + 1);
+    let pad = if text.starts_with('`') || text.ends_with('`') {
+        " "
+    } else {
+        ""
+    };
+    format!("{fence}{pad}{text}{pad}{fence}")
+}
+
+fn longest_run(text: &str, wanted: char) -> usize {
+    let mut longest = 0;
+    let mut run = 0;
+    for character in text.chars() {
+        run = if character == wanted { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    longest
+}
+
+fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().collect::<String>() + letters.as_str(),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::RawValue;
+
+    use super::*;
+    use crate::message::Part;
+    use crate::view::{Place, ToolGroup, ToolUse};
+
+    const FULL: Markdown<'_> = Markdown {
+        density: Density::Full,
+        tools: ToolDetail::Full,
+        cwd: None,
+        subagents: &[],
+    };
+
+    #[test]
+    fn fences_are_longer_than_what_they_hold() {
+        let result = CallResult {
+            id: "1".to_owned(),
+            parts: vec![Part::Text("````\ncode\n````".to_owned())],
+            failed: true,
+        };
+        assert_eq!(
+            FULL.piece(&Piece::Result(result, Place::default())),
+            "\n  *failed*\n\n`````text\n````\ncode\n````\n`````\n\n"
+        );
+        assert_eq!(code("a`b"), "``a`b``");
+        assert_eq!(code("`a"), "`` `a ``");
+    }
+
+    #[test]
+    fn titles_names_and_labels_are_plain_words() {
+        let group = ToolGroup {
+            label: Some("<img src=x>".to_owned()),
+            calls: vec![ToolUse {
+                call: Call {
+                    id: "1".to_owned(),
+                    name: "![x](http://a/b)".to_owned(),
+                    input: RawValue::from_string("{\"command\":\"<b>\"}".to_owned()).unwrap(),
+                    signature: None,
+                },
+                asked: Place::default(),
+                answer: None,
+            }],
+        };
+        let page = markdown_head("Fix *it* <script>", &[("model", "<b>`".to_owned())])
+            + &FULL.piece(&Piece::Tools(group));
+        let expected = "\
+# Fix \\*it\\* \\<script\\>
+
+- model: `` <b>` ``
+
+- **\\!\\[x\\](http://a/b)** `<b>`
+
+```json
+{
+  \"command\": \"<b>\"
+}
+```
+
+  *no result*
+
+● \\<img src=x\\>
+
+";
+        assert_eq!(page, expected);
+    }
+}

@@ -1,0 +1,223 @@
+//! A dialog on a terminal.
+
+use std::fmt::Write;
+
+use super::gist::{gist, input_in_full};
+use super::outline::{media_word, result_text};
+use super::selection::folded;
+use super::{Piece, ToolDetail, ToolUse};
+use crate::message::{Call, CallResult, Origin, Role};
+use crate::text::{fitted, terminal_safe, terminal_safe_line};
+
+/// How wide the one-line gist of a call may be, in columns.
+const GIST_COLUMNS: usize = 100;
+
+/// Whether styles are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// Bold and dim.
+    Ansi,
+    /// None.
+    Plain,
+}
+
+/// How groups of calls are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Density {
+    /// Every call with its result, and the label on a line below.
+    Full,
+    /// The same with a line for each result.
+    Folded,
+    /// The header and a line for each call.
+    Compact,
+}
+
+/// Writes pieces of an outline. All text is made safe for terminals.
+#[derive(Debug, Clone, Copy)]
+pub struct PlainText<'a> {
+    /// Styles.
+    pub style: Style,
+    /// Groups.
+    pub density: Density,
+    /// Whether the inputs of calls are shown.
+    pub tools: ToolDetail,
+    /// Where paths in the gist of calls begin.
+    pub cwd: Option<&'a str>,
+}
+
+impl PlainText<'_> {
+    /// The lines for one piece.
+    pub fn piece(self, piece: &Piece) -> String {
+        let mut page = String::new();
+        match piece {
+            Piece::Said {
+                role, origin, text, ..
+            } => {
+                let text = terminal_safe(text.trim_end());
+                let line = match (role, origin) {
+                    (Role::User, Origin::Prompt) => {
+                        format!("{}\n", self.bold(&prefixed(&text, "> ", "  ")))
+                    }
+                    (_, Origin::Recap) => format!("{}\n", self.dim(&prefixed(&text, "※ ", "  "))),
+                    (Role::User | Role::System, _) => {
+                        let first = format!("[{}] ", word(*origin));
+                        format!("{}\n", self.dim(&prefixed(&text, &first, "  ")))
+                    }
+                    (Role::Assistant, _) => format!("{text}\n"),
+                };
+                page.push_str(&line);
+            }
+            Piece::Thought(text, _) => {
+                let text = terminal_safe(text.trim_end());
+                let _ = writeln!(page, "{}", self.dim(&prefixed(&text, "∴ ", "  ")));
+            }
+            Piece::Media(media, _) => {
+                let _ = writeln!(page, "{}", terminal_safe_line(&media_word(media)));
+            }
+            Piece::Tools(group) => {
+                if self.density == Density::Compact {
+                    let header = terminal_safe_line(&group.header());
+                    let _ = writeln!(page, "{}", self.bold(&header));
+                }
+                for ToolUse { call, answer, .. } in &group.calls {
+                    self.call(call, &mut page);
+                    if self.density != Density::Compact {
+                        match answer {
+                            Some((result, _)) => self.result(result, &mut page),
+                            None => page.push_str("    ⎿ no result\n"),
+                        }
+                    }
+                }
+                if let (Density::Full | Density::Folded, Some(label)) = (self.density, &group.label)
+                {
+                    let label = format!("● {}", terminal_safe_line(label));
+                    let _ = writeln!(page, "{}", self.dim(&label));
+                }
+            }
+            Piece::Call(call) => self.call(call, &mut page),
+            Piece::Result(result, _) => self.result(result, &mut page),
+        }
+        page.push('\n');
+        page
+    }
+
+    fn call(self, call: &Call, page: &mut String) {
+        let name = terminal_safe_line(&call.name);
+        let gist = fitted(&terminal_safe_line(&gist(call, self.cwd)), GIST_COLUMNS);
+        let _ = writeln!(page, "  {name}({gist})");
+        if self.tools == ToolDetail::Full && self.density == Density::Full {
+            let input = terminal_safe(input_in_full(call).1.trim_end());
+            let _ = writeln!(page, "{}", prefixed(&input, "    ", "    "));
+        }
+    }
+
+    fn result(self, result: &CallResult, page: &mut String) {
+        let text = result_text(result);
+        let text = match self.density {
+            Density::Folded => folded(&text),
+            Density::Full | Density::Compact => terminal_safe(text.trim_end()),
+        };
+        let first = if result.failed {
+            "    ⎿ failed: "
+        } else {
+            "    ⎿ "
+        };
+        let _ = writeln!(page, "{}", self.dim(&prefixed(&text, first, "      ")));
+    }
+
+    fn bold(self, text: &str) -> String {
+        self.styled(text, "1")
+    }
+
+    fn dim(self, text: &str) -> String {
+        self.styled(text, "2")
+    }
+
+    fn styled(self, text: &str, code: &str) -> String {
+        match self.style {
+            Style::Ansi => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+            Style::Plain => text.to_owned(),
+        }
+    }
+}
+
+/// Puts something before the first and each further line.
+fn prefixed(text: &str, first: &str, further: &str) -> String {
+    let mut lines = text.lines();
+    let mut page = format!("{first}{}", lines.next().unwrap_or_default());
+    for line in lines {
+        page.push('\n');
+        if !line.is_empty() {
+            page.push_str(further);
+        }
+        page.push_str(line);
+    }
+    page
+}
+
+/// A word for the origin of a message.
+pub(super) fn word(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Prompt => "prompt",
+        Origin::Reply => "reply",
+        Origin::Results => "results",
+        Origin::Injected => "context",
+        Origin::Summary => "summary",
+        Origin::Compaction => "compaction",
+        Origin::Error => "error",
+        Origin::Recap => "recap",
+        Origin::Label => "label",
+        Origin::Meter => "usage",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::Place;
+
+    fn said(role: Role, origin: Origin, text: &str) -> Piece {
+        Piece::Said {
+            role,
+            origin,
+            text: text.to_owned(),
+            place: Place::default(),
+        }
+    }
+
+    #[test]
+    fn pieces_are_harmless_lines() {
+        let plain = PlainText {
+            style: Style::Plain,
+            density: Density::Full,
+            tools: ToolDetail::Summary,
+            cwd: None,
+        };
+        let rows = [
+            (
+                said(Role::User, Origin::Prompt, "fix\nit\u{1b}[2J"),
+                "> fix\n  it\n\n",
+            ),
+            (said(Role::Assistant, Origin::Reply, "ok\n"), "ok\n\n"),
+            (
+                said(Role::System, Origin::Error, "down"),
+                "[error] down\n\n",
+            ),
+            (
+                Piece::Thought("hm".to_owned(), Place::default()),
+                "∴ hm\n\n",
+            ),
+        ];
+        for (piece, expected) in rows {
+            assert_eq!(plain.piece(&piece), expected);
+        }
+        let ansi = PlainText {
+            style: Style::Ansi,
+            density: Density::Full,
+            tools: ToolDetail::Summary,
+            cwd: None,
+        };
+        let prompt = ansi.piece(&said(Role::User, Origin::Prompt, "a"));
+        assert_eq!(prompt, "\u{1b}[1m> a\u{1b}[0m\n\n");
+    }
+}
