@@ -114,7 +114,7 @@ impl Message {
     }
 
     /// The results in it, in order.
-    pub fn results(&self) -> impl Iterator<Item = &super::CallResult> {
+    pub fn results(&self) -> impl Iterator<Item = &super::ToolResult> {
         self.blocks.iter().filter_map(|block| match block {
             Block::Result(result) => Some(result),
             Block::Text(_) | Block::Thinking(_) | Block::Call(_) | Block::Media(_) => None,
