@@ -39,7 +39,10 @@ fn named_in(source: &str) -> Vec<&str> {
     let lines = code.lines().filter(|line| !line.trim().starts_with("//"));
     lines
         .flat_map(|line| line.split("crate::").skip(1))
-        .filter_map(|path| path.split(|letter: char| !letter.is_alphanumeric()).next())
+        .filter_map(|path| {
+            path.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
+                .next()
+        })
         .collect()
 }
 
