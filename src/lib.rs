@@ -22,6 +22,8 @@ pub mod http;
 
 pub mod message;
 
+pub(crate) mod tool_facts;
+
 pub mod records;
 
 pub mod wire;
