@@ -65,12 +65,12 @@ fn senseless_arguments_are_one_line_and_a_hint() {
     let table: [(&[&str], &str, &str); 4] = [
         (
             &["--bogus"],
-            "unexpected argument '--bogus' found",
+            "unexpected argument '--bogus'",
             "turnpipe --help",
         ),
         (
             &["check", "text"],
-            "the following required arguments were not provided: --as <KIND>",
+            "missing required argument: --as <KIND>",
             "turnpipe check text --help",
         ),
         (

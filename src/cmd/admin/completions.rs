@@ -12,7 +12,8 @@ use clap_complete::engine::{
 };
 use clap_complete::env::Shells;
 
-use crate::cmd::{Outcome, output};
+use crate::cmd::command::Run;
+use crate::cmd::{Globals, Outcome, output};
 use crate::config::session_roots;
 use crate::io::{Environment, Io};
 use crate::jsonl::Mapping;
@@ -52,12 +53,8 @@ pub(crate) struct CompletionsArguments {
     shell: Shell,
 }
 
-impl CompletionsArguments {
-    /// Prints the script.
-    ///
-    /// # Errors
-    /// Writing failed.
-    pub(crate) fn run(self, io: &mut Io) -> anyhow::Result<Outcome> {
+impl Run for CompletionsArguments {
+    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let shells = Shells::builtins();
         let mut script = Vec::new();
         if let Some(shell) = shells.completer(&self.shell.to_string()) {

@@ -27,9 +27,8 @@ impl ManArguments {
     ///
     /// # Errors
     /// Writing failed.
-    pub(crate) fn run(self, parser: Command) -> anyhow::Result<Outcome> {
+    pub(crate) fn run(self, mut parser: Command) -> anyhow::Result<Outcome> {
         let directory = self.directory.display();
-        let mut parser = parser.disable_help_subcommand(true);
         parser.build();
         fs::create_dir_all(&self.directory)
             .and_then(|()| write_pages(parser, &self.directory))
@@ -80,6 +79,7 @@ fn sections(help: &str) -> Roff {
 mod tests {
     use super::*;
     use crate::cmd::cli;
+    use crate::cmd::command::Definitions;
 
     #[test]
     fn every_subcommand_has_a_page() {
@@ -88,7 +88,7 @@ mod tests {
         ManArguments {
             directory: below.clone(),
         }
-        .run(cli::parser())
+        .run(cli::parser(Definitions::Eager))
         .unwrap();
         let page = |name| fs::read_to_string(below.join(name)).unwrap();
         assert!(page("turnpipe.1").contains("turnpipe\\-check"));
@@ -110,7 +110,9 @@ mod tests {
     fn a_directory_that_cannot_be_made_is_named() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let directory = file.path().join("man1");
-        let error = ManArguments { directory }.run(cli::parser()).unwrap_err();
+        let error = ManArguments { directory }
+            .run(cli::parser(Definitions::Eager))
+            .unwrap_err();
         assert!(format!("{error:#}").starts_with("cannot write manual pages to `/"));
     }
 }
