@@ -36,7 +36,7 @@ pub fn exit_status(outcome: Outcome, arguments: &[OsString]) -> u8 {
 fn dispatch(arguments: &[OsString], io: &mut Io) -> anyhow::Result<Outcome> {
     #[cfg(target_os = "linux")]
     if let [_, first, others @ ..] = arguments
-        && first == crate::cmd::run::run_tools::GUARDIAN.argument
+        && first == crate::cmd::run::lane_arguments::GUARDIAN.argument
     {
         crate::process::guard(others);
         return Ok(Outcome::Done);

@@ -27,9 +27,9 @@ Setup       doctor            Show the configuration and what cannot work
 
 Examples    turnpipe session list
             turnpipe session show latest
-            turnpipe session search -i 'rate limit'
+            turnpipe session stats --by day
             echo 'rm -rf build' | turnpipe check shell --plain
-            turnpipe turn --prompt 'Which tests fail?' | turnpipe run-tools
+            turnpipe run-tools < reply.jsonl
 
 Help        turnpipe COMMAND -h; turnpipe help environment, files or exit-status";
 
@@ -87,6 +87,9 @@ pub(super) fn described(parser: Command) -> Command {
 
 /// Print the help of a command, or of a topic
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe help session list
+  turnpipe help environment")]
 pub(super) struct HelpArguments {
     /// A command such as `session list`, or `environment`, `files` or `exit-status`
     #[arg(value_name = "COMMAND")]

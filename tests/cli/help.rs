@@ -33,14 +33,14 @@ fn help_lists_every_exit_status() {
     assert_eq!(listed, statuses);
 }
 
-/// The commands of a group, from its help; of `turnpipe` itself from its manual pages.
-fn commands() -> Vec<Vec<String>> {
+/// The words of all commands, from the manual pages; none for `turnpipe` itself.
+pub(crate) fn commands() -> Vec<Vec<String>> {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().to_str().unwrap();
     assert_eq!(run(&["man", path], b"").status, Some(0));
     let pages = std::fs::read_dir(path).unwrap();
     let names = pages.map(|page| page.unwrap().file_name().into_string().unwrap());
-    let mut listed = vec![vec![]];
+    let mut listed = Vec::new();
     for name in names {
         let page = std::fs::read_to_string(dir.path().join(&name)).unwrap();
         let usage = page.split(".SH SYNOPSIS\n").nth(1).unwrap();

@@ -1,4 +1,4 @@
-//! `man`: manual pages of the program and every subcommand.
+//! `man`: manual pages of turnpipe and its commands.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -12,18 +12,18 @@ use crate::cmd::Outcome;
 
 /// Write manual pages
 ///
-/// Writes `turnpipe.1` and one page for each subcommand, such as `turnpipe-check-text.1`.
+/// Writes `turnpipe.1` and one page per command, such as `turnpipe-check-text.1`.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe man man1")]
 pub(crate) struct ManArguments {
-    /// The directory to write to; it is created if needed
+    /// The output directory; it is created if needed
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 }
 
 impl ManArguments {
-    /// Writes the pages of the command line that `parser` parses.
+    /// Writes the pages of `parser`.
     ///
     /// # Errors
     /// Writing failed.
@@ -37,7 +37,7 @@ impl ManArguments {
     }
 }
 
-/// Writes the page of a command, and those of its subcommands.
+/// Writes the pages of a command and its subcommands.
 fn write_pages(command: Command, directory: &Path) -> io::Result<()> {
     for subcommand in command.get_subcommands() {
         write_pages(subcommand.clone(), directory)?;
@@ -58,7 +58,7 @@ fn write_pages(command: Command, directory: &Path) -> io::Result<()> {
     fs::write(directory.join(man.get_filename()), page)
 }
 
-/// What stands behind the options in the help: headings with a colon, and text below each.
+/// The sections of the help after the options: headings that end in a colon, each followed by text.
 fn sections(help: &str) -> Roff {
     let mut roff = Roff::new();
     for line in help.lines() {
