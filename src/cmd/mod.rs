@@ -12,7 +12,6 @@ mod dispatch;
 mod error;
 mod globals;
 mod inputs;
-mod line_reader;
 mod model_arguments;
 mod outcome;
 mod output;
