@@ -10,13 +10,49 @@ use std::ops::Range;
 
 use serde_json::value::RawValue;
 
+use super::surrogates::replace_lone_surrogates;
 use super::value::{FirstValue, first_value};
-use super::{Damage, Record, replace_lone_surrogates};
 
 pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Maximum number of reports per line: a hostile line could have millions.
 const MAX_FINDINGS: usize = 8;
+
+/// A complete JSON object on a line: valid UTF-8, well-formed, of any depth and size, without lone surrogate
+/// escapes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Record {
+    /// A range of the line's `raw` bytes.
+    Range(Range<usize>),
+    /// A copy in which invalid UTF-8 and lone surrogate escapes were replaced by U+FFFD.
+    Repaired(String),
+}
+
+impl Record {
+    /// Returns the JSON text of the record. `raw` must be the `raw` bytes of its line; with other bytes the text is
+    /// unspecified.
+    pub fn text<'a>(&'a self, raw: &'a [u8]) -> &'a str {
+        match self {
+            Self::Range(range) => raw
+                .get(range.clone())
+                .and_then(|bytes| simdutf8::basic::from_utf8(bytes).ok())
+                .unwrap_or_default(),
+            Self::Repaired(text) => text,
+        }
+    }
+}
+
+/// Damage of a line: reported on standard error, and exit status 3 with `--strict`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("input line {line} (byte {offset}): {reason}")]
+pub struct Damage {
+    /// The reason, as a lowercase phrase.
+    pub reason: String,
+    /// The line number, from 1.
+    pub line: u64,
+    /// The byte offset in the input.
+    pub offset: u64,
+}
 
 /// Returns the complete JSON objects on a line (with or without its newline), in order, and its damage. The line
 /// number of damage is 1, and offsets are from the start of the line.

@@ -1,8 +1,6 @@
 //! The output of the reader: parts of the input, the records in them, and damage.
 
-use std::ops::Range;
-
-use super::line::{BOM, list_of_objects, probable_record, split_from};
+use super::line::{BOM, Damage, Record, list_of_objects, probable_record, split_from};
 
 /// A part of the input. The concatenated `raw` bytes of all pieces are the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,40 +101,4 @@ fn text_start(line: &[u8], offset: u64) -> usize {
     } else {
         usize::from(line.starts_with(b"[{"))
     }
-}
-
-/// A complete JSON object on a line: valid UTF-8, well-formed, of any depth and size, without lone surrogate
-/// escapes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Record {
-    /// A range of the line's `raw` bytes.
-    Range(Range<usize>),
-    /// A copy in which invalid UTF-8 and lone surrogate escapes were replaced by U+FFFD.
-    Repaired(String),
-}
-
-impl Record {
-    /// Returns the JSON text of the record. `raw` must be the `raw` bytes of its line; with other bytes the text is
-    /// unspecified.
-    pub fn text<'a>(&'a self, raw: &'a [u8]) -> &'a str {
-        match self {
-            Self::Range(range) => raw
-                .get(range.clone())
-                .and_then(|bytes| simdutf8::basic::from_utf8(bytes).ok())
-                .unwrap_or_default(),
-            Self::Repaired(text) => text,
-        }
-    }
-}
-
-/// Damage of a line: reported on standard error, and exit status 3 with `--strict`.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("input line {line} (byte {offset}): {reason}")]
-pub struct Damage {
-    /// The reason, as a lowercase phrase.
-    pub reason: String,
-    /// The line number, from 1.
-    pub line: u64,
-    /// The byte offset in the input.
-    pub offset: u64,
 }
