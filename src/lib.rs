@@ -20,6 +20,8 @@ pub mod message;
 
 pub mod records;
 
+pub mod agent;
+
 pub mod wire;
 
 pub mod view;

@@ -1,7 +1,7 @@
 use std::fs;
 
 use super::*;
-use crate::session::record::SIDE_FILE_SUFFIX;
+use crate::session::side_file::SIDE_FILE_SUFFIX;
 
 /// `Session::title` and `Session::summary` find the same title.
 #[test]

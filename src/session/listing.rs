@@ -9,14 +9,14 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 
-use super::codex_index::ThreadNames;
-use super::discover::subagent_files;
+use super::dirs::DirContext;
+use super::discover::{Candidate, Found, subagent_files};
 use super::each::each;
-use super::folders::FolderContext;
+use super::name_index::NameIndexes;
 use super::open::SessionError;
-use super::opened::Session;
-use super::project::project_hash;
-use super::{Agent, Candidate, Facts, Found, Prices};
+use super::prices::Prices;
+use super::session::Session;
+use crate::agent::{Agent, Facts, project_hash};
 use crate::jsonl::Mapping;
 use crate::records::SessionCounts;
 
@@ -103,7 +103,7 @@ pub fn list(
     candidates: &[Candidate],
     listing: &Listing,
 ) -> (Sessions, Vec<(PathBuf, SessionError)>) {
-    let names = ThreadNames::default();
+    let names = NameIndexes::default();
     let mut listed = Sessions::new();
     let mut failed = Vec::new();
     let mut rest = candidates;
@@ -189,7 +189,7 @@ impl Listing {
     }
 
     /// Reads the session in a file. Returns `None` if it is filtered out.
-    fn look(&self, path: &Path, context: FolderContext, names: &ThreadNames) -> Examined {
+    fn look(&self, path: &Path, context: DirContext, names: &NameIndexes) -> Examined {
         let mut session = match self.depth {
             Depth::Ends => Session::open_for_list(path)?,
             Depth::Whole => Session::open(path)?,
@@ -217,8 +217,8 @@ impl Listing {
     pub(super) fn examine(
         &self,
         session: &Session,
-        context: FolderContext,
-        names: &ThreadNames,
+        context: DirContext,
+        names: &NameIndexes,
     ) -> Examined {
         let agent = session.agent();
         if !self.admits_agent(agent) {
@@ -234,7 +234,7 @@ impl Listing {
         if facts.is_subagent && !context.is_named {
             return Ok(None);
         }
-        names.apply(session, &mut facts);
+        names.apply(session.format(), &session.file.path, &mut facts);
         let path = &session.file.path;
         let subagents = if context.subagents {
             subagent_files(path, agent).len() as u64
@@ -305,7 +305,7 @@ pub fn list_as_text<Failure: Send>(
     listing: &Listing,
     write: &WriteListed<'_, Failure>,
 ) -> Result<(Texts, Vec<(PathBuf, SessionError)>), Failure> {
-    let names = ThreadNames::default();
+    let names = NameIndexes::default();
     let (looked, texts) = each(files, listing.jobs, &listing.examined, &|file,
                                                                          text: &mut Vec<
         u8,

@@ -3,7 +3,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::*;
-use crate::session::codex_index::FILE_NAME;
 use crate::session::{Root, discover, discover_names};
 
 fn session(id: &str, cwd: &str, minute: u32, title: Option<&str>) -> String {
@@ -154,7 +153,7 @@ fn codex_names_stand_in_an_index() {
     let line = r#"{"timestamp":"2026-01-01T10:00:00Z","type":"session_meta","payload":{"id":"t1","cwd":"/x"}}"#;
     write(day.join("rollout-2026-01-01T10-00-00-t1.jsonl"), line).unwrap();
     let index = r#"{"id":"t1","thread_name":"Named thread","updated_at":"2026-01-01T10:00:00Z"}"#;
-    write(home.path().join(FILE_NAME), index).unwrap();
+    write(home.path().join("session_index.jsonl"), index).unwrap();
     let candidates = discover(&[Root {
         agent: Some(Agent::Codex),
         path: home.path().join("sessions"),

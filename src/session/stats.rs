@@ -10,15 +10,15 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::discover::subagent_files;
+use super::discover::{Candidate, subagent_files};
 use super::distinct::Distinct;
 use super::each::each;
-use super::format::{Detail, Entry};
+use super::listing::Listing;
 use super::open::SessionError;
-use super::opened::Session;
-use super::side_file::each_entry_beside;
+use super::session::Session;
+use super::side_file::each_side_entry;
 use super::tree::{Key, Scope};
-use super::{Agent, Candidate, Facts, Listing};
+use crate::agent::{Agent, Detail, Entry, Facts};
 use crate::jsonl::Mapping;
 use crate::message::{Message, Origin, Role, Thread, Usage};
 use crate::records::{Dimension, SessionStatsRecord, ToolShare, UsageShare};
@@ -92,10 +92,10 @@ pub(super) struct Current {
 impl Current {
     /// Starts to read a file.
     pub(super) fn of(session: &Session) -> Self {
-        // Claude Code and Qwen Code keep the ids of records that they copy into other files.
-        let path = match session.agent() {
-            Agent::Claude | Agent::Qwen => String::new(),
-            Agent::Codex | Agent::Gemini | Agent::Pi => session.file.path.display().to_string(),
+        let path = if session.format().has_global_ids {
+            String::new()
+        } else {
+            session.file.path.display().to_string()
         };
         Self {
             path,
@@ -189,7 +189,7 @@ impl Tally {
     fn read(&self, session: &Session) -> io::Result<(Self, Facts)> {
         let mut tally = Self::within(self.period.clone(), self.detail);
         let facts = tally.read_file(session)?;
-        each_entry_beside(&session.file.path, &mut |mut entry| {
+        each_side_entry(&session.file.path, &mut |mut entry| {
             tally.replies.add_all(cost(&mut entry));
         })?;
         let prompts = std::mem::take(&mut tally.prompts);

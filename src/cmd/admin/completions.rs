@@ -13,11 +13,11 @@ use clap_complete::engine::{
 use clap_complete::env::Shells;
 
 use crate::cmd::{Outcome, output};
-use crate::config::session_roots;
 use crate::io::{Environment, Io};
 use crate::jsonl::Mapping;
 use crate::model::{known_for, known_providers};
 use crate::records::record_names;
+use crate::session::session_roots;
 use crate::session::{Depth, Filter, Listing, Prices, discover, list};
 use crate::text::{fitted, terminal_safe_line};
 

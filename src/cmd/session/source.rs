@@ -9,11 +9,11 @@ use clap::Args;
 use crate::cmd::inputs::InputErrors;
 use crate::cmd::times::Moment;
 use crate::cmd::{Globals, UsageError};
-use crate::config::session_roots;
 use crate::io::{Clock, Environment, Io};
 use crate::jsonl::Mapping;
 use crate::message::SessionId;
 use crate::records::AboutSession;
+use crate::session::session_roots;
 use crate::session::{
     Agent, Candidate, Depth, Facts, Filter, Found, Listing, Root, Session, discover,
     discover_names, discover_with,

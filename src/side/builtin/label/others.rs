@@ -5,9 +5,9 @@ use serde_json::Value;
 use super::Call;
 use super::fact::{About, Class, Fact};
 use super::status::Status;
+use crate::agent::exit_code;
 use crate::side::builtin::clean::{cut, lower_first, upper_first};
 use crate::side::builtin::names::{address, file_name};
-use crate::view::exit_code;
 use crate::wire::Purpose;
 
 /// What a call did, or what was not done and how that ended.
