@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
 use std::io;
 use std::num::NonZeroUsize;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::dirs::{DirContext, Keep, walk};
 use crate::agent::{Agent, Root};
@@ -17,8 +18,10 @@ pub struct Candidate {
     pub path: PathBuf,
     /// The size in bytes.
     pub size: u64,
-    /// The time of the last change. The session was not active later, unless the time was set.
+    /// The modification time, which programs may set.
     pub modified: SystemTime,
+    /// The time of the last change of the file or its metadata. The session was not active later.
+    pub changed: SystemTime,
     /// What else the folder holds.
     pub(super) context: DirContext,
 }
@@ -110,10 +113,16 @@ fn candidate(
     context: DirContext,
 ) -> Option<Candidate> {
     let metadata = metadata.ok()?;
+    let modified = metadata.modified().ok()?;
+    let changed = UNIX_EPOCH.checked_add(Duration::new(
+        metadata.ctime().try_into().unwrap_or_default(),
+        metadata.ctime_nsec().try_into().unwrap_or_default(),
+    ));
     Some(Candidate {
         path,
         size: metadata.len(),
-        modified: metadata.modified().ok()?,
+        modified,
+        changed: changed.map_or(modified, |changed| changed.max(modified)),
         context,
     })
 }

@@ -172,19 +172,22 @@ impl Session {
         Ok(known)
     }
 
-    /// Whether the start of the session is known. A file that begins with messages of a subagent may be
-    /// that of a main conversation.
+    /// Whether the start of the session is known.
     fn has_begun(&self, facts: &Facts) -> bool {
-        let is_open = facts.is_subagent
+        facts.first_prompt.is_some() && is_named(facts) && !self.may_become_main(facts)
+    }
+
+    /// Whether a main conversation may follow. Some files begin with messages of a subagent.
+    fn may_become_main(&self, facts: &Facts) -> bool {
+        facts.is_subagent
             && self.format().shape == Shape::Tree
-            && !is_subagent_name(&self.file.path);
-        facts.first_prompt.is_some() && is_named(facts) && !is_open
+            && !is_subagent_name(&self.file.path)
     }
 
     fn add_line(&self, line: &[u8], detail: Detail, facts: &mut Facts) {
         let detail = match facts.first_prompt {
-            Some(_) => Detail::Outline,
-            None => detail,
+            Some(_) if !self.may_become_main(facts) => Detail::Outline,
+            Some(_) | None => detail,
         };
         each_entry_on(self.format(), line, detail, &mut |_, mut entry| {
             facts.add(std::mem::take(&mut entry.facts));

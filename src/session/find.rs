@@ -4,7 +4,8 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use super::discover::Candidate;
-use super::listing::{Filter, Listing, list};
+use super::listing::{Listing, list};
+use super::selection::Selection;
 use crate::agent::Facts;
 
 /// The name of the most recently active session.
@@ -31,9 +32,10 @@ pub enum FindError {
 pub fn find(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<PathBuf, FindError> {
     if name == LATEST {
         let newest = Listing {
-            filter: Filter {
+            selection: Selection {
                 limit: NonZeroUsize::new(1),
-                ..listing.filter.clone()
+                without_empty: true,
+                ..listing.selection.clone()
             },
             ..listing.clone()
         };

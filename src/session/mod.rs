@@ -13,7 +13,6 @@ mod dirs;
 mod discover;
 mod distinct;
 pub mod durable;
-mod each;
 mod ends;
 mod export;
 mod find;
@@ -22,10 +21,12 @@ mod lines;
 mod listing;
 mod name_index;
 mod open;
+mod parallel;
 mod prices;
 pub mod record;
 mod recover;
 pub mod search;
+mod selection;
 #[allow(clippy::module_inception, reason = "the file of the type Session")]
 mod session;
 mod session_title;
@@ -49,11 +50,11 @@ pub use export::{ExportError, ExportFolder};
 pub use find::{FindError, LATEST, find, ids_in};
 pub use follow::{Follower, Seen};
 pub use lines::{Line, Place, for_each_line};
-pub use listing::{
-    Depth, Filter, Listed, Listing, Sessions, Texts, WriteListed, list, list_as_text,
-};
+pub use listing::{Depth, Listed, Listing, Sessions, WriteListed, list, list_as_text};
 pub use open::{Identity, SessionError, SessionFile, open_safely};
+pub use parallel::each_in_order;
 pub use prices::Prices;
+pub use selection::{Selection, short_ids};
 pub use session::{Session, holds_only_lines};
 pub use stats::Tally;
 pub use tail::{BackwardMessages, MessageLines, last_messages, records_on, start_of_last};

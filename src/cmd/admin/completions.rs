@@ -18,7 +18,7 @@ use crate::jsonl::Mapping;
 use crate::model::{known_for, known_providers};
 use crate::records::record_names;
 use crate::session::session_roots;
-use crate::session::{Depth, Filter, Listing, Prices, discover, list};
+use crate::session::{Depth, Listing, Prices, Selection, discover, list};
 use crate::text::{fitted, terminal_safe_line};
 
 /// The variable by which the scripts ask; its value is the shell.
@@ -143,9 +143,10 @@ fn offered<Value: Into<String>>(
 /// `latest`, and the ids of the last sessions that begin like what was typed, with their titles.
 fn sessions(typed: &OsStr, environment: &Environment) -> impl Iterator<Item = CompletionCandidate> {
     let listing = Listing {
-        filter: Filter {
+        selection: Selection {
             limit: Some(MOST_SESSIONS),
-            ..Filter::default()
+            without_empty: true,
+            ..Selection::default()
         },
         depth: Depth::Ends,
         prices: None,
