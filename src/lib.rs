@@ -26,6 +26,8 @@ pub(crate) mod tool_facts;
 
 pub mod records;
 
+pub mod agent;
+
 pub mod wire;
 
 pub mod view;

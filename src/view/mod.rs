@@ -1,6 +1,5 @@
 //! Conversations as terminal text, Markdown and HTML.
 
-mod exit_code;
 mod gist;
 mod harmless_markdown;
 mod html;
@@ -12,7 +11,6 @@ mod selection;
 mod text;
 mod timeline;
 
-pub use exit_code::exit_code;
 pub use gist::input_gist;
 pub use html::{Html, PageHead};
 pub use index_page::{IndexRow, html_index, markdown_index};

@@ -121,8 +121,8 @@ impl LabelPrinter {
     /// Records one of our records, then prints it.
     fn own(&mut self, record: &impl serde::Serialize) -> io::Result<()> {
         if let Some(recorder) = &mut self.recorder {
-            let line = serde_json::to_string(record)?;
-            recorder.record(&line).map_err(io::Error::other)?;
+            let record = serde_json::to_value(record)?;
+            recorder.record(record).map_err(io::Error::other)?;
         }
         if matches!(self.printing, Printing::Text { .. } | Printing::Bodies) {
             return Ok(());

@@ -13,17 +13,18 @@ use crate::cmd::output::{self, Form, RecordWriter};
 use crate::cmd::progress::ProgressLine;
 use crate::cmd::session::conversation::{Conversation, read_stream, unreadable};
 use crate::cmd::session::names::{NamedSession, StandardInput, read_stdin};
-use crate::cmd::session::source::SourceArguments;
+use crate::cmd::session::source::{FilterArguments, LimitArguments, SourceArguments, selects};
 use crate::cmd::side::model_failures::ModelFailures;
 use crate::cmd::side::side_arguments::{SideArguments, extension};
 use crate::cmd::stop_watch::StopWatch;
 use crate::cmd::{Globals, Outcome, UsageError};
-use crate::flow::{Excerpt, Maker, NoResult, Product, Reason, Source, each_in_order};
+use crate::flow::{Excerpt, Maker, NoResult, Product, Reason, Source};
 use crate::io::{Io, Messages};
 use crate::jsonl::WriteError;
 use crate::message::SessionId;
 use crate::model::{Delivery, Pace, Request};
 use crate::session::durable::{self, FileSystems, RecordError};
+use crate::session::each_in_order;
 use crate::session::record::{ForeignSession, Moment, Recorded};
 use crate::side::title::TitleStyle;
 use crate::side::{Language, LanguageChoice};
@@ -44,6 +45,10 @@ pub(crate) struct PerSessionArguments {
     side: SideArguments,
     #[command(flatten)]
     pub(crate) source: SourceArguments,
+    #[command(flatten)]
+    filter: FilterArguments,
+    #[command(flatten)]
+    limit: LimitArguments,
 }
 
 fn parse_language(name: &str) -> Result<LanguageChoice, String> {
@@ -175,6 +180,11 @@ impl Runner {
         io: &mut Io,
     ) -> anyhow::Result<Outcome> {
         let input = match arguments.sessions.as_slice() {
+            [] if selects(&arguments.filter, &arguments.limit) => {
+                let source = &arguments.source;
+                let paths = source.selected(&arguments.filter, &arguments.limit, io);
+                StandardInput::List(SourceArguments::at(paths))
+            }
             [] => read_stdin(io)?,
             [name] if name == "-" => read_stdin(io)?,
             names => StandardInput::List(arguments.source.named(names, io)?),

@@ -249,10 +249,7 @@ fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
     }
     let name = path.file_stem().unwrap_or_default();
     let directory = std::env::current_dir().context("cannot find the working directory")?;
-    let facts = SessionFacts {
-        session_id: name.to_string_lossy().into_owned(),
-        directory: directory.display().to_string(),
-    };
+    let facts = SessionFacts::new(name.to_string_lossy(), directory.display().to_string());
     Ok(Transcript::new(
         side_file_path(path),
         facts,

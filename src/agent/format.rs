@@ -1,7 +1,14 @@
-//! The trait of a session format: each format maps its records to the same model.
+//! The definition of an agent: each format maps its records to the same model.
 
-use super::title::TitleRecord;
-use super::{Agent, Facts};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::agent::Agent;
+use super::detect::Row;
+use super::facts::Facts;
+use super::title::{ManualTitle, Title, TitleRecord, TitleSearch};
+use crate::io::Environment;
 use crate::message::{Message, Thread, Usage};
 
 /// How the records of a file form a conversation.
@@ -15,24 +22,6 @@ pub enum Shape {
     Replay,
 }
 
-/// How to search for title records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TitleSearch {
-    /// Every title record and every summary has one of these words.
-    pub words: &'static [&'static str],
-    /// Which of several titles counts.
-    pub precedence: Precedence,
-}
-
-/// Which of two titles counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Precedence {
-    /// The later title.
-    Later,
-    /// A manual title, wherever it is.
-    Manual,
-}
-
 /// How much of a record to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
@@ -41,7 +30,7 @@ pub enum Detail {
     /// The same, prompts, calls without their inputs, and which calls failed. Records without any may be
     /// passed over.
     Activity,
-    /// Everything except messages and usage.
+    /// Everything except messages and token counts.
     Outline,
     /// Everything except the content of results, unless only it shows whether a call failed.
     Counts,
@@ -49,20 +38,63 @@ pub enum Detail {
     Full,
 }
 
-/// What is seen of a line without reading it.
+/// What a line can contain, found without parsing it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Glance {
-    /// It holds no message and no title.
+pub enum LineClass {
+    /// No message and no title.
     NoMessage,
-    /// It only holds results of calls that did not fail.
+    /// Only results of calls that did not fail.
     Results,
-    /// It holds no text, and no prompt.
+    /// No text, and no prompt.
     NoText,
-    /// It may hold anything.
+    /// Anything.
     Anything,
 }
 
-/// A file format.
+/// Where an agent looks for the title of a session.
+#[derive(Debug, Clone, Copy)]
+pub enum TitleStore {
+    /// In the session file.
+    SessionFile,
+    /// In an index of all sessions.
+    Index(NameIndex),
+    /// The agent has no titles that others can set.
+    None,
+}
+
+/// A file that holds the names of many sessions. The last record of a session counts.
+#[derive(Debug, Clone, Copy)]
+pub struct NameIndex {
+    /// The path of the index for a session file.
+    pub path: fn(&Path) -> Option<PathBuf>,
+    /// The session id and the name in a record of the index.
+    pub read: fn(&str) -> Option<(String, Title)>,
+}
+
+/// The session and position of a record that turnpipe adds.
+#[derive(Debug, Clone, Copy)]
+pub struct NewRecord<'a> {
+    /// The session id.
+    pub session_id: &'a str,
+    /// The working directory.
+    pub directory: &'a str,
+    /// The branch.
+    pub branch: Option<&'a str>,
+    /// The id of the last record of the conversation.
+    pub parent: Option<&'a str>,
+    /// A new id.
+    pub uuid: &'a str,
+    /// The current time, RFC 3339.
+    pub timestamp: &'a str,
+}
+
+/// Creates a title record.
+pub(super) type NewTitle = fn(&NewRecord<'_>, &Title, ManualTitle) -> Value;
+
+/// Creates a recap record.
+pub(super) type NewRecap = fn(&NewRecord<'_>, &str) -> Value;
+
+/// An agent's session files: how to recognise, read, find and extend them.
 #[derive(Debug)]
 pub struct Format {
     /// The agent that writes this format.
@@ -71,20 +103,50 @@ pub struct Format {
     pub shape: Shape,
     /// How to find title records.
     pub titles: TitleSearch,
-    /// Every record about a request has one of these words. Empty if there are no such words.
-    pub(super) cost_words: &'static [&'static str],
+    /// Every record about a request contains one of these words. Empty if there are no such words.
+    pub cost_words: &'static [&'static str],
     /// The same for records about a request, a prompt or a call.
-    pub(super) activity_words: &'static [&'static str],
-    /// What can be said of a line in much less time than reading it takes.
-    pub(super) glance: fn(&[u8]) -> Glance,
-    /// Reads one record. Returns `None` if the text is not a JSON object.
+    pub activity_words: &'static [&'static str],
+    /// Classifies a line in much less time than parsing it takes.
+    pub line_class: fn(&[u8]) -> LineClass,
     pub(super) read: fn(&str, Detail) -> Option<Entry>,
+    pub(super) wrote: fn(&Row<'_>) -> bool,
+    /// The rows of a session that is a single JSON document.
+    pub(super) document: Option<fn(&str) -> Option<Vec<String>>>,
+    /// Whether ids of records are unique over all sessions of the agent. A record that the agent
+    /// copies to another file keeps its id.
+    pub has_global_ids: bool,
+    /// The environment variables that name the agent's directory.
+    pub home_variables: &'static [&'static str],
+    pub(super) roots: fn(&Environment) -> Vec<PathBuf>,
+    /// The directory for the subagent files of a session, whether or not it exists. `None` if the
+    /// agent has no such directory.
+    pub subagent_dir: fn(&Path) -> Option<PathBuf>,
+    pub(super) resume: fn(&str, &Path) -> Option<String>,
+    /// Where the agent looks for titles.
+    pub title_store: TitleStore,
+    /// How many bytes may follow a title before it has to be written again, because the agent reads
+    /// only the end of a file.
+    pub title_distance: Option<u64>,
+    /// Creates a title record in the form of the agent.
+    pub title_record: Option<NewTitle>,
+    /// Creates a recap record in the form of the agent.
+    pub recap_record: Option<NewRecap>,
+    /// The id of a record that the next record of the conversation may name as its parent.
+    pub link: fn(&str) -> Option<String>,
 }
 
 impl Format {
     /// Reads one record. Returns `None` if the text is not a JSON object.
+    ///
+    /// An annotation is not activity of the session: its time does not count.
     pub fn read(&self, record: &str, detail: Detail) -> Option<Entry> {
-        (self.read)(record, detail)
+        let mut entry = (self.read)(record, detail)?;
+        if entry.is_annotation {
+            entry.facts.started = None;
+            entry.facts.last_activity = None;
+        }
+        Some(entry)
     }
 
     /// The messages in a record.
@@ -142,6 +204,8 @@ pub struct Entry {
     pub subtype: Option<String>,
     /// Whether this kind of record is known.
     pub is_known: bool,
+    /// Whether it only annotates the conversation: a title, a recap or a label.
+    pub is_annotation: bool,
     /// The id of the record.
     pub uuid: Option<String>,
     /// The id of the parent record.
@@ -193,7 +257,7 @@ impl Entry {
     }
 
     /// The messages of each row of a record that replaces all others, or of the record.
-    pub(super) fn into_rows(self) -> Vec<Vec<Message>> {
+    pub(crate) fn into_rows(self) -> Vec<Vec<Message>> {
         match self.change {
             Change::Reset(rows) => rows.into_iter().map(|(_, said)| said).collect(),
             _ => vec![self.messages],

@@ -1,4 +1,4 @@
-//! Reads folders recursively, on several threads if there is much to read.
+//! Reads directories recursively, on several threads if there are many files.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -9,55 +9,55 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::Builder;
 
 use super::archive;
-use super::record::{SIDE_FILE_SUFFIX, side_file_path};
+use super::side_file::{SIDE_FILE_SUFFIX, side_file_path};
 
-/// The folder that holds the files of subagents.
+/// The dir that holds the files of subagents.
 pub(super) const SUBAGENTS: &str = "subagents";
 
-/// How many levels of folders below a root may hold session files.
-const DEEPEST: u32 = 8;
+/// Maximum depth of session files below a root, in directories.
+const MAX_DEPTH: u32 = 8;
 
-/// Folders that hold no sessions, only files that belong to one.
-const BELONGINGS: [&str; 4] = [SUBAGENTS, "tool-results", "memory", "node_modules"];
+/// Directories whose files belong to a session but are not sessions.
+const EXCLUDED: [&str; 4] = [SUBAGENTS, "tool-results", "memory", "node_modules"];
 
-/// After this many files, threads are worth starting for the remaining folders.
-const MANY: usize = 512;
+/// Number of files after which threads read the remaining directories.
+const THREAD_THRESHOLD: usize = 512;
 
-/// What else the folder of a file holds.
+/// What else the dir of a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct FolderContext {
+pub(super) struct DirContext {
     /// A side file of turnpipe.
     pub(super) side_file: bool,
-    /// A folder of subagents.
+    /// A dir of subagents.
     pub(super) subagents: bool,
-    /// Whether the user named the file itself and not a folder that holds it.
+    /// Whether the user named the file itself and not a dir that holds it.
     pub(super) is_named: bool,
 }
 
-/// A folder to read.
-struct Folder {
+/// A dir to read.
+struct Dir {
     path: PathBuf,
     /// How many levels below it to read.
     depth: u32,
-    /// Whether subagent folders may be beside its files.
+    /// Whether subagent dirs may be beside its files.
     subagents_beside: bool,
 }
 
 /// Converts an entry, unless the file is gone.
-pub(super) type Keep<File> = fn(&DirEntry, FolderContext) -> Option<File>;
+pub(super) type Keep<File> = fn(&DirEntry, DirContext) -> Option<File>;
 
 /// Applies `keep` to the possible session files below `root`, in no order.
 pub(super) fn walk<File: Send>(root: &Path, threads: NonZeroUsize, keep: Keep<File>) -> Vec<File> {
     let mut found = Vec::new();
-    let mut folders = vec![Folder {
+    let mut dirs = vec![Dir {
         path: root.to_owned(),
-        depth: DEEPEST,
+        depth: MAX_DEPTH,
         subagents_beside: true,
     }];
-    while let Some(folder) = folders.pop() {
-        folders.extend(read(&folder, keep, &mut found));
-        if found.len() >= MANY && folders.len() > 1 && threads > NonZeroUsize::MIN {
-            found.extend(side_by_side(folders, threads, keep));
+    while let Some(dir) = dirs.pop() {
+        dirs.extend(read(&dir, keep, &mut found));
+        if found.len() >= THREAD_THRESHOLD && dirs.len() > 1 && threads > NonZeroUsize::MIN {
+            found.extend(side_by_side(dirs, threads, keep));
             break;
         }
     }
@@ -66,30 +66,26 @@ pub(super) fn walk<File: Send>(root: &Path, threads: NonZeroUsize, keep: Keep<Fi
 
 /// The state that the threads share.
 struct Waiting {
-    folders: Vec<Folder>,
-    /// How many folders are being read. Each may add more.
+    dirs: Vec<Dir>,
+    /// How many dirs are being read. Each may add more.
     read: usize,
 }
 
-/// The files in these folders and below.
-fn side_by_side<File: Send>(
-    folders: Vec<Folder>,
-    threads: NonZeroUsize,
-    keep: Keep<File>,
-) -> Vec<File> {
-    let waiting = Mutex::new(Waiting { folders, read: 0 });
+/// The files in these dirs and below.
+fn side_by_side<File: Send>(dirs: Vec<Dir>, threads: NonZeroUsize, keep: Keep<File>) -> Vec<File> {
+    let waiting = Mutex::new(Waiting { dirs, read: 0 });
     let changed = Condvar::new();
     let work = || {
         let mut found = Vec::new();
         let mut shared = waiting.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            if let Some(folder) = shared.folders.pop() {
+            if let Some(dir) = shared.dirs.pop() {
                 shared.read += 1;
                 drop(shared);
-                let inner = read(&folder, keep, &mut found);
+                let inner = read(&dir, keep, &mut found);
                 shared = waiting.lock().unwrap_or_else(PoisonError::into_inner);
                 shared.read -= 1;
-                shared.folders.extend(inner);
+                shared.dirs.extend(inner);
                 changed.notify_all();
             } else if shared.read == 0 {
                 return found;
@@ -112,24 +108,24 @@ fn side_by_side<File: Send>(
     })
 }
 
-/// Reads one folder. Returns the folders in it.
-fn read<File>(folder: &Folder, keep: Keep<File>, found: &mut Vec<File>) -> Vec<Folder> {
+/// Reads one dir. Returns the dirs in it.
+fn read<File>(dir: &Dir, keep: Keep<File>, found: &mut Vec<File>) -> Vec<Dir> {
     let mut inner = Vec::new();
-    let Ok(entries) = fs::read_dir(&folder.path) else {
+    let Ok(entries) = fs::read_dir(&dir.path) else {
         return inner;
     };
     let mut files = Vec::new();
-    let (mut side_files, mut folders) = (HashSet::new(), HashSet::new());
+    let (mut side_files, mut dirs) = (HashSet::new(), HashSet::new());
     for entry in entries.flatten() {
         let Ok(kind) = entry.file_type() else {
             continue;
         };
         let name = entry.file_name();
         let text = name.to_string_lossy();
-        if kind.is_dir() && folder.depth > 0 && !BELONGINGS.contains(&text.as_ref()) {
-            inner.push(Folder {
+        if kind.is_dir() && dir.depth > 0 && !EXCLUDED.contains(&text.as_ref()) {
+            inner.push(Dir {
                 path: entry.path(),
-                depth: folder.depth - 1,
+                depth: dir.depth - 1,
                 subagents_beside: false,
             });
         }
@@ -138,17 +134,17 @@ fn read<File>(folder: &Folder, keep: Keep<File>, found: &mut Vec<File>) -> Vec<F
         } else if kind.is_file() && text.ends_with(SIDE_FILE_SUFFIX) {
             side_files.insert(name);
         } else if !kind.is_file() {
-            folders.insert(name);
+            dirs.insert(name);
         }
     }
-    let subagents_beside = folders.contains(OsStr::new(SUBAGENTS));
-    for folder in &mut inner {
-        folder.subagents_beside = subagents_beside;
+    let subagents_beside = dirs.contains(OsStr::new(SUBAGENTS));
+    for dir in &mut inner {
+        dir.subagents_beside = subagents_beside;
     }
     let kept = files.into_iter().filter_map(|(entry, name)| {
-        let own_folder = Path::new(&name).file_stem().unwrap_or_default();
-        let context = FolderContext {
-            subagents: folder.subagents_beside || folders.contains(own_folder),
+        let own_dir = Path::new(&name).file_stem().unwrap_or_default();
+        let context = DirContext {
+            subagents: dir.subagents_beside || dirs.contains(own_dir),
             is_named: false,
             side_file: !side_files.is_empty()
                 && side_files.contains(side_file_path(Path::new(&name)).as_os_str()),
@@ -175,15 +171,15 @@ fn may_be_a_session(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// More folders than one thread reads, partly nested.
+    /// More dirs than one thread reads, partly nested.
     #[test]
-    fn threads_find_what_one_finds() {
+    fn several_threads_find_the_same_files() {
         let root = tempfile::tempdir().unwrap();
         for project in 0..8 {
-            let folder = root.path().join(format!("{project}/chats"));
-            fs::create_dir_all(&folder).unwrap();
-            for session in 0..MANY / 4 {
-                fs::write(folder.join(format!("{session}.jsonl")), "").unwrap();
+            let dir = root.path().join(format!("{project}/chats"));
+            fs::create_dir_all(&dir).unwrap();
+            for session in 0..THREAD_THRESHOLD / 4 {
+                fs::write(dir.join(format!("{session}.jsonl")), "").unwrap();
             }
         }
         let paths = |threads: usize| {
@@ -192,15 +188,15 @@ mod tests {
             paths.sort();
             paths
         };
-        assert_eq!(paths(1).len(), 2 * MANY);
+        assert_eq!(paths(1).len(), 2 * THREAD_THRESHOLD);
         assert_eq!(paths(1), paths(3));
     }
 
     #[test]
-    fn what_stands_around_a_file_is_told() {
+    fn the_context_of_a_file_is_recorded() {
         let root = tempfile::tempdir().unwrap();
-        for folder in ["p/chats", "p/subagents", "q/one"] {
-            fs::create_dir_all(root.path().join(folder)).unwrap();
+        for dir in ["p/chats", "p/subagents", "q/one"] {
+            fs::create_dir_all(root.path().join(dir)).unwrap();
         }
         for file in [
             "p/chats/a.jsonl",

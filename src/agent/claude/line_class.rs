@@ -1,48 +1,49 @@
-//! Knows many lines of Claude Code without reading them. Most of a file are results and progress.
+//! Classifies lines of Claude Code without parsing them. Most of a file are results and progress.
 //!
-//! The words that are looked for stand for themselves, since quotation marks in strings are escaped.
+//! A quoted word on a line is always a key or a whole string, because quotation marks inside strings
+//! are escaped.
 
 use std::sync::LazyLock;
 
 use memchr::memchr;
 use memchr::memmem::Finder;
 
-use super::format::Glance;
+use crate::agent::format::LineClass;
 use crate::jsonl::Prefilter;
 
-/// Decides by the members before the first nested object, and by a few words behind them.
-pub(super) fn glance(line: &[u8]) -> Glance {
+/// Classifies a line by the members before the first nested object and a few words after them.
+pub(super) fn line_class(line: &[u8]) -> LineClass {
     let Some(head) = memchr(b'{', line.get(1..).unwrap_or_default()) else {
-        return Glance::Anything;
+        return LineClass::Anything;
     };
     let (head, rest) = line.split_at(head);
     let names = &*NAMES;
-    let says = |word: &Finder<'_>| word.find(rest).is_some();
+    let contains = |word: &Finder<'_>| word.find(rest).is_some();
     let kind = names.kind.find(head);
     let kind = kind.map(|at| &head[at + names.kind.needle().len()..]);
     let is = |name: &[u8]| kind.is_some_and(|kind| kind.starts_with(name));
-    let seen = if is(b"progress\"") {
-        Glance::NoMessage
+    let class = if is(b"progress\"") {
+        LineClass::NoMessage
     } else if is(b"user\"") && holds_results_only(line) {
-        Glance::Results
-    } else if (is(b"assistant\"") || kind.is_none() && says(&names.by_model))
-        && says(&names.blocks)
-        && !says(&names.text)
+        LineClass::Results
+    } else if (is(b"assistant\"") || kind.is_none() && contains(&names.by_model))
+        && contains(&names.blocks)
+        && !contains(&names.text)
     {
-        Glance::NoText
+        LineClass::NoText
     } else {
-        Glance::Anything
+        LineClass::Anything
     };
-    // Several records that are glued together name the session several times.
-    let is_whole = || names.session.find(head).is_some() && !says(&names.session);
-    if seen != Glance::Anything && is_whole() {
-        seen
+    // A line with several records contains the session id several times.
+    let is_whole = || names.session.find(head).is_some() && !contains(&names.session);
+    if class != LineClass::Anything && is_whole() {
+        class
     } else {
-        Glance::Anything
+        LineClass::Anything
     }
 }
 
-/// What the members that matter are called, ready to be looked for.
+/// Searchers for the keys that decide.
 struct Names {
     kind: Finder<'static>,
     by_model: Finder<'static>,
@@ -73,7 +74,7 @@ static WORDS: LazyLock<Option<Prefilter>> = LazyLock::new(|| {
     Prefilter::new(&words.each_ref().map(String::as_str)).ok()
 });
 
-/// Whether the message on the line of a user is nothing but results of calls that did not fail.
+/// Whether the user message on the line consists of results of calls that did not fail.
 fn holds_results_only(line: &[u8]) -> bool {
     let Some(words) = &*WORDS else {
         return false;
@@ -84,7 +85,7 @@ fn holds_results_only(line: &[u8]) -> bool {
         if word.starts_with(b"\"tool_result\"") {
             holds_result = true;
         } else if word.starts_with(b"\"toolUseResult\"") {
-            // What the tool itself says comes behind the message.
+            // The rest of the line is the output in the tool's own form.
             return holds_result;
         } else if !word.starts_with(b"\"is_error\":false") {
             return false;
@@ -101,9 +102,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::agent::{Agent, Root};
     use crate::message::{Block, Origin};
-    use crate::session::claude::CLAUDE;
-    use crate::session::{Agent, Root, Session, discover};
+    use crate::session::{Session, discover};
 
     const RESULT: &str = r#"{"type":"tool_result","tool_use_id":"t","content":"one"}"#;
 
@@ -116,55 +117,55 @@ mod tests {
         )
     }
 
-    /// What is seen of a line agrees with what it says.
-    fn agrees(line: &str) -> Glance {
-        let seen = glance(line.as_bytes());
-        let messages = CLAUDE.messages(line);
+    /// Checks that the class of a line agrees with its messages, and returns it.
+    fn agrees(line: &str) -> LineClass {
+        let seen = line_class(line.as_bytes());
+        let messages = Agent::Claude.format().messages(line);
         let all =
             |fits: fn(&Block) -> bool| messages.iter().flat_map(|said| &said.blocks).all(fits);
         let fits = match seen {
-            Glance::Anything => true,
-            Glance::NoMessage => messages.is_empty(),
-            Glance::Results => {
+            LineClass::Anything => true,
+            LineClass::NoMessage => messages.is_empty(),
+            LineClass::Results => {
                 all(|block| matches!(block, Block::Result(result) if !result.failed))
                     && messages.iter().all(|said| said.origin != Origin::Prompt)
             }
-            Glance::NoText => all(|block| !matches!(block, Block::Text(_))),
+            LineClass::NoText => all(|block| !matches!(block, Block::Text(_))),
         };
         assert!(fits, "{seen:?}: {line}");
         seen
     }
 
     #[test]
-    fn many_lines_are_known_unread() {
+    fn results_and_calls_are_recognised_unparsed() {
         let failed = RESULT.replace("\"one\"", "\"one\",\"is_error\":true");
         let text = r#"{"type":"text","text":"typed"}"#;
         let call = r#"{"type":"tool_use","id":"t","name":"Read","input":{"file_path":"a"}}"#;
         let quoting = RESULT.replace("one", r#"a \"text\", a {\"sessionId\":\"s\"}"#);
         let rows = [
-            ("user", format!("[{RESULT}]"), Glance::Results),
-            ("user", format!("[{quoting},{RESULT}]"), Glance::Results),
+            ("user", format!("[{RESULT}]"), LineClass::Results),
+            ("user", format!("[{quoting},{RESULT}]"), LineClass::Results),
             (
                 "user",
                 format!("[{}]", failed.replace("true", "false")),
-                Glance::Results,
+                LineClass::Results,
             ),
-            ("user", format!("[{failed}]"), Glance::Anything),
+            ("user", format!("[{failed}]"), LineClass::Anything),
             (
                 "user",
                 format!("[{}]", failed.replace("true", " true")),
-                Glance::Anything,
+                LineClass::Anything,
             ),
-            ("user", format!("[{RESULT},{text}]"), Glance::Anything),
+            ("user", format!("[{RESULT},{text}]"), LineClass::Anything),
             (
                 "user",
                 r#""one \"tool_result\"""#.to_owned(),
-                Glance::Anything,
+                LineClass::Anything,
             ),
-            ("user", r#""typed""#.to_owned(), Glance::Anything),
-            ("assistant", format!("[{call}]"), Glance::NoText),
-            ("assistant", format!("[{call},{text}]"), Glance::Anything),
-            ("assistant", r#""text""#.to_owned(), Glance::Anything),
+            ("user", r#""typed""#.to_owned(), LineClass::Anything),
+            ("assistant", format!("[{call}]"), LineClass::NoText),
+            ("assistant", format!("[{call},{text}]"), LineClass::Anything),
+            ("assistant", r#""text""#.to_owned(), LineClass::Anything),
         ];
         for (role, content, expected) in rows {
             let line = said(role, &content);
@@ -173,31 +174,31 @@ mod tests {
     }
 
     #[test]
-    fn progress_repeats_what_others_say() {
+    fn progress_records_have_no_message() {
         let repeated = said("user", r#""typed""#).replace(r#""sessionId":"s","#, "");
         let line =
             format!(r#"{{"sessionId":"s","type":"progress","data":{{"message":{repeated}}}}}"#);
-        assert_eq!(agrees(&line), Glance::NoMessage);
+        assert_eq!(agrees(&line), LineClass::NoMessage);
         // The same member deeper down says nothing.
         let line = said("user", r#""typed","data":{"type":"progress"}"#);
-        assert_eq!(agrees(&line), Glance::Anything);
+        assert_eq!(agrees(&line), LineClass::Anything);
     }
 
     /// A line that was torn and written on holds two records.
     #[test]
-    fn lines_of_several_records_are_read() {
+    fn lines_with_several_records_are_parsed() {
         let results = said("user", &format!("[{RESULT}]"));
         let typed = said("user", r#""typed""#);
         for end in 0..=results.len() {
             let line = format!("{}{typed}", &results[..end]);
-            assert_eq!(glance(line.as_bytes()), Glance::Anything, "{line}");
+            assert_eq!(line_class(line.as_bytes()), LineClass::Anything, "{line}");
         }
     }
 
     #[test]
-    fn damaged_lines_are_read() {
+    fn damaged_lines_are_parsed() {
         for line in ["", "{", "}", "{}", "{{", "\n", "{\"sessionId\":\"s\"}"] {
-            assert_eq!(glance(line.as_bytes()), Glance::Anything, "{line}");
+            assert_eq!(line_class(line.as_bytes()), LineClass::Anything, "{line}");
         }
     }
 
@@ -250,7 +251,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_seen_is_so(records in prop::collection::vec(members(), 1..3)) {
+        fn the_class_of_any_line_agrees_with_its_messages(records in prop::collection::vec(members(), 1..3)) {
             let records = records.iter().map(|members| format!("{{{}}}", members.join(",")));
             let records: Vec<String> = records.collect();
             match records.as_slice() {
@@ -258,7 +259,7 @@ mod tests {
                     agrees(record);
                 }
                 records if records.iter().all(|record| record.contains(NAMED)) => {
-                    assert_eq!(glance(records.concat().as_bytes()), Glance::Anything);
+                    assert_eq!(line_class(records.concat().as_bytes()), LineClass::Anything);
                 }
                 _ => {}
             }
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_real_sessions_are_what_they_seem() {
+    fn the_class_of_real_lines_agrees_with_their_messages() {
         let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/session");
         let recordings = std::env::var_os("TURNPIPE_TEST_DATA").map(PathBuf::from);
         let roots = [Some(data), recordings].into_iter().flatten();
@@ -282,7 +283,7 @@ mod tests {
             };
             let each = session.each_line(&mut |line| {
                 if let [record] = line.records {
-                    known += u32::from(agrees(record.text(line.raw)) != Glance::Anything);
+                    known += u32::from(agrees(record.text(line.raw)) != LineClass::Anything);
                 }
             });
             each.unwrap();

@@ -1,15 +1,15 @@
-//! Processes many items at once and keeps the outcomes in their order.
+//! Processes many items on several threads and delivers the outcomes in the order of the items.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread::Builder;
 
-/// Does `work` for each of `items`, `jobs` at once, and gives each outcome to `take` in the order
-/// of the items, as soon as those before it are there. Stops when `take` returns an error.
+/// Calls `work` for each of `items`, on up to `jobs` threads, and `take` with the index and outcome of
+/// each item in order, as soon as possible. Stops when `take` returns an error.
 ///
 /// # Errors
-/// What `take` returned.
+/// The error of `take`.
 pub fn each_in_order<Item: Sync, Outcome: Send, Error>(
     items: &[Item],
     jobs: usize,

@@ -5,29 +5,25 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::Agent;
 use super::archive::{self, Unpack, unpacked};
-use super::detect::agent_of;
-use super::ends::{BYTE_ORDER_MARK, Head};
-use super::format::{Detail, Entry, Format, Glance};
 use super::lines::{Line, Place, for_each_line, for_each_raw_line};
-use super::open::{SessionError, SessionFile, open_safely};
+use super::open::{BYTE_ORDER_MARK, Head, Positioned, SessionError, SessionFile, open_safely};
 use super::recover::{each_entry_on, each_record_on};
-use crate::json::{elements, object};
+use crate::agent::{self, Agent, Detail, Entry, Format, LineClass, agent_of};
 use crate::jsonl::{FixedFile, Mapping, read_at};
 
-/// How many records to read before a file counts as unknown.
-const MOST_UNKNOWN: u32 = 40;
+/// Maximum number of records to read before a file counts as unknown.
+const MAX_UNKNOWN: u32 = 40;
 
-/// Larger documents are not read, in bytes. Their agent rewrites them as a whole.
-const LARGEST_DOCUMENT: u64 = 64 * 1024 * 1024;
+/// Maximum size of a document, in bytes.
+const MAX_DOCUMENT: u64 = 64 * 1024 * 1024;
 
 /// Whether a file must consist of lines, because it is too large for a document and not compressed.
 ///
 /// # Errors
 /// Reading failed.
 pub fn holds_only_lines(file: &SessionFile) -> io::Result<bool> {
-    Ok(file.size > LARGEST_DOCUMENT && !archive::is_archive(file)?)
+    Ok(file.size > MAX_DOCUMENT && !archive::is_archive(file)?)
 }
 
 /// An open session.
@@ -42,9 +38,9 @@ pub struct Session {
     is_archive: bool,
     /// The first lines.
     pub(super) head: Head,
-    /// False if its folder was read, and there is none.
+    /// False if the directory was read and contains none.
     pub(super) may_have_side_file: bool,
-    /// True if the whole file was searched, and no record in it gives it a title.
+    /// True if the whole file was searched and contains no title.
     pub(super) holds_no_title: bool,
 }
 
@@ -84,13 +80,15 @@ impl Session {
             Some(agent) => Some(agent),
             None => detected(&file)?,
         };
-        let document = match agent {
-            Some(_) => None,
-            None => Some(document(&file)?.ok_or(SessionError::Unknown)?),
+        let (format, document) = if let Some(agent) = agent {
+            (agent.format(), None)
+        } else {
+            let (format, rows) = document(&file)?.ok_or(SessionError::Unknown)?;
+            (format, Some(rows))
         };
         Ok(Self {
             file,
-            format: agent.unwrap_or(Agent::Gemini).format(),
+            format,
             document,
             is_archive,
             head,
@@ -140,7 +138,7 @@ impl Session {
         }
     }
 
-    /// The words of which a line has to hold one to be read. Empty if every line is read.
+    /// Lines without any of these words are skipped. Empty if every line is read.
     pub(super) fn words(&self, detail: Detail) -> &'static [&'static str] {
         match detail {
             Detail::Costs => self.format.cost_words,
@@ -165,8 +163,8 @@ impl Session {
         }
         let is_partial = matches!(detail, Detail::Costs | Detail::Activity);
         for_each_raw_line(self.reader(), self.words(detail), &mut |line| {
-            let glance = || (self.format.glance)(line.text);
-            if !is_partial || !matches!(glance(), Glance::NoMessage | Glance::Results) {
+            let class = || (self.format.line_class)(line.text);
+            if !is_partial || !matches!(class(), LineClass::NoMessage | LineClass::Results) {
                 self.each_entry_on(line.offset, line.text, detail, visit);
             }
             ControlFlow::Continue(())
@@ -208,22 +206,6 @@ impl Session {
     }
 }
 
-/// Reads a file at its own position, independent of other readers.
-pub(super) struct Positioned<'a> {
-    pub(super) file: &'a SessionFile,
-    pub(super) at: u64,
-}
-
-impl io::Read for Positioned<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let rest = usize::try_from(self.file.size.saturating_sub(self.at)).unwrap_or(usize::MAX);
-        let wanted = buffer.len().min(rest);
-        let filled = read_at(&self.file.file, &mut buffer[..wanted], self.at)?;
-        self.at += filled as u64;
-        Ok(filled)
-    }
-}
-
 /// The agent that wrote the records on a line.
 fn agent_on(line: &[u8]) -> Option<Agent> {
     let mut agent = None;
@@ -238,7 +220,7 @@ fn detected(file: &SessionFile) -> io::Result<Option<Agent>> {
     let source = Positioned { file, at: 0 };
     let mut unknown = 0;
     let found = for_each_line(source, 0, &mut |line| {
-        // An object on several lines is no record.
+        // An object on several lines is not a record.
         if line.raw.trim_ascii_end().contains(&b'\n') {
             return ControlFlow::Break(None);
         }
@@ -249,7 +231,7 @@ fn detected(file: &SessionFile) -> io::Result<Option<Agent>> {
             unknown += 1;
         }
         unknown += u32::from(line.records.is_empty() && !line.is_blank());
-        if unknown > MOST_UNKNOWN {
+        if unknown > MAX_UNKNOWN {
             return ControlFlow::Break(None);
         }
         ControlFlow::Continue(())
@@ -257,30 +239,14 @@ fn detected(file: &SessionFile) -> io::Result<Option<Agent>> {
     Ok(found.flatten())
 }
 
-object! { Document { session = "sessionId", messages } }
-
-/// The rows of an old document: its head and its messages.
-fn document(file: &SessionFile) -> io::Result<Option<Vec<String>>> {
-    if file.size == 0 || file.size > LARGEST_DOCUMENT {
+/// The rows of an old document, and their format.
+fn document(file: &SessionFile) -> io::Result<Option<(&'static Format, Vec<String>)>> {
+    if file.size == 0 || file.size > MAX_DOCUMENT {
         return Ok(None);
     }
     let mut bytes = vec![0; usize::try_from(file.size).unwrap_or(0)];
     let filled = read_at(&file.file, &mut bytes, 0)?;
     bytes.truncate(filled);
     let json = String::from_utf8_lossy(&bytes);
-    let json = json.trim_start_matches('\u{feff}').trim();
-    let Some(members) = Document::read(json) else {
-        return Ok(None);
-    };
-    let is_list = members
-        .messages
-        .is_some_and(|raw| raw.get().starts_with('['));
-    if members.session.is_none() || !is_list {
-        return Ok(None);
-    }
-    // The head is the document itself. Formats ignore its messages.
-    let mut rows = vec![json.to_owned()];
-    let messages = elements(members.messages);
-    rows.extend(messages.into_iter().map(|raw| raw.get().to_owned()));
-    Ok(Some(rows))
+    Ok(agent::document(json.trim_start_matches('\u{feff}').trim()))
 }

@@ -1,8 +1,8 @@
-//! The items of the Responses API, as Codex stores them.
+//! The items of the Responses API in the files of Codex.
 
 use serde_json::value::RawValue;
 
-use super::content::{message, result_parts, shell_failed, string, user_messages};
+use crate::agent::content::{message, result_parts, shell_failed, string, user_messages};
 use crate::json::{object, text};
 use crate::message::{Block, Call, Media, Message, Origin, ResultPart, Role, ToolResult};
 
@@ -20,7 +20,7 @@ object! { Content { kind = "type", text, image = "image_url" } }
 object! { Output { content, output, success, metadata } }
 object! { Metadata { exit_code } }
 
-/// How Codex begins the result of a call to an unknown tool.
+/// The beginning of the result of a call to an unknown tool.
 const UNKNOWN_TOOL: &str = "unsupported call: ";
 
 /// The message in an item.

@@ -1,35 +1,15 @@
-//! Claude Code: `~/.claude/projects/<directory>/<session>.jsonl`, and turnpipe's own files.
+//! Reads the records of Claude Code.
 
 use serde_json::value::RawValue;
 
-use super::claude_glance::glance;
-use super::content::{
-    anthropic_blocks, anthropic_usage, is_in, is_true, note, string, user_messages,
-};
-use super::format::{Detail, Entry, Format, Part, Precedence, Shape, SideCost, TitleSearch};
-use super::title::{ManualTitle, TitleRecord};
-use super::{Agent, Facts, TitleSource};
+use super::content::{anthropic_blocks, anthropic_usage};
+use crate::agent::content::{is_in, is_true, note, string, user_messages};
+use crate::agent::facts::Facts;
+use crate::agent::format::{Detail, Entry, Part};
+use crate::agent::own::{recorded_origin, side_cost_in, title_source};
+use crate::agent::title::{ManualTitle, TitleRecord, TitleSource};
 use crate::json::{elements, non_null, object, text};
 use crate::message::{Message, Origin, Role};
-
-/// The format of Claude Code.
-pub(super) static CLAUDE: Format = Format {
-    agent: Agent::Claude,
-    shape: Shape::Tree,
-    titles: TitleSearch {
-        words: &["-title\"", "\"summary\""],
-        precedence: Precedence::Manual,
-    },
-    cost_words: &["\"assistant\"", "\"usage\""],
-    activity_words: &[
-        "\"assistant\"",
-        "\"usage\"",
-        "\"user\"",
-        "\"queued_command\"",
-    ],
-    glance,
-    read,
-};
 
 object! {
     Row {
@@ -48,7 +28,6 @@ object! { Fork { session = "sessionId" } }
 object! { Attachment { kind = "type", prompt, origin } }
 object! { ApiError { message, error, status } }
 object! { Sender { kind } }
-object! { Extension { supersedes_manual, prompt_id, model = "model_used", usage, origin } }
 
 /// Known record types, the most frequent first.
 const KINDS: &str = "assistant user progress agent-color agent-name agent-setting ai-title artifact-autoreact-ledger \
@@ -57,20 +36,22 @@ const KINDS: &str = "assistant user progress agent-color agent-name agent-settin
     marble-origami-commit marble-origami-snapshot mode permission-mode pr-link queue-operation \
     relocated result speculation-accept started summary tag task-summary worktree-state system attachment tool_use_summary title recap";
 
-fn read(record: &str, detail: Detail) -> Option<Entry> {
+pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
     let row = Row::read(record)?;
     let kind = string(row.kind).unwrap_or_default();
     let subtype = string(row.subtype);
     let said = row.message;
     let entry = Entry {
         is_known: is_in(KINDS, &kind),
+        is_annotation: subtype.as_deref() == Some("away_summary")
+            || row.turnpipe.is_some() && !matches!(kind.as_str(), "user" | "assistant"),
         uuid: string(row.uuid),
         parent: string(row.parent),
         logical_parent: string(row.logical_parent),
         part: match (kind.as_str(), subtype.as_deref()) {
             _ if is_true(row.sidechain) => Part::Side,
             ("user" | "assistant", _) => Part::Turn,
-            // A recap stays the last record until the conversation goes on.
+            // A recap stays the last record until the conversation continues.
             ("system", Some("compact_boundary" | "away_summary")) => Part::Step,
             _ => Part::Aside,
         },
@@ -100,7 +81,7 @@ fn facts(row: &Row<'_>, kind: &str, said: Option<Said<'_>>, detail: Detail) -> F
     let said = said.filter(|_| kind == "assistant");
     let model = said.and_then(|said| model(&said));
     if matches!(detail, Detail::Costs | Detail::Activity) {
-        // Who passes over records reads the facts at the ends of the file.
+        // Callers that skip records read these facts at the ends of the file.
         return Facts {
             model: model.filter(|_| !is_side),
             ..Facts::default()
@@ -109,6 +90,7 @@ fn facts(row: &Row<'_>, kind: &str, said: Option<Said<'_>>, detail: Detail) -> F
     Facts {
         session_id: string(row.session),
         is_subagent: is_side && row.uuid.is_some(),
+        is_main: !is_side && row.uuid.is_some() && matches!(kind, "user" | "assistant"),
         branch: string(row.branch),
         model,
         forked_from: Fork::of(row.forked_from).and_then(|fork| string(fork.session)),
@@ -123,40 +105,13 @@ fn title(row: &Row<'_>, kind: &str) -> Option<TitleRecord> {
         "ai-title" => (text(row.ai_title)?, TitleSource::Auto),
         _ => return None,
     };
-    // A custom title replaces all earlier titles, whoever made it.
+    // A custom title replaces all earlier titles.
     let manual_title = if kind == "custom-title" {
         ManualTitle::Supersede
     } else {
         ManualTitle::Keep
     };
     Some(TitleRecord::new(title, source, row.time, manual_title))
-}
-
-/// Where a title comes from. Agents name only automatic sources.
-pub(super) fn title_source(source: Option<&RawValue>) -> TitleSource {
-    match text(source).as_deref() {
-        Some("auto") => TitleSource::Auto,
-        _ => TitleSource::Manual,
-    }
-}
-
-/// Whether a title record replaces a manual title.
-pub(super) fn manual_title(turnpipe: Option<&RawValue>) -> ManualTitle {
-    let extension = Extension::of(turnpipe).unwrap_or_default();
-    ManualTitle::from(is_true(extension.supersedes_manual))
-}
-
-/// What turnpipe paid for a record, if no message in it says what it cost.
-pub(super) fn side_cost_in(turnpipe: Option<&RawValue>, messages: &[Message]) -> Option<SideCost> {
-    if messages.iter().any(|message| message.usage.is_some()) {
-        return None;
-    }
-    let extension = Extension::of(turnpipe)?;
-    Some(SideCost {
-        prompt_id: string(extension.prompt_id),
-        model: string(extension.model),
-        usage: anthropic_usage(extension.usage).filter(|usage| !usage.is_empty())?,
-    })
 }
 
 fn messages(row: &Row<'_>, entry: &Entry, said: Option<Said<'_>>, detail: Detail) -> Vec<Message> {
@@ -176,7 +131,10 @@ fn messages(row: &Row<'_>, entry: &Entry, said: Option<Said<'_>>, detail: Detail
 fn user(row: &Row<'_>, said: &Said<'_>, detail: Detail) -> Vec<Message> {
     let origin = if is_true(row.compact_summary) {
         Origin::Summary
-    } else if is_true(row.meta) || !is_by_a_person(row.origin) || is_injected(row.turnpipe) {
+    } else if is_true(row.meta)
+        || !is_by_user(row.origin)
+        || recorded_origin(row.turnpipe).as_deref() == Some("injected")
+    {
         Origin::Injected
     } else {
         Origin::Prompt
@@ -184,14 +142,8 @@ fn user(row: &Row<'_>, said: &Said<'_>, detail: Detail) -> Vec<Message> {
     user_messages(origin, anthropic_blocks(said.content, detail))
 }
 
-/// Whether turnpipe says that nobody typed it.
-fn is_injected(ours: Option<&RawValue>) -> bool {
-    let ours = Extension::of(ours).unwrap_or_default();
-    text(ours.origin).as_deref() == Some("injected")
-}
-
-/// Whether the sender is absent or a person.
-fn is_by_a_person(sender: Option<&RawValue>) -> bool {
+/// Whether the sender is absent or the user.
+fn is_by_user(sender: Option<&RawValue>) -> bool {
     let kind = Sender::of(sender).and_then(|sender| string(sender.kind));
     kind.is_none_or(|kind| kind == "human")
 }
@@ -203,8 +155,8 @@ fn model(said: &Said<'_>) -> Option<String> {
 
 fn assistant(row: &Row<'_>, said: &Said<'_>, detail: Detail) -> Message {
     let model = model(said);
-    let recorded = Extension::of(row.turnpipe).and_then(|extension| text(extension.origin));
-    // The agent itself speaks for the model where no request was made.
+    let recorded = recorded_origin(row.turnpipe);
+    // Claude Code writes such a reply itself, without a request.
     let is_synthetic = model.is_none() && string(said.model).is_some();
     let origin = match recorded.as_deref() {
         Some("meter") => {
@@ -264,14 +216,14 @@ fn api_error(raw: Option<&RawValue>) -> String {
     }
 }
 
-/// A prompt that was typed while the model was working.
+/// A prompt that the user typed while the model was working.
 fn attachment(row: &Row<'_>, detail: Detail) -> Vec<Message> {
     let attachment = Attachment::of(row.attachment).unwrap_or_default();
     let content = anthropic_blocks(attachment.prompt, detail);
     if content.is_empty() || text(attachment.kind).as_deref() != Some("queued_command") {
         return Vec::new();
     }
-    let origin = if is_by_a_person(attachment.origin) {
+    let origin = if is_by_user(attachment.origin) {
         Origin::Prompt
     } else {
         Origin::Injected

@@ -1,14 +1,17 @@
-//! What is known about a session.
+//! Facts about a session.
+
+use std::path::Path;
 
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
-use super::Title;
 use super::content::time_in;
+use super::title::Title;
 use crate::message::{Message, Origin, Thread};
+use crate::text::sha256;
 
-/// The longest excerpt of the first prompt, in characters.
-const PROMPT_CHARACTERS: usize = 200;
+/// Maximum length of the excerpt of the first prompt, in characters.
+const MAX_PROMPT_CHARS: usize = 200;
 
 /// The facts in one record, in some records or in all records of a session.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -39,6 +42,8 @@ pub struct Facts {
     pub last_activity: Option<Timestamp>,
     /// Whether the file belongs to a subagent.
     pub is_subagent: bool,
+    /// Whether there is a message of the main conversation.
+    pub is_main: bool,
     /// Whether the facts come from the head of a session. A file may hold the heads of other
     /// sessions too. The first head is its own.
     pub is_head: bool,
@@ -55,7 +60,7 @@ pub struct History {
 
 impl Facts {
     /// Facts with no more than a timestamp.
-    pub(super) fn at(time: Option<&RawValue>) -> Self {
+    pub(crate) fn at(time: Option<&RawValue>) -> Self {
         let time = time_in(time);
         Self {
             started: time,
@@ -65,19 +70,19 @@ impl Facts {
     }
 
     /// The last activity. Sessions without one come last.
-    pub(super) fn activity(&self) -> Timestamp {
+    pub(crate) fn activity(&self) -> Timestamp {
         self.last_activity.unwrap_or(Timestamp::MIN)
     }
 
     /// The same facts with this directory, if there is one.
-    pub(super) fn in_directory(mut self, directory: Option<String>) -> Self {
+    pub(crate) fn in_directory(mut self, directory: Option<String>) -> Self {
         self.first_cwd.clone_from(&directory);
         self.cwd = directory;
         self
     }
 
     /// Merges the facts of these records with those of later ones.
-    pub(super) fn followed_by(self, later: Self) -> Self {
+    pub(crate) fn followed_by(self, later: Self) -> Self {
         let last_activity = self.last_activity.max(later.last_activity);
         if later.is_head && self.session_id.is_some() {
             return Self {
@@ -85,26 +90,34 @@ impl Facts {
                 ..self
             };
         }
-        let (session_id, is_subagent) = match self.session_id {
-            Some(id) => (Some(id), self.is_subagent),
+        let mut this = self;
+        // A file may begin with messages of a subagent. The main conversation decides.
+        if this.is_subagent && later.is_main {
+            this.is_subagent = false;
+            this.first_prompt = None;
+            this.model = None;
+        }
+        let (session_id, is_subagent) = match this.session_id {
+            Some(id) => (Some(id), this.is_subagent),
             None => (later.session_id, later.is_subagent),
         };
         // The model of a subagent only counts in its own file.
         let model = later.model.filter(|_| is_subagent || !later.is_subagent);
-        let forked_from = self.forked_from.or(later.forked_from);
+        let forked_from = this.forked_from.or(later.forked_from);
         Self {
             forked_from: forked_from.filter(|parent| Some(parent) != session_id.as_ref()),
             session_id,
             is_subagent,
-            title: later.title.or(self.title),
-            first_prompt: self.first_prompt.or(later.first_prompt),
-            first_cwd: self.first_cwd.or(later.first_cwd),
-            cwd: later.cwd.or(self.cwd),
-            cwd_hash: later.cwd_hash.or(self.cwd_hash),
-            branch: later.branch.or(self.branch),
-            model: model.or(self.model),
-            history: self.history.or(later.history),
-            started: match (self.started, later.started) {
+            is_main: this.is_main || later.is_main,
+            title: later.title.or(this.title),
+            first_prompt: this.first_prompt.or(later.first_prompt),
+            first_cwd: this.first_cwd.or(later.first_cwd),
+            cwd: later.cwd.or(this.cwd),
+            cwd_hash: later.cwd_hash.or(this.cwd_hash),
+            branch: later.branch.or(this.branch),
+            model: model.or(this.model),
+            history: this.history.or(later.history),
+            started: match (this.started, later.started) {
                 (Some(one), Some(other)) => Some(one.min(other)),
                 (one, other) => one.or(other),
             },
@@ -114,12 +127,12 @@ impl Facts {
     }
 
     /// Adds the facts of later records.
-    pub(super) fn add(&mut self, later: Self) {
+    pub(crate) fn add(&mut self, later: Self) {
         *self = std::mem::take(self).followed_by(later);
     }
 
-    /// Adds the facts of a message. What subagents said counts in their own files only.
-    pub(super) fn add_message(&mut self, message: &Message) {
+    /// Adds the facts of a message. Messages of subagents count only in their own files.
+    pub(crate) fn add_message(&mut self, message: &Message) {
         if message.thread == Thread::Subagent && !self.is_subagent {
             return;
         }
@@ -136,10 +149,15 @@ impl Facts {
 
 /// Truncates text to this many characters and adds an ellipsis.
 fn beginning(text: &str) -> String {
-    match text.char_indices().nth(PROMPT_CHARACTERS) {
+    match text.char_indices().nth(MAX_PROMPT_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
+}
+
+/// The hash by which some agents name a working directory: SHA-256 of its path, in hexadecimal.
+pub fn project_hash(directory: &Path) -> String {
+    sha256(directory.as_os_str().as_encoded_bytes())
 }
 
 #[cfg(test)]
@@ -176,6 +194,14 @@ mod tests {
         };
         facts.add_message(&prompt);
         let kept = facts.first_prompt.unwrap();
-        assert_eq!(kept.chars().count(), PROMPT_CHARACTERS + 1);
+        assert_eq!(kept.chars().count(), MAX_PROMPT_CHARS + 1);
+    }
+
+    #[test]
+    fn a_directory_is_named_by_its_sha256() {
+        assert_eq!(
+            project_hash(Path::new("")),
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        );
     }
 }

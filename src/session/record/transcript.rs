@@ -1,22 +1,23 @@
 //! The transcript that a stream is recorded in.
 
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::chain::Chain;
-use super::recorder::Recorder;
-use super::{Moment, SessionFacts};
+use serde_json::Value;
+
+use super::recorder::{Moment, Recorder, SessionFacts};
+use crate::agent::own_format;
 use crate::session::durable::{FileSystems, LockedFile, Presence, RecordError, Sync};
-use crate::session::{SessionError, open_safely};
+use crate::session::open::{SessionError, open_safely};
 
-/// The longest line that is read to find out who wrote a file, in bytes.
-const FIRST_LINE: u64 = 1024 * 1024;
+/// Maximum length of the first line of turnpipe's own files, in bytes.
+const MAX_FIRST_LINE: u64 = 1024 * 1024;
 
-/// Who wrote a file.
+/// The program that wrote a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ownership {
-    /// It is missing or empty.
-    Nobody,
+    /// None: it is missing or empty.
+    None,
     /// turnpipe: its first record has the key `turnpipe`.
     Ours,
     /// Another program.
@@ -34,7 +35,7 @@ pub struct Transcript {
     recorded: u64,
 }
 
-/// Decides by the first record who wrote a file.
+/// Finds the program that wrote a file, by the first record.
 ///
 /// # Errors
 /// It is not a regular file, or cannot be read.
@@ -42,20 +43,20 @@ pub fn ownership(path: &Path) -> Result<Ownership, SessionError> {
     let file = match open_safely(path) {
         Ok(file) => file.file,
         Err(SessionError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
-            return Ok(Ownership::Nobody);
+            return Ok(Ownership::None);
         }
         Err(error) => return Err(error),
     };
     let mut start = Vec::new();
-    file.take(FIRST_LINE).read_to_end(&mut start)?;
+    file.take(MAX_FIRST_LINE).read_to_end(&mut start)?;
     let mut lines = start
         .split(|byte| *byte == b'\n')
         .filter(|line| !line.trim_ascii().is_empty());
     let Some(first) = lines.next() else {
-        return Ok(Ownership::Nobody);
+        return Ok(Ownership::None);
     };
-    let is_ours = serde_json::from_slice::<serde_json::Value>(first)
-        .is_ok_and(|record| record.get("turnpipe").is_some());
+    let is_ours =
+        serde_json::from_slice::<Value>(first).is_ok_and(|record| record.get("turnpipe").is_some());
     Ok(if is_ours {
         Ownership::Ours
     } else {
@@ -81,7 +82,7 @@ impl Transcript {
     }
 
     /// Whether [`Transcript::record`] writes records of this kind.
-    pub fn keeps(record: &str) -> bool {
+    pub(super) fn keeps(record: &Value) -> bool {
         Recorder::keeps(record)
     }
 
@@ -89,13 +90,16 @@ impl Transcript {
     ///
     /// # Errors
     /// The record is not in the file, or its state is unknown.
-    pub fn record(&mut self, record: &str) -> Result<bool, RecordError> {
-        if !Recorder::keeps(record) {
+    pub fn record(&mut self, record: Value) -> Result<bool, RecordError> {
+        if !Recorder::keeps(&record) {
             return Ok(false);
         }
         let file = LockedFile::open(&self.path, Presence::CreatedIfMissing, self.systems)?;
         // Others may have appended since the last time.
-        self.followed = follow(&mut self.recorder.chain, &file, self.followed)?;
+        self.followed = self
+            .recorder
+            .chain
+            .follow_file(own_format(), &file, self.followed)?;
         let Some(line) = self.recorder.line(record) else {
             return Ok(false);
         };
@@ -116,28 +120,6 @@ impl Transcript {
     }
 }
 
-/// Follows the complete lines of a file from `offset` on. Returns the offset after the last one.
-///
-/// # Errors
-/// Reading failed.
-pub(super) fn follow(
-    chain: &mut Chain,
-    file: &LockedFile,
-    offset: u64,
-) -> Result<u64, RecordError> {
-    let mut reader = BufReader::with_capacity(64 * 1024, file.file());
-    let mut line = Vec::new();
-    let mut at = offset;
-    let failed = |error: io::Error| file.error(error);
-    reader.seek(SeekFrom::Start(at)).map_err(failed)?;
-    while reader.read_until(b'\n', &mut line).map_err(failed)? > 0 && line.ends_with(b"\n") {
-        at += line.len() as u64;
-        chain.follow(&String::from_utf8_lossy(&line));
-        line.clear();
-    }
-    Ok(at)
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -146,10 +128,7 @@ mod tests {
     use crate::io::{FixedClock, SeededIds};
 
     fn transcript(path: &Path) -> Transcript {
-        let facts = SessionFacts {
-            session_id: "s".to_owned(),
-            directory: "/w".to_owned(),
-        };
+        let facts = SessionFacts::new("s", "/w");
         let clock = FixedClock("2026-01-02T03:04:05Z".parse().unwrap());
         let moment = Moment {
             clock: Arc::new(clock),
@@ -171,38 +150,38 @@ mod tests {
         r#"{"type":"assistant","message":{"id":"m","role":"assistant","content":[]}}"#;
 
     #[test]
-    fn a_second_run_goes_on_where_the_first_ended() {
+    fn a_second_run_continues_the_chain() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl");
-        assert_eq!(ownership(&path).unwrap(), Ownership::Nobody);
+        assert_eq!(ownership(&path).unwrap(), Ownership::None);
         let mut first = transcript(&path);
-        assert!(first.record(PROMPT).unwrap());
-        assert!(!first.record(r#"{"type":"result"}"#).unwrap());
+        assert!(first.record(serde_json::from_str(PROMPT).unwrap()).unwrap());
+        assert!(!first.record(serde_json::json!({"type": "result"})).unwrap());
         assert_eq!(first.finish(Sync::Data).unwrap(), 1);
         assert_eq!(ownership(&path).unwrap(), Ownership::Ours);
         let mut second = transcript(&path);
-        second.record(REPLY).unwrap();
+        second.record(serde_json::from_str(REPLY).unwrap()).unwrap();
         let lines = lines(&path);
         assert_eq!(lines[1]["parentUuid"], lines[0]["uuid"]);
     }
 
     #[test]
-    fn what_others_append_meanwhile_becomes_the_parent() {
+    fn a_record_of_another_program_becomes_the_parent() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl");
         let mut ours = transcript(&path);
-        ours.record(PROMPT).unwrap();
+        ours.record(serde_json::from_str(PROMPT).unwrap()).unwrap();
         let theirs = r#"{"type":"user","parentUuid":null,"uuid":"theirs","message":{}}"#;
         LockedFile::open(&path, Presence::Required, FileSystems::Local)
             .unwrap()
             .append(theirs)
             .unwrap();
-        ours.record(REPLY).unwrap();
+        ours.record(serde_json::from_str(REPLY).unwrap()).unwrap();
         assert_eq!(lines(&path)[2]["parentUuid"], "theirs");
     }
 
     #[test]
-    fn files_of_others_are_told_apart() {
+    fn files_of_other_programs_are_recognised() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl");
         std::fs::write(&path, "\n{\"type\":\"user\",\"sessionId\":\"x\"}\n").unwrap();

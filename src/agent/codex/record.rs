@@ -1,29 +1,14 @@
-//! Codex CLI: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`. Newer files wrap each item in a
-//! `payload`; older files have bare items.
+//! Reads the rows of Codex.
 
 use serde_json::value::RawValue;
 
-use super::codex_item::{Payload, content, item_messages};
-use super::content::{count, is_in, message, note, string, user_messages};
-use super::format::{Detail, Entry, Format, Glance, Precedence, Shape, TitleSearch};
-use super::title::{ManualTitle, TitleRecord};
-use super::{Agent, Facts, History, TitleSource};
+use super::item::{Payload, content, item_messages};
+use crate::agent::content::{count, is_in, message, note, string, user_messages};
+use crate::agent::facts::{Facts, History};
+use crate::agent::format::{Detail, Entry};
+use crate::agent::title::{ManualTitle, TitleRecord, TitleSource};
 use crate::json::{non_null, number, object, text};
 use crate::message::{Block, Message, Origin, Role, Usage};
-
-/// The format of Codex CLI.
-pub(super) static CODEX: Format = Format {
-    agent: Agent::Codex,
-    shape: Shape::Sequence,
-    titles: TitleSearch {
-        words: &["\"thread_name_updated\""],
-        precedence: Precedence::Later,
-    },
-    cost_words: &[],
-    activity_words: &[],
-    glance: |_| Glance::Anything,
-    read,
-};
 
 object! { Row { kind = "type", time = "timestamp", payload, id, git, record_type, instructions } }
 object! { Base { thread = "thread_id", end = "end_byte_offset" } }
@@ -44,7 +29,7 @@ const KINDS: &str = "session_meta turn_context response_item event_msg compacted
     function_call function_call_output custom_tool_call custom_tool_call_output local_shell_call \
     local_shell_call_output web_search_call state header";
 
-fn read(record: &str, detail: Detail) -> Option<Entry> {
+pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
     let row = Row::read(record)?;
     let payload = Payload::of(row.payload).unwrap_or_default();
     let old_head = row.instructions.is_some().then(|| "header".to_owned());
@@ -58,6 +43,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         subtype: string(completed.map_or(payload.kind, |item| item.kind)),
         time: string(row.time),
         facts: facts(&row, &kind, &payload),
+        is_annotation: text(payload.kind).as_deref() == Some("thread_name_updated"),
         title: title(&row, &kind, &payload),
         kind,
         ..Entry::default()
@@ -175,7 +161,7 @@ fn repeat(payload: &Payload<'_>, completed: Option<CompletedItem<'_>>) -> Vec<Me
     }
 }
 
-/// A reading of the token meter. Tokens read from the cache or written to it are part of the input.
+/// A reading of the token meter. Its input includes tokens read from the cache or written to it.
 fn meter(raw: Option<&RawValue>) -> Option<Message> {
     let tokens = Tokens::of(non_null(raw))?;
     let (cache_read, cache_write) = (count(tokens.cached), count(tokens.cache_write));

@@ -1,13 +1,21 @@
 //! pi: `~/.pi/agent/sessions/<directory>/<time>_<session>.jsonl`.
 
+use std::path::PathBuf;
+
+use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::claude::{manual_title, side_cost_in, title_source};
-use super::content::{count, input_of, is_in, is_true, message, note, result_parts, string};
-use super::format::{Detail, Entry, Format, Glance, Part, Precedence, Shape, TitleSearch};
-use super::title::TitleRecord;
-use super::{Agent, Facts};
-use crate::json::{object, text};
+use super::agent::Agent;
+use super::content::{
+    count, home_dir, input_of, is_in, is_true, message, note, result_parts, string,
+};
+use super::detect::Row as Marks;
+use super::facts::Facts;
+use super::format::{Detail, Entry, Format, LineClass, Part, Shape, TitleStore};
+use super::own::{manual_title, side_cost_in, title_source, with_title_source};
+use super::title::{Precedence, TitleRecord, TitleSearch};
+use crate::io::Environment;
+use crate::json::{non_null, object, text};
 use crate::message::{Block, Call, Media, Message, Origin, Role, ToolResult, Usage};
 
 /// The format of pi.
@@ -20,9 +28,41 @@ pub(super) static PI: Format = Format {
     },
     cost_words: &[],
     activity_words: &[],
-    glance: |_| Glance::Anything,
+    line_class: |_| LineClass::Anything,
     read,
+    wrote,
+    document: None,
+    has_global_ids: false,
+    home_variables: HOME,
+    roots,
+    subagent_dir: |_| None,
+    // Some versions resume by path only.
+    resume: |_, path| {
+        let path = path.to_str().filter(|path| path.starts_with('/'))?;
+        let path = shlex::try_quote(path).ok()?;
+        Some(format!("pi --session {path}"))
+    },
+    title_store: TitleStore::SessionFile,
+    title_distance: None,
+    title_record: Some(|at, title, _| {
+        let record = json!({
+            "type": "session_info",
+            // The ids of pi have eight characters.
+            "id": at.uuid.get(at.uuid.len().saturating_sub(8)..),
+            "parentId": at.parent,
+            "timestamp": at.timestamp,
+            "name": title.text,
+        });
+        with_title_source(record, title.source)
+    }),
+    recap_record: None,
+    link: |record| {
+        let row = Row::read(record)?;
+        row.parent.and_then(|_| string(row.id))
+    },
 };
+
+const HOME: &[&str] = &["PI_CODING_AGENT_DIR"];
 
 object! {
     Row {
@@ -50,6 +90,16 @@ object! { Cost { total } }
 const KINDS: &str = "session message model_change thinking_level_change compaction session_info \
     branch_summary custom custom_message label";
 
+fn wrote(row: &Marks<'_>) -> bool {
+    row.is("session") && non_null(row.cwd).is_some()
+        || row.parent_id.is_some() && row.id.is_some() && row.uuid.is_none()
+}
+
+fn roots(environment: &Environment) -> Vec<PathBuf> {
+    let home = home_dir(environment, HOME, ".pi/agent").into_iter();
+    home.map(|home| home.join("sessions")).collect()
+}
+
 fn read(record: &str, detail: Detail) -> Option<Entry> {
     let row = Row::read(record)?;
     let kind = string(row.kind).unwrap_or_default();
@@ -67,6 +117,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         time: string(row.time),
         facts: facts(&row, &kind, &said),
         title: title(&row, &kind),
+        is_annotation: kind == "session_info",
         kind,
         ..Entry::default()
     };

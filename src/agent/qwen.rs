@@ -1,12 +1,18 @@
 //! Qwen Code: `~/.qwen/projects/<directory>/chats/<session>.jsonl`.
 
-use super::claude::{manual_title, side_cost_in, title_source};
-use super::content::{
-    gemini_usage, is_in, is_true, message, note, qwen_blocks, string, user_messages,
-};
-use super::format::{Detail, Entry, Format, Glance, Part, Precedence, Shape, TitleSearch};
-use super::title::TitleRecord;
-use super::{Agent, Facts};
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::agent::Agent;
+use super::content::{home_dir, is_in, is_true, message, note, string, user_messages, uuid_link};
+use super::detect::Row as Marks;
+use super::facts::Facts;
+use super::format::{Detail, Entry, Format, LineClass, NewRecord, Part, Shape, TitleStore};
+use super::gemini_content::{gemini_usage, qwen_blocks};
+use super::own::{manual_title, side_cost_in, title_source};
+use super::title::{Precedence, TitleRecord, TitleSearch};
+use crate::io::Environment;
 use crate::json::{object, text};
 use crate::message::{Block, Message, Origin, Role};
 
@@ -20,9 +26,37 @@ pub(super) static QWEN: Format = Format {
     },
     cost_words: &[],
     activity_words: &[],
-    glance: |_| Glance::Anything,
+    line_class: |_| LineClass::Anything,
     read,
+    wrote,
+    document: None,
+    has_global_ids: true,
+    home_variables: HOME,
+    roots,
+    subagent_dir: |session| {
+        let dir = session.parent()?.parent()?.join("subagents");
+        Some(dir.join(session.file_stem()?))
+    },
+    resume: |id, _| Some(format!("qwen --resume {id}")),
+    title_store: TitleStore::SessionFile,
+    // The session picker reads only the end of a file.
+    title_distance: Some(32 * 1024),
+    title_record: Some(|at, title, _| {
+        let payload = json!({"customTitle": title.text, "titleSource": title.source.name()});
+        system_record(at, "custom_title", &payload)
+    }),
+    recap_record: Some(|at, recap| {
+        let payload = json!({
+            "phase": "result",
+            "rawCommand": "/recap",
+            "outputHistoryItems": [{"type": "away_recap", "text": recap}],
+        });
+        system_record(at, "slash_command", &payload)
+    }),
+    link: uuid_link,
 };
+
+const HOME: &[&str] = &["QWEN_RUNTIME_DIR", "QWEN_HOME"];
 
 object! {
     Row {
@@ -64,6 +98,31 @@ const SUBTYPES: &str = "agent_bootstrap agent_launch_prompt agent_retry agent_se
 /// The prefix of text that hooks add to a prompt.
 const HOOK_CONTEXT: &str = "<qwen:user-prompt-submit-context>";
 
+fn wrote(row: &Marks<'_>) -> bool {
+    let has_parts = row.message.is_some_and(|message| message.parts.is_some());
+    row.system_payload.is_some() || row.uuid.is_some() && (row.provenance.is_some() || has_parts)
+}
+
+fn roots(environment: &Environment) -> Vec<PathBuf> {
+    let home = home_dir(environment, HOME, ".qwen").into_iter();
+    home.map(|home| home.join("projects")).collect()
+}
+
+/// Creates a system record.
+fn system_record(at: &NewRecord<'_>, subtype: &str, payload: &Value) -> Value {
+    json!({
+        "uuid": at.uuid,
+        "parentUuid": at.parent,
+        "sessionId": at.session_id,
+        "timestamp": at.timestamp,
+        "type": "system",
+        "subtype": subtype,
+        "cwd": at.directory,
+        "version": env!("CARGO_PKG_VERSION"),
+        "systemPayload": payload,
+    })
+}
+
 fn read(record: &str, detail: Detail) -> Option<Entry> {
     let row = Row::read(record)?;
     let payload = Payload::of(row.payload).unwrap_or_default();
@@ -84,6 +143,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         },
         time: string(row.time),
         facts: facts(&row, &kind, &payload),
+        is_annotation: recap_in(&payload).is_some() || subtype.as_deref() == Some("custom_title"),
         title: title(&row, &kind, &payload),
         kind,
         subtype,
@@ -142,7 +202,7 @@ fn messages(row: &Row<'_>, entry: &Entry, payload: &Payload<'_>) -> Vec<Message>
     match entry.kind.as_str() {
         "user" => user(subtype, payload, content),
         "assistant" => vec![Message {
-            // A streamed reply may be recorded again under the same id.
+            // A streamed reply may be recorded again with the same id.
             id: string(row.uuid),
             model: string(row.model),
             usage: gemini_usage(row.usage),
@@ -161,7 +221,7 @@ fn user(subtype: Option<&str>, payload: &Payload<'_>, mut content: Vec<Block>) -
         Some(_) => Origin::Injected,
     };
     match text(payload.display) {
-        // A notice for the model only; nothing is displayed.
+        // A notice for the model that is not displayed.
         Some(display) if display.is_empty() => origin = Origin::Injected,
         Some(display) if origin == Origin::Prompt => {
             content.retain(|block| !matches!(block, Block::Text(_)));
@@ -185,14 +245,16 @@ fn results(row: &Row<'_>, mut content: Vec<Block>) -> Message {
 fn system(subtype: Option<&str>, payload: &Payload<'_>) -> Option<Message> {
     match subtype? {
         "chat_compression" => Some(note(Role::System, Origin::Compaction, String::new())),
-        "slash_command" => {
-            let mut items = HistoryItem::list(payload.items).into_iter();
-            let recap = items.find_map(|item| {
-                let is_recap = text(item.kind).as_deref() == Some("away_recap");
-                string(item.text).filter(|_| is_recap)
-            })?;
-            Some(note(Role::System, Origin::Recap, recap))
-        }
+        "slash_command" => Some(note(Role::System, Origin::Recap, recap_in(payload)?)),
         _ => None,
     }
+}
+
+/// The recap in the output of a command.
+fn recap_in(payload: &Payload<'_>) -> Option<String> {
+    let mut items = HistoryItem::list(payload.items).into_iter();
+    items.find_map(|item| {
+        let is_recap = text(item.kind).as_deref() == Some("away_recap");
+        string(item.text).filter(|_| is_recap)
+    })
 }

@@ -1,9 +1,9 @@
-//! Names that people give to sessions.
+//! Names of sessions that users choose.
 
 use crate::text::{terminal_safe_line, utf16_length};
 
-/// The longest name, in UTF-16 code units.
-const LONGEST: usize = 200;
+/// Maximum length of a name, in UTF-16 code units.
+const MAX_LENGTH: usize = 200;
 
 /// A name that is safe for terminals, not empty, and short enough.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,12 +16,12 @@ pub enum NameError {
     #[error("the name is empty")]
     Empty,
     /// It is too long.
-    #[error("the name is longer than {LONGEST} characters")]
+    #[error("the name is longer than {MAX_LENGTH} characters")]
     TooLong,
 }
 
 impl SessionName {
-    /// Cleans and checks a name that a person typed.
+    /// Cleans and checks a name that the user typed.
     ///
     /// # Errors
     /// See [`NameError`].
@@ -30,7 +30,7 @@ impl SessionName {
         if name.is_empty() {
             return Err(NameError::Empty);
         }
-        if utf16_length(&name) > LONGEST {
+        if utf16_length(&name) > MAX_LENGTH {
             return Err(NameError::TooLong);
         }
         Ok(Self(name))
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_made_harmless_or_refused() {
+    fn names_are_cleaned_or_refused() {
         let name = SessionName::new("  \u{1b}[31mFix\u{1b}[0m the\nlogin ").unwrap();
         assert_eq!(name.as_str(), "Fix the login");
         assert_eq!(SessionName::new(" \u{1b}[0m"), Err(NameError::Empty));

@@ -4,15 +4,20 @@
 //! each of its messages are read like rows.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 
 use serde_json::value::RawValue;
 
+use super::agent::Agent;
 use super::content::{
-    count, gemini_blocks, input_of, is_in, message, note, shell_failed, string, user_messages,
+    count, home_dir, input_of, is_in, message, note, shell_failed, string, user_messages,
 };
-use super::format::{Change, Detail, Entry, Format, Glance, Precedence, Shape, TitleSearch};
-use super::title::{ManualTitle, TitleRecord};
-use super::{Agent, Facts, TitleSource};
+use super::detect::Row as Marks;
+use super::facts::Facts;
+use super::format::{Change, Detail, Entry, Format, LineClass, Shape, TitleStore};
+use super::gemini_content::gemini_blocks;
+use super::title::{ManualTitle, Precedence, TitleRecord, TitleSearch, TitleSource};
+use crate::io::Environment;
 use crate::json::{elements, object, text};
 use crate::message::{Block, Call, Message, Origin, ResultPart, Role, ToolResult, Usage};
 
@@ -26,9 +31,25 @@ pub(super) static GEMINI: Format = Format {
     },
     cost_words: &[],
     activity_words: &[],
-    glance: |_| Glance::Anything,
+    line_class: |_| LineClass::Anything,
     read,
+    wrote,
+    document: Some(document),
+    has_global_ids: false,
+    home_variables: HOME,
+    roots,
+    subagent_dir: |_| None,
+    resume: |id, _| Some(format!("gemini --resume {id}")),
+    title_store: TitleStore::None,
+    title_distance: None,
+    title_record: None,
+    recap_record: None,
+    link: |_| None,
 };
+
+const HOME: &[&str] = &["GEMINI_CLI_HOME"];
+
+object! { Document { session = "sessionId", messages } }
 
 object! {
     Row {
@@ -46,6 +67,31 @@ object! { ToolCall { id, name, args, result, status, display = "resultDisplay" }
 
 /// Known record types.
 const KINDS: &str = "$set $rewindTo header user gemini info warning error";
+
+fn wrote(row: &Marks<'_>) -> bool {
+    // A row with messages is a whole document.
+    row.project.is_some() && row.session.is_some() && row.messages.is_none()
+        || row.set.is_some()
+        || row.rewind_to.is_some()
+        || row.is("gemini") && row.id.is_some()
+}
+
+fn roots(environment: &Environment) -> Vec<PathBuf> {
+    let home = home_dir(environment, HOME, "").into_iter();
+    home.map(|home| home.join(".gemini/tmp")).collect()
+}
+
+/// The rows of an old document: its head and its messages.
+fn document(json: &str) -> Option<Vec<String>> {
+    let members = Document::read(json)?;
+    let messages = members.messages.filter(|raw| raw.get().starts_with('['))?;
+    members.session?;
+    // The head is the document itself. Its messages are ignored there.
+    let mut rows = vec![json.to_owned()];
+    let messages = elements(Some(messages)).into_iter();
+    rows.extend(messages.map(|raw| raw.get().to_owned()));
+    Some(rows)
+}
 
 fn read(record: &str, detail: Detail) -> Option<Entry> {
     let row = Row::read(record)?;
