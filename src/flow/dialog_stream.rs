@@ -2,13 +2,21 @@
 
 use std::borrow::Cow;
 
-use clap::ValueEnum;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::message::{Joiner, Message, SessionId};
 use crate::session::Agent;
 use crate::wire::{Decoder, Event};
+
+/// The agents whose formats are tried, in this order.
+const AGENTS: [Agent; 5] = [
+    Agent::Claude,
+    Agent::Qwen,
+    Agent::Codex,
+    Agent::Gemini,
+    Agent::Pi,
+];
 
 /// Reads messages from records.
 #[derive(Debug, Default)]
@@ -94,7 +102,7 @@ impl DialogStream {
     }
 
     fn messages(&mut self, record: &str) -> Vec<Message> {
-        let known = self.agent.iter().chain(Agent::value_variants());
+        let known = self.agent.iter().chain(&AGENTS);
         let mut empty = Vec::new();
         for &agent in known {
             let messages = agent.format().messages(record);
