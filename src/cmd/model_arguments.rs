@@ -48,8 +48,9 @@ pub(super) enum NoModel {
     UseRules,
     /// No text is written.
     Skip,
-    /// Error: texts by rules are written into files only on request.
-    Refuse,
+    /// No text is written, and a hint names `--model builtin`: texts by rules go into the files of
+    /// agents only on request.
+    SkipWithHint,
 }
 
 /// The fallback for the fast model.
@@ -84,12 +85,14 @@ impl ModelArguments {
         let name = match (name, no_model) {
             (Some(name), _) => name,
             (None, NoModel::Skip) => ModelName::None,
-            (None, NoModel::Refuse) => {
-                let error = UsageError::new("--write: no model is configured");
-                return Err(error.with_hint(
-                    "name one with `--model PROVIDER:MODEL`, or write titles by built-in rules \
-                     with `--model builtin`",
-                ));
+            (None, NoModel::SkipWithHint) => {
+                if !globals.quiet {
+                    io.messages.hint(
+                        "no model is configured, so no titles are written; `--model builtin` writes \
+                         titles by built-in rules",
+                    );
+                }
+                ModelName::None
             }
             (None, NoModel::UseRules) => {
                 if !globals.quiet && !self.dry_run {

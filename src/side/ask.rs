@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use super::outcome::{NoText, Reason, Text};
+use super::outcome::{Cost, NoText, Reason, Text};
 use crate::io::CancelToken;
-use crate::message::Usage;
-use crate::model::{Failure, PromptId, Provider, Reply, Request};
-use crate::records::SideExtension;
+use crate::model::{Failure, Provider, Reply, Request};
 
 /// A model, and the token that cancels its requests.
 #[derive(Clone)]
@@ -15,17 +13,6 @@ pub struct Asker {
     pub provider: Arc<dyn Provider>,
     /// Cancels running and future requests.
     pub stop: CancelToken,
-}
-
-/// The tokens of a request, successful or not.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Cost {
-    /// The model.
-    pub model: String,
-    /// The prompt that the tokens are accounted under.
-    pub prompt: PromptId,
-    /// The tokens.
-    pub usage: Usage,
 }
 
 impl Asker {
@@ -67,16 +54,6 @@ impl Asker {
             }),
             Err(no_text) => Err(no_text.at_cost(cost)),
         }
-    }
-}
-
-/// The part of a record that names the model of a text and its cost.
-pub fn extension(model: Option<String>, cost: Option<&Cost>) -> SideExtension {
-    SideExtension {
-        model_used: model.or_else(|| cost.map(|cost| cost.model.clone())),
-        prompt_id: cost.map(|cost| cost.prompt.0.to_owned()),
-        usage: cost.map(|cost| cost.usage),
-        ..SideExtension::default()
     }
 }
 

@@ -6,10 +6,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
-use super::ask::extension;
 use super::excerpt::Excerpt;
 use super::generator::{Engine, Generator, Kind};
-use super::outcome::{NoText, Reason, Text};
+use super::outcome::{NoText, Reason, Text, extension};
 use super::recap::RecapSkipped;
 use crate::jsonl::Mapping;
 use crate::message::SessionId;

@@ -21,7 +21,7 @@ pub mod title;
 mod vectors_tests;
 
 pub use advisor::{ADVISOR, Advisor};
-pub use ask::{Asker, Consultant, Cost, extension};
+pub use ask::{Asker, Consultant};
 pub use briefing::Briefing;
 pub use driver::{Auto, Driver, SessionExcerpt, Written};
 pub use emission::{labels_are_wanted, says_yes};
@@ -29,5 +29,5 @@ pub use excerpt::Excerpt;
 pub use generator::{Engine, Generator, Kind};
 pub use judge::ModelJudge;
 pub use language::{Language, LanguageChoice, dominant_language};
-pub use outcome::{NoText, Reason, Text};
+pub use outcome::{Cost, NoText, Reason, Text, extension};
 pub use spoken::{Said, Spoken};

@@ -1,10 +1,10 @@
 //! The outcome of making a label, a title or a recap.
 
-use super::ask::Cost;
 use super::builtin::MODEL;
 use super::recap::RecapSkipped;
-use crate::model::Failure;
-use crate::records::TextRejection;
+use crate::message::Usage;
+use crate::model::{Failure, PromptId};
+use crate::records::{SideExtension, TextRejection};
 
 /// A label, a title or a recap.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +25,27 @@ impl Text {
             model: MODEL.to_owned(),
             cost: None,
         }
+    }
+}
+
+/// The tokens of a request, successful or not.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cost {
+    /// The model.
+    pub model: String,
+    /// The prompt that the tokens are accounted under.
+    pub prompt: PromptId,
+    /// The tokens.
+    pub usage: Usage,
+}
+
+/// The part of a record that names the model of a text and its cost.
+pub fn extension(model: Option<String>, cost: Option<&Cost>) -> SideExtension {
+    SideExtension {
+        model_used: model.or_else(|| cost.map(|cost| cost.model.clone())),
+        prompt_id: cost.map(|cost| cost.prompt.0.to_owned()),
+        usage: cost.map(|cost| cost.usage),
+        ..SideExtension::default()
     }
 }
 

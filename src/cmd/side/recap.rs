@@ -22,7 +22,7 @@ use crate::side::{Auto, Kind, Reason, SessionExcerpt, extension};
 /// Say where you left off
 ///
 /// Takes session files, ids, titles or `latest`; or records of `session list` on standard input, or
-/// one conversation there, which is copied. Writes one record each: the goal and the next step in
+/// one conversation there, which is copied. Writes a record for each: the goal and the next step in
 /// one or two sentences, or the reason why there is no recap. Without a model the recaps follow
 /// built-in rules.
 #[derive(Debug, Args)]
@@ -30,17 +30,17 @@ use crate::side::{Auto, Kind, Reason, SessionExcerpt, extension};
   turnpipe recap latest
   turnpipe session list --since 1d --json | turnpipe recap -o text")]
 pub(crate) struct RecapArguments {
-    /// Write the recap into the session file, so that it is shown on resuming
+    /// Write the recap into the session file, so that the agent shows it on resuming
     #[arg(long)]
     write: bool,
-    /// Write a recap only where an agent would: after three prompts, two since the last recap, with
-    /// nothing unanswered, and five minutes of absence
+    /// Write a recap only when an agent would: after three prompts, two of them since the last recap,
+    /// with nothing unanswered, and after `--away-minutes` of absence
     #[arg(long)]
     auto: bool,
     /// Minutes of absence that --auto and --watch wait for
     #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u64).range(1..))]
     away_minutes: u64,
-    /// Stay at this terminal, and print a recap each time you come back to it
+    /// Stay at this terminal and print a recap each time you come back to it
     #[arg(long, conflicts_with = "dry_run")]
     watch: bool,
     #[command(flatten)]

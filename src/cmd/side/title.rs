@@ -20,7 +20,7 @@ use crate::side::{Auto, Kind, extension};
 /// Name sessions by what they are about
 ///
 /// Takes session files, ids, titles or `latest`; or records of `session list` on standard input, or
-/// one conversation there, which is copied. Writes one record each: the title, or the reason why
+/// one conversation there, which is copied. Writes a record for each: the title, or the reason why
 /// there is none. Without a model the titles follow built-in rules.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
@@ -28,20 +28,21 @@ use crate::side::{Auto, Kind, extension};
   turnpipe title latest --write
   turnpipe session list --untitled --json | turnpipe title --write")]
 pub(crate) struct TitleArguments {
-    /// Write the title into the session file, unless a person gave one
+    /// Write the title into the session file, unless the user set one. Titles by built-in rules are
+    /// written with `--model builtin` only
     #[arg(long)]
     write: bool,
-    /// Write it even over a title that a person gave
+    /// Replace a title set by the user
     #[arg(long, requires = "write")]
     replace: bool,
-    /// Name only sessions that an agent would name by itself: no title yet, fewer than three attempts,
-    /// not switched off, a fast model configured
+    /// Name only sessions that an agent would name by itself: no title yet, fewer than three failed
+    /// attempts, not disabled, a fast model configured
     #[arg(long)]
     auto: bool,
-    /// How titles look
+    /// The form of titles
     #[arg(long, value_enum, default_value_t, value_name = "STYLE")]
     style: TitleStyle,
-    /// The directory in which attempts are counted
+    /// The directory that holds the number of attempts
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
     #[command(flatten)]
@@ -72,7 +73,7 @@ impl Run for TitleArguments {
             };
             (NoModel::Skip, auto)
         } else if self.write {
-            (NoModel::Refuse, Auto::Off)
+            (NoModel::SkipWithHint, Auto::Off)
         } else {
             (NoModel::UseRules, Auto::Off)
         };

@@ -99,6 +99,11 @@ impl<Label> Queue<Label> {
         }
     }
 
+    /// Whether labels that are not ready are dropped at once.
+    pub(super) fn never_waits(&self) -> bool {
+        self.hold.is_zero()
+    }
+
     /// The number of labels that are not ready.
     pub(super) fn waiting(&self) -> usize {
         let waiting = self

@@ -258,7 +258,8 @@ impl<'a> LabelStream<'a> {
                 Output::Late(batch) => {
                     sink.late(batch);
                     self.late += 1;
-                    if self.late == MAX_LATE {
+                    // Without a wait, late labels say nothing about the model.
+                    if self.late == MAX_LATE && !self.queue.never_waits() {
                         sink.stopped_asking();
                         self.work = None;
                         self.queue.drop_waiting();
