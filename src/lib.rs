@@ -59,6 +59,9 @@ pub mod exec;
 pub mod model;
 
 #[cfg(feature = "model")]
+pub mod flow;
+
+#[cfg(feature = "model")]
 pub mod side;
 
 #[cfg(feature = "model")]
@@ -66,9 +69,6 @@ pub mod turn;
 
 #[cfg(feature = "cli")]
 pub mod config;
-
-#[cfg(feature = "cli")]
-pub mod flow;
 
 #[cfg(feature = "cli")]
 pub mod cmd;

@@ -6,6 +6,7 @@ mod html;
 mod index_page;
 mod markdown;
 mod outline;
+mod page;
 mod rich_text;
 mod selection;
 mod text;

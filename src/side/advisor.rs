@@ -1,4 +1,4 @@
-//! `Advisor`: a tool by which a model asks another one what to do next. It does nothing else.
+//! `Advisor`: a tool with which the main model asks another model what to do next.
 
 use std::sync::{Arc, LazyLock};
 
@@ -6,15 +6,19 @@ use serde_json::{Value, json};
 
 use super::ask::Consultant;
 use super::briefing::Briefing;
-use crate::model::{Failure, Request};
+use crate::model::{Attempts, Failure, PromptId, Request, Thinking, Turn};
 use crate::permission::Action;
-use crate::side::advice::advice_request;
-use crate::side::prompts;
 use crate::text::redact;
 use crate::tools::{
     Access, Assessment, CallContext, CallStatus, DecisionContext, Input, InvalidInput,
     PreparedCall, Tool, ToolFailure, ToolReply,
 };
+
+/// The token budget of advice, thinking included.
+const MAX_TOKENS: u32 = 8192;
+
+/// The system prompt.
+const PROMPT: &str = include_str!("../../prompts/advisor.md");
 
 /// The name of the tool.
 pub const ADVISOR: &str = "Advisor";
@@ -34,14 +38,14 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     })
 });
 
-/// Gives advice on a conversation.
+/// The tool: a model that gives advice on a conversation.
 pub struct Advisor {
     consultant: Arc<Consultant>,
     briefing: Briefing,
 }
 
 impl Advisor {
-    /// Asks this model about this conversation.
+    /// Creates the tool.
     pub fn new(consultant: Consultant, briefing: Briefing) -> Self {
         Self {
             consultant: Arc::new(consultant),
@@ -64,28 +68,23 @@ impl Tool for Advisor {
     }
 
     fn prepare(&self, input: &Input) -> Result<Box<dyn PreparedCall>, InvalidInput> {
-        // As it is now: what is known later depends on how fast other calls are.
+        // Taken now, since what is known later depends on the speed of other calls.
         let (prompts, conversation) = (self.briefing.prompts(), self.briefing.conversation());
         let question = input.get("question").and_then(Value::as_str).map(redact);
-        Ok(Box::new(Question {
+        Ok(Box::new(AdvisorCall {
             consultant: Arc::clone(&self.consultant),
-            request: advice_request(
-                &prompts,
-                &conversation,
-                question.as_deref(),
-                prompts::ADVISOR,
-            ),
+            request: request(&prompts, &conversation, question.as_deref()),
         }))
     }
 }
 
-/// A call.
-struct Question {
+/// A call of the tool.
+struct AdvisorCall {
     consultant: Arc<Consultant>,
     request: Request,
 }
 
-impl PreparedCall for Question {
+impl PreparedCall for AdvisorCall {
     fn assess(&self, _: &DecisionContext) -> Assessment {
         Assessment {
             access: Access::nothing(),
@@ -105,7 +104,35 @@ impl PreparedCall for Question {
                 status: CallStatus::Cancelled,
                 ..ToolReply::text("", Value::Null)
             }),
-            Err(failure) => Err(ToolFailure(format!("There is no advice: {failure}"))),
+            Err(failure) => Err(ToolFailure(format!("No advice: {failure}"))),
         }
     }
+}
+
+/// Builds the request for advice.
+fn request(prompts: &[String], conversation: &str, question: Option<&str>) -> Request {
+    let mut text = prompt_list(prompts);
+    text += "The conversation so far, or its last part:\n";
+    text += conversation;
+    text += "\n\nThe model asks: ";
+    text += question.unwrap_or("What should I do next?");
+    Request {
+        system: PROMPT.to_owned(),
+        turns: vec![Turn::user(text)],
+        thinking: Thinking::Unspecified,
+        attempts: Attempts::ByPolicy,
+        ..Request::new(PromptId::ADVISOR, MAX_TOKENS)
+    }
+}
+
+/// The user's prompts as the first part of a question; empty without prompts.
+pub(super) fn prompt_list(prompts: &[String]) -> String {
+    if prompts.is_empty() {
+        return String::new();
+    }
+    let prompts = prompts.iter().map(|prompt| format!("- {prompt}\n"));
+    format!(
+        "What the user typed, the first and the last prompts:\n{}\n",
+        prompts.collect::<String>()
+    )
 }

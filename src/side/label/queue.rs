@@ -1,70 +1,69 @@
-//! Lines and labels in the order in which they go out. Pure: times go in.
+//! Lines of a stream and the labels between them, in output order. Pure: the caller passes the time.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// What goes out.
+/// The next output.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Out<Label> {
+pub(super) enum Output<Label> {
     /// Bytes of the input.
     Bytes(Vec<u8>),
     /// A label.
     Label(Label),
-    /// A label that was not ready in time, by the number of its batch.
+    /// The label of this batch was not ready in time.
     Late(u64),
 }
 
-/// Lines and labels that wait to go out.
+/// Lines and labels that wait for output.
 #[derive(Debug)]
 pub(super) struct Queue<Label> {
     hold: Duration,
     slots: VecDeque<Slot<Label>>,
     bytes: usize,
-    /// Since when the first slot has held up what follows it.
-    held_since: Option<Instant>,
 }
 
 #[derive(Debug)]
 enum Slot<Label> {
     Bytes(Vec<u8>),
-    Waiting(u64),
-    /// Nothing, if there is no label after all.
+    /// The label of this batch, dropped at the given time. Every line behind it came later, so no
+    /// line waits longer than `hold`, however many labels are before it.
+    Waiting(u64, Instant),
+    /// `None` if there is no label after all.
     Ready(Option<Label>),
 }
 
 impl<Label> Queue<Label> {
-    /// Nothing waits. No line is held up by one label for longer than `hold`.
+    /// Creates an empty queue in which no line waits longer than `hold`.
     pub(super) fn new(hold: Duration) -> Self {
         Self {
             hold,
             slots: VecDeque::new(),
             bytes: 0,
-            held_since: None,
         }
     }
 
-    /// Bytes of the input come next.
+    /// Appends bytes of the input.
     pub(super) fn push_bytes(&mut self, bytes: Vec<u8>) {
         self.bytes += bytes.len();
         self.slots.push_back(Slot::Bytes(bytes));
     }
 
-    /// The label of this batch comes next, once it is ready.
-    pub(super) fn push_waiting(&mut self, batch: u64) {
-        self.slots.push_back(Slot::Waiting(batch));
+    /// Appends the label of a batch that is not ready.
+    pub(super) fn push_waiting(&mut self, batch: u64, now: Instant) {
+        self.slots.push_back(Slot::Waiting(batch, now + self.hold));
     }
 
-    /// A label that is ready comes next.
+    /// Appends a label that is ready.
     pub(super) fn push_ready(&mut self, label: Option<Label>) {
         self.slots.push_back(Slot::Ready(label));
     }
 
-    /// The label of a batch is ready, or there will be none. Returns whether its place was waiting.
+    /// Sets the label of a batch, or that there is none. Returns whether the queue was waiting for it.
     pub(super) fn settle(&mut self, batch: u64, label: Option<Label>) -> bool {
         let slot = self
             .slots
             .iter_mut()
-            .find(|slot| matches!(slot, Slot::Waiting(waiting) if *waiting == batch));
+            .find(|slot| matches!(slot, Slot::Waiting(waiting, _) if *waiting == batch));
         match slot {
             Some(slot) => {
                 *slot = Slot::Ready(label);
@@ -74,62 +73,60 @@ impl<Label> Queue<Label> {
         }
     }
 
-    /// What goes out now, if anything does.
-    pub(super) fn pop(&mut self, now: Instant) -> Option<Out<Label>> {
+    /// The next output that is due.
+    pub(super) fn pop(&mut self, now: Instant) -> Option<Output<Label>> {
         loop {
-            match self.slots.front()? {
-                Slot::Waiting(batch) => {
-                    let batch = *batch;
-                    let since = *self.held_since.get_or_insert(now);
-                    if now.duration_since(since) < self.hold {
-                        return None;
-                    }
-                    self.slots.pop_front();
-                    self.held_since = None;
-                    return Some(Out::Late(batch));
-                }
-                Slot::Bytes(_) | Slot::Ready(_) => self.held_since = None,
+            if self.deadline().is_some_and(|deadline| now < deadline) {
+                return None;
             }
             match self.slots.pop_front()? {
+                Slot::Waiting(batch, _) => return Some(Output::Late(batch)),
                 Slot::Bytes(bytes) => {
                     self.bytes -= bytes.len();
-                    return Some(Out::Bytes(bytes));
+                    return Some(Output::Bytes(bytes));
                 }
-                Slot::Ready(Some(label)) => return Some(Out::Label(label)),
+                Slot::Ready(Some(label)) => return Some(Output::Label(label)),
                 Slot::Ready(None) => {}
-                Slot::Waiting(_) => return None,
             }
         }
     }
 
-    /// When the first slot is given up, if it holds something up.
+    /// The time at which the first slot is dropped, if it waits for a label.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        self.held_since.map(|since| since + self.hold)
+        match self.slots.front()? {
+            Slot::Waiting(_, deadline) => Some(*deadline),
+            Slot::Bytes(_) | Slot::Ready(_) => None,
+        }
     }
 
-    /// How many labels are not ready.
+    /// Whether labels that are not ready are dropped at once.
+    pub(super) fn never_waits(&self) -> bool {
+        self.hold.is_zero()
+    }
+
+    /// The number of labels that are not ready.
     pub(super) fn waiting(&self) -> usize {
         let waiting = self
             .slots
             .iter()
-            .filter(|slot| matches!(slot, Slot::Waiting(_)));
+            .filter(|slot| matches!(slot, Slot::Waiting(..)));
         waiting.count()
     }
 
-    /// How many bytes of the input wait.
+    /// The number of bytes of the input in the queue.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Whether nothing waits.
+    /// Whether the queue is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
 
-    /// Gives up all labels that are not ready.
-    pub(super) fn give_up(&mut self) {
+    /// Drops all labels that are not ready.
+    pub(super) fn drop_waiting(&mut self) {
         for slot in &mut self.slots {
-            if matches!(slot, Slot::Waiting(_)) {
+            if matches!(slot, Slot::Waiting(..)) {
                 *slot = Slot::Ready(None);
             }
         }
@@ -153,20 +150,36 @@ mod tests {
         let start = Instant::now();
         let mut queue: Queue<&str> = Queue::new(HOLD);
         queue.push_bytes(vec![1]);
-        queue.push_waiting(0);
+        queue.push_waiting(0, start);
         queue.push_bytes(vec![2]);
-        assert_eq!(queue.pop(start), Some(Out::Bytes(vec![1])));
+        assert_eq!(queue.pop(start), Some(Output::Bytes(vec![1])));
         assert_eq!(queue.pop(start), None);
         assert_eq!(queue.deadline(), Some(at(start, 5)));
         assert!(queue.settle(0, Some("a")));
-        assert_eq!(queue.pop(at(start, 1)), Some(Out::Label("a")));
-        assert_eq!(queue.pop(at(start, 1)), Some(Out::Bytes(vec![2])));
-        queue.push_waiting(1);
+        assert_eq!(queue.pop(at(start, 1)), Some(Output::Label("a")));
+        assert_eq!(queue.pop(at(start, 1)), Some(Output::Bytes(vec![2])));
+        queue.push_waiting(1, at(start, 2));
         queue.push_bytes(vec![3]);
         assert_eq!(queue.pop(at(start, 2)), None);
-        assert_eq!(queue.pop(at(start, 7)), Some(Out::Late(1)));
+        assert_eq!(queue.pop(at(start, 7)), Some(Output::Late(1)));
         assert!(!queue.settle(1, Some("b")));
-        assert_eq!(queue.pop(at(start, 7)), Some(Out::Bytes(vec![3])));
+        assert_eq!(queue.pop(at(start, 7)), Some(Output::Bytes(vec![3])));
+    }
+
+    #[test]
+    fn waits_for_several_labels_do_not_add_up() {
+        let start = Instant::now();
+        let mut queue: Queue<&str> = Queue::new(HOLD);
+        for batch in 0..20 {
+            queue.push_waiting(batch, start);
+            queue.push_bytes(vec![1]);
+        }
+        assert_eq!(queue.pop(at(start, 4)), None);
+        let mut outputs = 0;
+        while queue.pop(at(start, 5)).is_some() {
+            outputs += 1;
+        }
+        assert_eq!(outputs, 40);
     }
 
     proptest! {
@@ -184,7 +197,7 @@ mod tests {
                         queue.push_bytes(vec![byte]);
                     }
                     1 => {
-                        queue.push_waiting(batch);
+                        queue.push_waiting(batch, at(start, now));
                         batch += 1;
                     }
                     2 => {
@@ -194,14 +207,14 @@ mod tests {
                 }
                 while let Some(out) = queue.pop(at(start, now)) {
                     match out {
-                        Out::Bytes(bytes) => popped.extend(bytes),
-                        Out::Label(label) | Out::Late(label) => labels.push(label),
+                        Output::Bytes(bytes) => popped.extend(bytes),
+                        Output::Label(label) | Output::Late(label) => labels.push(label),
                     }
                 }
             }
-            queue.give_up();
+            queue.drop_waiting();
             while let Some(out) = queue.pop(at(start, now)) {
-                if let Out::Bytes(bytes) = out {
+                if let Output::Bytes(bytes) = out {
                     popped.extend(bytes);
                 }
             }

@@ -3,93 +3,94 @@
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::excerpt::beginning_and_end;
+use super::CallsEnded;
+use super::question::shown;
 use crate::message::{SessionId, ToolUseId};
 use crate::side::builtin::{FinishedCall, needed_of_result};
-use crate::side::label::{CallsEnded, shown};
+use crate::side::excerpt::beginning_and_end;
 use crate::wire::{ResultBody, ToolCall, result_text};
 
-/// How much of the beginning and of the end of a result is kept for the rules, in bytes.
-const KEPT: usize = 64 * 1024;
+/// Bytes of the beginning and of the end of a result that are kept for the rules.
+const KEPT_BYTES: usize = 64 * 1024;
 
-/// What stands where a result was cut, so that the rules count nothing that may be missing.
+/// Marks a cut in a result. Rules count nothing in a result with this mark.
 const TRUNCATED: &str = "\n[truncated]\n";
 
-/// Longer arguments are cut, in bytes.
-const LARGE_INPUT: usize = 64 * 1024;
+/// Maximum size of uncut arguments, in bytes.
+const MAX_INPUT_BYTES: usize = 64 * 1024;
 
-/// How much of each text in long arguments is kept, in bytes.
-const KEPT_ARGUMENT: usize = 16 * 1024;
+/// Bytes of each text that are kept in longer arguments.
+const KEPT_ARGUMENT_BYTES: usize = 16 * 1024;
 
-/// How many calls of a batch are kept.
-const MOST_CALLS: usize = 128;
+/// Maximum number of calls in a batch.
+const MAX_CALLS: usize = 128;
 
-/// What a batch is kept for.
+/// The readers of a batch, which need different parts of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Need {
-    /// For the rules.
+pub(super) enum Need {
+    /// The rules.
     Rules,
-    /// For a model.
+    /// A model.
     Model,
-    /// For both.
+    /// Both.
     Both,
 }
 
 /// The calls of one message.
 #[derive(Debug, Clone)]
-pub struct Batch {
-    /// Counted from 0.
-    pub number: u64,
-    /// In their order.
-    pub calls: Vec<BatchCall>,
-    /// The part of the last text of the model that prompts show.
-    pub said: String,
+pub(super) struct Batch {
+    /// Its number in the stream, from 0.
+    pub(super) number: u64,
+    /// In the order of the message.
+    pub(super) calls: Vec<BatchCall>,
+    /// The part of the model's last text that prompts show.
+    pub(super) said: String,
     /// The session.
-    pub session: Option<SessionId>,
+    pub(super) session: Option<SessionId>,
     /// The working directory, if the stream contains it.
-    pub cwd: Option<String>,
+    pub(super) cwd: Option<String>,
 }
 
-/// A call.
+/// A call of a batch.
 #[derive(Debug, Clone)]
-pub struct BatchCall {
-    /// Its id.
-    pub id: ToolUseId,
+pub(super) struct BatchCall {
+    /// The id.
+    pub(super) id: ToolUseId,
     /// The tool.
-    pub name: String,
-    /// The arguments, perhaps with texts cut short.
-    pub input: Box<RawValue>,
+    pub(super) name: String,
+    /// The arguments; long texts may be cut.
+    pub(super) input: Box<RawValue>,
     /// The arguments as prompts show them.
-    pub input_shown: String,
-    /// Its result.
-    pub result: Option<BatchResult>,
+    pub(super) input_shown: String,
+    /// The result, once there is one.
+    pub(super) result: Option<BatchResult>,
 }
 
 /// The result of a call.
 #[derive(Debug, Clone)]
-pub struct BatchResult {
+pub(super) struct BatchResult {
     /// The text: the beginning and the end of a long one.
-    pub text: String,
+    pub(super) text: String,
     /// As prompts show it.
-    pub shown: String,
+    pub(super) shown: String,
     /// Whether the call failed.
-    pub failed: bool,
+    pub(super) failed: bool,
 }
 
 impl Batch {
-    /// Whether every call has a result, and there is one.
-    pub fn is_complete(&self) -> bool {
+    /// Whether there is a call, and every call has a result.
+    pub(super) fn is_complete(&self) -> bool {
         !self.calls.is_empty() && self.calls.iter().all(|call| call.result.is_some())
     }
 
     /// Whether a call has a result.
-    pub fn has_results(&self) -> bool {
+    pub(super) fn has_results(&self) -> bool {
         self.calls.iter().any(|call| call.result.is_some())
     }
 
-    /// The calls that belong into a prompt, and what became of them: those that succeeded, or if none
-    /// did, those that failed. Reading or setting the agent's own goal does not belong there.
-    pub fn shown_calls(&self) -> (Vec<&BatchCall>, CallsEnded) {
+    /// The calls that a prompt shows: those that succeeded, or if none did, those that failed. Calls
+    /// about the agent's own goal are left out.
+    pub(super) fn shown_calls(&self) -> (Vec<&BatchCall>, CallsEnded) {
         let is_own = |call: &BatchCall| matches!(call.name.as_str(), "get_goal" | "update_goal");
         let calls = self.calls.iter().filter(|call| !is_own(call));
         let with_result = calls.filter_map(|call| Some((call, call.result.as_ref()?.failed)));
@@ -102,13 +103,13 @@ impl Batch {
         (shown.into_iter().map(|(call, _)| call).collect(), ended)
     }
 
-    /// Whether there is room for another call.
-    pub fn has_room(&self) -> bool {
-        self.calls.len() < MOST_CALLS
+    /// Whether another call fits.
+    pub(super) fn has_room(&self) -> bool {
+        self.calls.len() < MAX_CALLS
     }
 
-    /// The calls with results, as the rules read them.
-    pub fn finished_calls(&self) -> Vec<FinishedCall<'_>> {
+    /// The calls with results, for the rules.
+    pub(super) fn finished_calls(&self) -> Vec<FinishedCall<'_>> {
         let calls = self.calls.iter().filter_map(|call| {
             let result = call.result.as_ref()?;
             Some(FinishedCall {
@@ -123,8 +124,8 @@ impl Batch {
 }
 
 impl BatchCall {
-    /// A call without a result yet.
-    pub fn new(call: ToolCall, need: Need) -> Self {
+    /// Creates a call without a result.
+    pub(super) fn new(call: ToolCall, need: Need) -> Self {
         let empty = || RawValue::from_string("{}".to_owned());
         let input = call.input.or_else(|_| empty()).unwrap_or_default();
         let input_shown = match need {
@@ -146,13 +147,13 @@ impl BatchCall {
 }
 
 impl BatchResult {
-    /// The parts of a result of this tool that are needed.
-    pub fn new(content: &ResultBody<'_>, tool: &str, need: Need) -> Self {
+    /// Keeps the parts of a result that are needed.
+    pub(super) fn new(content: &ResultBody<'_>, tool: &str, need: Need) -> Self {
         let text = match need {
             Need::Model => String::new(),
             Need::Rules | Need::Both => {
                 let text = result_text(content.content, needed_of_result(tool));
-                beginning_and_end(&text, KEPT, TRUNCATED).into_owned()
+                beginning_and_end(&text, KEPT_BYTES, TRUNCATED).into_owned()
             }
         };
         let shown = match need {
@@ -170,9 +171,9 @@ impl BatchResult {
     }
 }
 
-/// Arguments with long texts cut.
+/// Cuts long texts in arguments.
 fn bounded(input: Box<RawValue>) -> Box<RawValue> {
-    if input.get().len() <= LARGE_INPUT {
+    if input.get().len() <= MAX_INPUT_BYTES {
         return input;
     }
     let Ok(Value::Object(members)) = serde_json::from_str(input.get()) else {
@@ -182,10 +183,10 @@ fn bounded(input: Box<RawValue>) -> Box<RawValue> {
         .into_iter()
         .filter_map(|(name, value)| match value {
             Value::String(text) => {
-                let end = text.floor_char_boundary(KEPT_ARGUMENT);
+                let end = text.floor_char_boundary(KEPT_ARGUMENT_BYTES);
                 Some((name, Value::from(&text[..end])))
             }
-            other => (other.to_string().len() <= LARGE_INPUT).then_some((name, other)),
+            other => (other.to_string().len() <= MAX_INPUT_BYTES).then_some((name, other)),
         })
         .collect();
     serde_json::value::to_raw_value(&members).unwrap_or_else(|_| RawValue::NULL.to_owned())

@@ -1,36 +1,36 @@
-//! From a model's answer to a recap.
+//! Extracts a recap from a model's answer.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::question::PROMPT;
 use crate::records::TextRejection;
-use crate::side::prompts;
 use crate::side::rejection::{is_echo, is_refusal};
 use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
 
-/// The longest recap, in UTF-16 units.
-const LONGEST: usize = 400;
+/// Maximum length of a recap, in UTF-16 units.
+const MAX_UNITS: usize = 400;
 
-/// A text between tags; one that was cut ends with the answer.
+/// Text between tags, or from an opening tag to the end of a truncated answer.
 static TAGGED: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?is)<recap>(.*?)(?:</recap>|\z)").ok());
 
-/// The recap in a model's answer: the text between the tags, or after the first one if the answer
-/// was cut. One line that is harmless on a terminal, at most 400 UTF-16 units long.
+/// Extracts the recap: the text between the tags, or after the first one if the answer was truncated.
+/// It is one terminal-safe line of at most 400 UTF-16 units.
 ///
 /// # Errors
-/// There is no tag (the text may be the model's reasoning), no word in it, only the prompt's example,
-/// or a refusal.
+/// There is no tag (the text may be the model's reasoning), or the text has no word, repeats the
+/// prompt's example, or is a refusal.
 pub fn clean_recap(answer: &str) -> Result<String, TextRejection> {
     let safe = terminal_safe(answer);
     let recap = terminal_safe_line(tagged(&safe).ok_or(TextRejection::NoTag)?);
-    let recap = truncate_utf16(&recap, LONGEST).trim();
-    // A model that repeats what it was asked says `<recap>...</recap>`.
+    let recap = truncate_utf16(&recap, MAX_UNITS).trim();
+    // A model that repeats the question answers `<recap>...</recap>`.
     if !recap.contains(char::is_alphanumeric) {
         return Err(TextRejection::Empty);
     }
-    let examples = prompts::RECAP.split("<recap>").skip(1);
+    let examples = PROMPT.split("<recap>").skip(1);
     let mut examples = examples.filter_map(|rest| rest.split("</recap>").next());
     if examples.any(|example| is_echo(recap, example)) {
         return Err(TextRejection::PromptEcho);
@@ -41,7 +41,7 @@ pub fn clean_recap(answer: &str) -> Result<String, TextRejection> {
     Ok(recap.to_owned())
 }
 
-/// The first text between tags that is not blank.
+/// The first non-blank text between tags.
 fn tagged(answer: &str) -> Option<&str> {
     let tagged = TAGGED.as_ref()?.captures_iter(answer);
     let mut texts = tagged.filter_map(|tagged| Some(tagged.get(1)?.as_str().trim()));
@@ -74,7 +74,7 @@ mod tests {
             ("<recap> </recap><recap>x</recap>", Ok("x")),
             ("<recap>", Err(TextRejection::Empty)),
             ("Wrapped in <recap>...</recap>", Err(TextRejection::Empty)),
-            (prompts::RECAP, Err(TextRejection::Empty)),
+            (PROMPT, Err(TextRejection::Empty)),
             (
                 "<recap>Debugging a race in the retry of logins. Next, give the integration test \
                  a clock that it controls.</recap>",
@@ -104,7 +104,7 @@ mod tests {
         #[test]
         fn recaps_are_short_and_safe(answer in "(<recap>)?\\PC{0,600}(</recap>)?") {
             if let Ok(recap) = clean_recap(&answer) {
-                prop_assert!(crate::text::utf16_length(&recap) <= LONGEST);
+                prop_assert!(crate::text::utf16_length(&recap) <= MAX_UNITS);
                 prop_assert_eq!(terminal_safe_line(&recap), recap);
             }
         }

@@ -1,4 +1,4 @@
-//! The threads behind a stream with labels: one reads ahead, others ask the model.
+//! The threads of a label stream: one reads ahead, others ask the model.
 
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender};
@@ -6,31 +6,30 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::Builder;
 
 use super::batch::Batch;
-use super::label_maker::{LabelMaker, LabelOutcome};
+use super::labeler::{Label, Labeler};
 use crate::jsonl::{Piece, Prefilter, Reader};
 use crate::process::EndSignal;
 
-/// How many bytes of pieces are passed on together: passing on each alone takes longer than
-/// processing it.
-const CHUNK: usize = 128 * 1024;
+/// Bytes of pieces that are sent together: sending each alone takes longer than processing it.
+const CHUNK_BYTES: usize = 128 * 1024;
 
-/// What the main thread waits for.
+/// An event for the main thread.
 pub(super) enum Event {
     Pieces(Vec<Piece>),
     End,
     Failed(io::Error),
-    Labelled(Job, Box<LabelOutcome>),
+    Labeled(Job, Box<Label>),
     Signal(EndSignal),
 }
 
-/// A task for a labelling thread. A batch that grew gets another label.
+/// A task for a labeling thread. A batch that grew gets another label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Job {
     pub(super) batch: u64,
     pub(super) calls: usize,
 }
 
-/// Holds back the reading thread.
+/// Blocks the reading thread while it is closed.
 #[derive(Debug, Default)]
 pub(super) struct Gate {
     closed: Mutex<bool>,
@@ -57,10 +56,10 @@ impl Gate {
     }
 }
 
-/// Reads the input in a thread of its own, as long as the gate is open.
+/// Reads the input in its own thread while the gate is open.
 ///
 /// # Errors
-/// The system has no thread left.
+/// The thread cannot be started.
 pub(super) fn start_reading(
     input: impl io::Read + Send + 'static,
     prefilter: Prefilter,
@@ -85,11 +84,11 @@ pub(super) fn start_reading(
     Builder::new().spawn(read).map(drop)
 }
 
-/// The next pieces that are available without waiting, at least one; none at the end.
+/// The next pieces that are available without waiting: at least one, or none at the end.
 fn chunk(reader: &mut Reader<impl io::Read>) -> io::Result<Vec<Piece>> {
     let mut pieces = Vec::new();
     let mut bytes = 0;
-    while bytes < CHUNK && (pieces.is_empty() || reader.has_piece()) {
+    while bytes < CHUNK_BYTES && (pieces.is_empty() || reader.has_piece()) {
         let Some(piece) = reader.next_piece()? else {
             break;
         };
@@ -99,35 +98,35 @@ fn chunk(reader: &mut Reader<impl io::Read>) -> io::Result<Vec<Piece>> {
     Ok(pieces)
 }
 
-/// Starts the threads that make labels, if any label takes time.
+/// Starts the threads that ask the model, if there is one.
 ///
 /// # Errors
-/// The system has no thread left, not even for one of them.
-pub(super) fn start_making(
-    maker: &LabelMaker,
+/// Not even one thread can be started.
+pub(super) fn start_labeling(
+    labeler: &Labeler,
     jobs: usize,
     work: Receiver<(Job, Batch)>,
     sender: &SyncSender<Event>,
 ) -> io::Result<()> {
-    if !matches!(maker, LabelMaker::Model { .. }) {
+    if !matches!(labeler, Labeler::Model { .. }) {
         return Ok(());
     }
     let work = Arc::new(Mutex::new(work));
     for job in 0..jobs.max(1) {
-        let (maker, work, sender) = (maker.clone(), Arc::clone(&work), sender.clone());
-        let make = move || {
+        let (labeler, work, sender) = (labeler.clone(), Arc::clone(&work), sender.clone());
+        let label = move || {
             loop {
                 let next = work.lock().unwrap_or_else(PoisonError::into_inner).recv();
                 let Ok((job, batch)) = next else {
                     return;
                 };
-                let made = maker.make(&batch);
-                if sender.send(Event::Labelled(job, Box::new(made))).is_err() {
+                let label = Box::new(labeler.label(&batch));
+                if sender.send(Event::Labeled(job, label)).is_err() {
                     return;
                 }
             }
         };
-        match Builder::new().spawn(make) {
+        match Builder::new().spawn(label) {
             Err(error) if job == 0 => return Err(error),
             Err(_) => break,
             Ok(_) => {}

@@ -1,19 +1,20 @@
-//! Finds the batches in a stream: the calls of one message, and when they are complete. Pure.
+//! Finds the batches of a stream: the calls of one message, and when they are complete. Pure.
 
 use super::batch::{Batch, BatchCall, BatchResult, Need};
+use super::question::intent;
 use crate::message::{SessionId, ToolUseId};
-use crate::side::label::intent;
 use crate::wire::{AssistantText, Contents, Event, ResultBody, ToolCall, TurnEnd};
 
-/// How many batches without a result are kept.
-const MOST_OPEN: usize = 64;
+/// Maximum number of batches without a result.
+const MAX_OPEN: usize = 64;
 
-/// Finds the batches in a stream.
+/// Finds the batches of a stream.
 #[derive(Debug)]
-pub struct Batches {
+pub(super) struct Batches {
     need: Need,
     open: Vec<Open>,
-    made: u64,
+    /// The number of the next batch.
+    next: u64,
     said: String,
     session: Option<SessionId>,
     cwd: Option<String>,
@@ -22,37 +23,36 @@ pub struct Batches {
 #[derive(Debug)]
 struct Open {
     batch: Batch,
-    /// Its message is the last one.
+    /// The message is the last one.
     is_current: bool,
-    /// The message has ended: no further call comes.
+    /// The message has ended, so no further call comes.
     is_ended: bool,
-    /// It was handed out, with this many calls.
-    handed_out: Option<usize>,
+    /// The number of calls when it was returned.
+    returned: Option<usize>,
 }
 
 impl Batches {
-    /// Before the first record.
-    pub fn new(need: Need) -> Self {
+    /// Creates the state before the first record.
+    pub(super) fn new(need: Need) -> Self {
         Self {
             need,
             open: Vec::new(),
-            made: 0,
+            next: 0,
             said: String::new(),
             session: None,
             cwd: None,
         }
     }
 
-    /// Whether a record with these events begins the content of another message, or ends the session:
-    /// labels go before it, and are to be taken ([`Batches::take_before_boundary`]) before the record
-    /// is.
-    pub fn is_boundary(events: &[Event]) -> bool {
+    /// Whether a record with these events begins another message or ends the session. Labels go
+    /// before it: call [`Batches::take_before_boundary`] before [`Batches::record`].
+    pub(super) fn is_boundary(events: &[Event]) -> bool {
         let mut events = events.iter();
         events.any(|event| matches!(event, Event::Message(_) | Event::SessionResult))
     }
 
-    /// Takes a record and its events.
-    pub fn record(&mut self, contents: &Contents<'_>, events: Vec<Event>) {
+    /// Processes a record and its events.
+    pub(super) fn record(&mut self, contents: &Contents<'_>, events: Vec<Event>) {
         if contents.is_sidechain() {
             return;
         }
@@ -68,12 +68,12 @@ impl Batches {
         self.events(events, &results);
         // A record with results has no text of the model, and may be long.
         if self.need != Need::Rules && !has_results {
-            self.listen(contents);
+            self.assistant_text(contents);
         }
     }
 
-    /// Takes the events of the end of the input.
-    pub fn finish(&mut self, events: Vec<Event>) {
+    /// Processes the events of the end of the input.
+    pub(super) fn finish(&mut self, events: Vec<Event>) {
         self.events(events, &[]);
     }
 
@@ -99,48 +99,47 @@ impl Batches {
         }
     }
 
-    /// There is a label for these calls already: their batches get no other.
-    pub fn leave_labelled(&mut self, calls: &[ToolUseId]) {
-        let is_labelled =
-            |open: &Open| open.batch.calls.iter().any(|call| calls.contains(&call.id));
-        self.open.retain(|open| !is_labelled(open));
+    /// Removes the batches of these calls: the stream has labels for them.
+    pub(super) fn remove_labeled(&mut self, calls: &[ToolUseId]) {
+        let is_labeled = |open: &Open| open.batch.calls.iter().any(|call| calls.contains(&call.id));
+        self.open.retain(|open| !is_labeled(open));
     }
 
-    /// The complete batches that will have no further call, or, if `idle`, may have none: their
-    /// labels can be made ahead of their place. Each is handed out once, and again if it grows.
-    pub fn take_settled(&mut self, idle: bool) -> Vec<Batch> {
+    /// Returns the complete batches that get no further call; if `idle`, also those that may get
+    /// none. Each is returned once, and again if it grows.
+    pub(super) fn take_settled(&mut self, idle: bool) -> Vec<Batch> {
         let mut settled = Vec::new();
         for open in &mut self.open {
             let count = open.batch.calls.len();
-            let is_new = open.handed_out != Some(count);
+            let is_new = open.returned != Some(count);
             if is_new && open.batch.is_complete() && (open.is_ended || !open.is_current || idle) {
-                open.handed_out = Some(count);
+                open.returned = Some(count);
                 settled.push(open.batch.clone());
             }
         }
         settled
     }
 
-    /// Whether a batch is complete that was not handed out.
-    pub fn has_unsettled(&self) -> bool {
+    /// Whether a complete batch was not yet returned.
+    pub(super) fn has_unsettled(&self) -> bool {
         self.open
             .iter()
-            .any(|open| open.batch.is_complete() && open.handed_out != Some(open.batch.calls.len()))
+            .any(|open| open.batch.is_complete() && open.returned != Some(open.batch.calls.len()))
     }
 
-    /// The batches whose labels go here, in order: those with a result. With each, whether it was
-    /// handed out before as it is.
-    pub fn take_before_boundary(&mut self) -> Vec<(Batch, bool)> {
+    /// Removes and returns the batches whose labels go here, in order: those with a result. The flag
+    /// says whether the batch was returned before, with the same calls.
+    pub(super) fn take_before_boundary(&mut self) -> Vec<(Batch, bool)> {
         let due = self.open.extract_if(.., |open| open.batch.has_results());
         due.map(|open| {
-            let was_handed_out = open.handed_out == Some(open.batch.calls.len());
-            (open.batch, was_handed_out)
+            let was_returned = open.returned == Some(open.batch.calls.len());
+            (open.batch, was_returned)
         })
         .collect()
     }
 
-    /// Whether the place of a batch's label is still to come.
-    pub fn is_open(&self, number: u64) -> bool {
+    /// Whether the position of a batch's label is still ahead.
+    pub(super) fn is_open(&self, number: u64) -> bool {
         self.open.iter().any(|open| open.batch.number == number)
     }
 
@@ -148,7 +147,7 @@ impl Batches {
         for open in &mut self.open {
             open.is_current = false;
         }
-        if self.open.len() > MOST_OPEN {
+        if self.open.len() > MAX_OPEN {
             self.open.remove(0);
         }
     }
@@ -162,23 +161,23 @@ impl Batches {
             return;
         }
         let batch = Batch {
-            number: self.made,
+            number: self.next,
             calls: vec![call],
             said: intent(&self.said),
             session: self.session.clone(),
             cwd: self.cwd.clone(),
         };
-        self.made += 1;
+        self.next += 1;
         self.open.push(Open {
             batch,
             is_current: true,
             is_ended: false,
-            handed_out: None,
+            returned: None,
         });
     }
 
     fn result(&mut self, id: &ToolUseId, content: &ResultBody<'_>) {
-        // An id that comes again is answered in the last message that has it.
+        // The result of a repeated id belongs to the last message with that id.
         let batches = self.open.iter_mut().rev().map(|open| &mut open.batch.calls);
         let mut calls = batches.flatten();
         if let Some(call) = calls.find(|call| call.id == *id && call.result.is_none()) {
@@ -186,11 +185,11 @@ impl Batches {
         }
     }
 
-    fn listen(&mut self, contents: &Contents<'_>) {
+    fn assistant_text(&mut self, contents: &Contents<'_>) {
         match contents.assistant_text() {
             Some(AssistantText::Whole(said)) if !said.trim().is_empty() => self.said = said,
             Some(AssistantText::Part(more)) => {
-                if self.said_is_over() {
+                if self.text_is_old() {
                     self.said.clear();
                 }
                 if self.said.len() < 4096 {
@@ -204,8 +203,8 @@ impl Batches {
         }
     }
 
-    /// Whether what was said belongs to a message before the one that is streamed now.
-    fn said_is_over(&self) -> bool {
+    /// Whether the last text belongs to an earlier message than the current deltas.
+    fn text_is_old(&self) -> bool {
         !self.open.iter().any(|open| open.is_current)
             && self.open.iter().any(|open| open.batch.has_results())
     }

@@ -1,4 +1,4 @@
-//! What a model is asked for a label.
+//! The request to a model for a label.
 
 use serde_json::Value;
 
@@ -7,42 +7,45 @@ use crate::model::{PromptId, Request, Turn};
 use crate::text::{redact, redact_strings, truncate_utf16, utf16_length};
 use crate::wire::beginning_of_string;
 
-/// How much of an input or output is shown, in UTF-16 units.
-const SHOWN: usize = 300;
+/// Length of an input or output in the question, in UTF-16 units.
+const SHOWN_UNITS: usize = 300;
 
-/// How much of the last thing that the model said is shown, in UTF-16 units.
-const INTENT: usize = 200;
+/// Length of the model's last text in the question, in UTF-16 units.
+const INTENT_UNITS: usize = 200;
 
-/// How far secrets are looked for behind what is shown, in characters: cut in two, they look like any
-/// other text.
-const BEYOND: usize = 4096;
+/// Length of the text behind the shown part in which secrets are still recognised, in characters. A
+/// secret that is cut in two looks like other text.
+const LOOKAHEAD: usize = 4096;
 
 /// The token budget of a label.
-const MOST_TOKENS: u32 = 60;
+const MAX_TOKENS: u32 = 60;
+
+/// The system prompt.
+pub const PROMPT: &str = include_str!("../../../prompts/label.md");
 
 const TEMPERATURE: f64 = 0.3;
 
-/// A call that succeeded, as a prompt shows it.
+/// A finished call, as a question shows it.
 #[derive(Debug, Clone, Copy)]
-pub struct FinishedCall<'a> {
+pub struct ShownCall<'a> {
     /// The tool.
     pub name: &'a str,
     /// The arguments, [`shown`].
     pub input: &'a str,
-    /// What came out, [`shown`].
+    /// The result, [`shown`].
     pub output: &'a str,
 }
 
-/// The beginning of arguments or of an output, as prompts show it.
-pub fn shown(json: &str) -> String {
-    excerpt(json, SHOWN)
+/// Returns the start of arguments or of an output, as questions show it.
+pub(in crate::side) fn shown(json: &str) -> String {
+    excerpt(json, SHOWN_UNITS)
 }
 
-/// At most `limit` UTF-16 units of a JSON value without blanks between its parts, with secrets masked.
-/// A cut ends with three dots and never splits a character.
-pub fn excerpt(json: &str, limit: usize) -> String {
+/// Returns at most `limit` UTF-16 units of a compact JSON value, with secrets masked. A cut ends with
+/// three dots and never splits a character.
+pub(in crate::side) fn excerpt(json: &str, limit: usize) -> String {
     const MORE: &str = "...";
-    let json = beginning_of_string(json, limit + BEYOND);
+    let json = beginning_of_string(json, limit + LOOKAHEAD);
     let repaired = replace_lone_surrogates(&json);
     let value: Result<Value, _> = serde_json::from_str(repaired.as_deref().unwrap_or(&json));
     let text = match value {
@@ -59,20 +62,20 @@ pub fn excerpt(json: &str, limit: usize) -> String {
     format!("{kept}{MORE}")
 }
 
-/// The part of what the model said that prompts show, with secrets masked.
-pub fn intent(said: &str) -> String {
-    let said = redact(truncate_utf16(said, INTENT + BEYOND));
-    truncate_utf16(&said, INTENT).to_owned()
+/// Returns the part of the model's last text that questions show, with secrets masked.
+pub(in crate::side) fn intent(said: &str) -> String {
+    let said = redact(truncate_utf16(said, INTENT_UNITS + LOOKAHEAD));
+    truncate_utf16(&said, INTENT_UNITS).to_owned()
 }
 
-/// The question about a batch of calls. `said` is what the model said last, if anything.
-pub fn label_question(calls: &[FinishedCall<'_>], said: &str) -> String {
+/// Builds the question about a batch of calls. `said` is the model's last text, possibly empty.
+pub fn label_question(calls: &[ShownCall<'_>], said: &str) -> String {
     let intent = match intent(said) {
         said if said.trim().is_empty() => String::new(),
         said => format!("User's intent (from assistant's last message): {said}\n\n"),
     };
-    let tool = |call: &FinishedCall<'_>| {
-        let FinishedCall {
+    let tool = |call: &ShownCall<'_>| {
+        let ShownCall {
             name,
             input,
             output,
@@ -84,13 +87,13 @@ pub fn label_question(calls: &[FinishedCall<'_>], said: &str) -> String {
     format!("{intent}Tools completed:\n\n{tools}\n\nLabel:")
 }
 
-/// The request for a label.
+/// Builds the request for a label.
 pub fn label_request(question: String, instructions: &str) -> Request {
     Request {
         system: instructions.to_owned(),
         turns: vec![Turn::user(question)],
         temperature: Some(TEMPERATURE),
-        ..Request::new(PromptId::TOOL_USE_SUMMARY, MOST_TOKENS)
+        ..Request::new(PromptId::TOOL_USE_SUMMARY, MAX_TOKENS)
     }
 }
 
@@ -149,7 +152,7 @@ mod tests {
 
     #[test]
     fn the_question_shows_intent_and_calls() {
-        let call = FinishedCall {
+        let call = ShownCall {
             name: "Grep",
             input: &shown(r#"{"pattern": "login"}"#),
             output: "\"3 matches\"",
