@@ -19,6 +19,16 @@ pub(super) struct Programs {
 pub(super) static STARTS: LazyLock<Programs> = LazyLock::new(|| with("starts"));
 /// They start a command somewhere behind other operands, or in options.
 pub(super) static STARTS_INSIDE: LazyLock<Programs> = LazyLock::new(|| with("starts-inside"));
+/// They start one behind their first operand.
+pub(super) static STARTS_BEHIND_OPERAND: LazyLock<Programs> =
+    LazyLock::new(|| with("starts-behind-operand"));
+/// Options and words before a command.
+pub(super) static COMMAND_OPTIONS: LazyLock<Programs> = LazyLock::new(|| with("command-options"));
+/// Options before a directory that the program goes to.
+pub(super) static DIRECTORY_OPTIONS: LazyLock<Programs> =
+    LazyLock::new(|| with("directory-options"));
+/// They put other words in place of `{}`.
+pub(super) static REPLACES: LazyLock<Programs> = LazyLock::new(|| with("replaces"));
 /// They may do so too, unless they are known to only read.
 pub(super) static INTERPRETS: LazyLock<Programs> = LazyLock::new(|| with("interprets"));
 /// They run the command lines that they read from standard input.
