@@ -33,7 +33,7 @@ impl Invocation {
         surroundings: &Surroundings<'_>,
     ) -> Self {
         let words: Vec<PartWord> = words.iter().flat_map(PartWord::alternatives).collect();
-        let words = with_placeholders(words);
+        let words = with_pathspecs(with_placeholders(words));
         let mut outlines: Vec<String> = words
             .iter()
             .map(|word| outline(word, surroundings))
@@ -161,6 +161,16 @@ impl Invocation {
         self.add_changed(copies.iter().map(String::as_str));
     }
 
+    /// Adds the files that `find` finds, if it changes them by itself.
+    pub(super) fn add_found(&mut self) {
+        if programs::CHANGES.contains_with(self.program(), &self.words) {
+            self.patched.push(PartWord {
+                pieces: found_by(&self.words),
+                ..PartWord::unknown(0..0, "{}")
+            });
+        }
+    }
+
     /// Adds the files of the patch that it gets.
     pub(super) fn patch(&mut self, level: &CommandPart) {
         let input = match &level.input {
@@ -209,7 +219,10 @@ impl Invocation {
         let words = self.words.iter().zip(before).enumerate();
         let words = words.filter(move |(index, (word, before))| {
             let is_message = |word| programs::TEXT_OPTIONS.is_mark(program, word);
+            // Names from standard input have no place in the text.
+            let is_taken = word.value.is_none() && word.span.is_empty();
             *index >= skipped
+                && !is_taken
                 && script.is_none_or(|script| *index != script + 1)
                 && !is_message(before)
                 && !is_message(word)
@@ -266,7 +279,7 @@ impl Invocation {
     /// Whether it is, or starts, a program that runs commands which it reads.
     pub(super) fn may_be_shell(&self, level: &CommandPart) -> bool {
         let program = self.program();
-        if programs::READS_COMMANDS.contains(program) {
+        if programs::READS_COMMANDS.contains_with(program, &self.words) {
             return true;
         }
         if programs::SHELLS.contains(program) {
@@ -329,15 +342,11 @@ pub(super) fn found_by(words: &[PartWord]) -> Vec<WordPiece> {
     let is_find = values
         .first()
         .is_some_and(|program| programs::name(program) == "find");
-    let is_odd =
-        values.iter().any(|value| OTHERWISE.contains(value)) || pattern.contains(['[', '\\']);
+    let is_odd = values.iter().any(|value| OTHERWISE.contains(value)) || pattern.contains('\\');
     let mut pieces = vec![WordPiece::Unknown];
     if is_find && name.is_some() && !is_odd {
         pieces.push(WordPiece::Text("/".to_owned()));
-        for (index, text) in pattern.split(['*', '?']).enumerate() {
-            pieces.extend((index > 0).then_some(WordPiece::Unknown));
-            pieces.push(WordPiece::Text(text.to_owned()));
-        }
+        pieces.extend(glob_pieces(pattern));
     }
     pieces
 }
@@ -388,6 +397,45 @@ fn with_placeholders(mut words: Vec<PartWord>) -> Vec<PartWord> {
         }
     }
     words
+}
+
+/// Puts gaps in place of the stars of what git looks for by itself.
+fn with_pathspecs(mut words: Vec<PartWord>) -> Vec<PartWord> {
+    let is = |word: &PartWord, text: &str| word.value.as_deref() == Some(text);
+    let is_git = words
+        .first()
+        .is_some_and(|word| programs::name(word.value.as_deref().unwrap_or_default()) == "git");
+    if !is_git {
+        return words;
+    }
+    let dashes = words.iter().position(|word| is(word, "--"));
+    let searches = words.iter().any(|word| is(word, "grep"));
+    let first = match dashes {
+        Some(dashes) => dashes,
+        None if searches => words.len(),
+        None => 1,
+    };
+    for word in words.iter_mut().skip(first) {
+        if let Some(value) = word
+            .value
+            .take_if(|value| !value.starts_with('-') && value.contains(['*', '?', '[']))
+        {
+            word.pieces = glob_pieces(&value);
+        }
+    }
+    words
+}
+
+/// A pattern of another program than the shell.
+fn glob_pieces(pattern: &str) -> Vec<WordPiece> {
+    let mut pieces = Vec::new();
+    for (index, text) in pattern.split(['*', '?']).enumerate() {
+        pieces.extend((index > 0).then_some(WordPiece::Unknown));
+        let (known, set) = text.split_at(text.find('[').unwrap_or(text.len()));
+        pieces.push(WordPiece::Text(known.to_owned()));
+        pieces.extend((!set.is_empty()).then_some(WordPiece::Unknown));
+    }
+    pieces
 }
 
 /// Whether a shell with these arguments runs what it reads from standard input. What is not known may be

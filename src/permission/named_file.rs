@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::surroundings::{Place, Surroundings};
-use super::wildcard::{GAP, GLOB};
+use super::wildcard::{GAP, GLOB, Wildcard};
 
 /// A file that a word names.
 #[derive(Debug, Clone)]
@@ -28,6 +28,16 @@ impl NamedFile {
         }
         if path.is_relative() && directories.is_empty() {
             return vec![Self::Outlined(format!("{GAP}/{name}"))];
+        }
+        if let Some((link, below)) = link_of_process(path) {
+            let mut files = vec![Self::Outlined(format!("{GAP}/{below}"))];
+            let below = if link == "root" {
+                format!("/{below}")
+            } else {
+                below
+            };
+            files.extend(Self::of(&below, directories, surroundings));
+            return files;
         }
         let root = [PathBuf::from("/")];
         let directories = if path.is_absolute() {
@@ -61,6 +71,20 @@ impl NamedFile {
             },
         }
     }
+}
+
+/// Splits a path at a link of a process to a directory: `/proc/self/cwd/x`. What has gaps may be one.
+fn link_of_process(path: &Path) -> Option<(&'static str, String)> {
+    let below = normalised_outline(path.strip_prefix("/").ok()?);
+    let names: Vec<&str> = below.split('/').collect();
+    let may_be = |name: &str, wanted: &str| Wildcard::parse(wanted).may_cover(name);
+    if names.len() < 3 || !may_be(names[0], "proc") {
+        return None;
+    }
+    ["cwd", "root"].into_iter().find_map(|link| {
+        let at = names.iter().skip(2).position(|name| may_be(name, link))?;
+        Some((link, names[at + 3..].join("/")))
+    })
 }
 
 /// Removes `.` and `..` from a path with gaps. Where `..` leads from a gap is a gap as well.

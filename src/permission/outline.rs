@@ -68,10 +68,10 @@ fn filled(pieces: &[WordPiece], surroundings: &Surroundings<'_>) -> Option<Vec<S
 }
 
 /// Returns the parts of a word that may name a file: all of it, and what follows letters of options, `=`,
-/// `@` or `:`.
+/// `@`, `:` or `)`.
 pub(super) fn names_in(word: &str) -> impl Iterator<Item = &str> {
     let behind_sign = word
-        .match_indices(['=', '@', ':'])
+        .match_indices(['=', '@', ':', ')'])
         .filter_map(|(at, _)| word.get(at + 1..));
     let letters = word.strip_prefix('-').unwrap_or_default();
     let count = letters.bytes().take_while(u8::is_ascii_alphabetic).count();

@@ -35,6 +35,8 @@ pub(super) static INTERPRETS: LazyLock<Programs> = LazyLock::new(|| with("interp
 pub(super) static SHELLS: LazyLock<Programs> = LazyLock::new(|| with("shells"));
 /// They always run commands that they read.
 pub(super) static READS_COMMANDS: LazyLock<Programs> = LazyLock::new(|| with("reads-commands"));
+/// They run commands of a language of their own that they read.
+pub(super) static READS_LANGUAGE: LazyLock<Programs> = LazyLock::new(|| with("reads-language"));
 /// Variables whose values programs run as command lines.
 pub(super) static RUN_VARIABLES: LazyLock<Programs> = LazyLock::new(|| with("run-variables"));
 /// Variables that make programs run code, or options, from elsewhere.

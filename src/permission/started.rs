@@ -109,6 +109,7 @@ impl Started {
 
     /// Adds commands that may begin at any word of a text in another language.
     fn add_anywhere(&mut self, text: &str, line: &Line<'_>) {
+        let text = text.replace('\\', "");
         for piece in text.split([
             ';', '|', '&', '\n', '(', ')', '`', '"', '\'', '{', '}', '!', '=',
         ]) {
@@ -127,27 +128,35 @@ impl Started {
         let program = invocation.program().to_owned();
         let arguments = level.words.get(1..).unwrap_or_default();
         self.runs_unknown |= program.contains([GAP, GLOB]) || may_mean_another(&program, level);
+        let input = match &level.input {
+            PartInput::Text(Some(text)) => Some(text.as_str()),
+            _ => None,
+        };
+        let is_replaced = line.replaces_input || level.input != PartInput::Inherited;
+        let is_unknown = input.is_none() && (is_replaced || !level.reads.is_empty());
         let mut scripts = run_variables(level);
         if invocation.begins_anywhere {
             self.add_started(&invocation, level, depth, line);
             scripts.extend(scripts_in(arguments));
         }
-        if programs::INTERPRETS.contains(&program) && invocation.begins_anywhere {
-            for script in arguments.iter().filter_map(|word| word.value.as_deref()) {
+        if invocation.may_be_shell(level) {
+            self.runs_unknown |=
+                is_unknown || arguments.iter().any(|word| word.text.starts_with("<("));
+            scripts.extend(input.map(str::to_owned));
+            if is_unknown {
+                scripts.extend_from_slice(&line.printed);
+            }
+        }
+        let reads_language = programs::READS_LANGUAGE.contains_with(&program, arguments);
+        let is_language = reads_language
+            || (programs::INTERPRETS.contains(&program) && invocation.begins_anywhere);
+        if is_language {
+            self.runs_unknown |= reads_language && is_unknown;
+            let values = arguments.iter().filter_map(|word| word.value.as_deref());
+            for script in values.chain(input) {
                 self.add_anywhere(script, line);
                 let names = script.split(|letter: char| " \t\n\"'|>();".contains(letter));
                 invocation.add_changed(names.chain(files_of_sed(script)));
-            }
-        }
-        if invocation.may_be_shell(level) {
-            self.runs_unknown |= arguments.iter().any(|word| word.text.starts_with("<("));
-            match &level.input {
-                PartInput::Text(Some(text)) => scripts.push(text.clone()),
-                PartInput::Inherited if level.reads.is_empty() && !line.replaces_input => {}
-                PartInput::Text(None) | PartInput::Inherited | PartInput::Given => {
-                    scripts.extend_from_slice(&line.printed);
-                    self.runs_unknown = true;
-                }
             }
         }
         if programs::PATCHES.contains_with(&program, arguments) {
@@ -156,10 +165,15 @@ impl Started {
         if programs::COPIES.contains(&program) {
             invocation.add_copies();
         }
+        if program == "find" {
+            invocation.add_found();
+        }
         let is_shell = programs::SHELLS.contains(&program);
         self.invocations.push(invocation);
         for script in scripts {
-            self.add_script(&script, depth, line);
+            if !is_language {
+                self.add_script(&script, depth, line);
+            }
             if !is_shell {
                 self.add_anywhere(&script, line);
             }
@@ -186,14 +200,18 @@ impl Started {
             return;
         };
         for at in invocation.operand_positions().take(MAX_BEGINNINGS) {
-            let words = invocation.words.get(at..).unwrap_or_default();
+            let mut words = invocation.words.get(at..).unwrap_or_default().to_vec();
+            if programs::TAKES_NAMES.contains(program) {
+                words.push(PartWord::unknown(0..0, "$name"));
+            }
             let is_unknown = words.first().is_some_and(|word| {
                 word.text.starts_with("<(") || begins_with_gap(&outline(word, line.surroundings))
             });
             self.runs_unknown |= is_unknown;
-            if !is_unknown {
+            // The operand of a shell is the file of a script.
+            if !is_unknown && !programs::SHELLS.contains(program) {
                 let inner = CommandPart {
-                    words: words.to_vec(),
+                    words,
                     assignments: Vec::new(),
                     ..level.clone()
                 };

@@ -23,7 +23,8 @@ pub(super) fn is_reserved(word: &str) -> bool {
 
 /// Whether a command may follow a word.
 fn is_keyword(word: &str) -> bool {
-    word == "time" || (is_reserved(word) && !matches!(word, "for" | "case" | "select" | "[["))
+    word == "time"
+        || (is_reserved(word) && !matches!(word, "for" | "case" | "select" | "[[" | "coproc"))
 }
 
 /// The simple commands of a command line.
@@ -116,9 +117,9 @@ struct Reader<'text> {
     current: LenientCommand,
     /// The current command has words, assignments or redirections.
     is_started: bool,
-    /// The ends of here-documents whose text begins on the next line, with the commands that they are
-    /// for.
-    delimiters: Vec<(String, usize)>,
+    /// The ends of here-documents whose text begins on the next line, whether that is expanded, and the
+    /// commands that they are for.
+    delimiters: Vec<(String, bool, usize)>,
 }
 
 /// A command as it is read.
@@ -292,6 +293,10 @@ impl<'text> Reader<'text> {
         if self.current.words.is_empty() && is_reserved(source) {
             self.certain = false;
         }
+        if source.starts_with('{') && redirection::operator(self.lexer.rest()).is_some() {
+            // The variable of a descriptor.
+            return;
+        }
         self.current.has_only_keywords &= is_keyword(source);
         self.current.words.push(word);
     }
@@ -307,7 +312,10 @@ impl<'text> Reader<'text> {
         if matches!(operator, "<<" | "<<-") {
             self.certain = false;
             self.current.here_document = Some(String::new());
-            self.delimiters.push((target.prefix, self.commands.len()));
+            let written = self.lexer.before(target.span.len());
+            let expands = written == target.prefix;
+            self.delimiters
+                .push((target.prefix, expands, self.commands.len()));
         } else {
             let is_errors = rest.starts_with('2');
             self.current
@@ -317,17 +325,25 @@ impl<'text> Reader<'text> {
     }
 
     fn read_here_documents(&mut self) {
-        for (delimiter, command) in std::mem::take(&mut self.delimiters) {
-            let mut text = String::new();
-            for line in self.lexer.rest().split_inclusive('\n') {
+        for (delimiter, expands, command) in std::mem::take(&mut self.delimiters) {
+            let rest = self.lexer.rest();
+            let mut length = 0;
+            for line in rest.split_inclusive('\n') {
                 self.lexer.skip(line.len());
                 if line.trim() == delimiter {
                     break;
                 }
-                text.push_str(line);
+                length += line.len();
+            }
+            let text = rest.get(..length).unwrap_or_default();
+            if expands {
+                let mut inside = Lexer::lenient(text);
+                // It can only fail at a backslash at the end.
+                let _ = inside.here_document();
+                self.lexer.enclosed.append(&mut inside.enclosed);
             }
             if let Some(command) = self.commands.get_mut(command) {
-                command.here_document = Some(text);
+                command.here_document = Some(text.to_owned());
             }
         }
     }

@@ -97,6 +97,12 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         self.text.get(self.position..self.end).unwrap_or_default()
     }
 
+    /// As many bytes as that before the position.
+    pub(super) fn before(&self, bytes: usize) -> &'text str {
+        let start = self.position.saturating_sub(bytes);
+        self.text.get(start..self.position).unwrap_or_default()
+    }
+
     pub(super) fn skip(&mut self, bytes: usize) {
         self.position += bytes;
     }
