@@ -89,7 +89,7 @@ pub(super) fn start_reading(
 fn chunk(reader: &mut Reader<impl io::Read>) -> io::Result<Vec<Piece>> {
     let mut pieces = Vec::new();
     let mut bytes = 0;
-    while bytes < CHUNK && (pieces.is_empty() || reader.holds_a_piece()) {
+    while bytes < CHUNK && (pieces.is_empty() || reader.has_piece()) {
         let Some(piece) = reader.next_piece()? else {
             break;
         };

@@ -1,6 +1,6 @@
 //! Masking secrets in everything that is shown or kept.
 
-use std::fmt::Write;
+use std::fmt::{self, Write as _};
 use std::ops::Range;
 
 use base64::Engine as _;
@@ -8,7 +8,6 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 use memchr::memmem;
 use serde::de::IgnoredAny;
 
-use super::Secret;
 use crate::text::{MASK, redact, redact_strings, terminal_safe, terminal_safe_line};
 
 /// Shorter texts are not masked: removing every `a` would only destroy an answer.
@@ -16,6 +15,28 @@ const SHORTEST: usize = 6;
 
 /// Shorter pieces of base64 occur in other text by chance.
 const SHORTEST_BASE64: usize = 8;
+
+/// A key, token or password. It has no `Display`, and `Debug` hides it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Keeps `text`.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text, to be sent and for nothing else.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("[redacted]")
+    }
+}
 
 /// The secrets of a request, in the spellings in which a server may send them back.
 #[derive(Debug, Clone, Default)]

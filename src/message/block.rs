@@ -12,7 +12,7 @@ pub enum Block {
     /// A call of a tool.
     Call(Call),
     /// The result of a call.
-    Result(CallResult),
+    Result(ToolResult),
     /// An image or another attachment.
     Media(Media),
 }
@@ -68,18 +68,18 @@ pub struct Call {
 
 /// The result of a call.
 #[derive(Debug, Clone)]
-pub struct CallResult {
+pub struct ToolResult {
     /// The call that it answers.
     pub id: String,
     /// The output.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ResultPart>,
     /// Whether the file says that the call failed.
     pub failed: bool,
 }
 
 /// A part of the output of a call.
 #[derive(Debug, Clone)]
-pub enum Part {
+pub enum ResultPart {
     /// Text.
     Text(String),
     /// An image or another attachment.
@@ -95,15 +95,15 @@ pub struct Media {
     pub data: Option<String>,
 }
 
-impl CallResult {
+impl ToolResult {
     /// The text of the result, without attachments.
     pub fn text(&self) -> String {
         let texts: Vec<&str> = self
             .parts
             .iter()
             .filter_map(|part| match part {
-                Part::Text(text) => Some(text.as_str()),
-                Part::Media(_) => None,
+                ResultPart::Text(text) => Some(text.as_str()),
+                ResultPart::Media(_) => None,
             })
             .collect();
         texts.join("\n")

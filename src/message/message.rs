@@ -6,7 +6,8 @@ use serde::Serialize;
 use super::{Block, Usage};
 
 /// Who speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, clap::ValueEnum, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// A person, or the agent on their behalf.
@@ -114,7 +115,7 @@ impl Message {
     }
 
     /// The results in it, in order.
-    pub fn results(&self) -> impl Iterator<Item = &super::CallResult> {
+    pub fn results(&self) -> impl Iterator<Item = &super::ToolResult> {
         self.blocks.iter().filter_map(|block| match block {
             Block::Result(result) => Some(result),
             Block::Text(_) | Block::Thinking(_) | Block::Call(_) | Block::Media(_) => None,

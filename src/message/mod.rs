@@ -16,7 +16,7 @@ mod mode;
 mod pairs;
 mod usage;
 
-pub use block::{Block, Call, CallResult, Media, Part, Thought};
+pub use block::{Block, Call, Media, ResultPart, Thought, ToolResult};
 pub use decision::{DecidedBy, Decision};
 pub use ids::{MessageId, SessionId, ToolUseId};
 pub use injected::{is_remark, split_typed, typed, without_injected};

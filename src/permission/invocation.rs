@@ -6,7 +6,7 @@ use super::programs;
 use super::surroundings::Surroundings;
 use super::wildcard::begins_with_gap;
 use crate::shell::{CommandPart, PartInput, PartWord, WordPiece, analyse};
-use crate::wire::patched_files;
+use crate::tool_facts::patched_files;
 
 /// Maximum number of words that are combined to the names of copies.
 const MAX_COPIED: usize = 16;

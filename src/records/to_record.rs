@@ -1,6 +1,6 @@
 //! The record of a message in a stream.
 
-use crate::message::{Block, Media, Message, Part, Thought, Thread};
+use crate::message::{Block, Media, Message, ResultPart, Thought, Thread};
 use crate::message::{MessageId, Role, SessionId, ToolUseId};
 use crate::records::{
     MessageRole, NoteSubtype, SessionMessageExtension, SessionMessageRecord, SessionNoteRecord,
@@ -105,16 +105,16 @@ fn on_one_line(json: Box<RawValue>) -> Box<RawValue> {
     RawValue::from_string(json.get().replace(['\n', '\r'], " ")).unwrap_or(json)
 }
 
-fn content(mut parts: Vec<Part>) -> SpokenResult {
+fn content(mut parts: Vec<ResultPart>) -> SpokenResult {
     if parts.is_empty() {
         return SpokenResult::Text(String::new());
     }
-    if let [Part::Text(text)] = parts.as_mut_slice() {
+    if let [ResultPart::Text(text)] = parts.as_mut_slice() {
         return SpokenResult::Text(std::mem::take(text));
     }
     let blocks = parts.into_iter().map(|part| match part {
-        Part::Text(text) => SpokenBlock::Text { text },
-        Part::Media(media) => image(media),
+        ResultPart::Text(text) => SpokenBlock::Text { text },
+        ResultPart::Media(media) => image(media),
     });
     SpokenResult::Blocks(blocks.collect())
 }

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::content::{message, result_parts, shell_failed, string, user_messages};
 use crate::json::{object, text};
-use crate::message::{Block, Call, CallResult, Media, Message, Origin, Part, Role};
+use crate::message::{Block, Call, Media, Message, Origin, ResultPart, Role, ToolResult};
 
 object! {
     /// The payload of a row, which may be an item, or a bare item.
@@ -133,7 +133,7 @@ fn wrapped(name: &str, raw: Option<&RawValue>) -> Box<RawValue> {
 }
 
 /// The result of a call: a string (possibly JSON itself), an object, or a list.
-fn output(id: String, raw: Option<&RawValue>) -> CallResult {
+fn output(id: String, raw: Option<&RawValue>) -> ToolResult {
     let plain = text(raw);
     let object = match &plain {
         Some(json) if json.starts_with('{') => Output::read(json),
@@ -148,10 +148,10 @@ fn output(id: String, raw: Option<&RawValue>) -> CallResult {
             .as_ref()
             .is_some_and(|text| text.starts_with(UNKNOWN_TOOL));
     let parts = match text(object.output.or(object.content)).or_else(|| plain.clone()) {
-        Some(text) => vec![Part::Text(text.into_owned())],
+        Some(text) => vec![ResultPart::Text(text.into_owned())],
         None => result_parts(content(raw)),
     };
-    CallResult {
+    ToolResult {
         id,
         failed: failed || shell_failed(&parts),
         parts,

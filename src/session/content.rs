@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::format::Detail;
 use crate::json::{non_empty, number, object, text};
 use crate::message::{
-    Block, Call, CallResult, Media, Message, Origin, Part, Role, Thought, Usage, split_typed,
+    Block, Call, Media, Message, Origin, ResultPart, Role, Thought, ToolResult, Usage, split_typed,
 };
 use crate::view::exit_code;
 
@@ -122,20 +122,20 @@ pub(super) fn user_messages(origin: Origin, content: Vec<Block>) -> Vec<Message>
 }
 
 /// The blocks that may be part of a result.
-pub(super) fn result_parts(blocks: Vec<Block>) -> Vec<Part> {
+pub(super) fn result_parts(blocks: Vec<Block>) -> Vec<ResultPart> {
     let parts = blocks.into_iter().filter_map(|block| match block {
-        Block::Text(text) => Some(Part::Text(text)),
-        Block::Media(media) => Some(Part::Media(media)),
+        Block::Text(text) => Some(ResultPart::Text(text)),
+        Block::Media(media) => Some(ResultPart::Media(media)),
         Block::Thinking(_) | Block::Call(_) | Block::Result(_) => None,
     });
     parts.collect()
 }
 
 /// Whether the output of a shell tool reports a failure. Agents record such calls as successful.
-pub(super) fn shell_failed(parts: &[Part]) -> bool {
+pub(super) fn shell_failed(parts: &[ResultPart]) -> bool {
     let code = parts.iter().find_map(|part| match part {
-        Part::Text(text) => exit_code(text),
-        Part::Media(_) => None,
+        ResultPart::Text(text) => exit_code(text),
+        ResultPart::Media(_) => None,
     });
     code.is_some_and(|code| code != 0)
 }
@@ -165,7 +165,7 @@ pub(super) fn anthropic_blocks(raw: Option<&RawValue>, detail: Detail) -> Vec<Bl
             input: input_of(block.input.filter(|_| detail != Detail::Activity)),
             signature: string(block.thought_signature),
         })),
-        "tool_result" => Some(Block::Result(CallResult {
+        "tool_result" => Some(Block::Result(ToolResult {
             id: string(block.tool_use_id)?,
             parts: match detail {
                 Detail::Costs | Detail::Activity | Detail::Outline | Detail::Counts => Vec::new(),
@@ -244,7 +244,7 @@ fn gemini_block(part: &Gemini<'_>, is_thought: bool) -> Option<Block> {
     }))
 }
 
-fn gemini_result(function: &FunctionResponse<'_>) -> CallResult {
+fn gemini_result(function: &FunctionResponse<'_>) -> ToolResult {
     let response = Response::of(function.response).unwrap_or_default();
     let error = string(response.error);
     let has_error = error.is_some();
@@ -253,10 +253,10 @@ fn gemini_result(function: &FunctionResponse<'_>) -> CallResult {
         .find_map(|raw| Some(text(raw)?.into_owned()));
     let whole = || function.response.map(|raw| raw.get().to_owned());
     let answer = error.or(output).or_else(whole).unwrap_or_default();
-    let mut parts = vec![Part::Text(answer)];
+    let mut parts = vec![ResultPart::Text(answer)];
     let failed = has_error || shell_failed(&parts);
     parts.extend(result_parts(gemini_blocks(function.parts)));
-    CallResult {
+    ToolResult {
         id: string(function.id).unwrap_or_default(),
         parts,
         failed,

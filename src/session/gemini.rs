@@ -14,7 +14,7 @@ use super::format::{Change, Detail, Entry, Format, Glance, Precedence, Shape, Ti
 use super::title::{ManualTitle, TitleRecord};
 use super::{Agent, Facts, TitleSource};
 use crate::json::{elements, object, text};
-use crate::message::{Block, Call, CallResult, Message, Origin, Part, Role, Usage};
+use crate::message::{Block, Call, Message, Origin, ResultPart, Role, ToolResult, Usage};
 
 /// The format of Gemini CLI.
 pub(super) static GEMINI: Format = Format {
@@ -200,7 +200,7 @@ fn thought(thought: &Thought<'_>) -> Block {
 }
 
 /// The result of a call, if there is one yet.
-fn result(call: &ToolCall<'_>, id: String) -> Option<CallResult> {
+fn result(call: &ToolCall<'_>, id: String) -> Option<ToolResult> {
     let status = string(call.status);
     let mut failed = matches!(status.as_deref(), Some("error" | "cancelled"));
     let mut parts = Vec::new();
@@ -210,8 +210,8 @@ fn result(call: &ToolCall<'_>, id: String) -> Option<CallResult> {
                 failed |= result.failed;
                 parts.extend(result.parts);
             }
-            Block::Text(text) => parts.push(Part::Text(text)),
-            Block::Media(media) => parts.push(Part::Media(media)),
+            Block::Text(text) => parts.push(ResultPart::Text(text)),
+            Block::Media(media) => parts.push(ResultPart::Media(media)),
             Block::Thinking(_) | Block::Call(_) => {}
         }
     }
@@ -220,9 +220,9 @@ fn result(call: &ToolCall<'_>, id: String) -> Option<CallResult> {
         if display.is_none() && !failed && call.result.is_none() {
             return None;
         }
-        parts.push(Part::Text(display.unwrap_or_default()));
+        parts.push(ResultPart::Text(display.unwrap_or_default()));
     }
-    Some(CallResult {
+    Some(ToolResult {
         id,
         failed: failed || shell_failed(&parts),
         parts,

@@ -8,7 +8,7 @@ use super::format::{Detail, Entry, Format, Glance, Part, Precedence, Shape, Titl
 use super::title::TitleRecord;
 use super::{Agent, Facts};
 use crate::json::{object, text};
-use crate::message::{Block, Call, CallResult, Media, Message, Origin, Role, Usage};
+use crate::message::{Block, Call, Media, Message, Origin, Role, ToolResult, Usage};
 
 /// The format of pi.
 pub(super) static PI: Format = Format {
@@ -132,7 +132,7 @@ fn said_in(said: &Said<'_>) -> Option<Message> {
         "user" => Some(message(Role::User, Origin::Prompt, blocks(said.content))),
         "assistant" => assistant(said),
         "toolResult" => {
-            let result = CallResult {
+            let result = ToolResult {
                 id: string(said.call_id)?,
                 parts: result_parts(blocks(said.content)),
                 failed: is_true(said.is_error),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::message::{Block, Call, CallResult, Message, Origin, Role};
+use crate::message::{Block, Call, Message, Origin, Role, ToolResult};
 
 fn call(id: &str) -> Block {
     Block::Call(Call {
@@ -11,7 +11,7 @@ fn call(id: &str) -> Block {
 }
 
 fn answer(id: &str) -> Block {
-    Block::Result(CallResult {
+    Block::Result(ToolResult {
         id: id.to_owned(),
         parts: Vec::new(),
         failed: false,

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::message::{Block, Call, CallResult, Message, Origin, Part, Role, Thread};
+use crate::message::{Block, Call, Message, Origin, ResultPart, Role, Thread, ToolResult};
 use crate::model::Turn;
 use crate::results::{Action, Candidate, LONGEST_STAND_IN, TURN_BUDGET, decide};
 use crate::text::utf16_length;
@@ -40,7 +40,7 @@ struct Round {
     model: Option<String>,
     reply: Vec<Block>,
     /// The results, by the position of the call in the reply.
-    results: BTreeMap<usize, CallResult>,
+    results: BTreeMap<usize, ToolResult>,
     told: Vec<Block>,
 }
 
@@ -150,7 +150,7 @@ impl History {
     }
 
     /// A result belongs to the latest call of its id that has none yet.
-    fn result(&mut self, result: CallResult) {
+    fn result(&mut self, result: ToolResult) {
         for round in self.rounds.iter_mut().rev() {
             let open = round.reply.iter().enumerate().find(|(position, block)| {
                 matches!(block, Block::Call(call) if call.id == result.id)
@@ -178,7 +178,7 @@ impl History {
                 && replacement.len() < text.len()
                 && replacement.contains(beginning)
             {
-                result.parts = vec![Part::Text(replacement.clone())];
+                result.parts = vec![ResultPart::Text(replacement.clone())];
             }
         }
         let Some(last) = self.rounds.last_mut() else {
@@ -190,7 +190,7 @@ impl History {
             if action == Action::Replace
                 && let Some(text) = replace(&result.id, &result.text())
             {
-                result.parts = vec![Part::Text(text)];
+                result.parts = vec![ResultPart::Text(text)];
             }
         }
     }
@@ -221,7 +221,7 @@ impl History {
                     Block::Call(call) => {
                         let id = own_id(&call.id, &mut ids);
                         let result = results.remove(&position);
-                        told.push(Block::Result(CallResult {
+                        told.push(Block::Result(ToolResult {
                             id: id.clone(),
                             ..result.unwrap_or_else(no_result)
                         }));
@@ -246,8 +246,8 @@ impl History {
     }
 }
 
-fn candidate(result: &CallResult) -> Candidate {
-    let is_text = |part: &Part| matches!(part, Part::Text(_));
+fn candidate(result: &ToolResult) -> Candidate {
+    let is_text = |part: &ResultPart| matches!(part, ResultPart::Text(_));
     let text = result.text();
     Candidate {
         key: result.id.clone(),
@@ -256,10 +256,10 @@ fn candidate(result: &CallResult) -> Candidate {
     }
 }
 
-fn no_result() -> CallResult {
-    CallResult {
+fn no_result() -> ToolResult {
+    ToolResult {
         id: String::new(),
-        parts: vec![Part::Text(NO_RESULT.to_owned())],
+        parts: vec![ResultPart::Text(NO_RESULT.to_owned())],
         failed: true,
     }
 }

@@ -16,9 +16,9 @@ fn call(id: &str) -> Block {
 }
 
 fn result(id: &str, text: &str) -> Block {
-    Block::Result(CallResult {
+    Block::Result(ToolResult {
         id: id.to_owned(),
-        parts: vec![Part::Text(text.to_owned())],
+        parts: vec![ResultPart::Text(text.to_owned())],
         failed: false,
     })
 }

@@ -15,7 +15,7 @@ use super::rich_text::rich_text;
 use super::selection::folded;
 use super::text::word;
 use super::{Piece, Place, Subagent, Timeline, ToolUse};
-use crate::message::{Call, CallResult, Media, Origin, Role};
+use crate::message::{Call, Media, Origin, Role, ToolResult};
 use crate::text::{terminal_safe, terminal_safe_line};
 
 /// The look of the page. Follows the reader's choice of light or dark.
@@ -207,12 +207,12 @@ fn input(call: &Call) -> String {
     lines.collect()
 }
 
-fn output(result: &CallResult, place: &Place) -> String {
+fn output(result: &ToolResult, place: &Place) -> String {
     let (id, link) = anchor(place);
     let text = block(&result_text(result));
     let mut page = format!("<pre{id} class=\"output\">{link}{text}</pre>\n");
     for part in &result.parts {
-        if let crate::message::Part::Media(media) = part {
+        if let crate::message::ResultPart::Media(media) = part {
             page.push_str(&image(media));
         }
     }

@@ -7,7 +7,7 @@ use super::harmless_markdown::{harmless_line, harmless_markdown, harmless_quote}
 use super::outline::{media_word, result_text};
 use super::text::{Density, word};
 use super::{Piece, Subagent, ToolDetail};
-use crate::message::{Call, CallResult, Origin, Role};
+use crate::message::{Call, Origin, Role, ToolResult};
 use crate::text::{terminal_safe, terminal_safe_line};
 
 /// Writes pieces of an outline. Control and hidden characters are removed, and what was said brings
@@ -115,7 +115,7 @@ impl Markdown<'_> {
     }
 }
 
-fn add_result(result: &CallResult, page: &mut String) {
+fn add_result(result: &ToolResult, page: &mut String) {
     if result.failed {
         page.push_str("\n  *failed*\n");
     }
@@ -171,7 +171,7 @@ mod tests {
     use serde_json::value::RawValue;
 
     use super::*;
-    use crate::message::Part;
+    use crate::message::ResultPart;
     use crate::view::{Place, ToolGroup, ToolUse};
 
     const FULL: Markdown<'_> = Markdown {
@@ -183,9 +183,9 @@ mod tests {
 
     #[test]
     fn fences_are_longer_than_what_they_hold() {
-        let result = CallResult {
+        let result = ToolResult {
             id: "1".to_owned(),
-            parts: vec![Part::Text("````\ncode\n````".to_owned())],
+            parts: vec![ResultPart::Text("````\ncode\n````".to_owned())],
             failed: true,
         };
         assert_eq!(

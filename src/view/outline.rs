@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use crate::message::{Block, Call, CallResult, Media, Message, Origin, Part, Role};
+use crate::message::{Block, Call, Media, Message, Origin, ResultPart, Role, ToolResult};
 
 /// Which calls are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub enum Piece {
     /// A call whose result comes later.
     Call(Call),
     /// A result without its call.
-    Result(CallResult, Place),
+    Result(ToolResult, Place),
 }
 
 /// Where a part of a message stands in its session.
@@ -60,7 +60,7 @@ pub struct ToolUse {
     /// Where it stands.
     pub asked: Place,
     /// Its result, if it has one, and where that stands.
-    pub answer: Option<(CallResult, Place)>,
+    pub answer: Option<(ToolResult, Place)>,
 }
 
 /// A subagent whose messages stand on a page of their own.
@@ -192,7 +192,7 @@ impl Outline {
         pieces
     }
 
-    fn result(&mut self, result: CallResult, place: Place, pieces: &mut Vec<Piece>) {
+    fn result(&mut self, result: ToolResult, place: Place, pieces: &mut Vec<Piece>) {
         let call = self
             .group
             .calls
@@ -247,13 +247,13 @@ impl ToolGroup {
 }
 
 /// The text of a result, with a word for each attachment.
-pub(super) fn result_text(result: &CallResult) -> String {
+pub(super) fn result_text(result: &ToolResult) -> String {
     let parts: Vec<String> = result
         .parts
         .iter()
         .map(|part| match part {
-            Part::Text(text) => text.clone(),
-            Part::Media(media) => media_word(media),
+            ResultPart::Text(text) => text.clone(),
+            ResultPart::Media(media) => media_word(media),
         })
         .collect();
     parts.join("\n")
@@ -291,9 +291,9 @@ mod tests {
 
     fn results(ids: &[&str]) -> Message {
         let blocks = ids.iter().map(|id| {
-            Block::Result(CallResult {
+            Block::Result(ToolResult {
                 id: (*id).to_owned(),
-                parts: vec![Part::Text("out".to_owned())],
+                parts: vec![ResultPart::Text("out".to_owned())],
                 failed: false,
             })
         });
@@ -426,9 +426,9 @@ mod tests {
             ("call_1", None, Some("explore-call_1.html")),
         ];
         for (id, text, page) in rows {
-            let result = text.map(|text| CallResult {
+            let result = text.map(|text| ToolResult {
                 id: id.to_owned(),
-                parts: vec![Part::Text(text.to_owned())],
+                parts: vec![ResultPart::Text(text.to_owned())],
                 failed: false,
             });
             let tool = ToolUse {

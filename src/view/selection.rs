@@ -1,6 +1,6 @@
 //! Which parts of a message are shown.
 
-use crate::message::{Block, CallResult, Message, Origin, Part};
+use crate::message::{Block, Message, Origin, ResultPart, ToolResult};
 use crate::text::{fitted, terminal_safe_line, truncate_utf16};
 
 /// How much of a result a summary holds, in UTF-16 units.
@@ -10,7 +10,8 @@ const SUMMARY_UNITS: usize = 300;
 const FOLDED_COLUMNS: usize = 80;
 
 /// How much is shown of calls and their results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum ToolDetail {
     /// Nothing.
     None,
@@ -82,18 +83,18 @@ pub(super) fn folded(text: &str) -> String {
 }
 
 /// Keeps the beginning.
-fn shorten(result: &mut CallResult) {
+fn shorten(result: &mut ToolResult) {
     let mut room = SUMMARY_UNITS;
     for part in &mut result.parts {
         match part {
-            Part::Text(text) => {
+            ResultPart::Text(text) => {
                 let kept = truncate_utf16(text, room);
                 room -= kept.encode_utf16().count();
                 if kept.len() < text.len() {
                     *text = format!("{kept}…");
                 }
             }
-            Part::Media(media) => media.data = None,
+            ResultPart::Media(media) => media.data = None,
         }
     }
 }

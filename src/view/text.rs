@@ -6,7 +6,7 @@ use super::gist::{gist, input_in_full};
 use super::outline::{media_word, result_text};
 use super::selection::folded;
 use super::{Piece, ToolDetail, ToolUse};
-use crate::message::{Call, CallResult, Origin, Role};
+use crate::message::{Call, Origin, Role, ToolResult};
 use crate::text::{fitted, terminal_safe, terminal_safe_line};
 
 /// How wide the one-line gist of a call may be, in columns.
@@ -111,7 +111,7 @@ impl PlainText<'_> {
         }
     }
 
-    fn result(self, result: &CallResult, page: &mut String) {
+    fn result(self, result: &ToolResult, page: &mut String) {
         let text = result_text(result);
         let text = match self.density {
             Density::Folded => folded(&text),

@@ -136,7 +136,7 @@ mod tests {
     use serde_json::value::RawValue;
 
     use super::*;
-    use crate::message::{Call, CallResult};
+    use crate::message::{Call, ToolResult};
     use crate::view::{Place, ToolGroup};
 
     fn tool(number: u64, start: &str, end: &str) -> ToolUse {
@@ -154,7 +154,7 @@ mod tests {
             },
             asked: at(number, start),
             answer: Some((
-                CallResult {
+                ToolResult {
                     id: String::new(),
                     parts: Vec::new(),
                     failed: number == 3,

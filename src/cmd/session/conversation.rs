@@ -123,7 +123,7 @@ pub(crate) fn read_messages(
             conversation.record(text, taken);
         }
         if let Some(writer) = &mut copy
-            && !reader.holds_a_piece()
+            && !reader.has_piece()
         {
             writer.flush()?;
         }

@@ -7,7 +7,7 @@ use super::ask::Ask;
 use super::spoken::{Spoken, arguments, attachment, spoken_to_user};
 use super::temperature;
 use crate::json::{number, object, text};
-use crate::message::{Block, CallResult, Part, Role, Thought};
+use crate::message::{Block, ResultPart, Role, Thought, ToolResult};
 use crate::model::dialect::Dialect;
 use crate::model::draft::{Draft, End};
 use crate::model::{Delivery, Request, SharedPrefix};
@@ -137,14 +137,14 @@ fn image((kind, data): (&str, &str)) -> Value {
     json!({"type": "image", "source": source})
 }
 
-fn result(result: &CallResult) -> Value {
+fn result(result: &ToolResult) -> Value {
     let parts: Vec<Value> = result
         .parts
         .iter()
         .filter_map(|part| match part {
-            Part::Text(text) if text.trim().is_empty() => None,
-            Part::Text(text) => Some(json!({"type": "text", "text": text})),
-            Part::Media(media) => attachment(media).map(image),
+            ResultPart::Text(text) if text.trim().is_empty() => None,
+            ResultPart::Text(text) => Some(json!({"type": "text", "text": text})),
+            ResultPart::Media(media) => attachment(media).map(image),
         })
         .collect();
     let mut block = json!({"type": "tool_result", "tool_use_id": result.id});

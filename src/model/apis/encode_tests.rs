@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::message::{Block, Call, CallResult, Media, Part, Role, Thought};
+use crate::message::{Block, Call, Media, ResultPart, Role, Thought, ToolResult};
 use crate::model::dialect::{Acceptance, ForcedCall};
 use crate::model::presets::preset;
 use crate::model::{Answer, Function, PromptId, SharedPrefix, Turn};
@@ -177,9 +177,9 @@ fn conversation() -> Request {
             .unwrap(),
         signature: None,
     };
-    let result = CallResult {
+    let result = ToolResult {
         id: "c1".to_owned(),
-        parts: vec![Part::Text("no such file".to_owned())],
+        parts: vec![ResultPart::Text("no such file".to_owned())],
         failed: true,
     };
     let image = Media {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::jsonl::replace_lone_surrogates;
-use crate::message::{Block, Call, CallResult, Media, Role, Thought};
+use crate::message::{Block, Call, Media, Role, Thought, ToolResult};
 use crate::model::Request;
 
 /// A turn of one side.
@@ -97,7 +97,7 @@ impl<'a> Spoken<'a> {
     }
 
     /// The results of calls.
-    pub(super) fn results(&self) -> impl Iterator<Item = &'a CallResult> {
+    pub(super) fn results(&self) -> impl Iterator<Item = &'a ToolResult> {
         self.blocks.iter().filter_map(|block| match block {
             Block::Result(result) => Some(result),
             Block::Text(_) | Block::Thinking(_) | Block::Call(_) | Block::Media(_) => None,
@@ -126,10 +126,10 @@ pub(super) fn functions_called<'a>(conversation: &[Spoken<'a>]) -> HashMap<&'a s
 }
 
 /// The text of a result, with a word for each attachment.
-pub(super) fn result_text(result: &CallResult) -> String {
+pub(super) fn result_text(result: &ToolResult) -> String {
     let parts = result.parts.iter().map(|part| match part {
-        crate::message::Part::Text(text) => text.as_str(),
-        crate::message::Part::Media(_) => ATTACHMENT,
+        crate::message::ResultPart::Text(text) => text.as_str(),
+        crate::message::ResultPart::Media(_) => ATTACHMENT,
     });
     parts.collect::<Vec<_>>().join("\n")
 }

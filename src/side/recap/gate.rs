@@ -128,7 +128,7 @@ mod tests {
     use serde_json::value::RawValue;
 
     use super::*;
-    use crate::message::{Block, Call, CallResult, Role};
+    use crate::message::{Block, Call, Role, ToolResult};
 
     fn at(message: Message, second: i64) -> Message {
         Message {
@@ -181,7 +181,7 @@ mod tests {
             input: RawValue::from_string("{}".to_owned()).unwrap(),
             signature: None,
         });
-        let result = Block::Result(CallResult {
+        let result = Block::Result(ToolResult {
             id: "1".to_owned(),
             parts: Vec::new(),
             failed: false,
