@@ -22,7 +22,7 @@ use crate::session::record::{
     Continuation, ForeignSession, Moment, Ownership, Recorded, SessionFacts, Transcript, TurnWatch,
     ownership,
 };
-use crate::text::{redact, redact_strings};
+use crate::text::{counted, redact, redact_strings};
 use crate::wire::{Decoded, Decoder, Event, Understanding, prefilter_needles};
 
 /// Needles of records that are kept, apart from those about calls.
@@ -116,9 +116,9 @@ impl Run for SessionAppendArguments {
         report_foreign_stream(run.understanding, globals.quiet, &io.messages);
         if run.messages_left_out > 0 {
             io.messages.note(&format!(
-                "{}: file of another agent: {} messages were not recorded",
+                "{}: file of another agent: {} not recorded",
                 self.file.display(),
-                run.messages_left_out
+                counted(run.messages_left_out, "message was", "messages were")
             ));
         }
         let recorded = match run.target {
