@@ -24,11 +24,12 @@ use crate::records::{Lane, Outcome, Permission, Verdict, VerdictAccess};
 use crate::results::{ToolLimits, empty_result, persist, stale_read_hint, tool_use_error};
 use crate::state::{SessionKey, StateRoot};
 use crate::text::{terminal_safe_line, utf16_length};
+use crate::tool_facts::{Parameter, parameters};
 use crate::tools::{
     Access, Assessment, CallContext, CallStatus, Content, FullText, Input, LookupError,
     PreparedCall, Registry, Tool, ToolContext, ToolKind, ToolReply, Touch,
 };
-use crate::wire::{Parameter, ToolCall, parameters};
+use crate::wire::ToolCall;
 
 /// Everything that is the same for all calls of a run.
 pub struct Lifecycle {

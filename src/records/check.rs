@@ -78,7 +78,8 @@ pub struct CheckTextRecord {
 }
 
 /// What a text is taken for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum TextKind {
     /// One line that is harmless on a terminal.

@@ -10,7 +10,8 @@ use super::pi::PI;
 use super::qwen::QWEN;
 
 /// An agent whose session files are known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Agent {
     /// Claude Code.
     Claude,

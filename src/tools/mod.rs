@@ -5,7 +5,6 @@
 
 mod access;
 mod action;
-mod alias;
 mod bash;
 mod builtin;
 mod child_environment;

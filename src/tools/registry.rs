@@ -6,7 +6,6 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use super::alias::{alias, without_namespace};
 use super::bash::Bash;
 use super::builtin::BuiltIn;
 use super::files::{Edit, Glob, Grep, Ls, Read, Write};
@@ -14,6 +13,7 @@ use super::schema::{InvalidSchema, SchemaCheck, message};
 use super::todo_write::TodoWrite;
 use super::web::WebFetch;
 use super::{Input, ManifestError, Tool, ToolSource, Unavailable, load_manifest};
+use crate::tool_facts::{alias, without_namespace};
 
 /// All tools that can be called, built-in ones sorted by name first, then the others sorted by
 /// name (a stable order keeps prompt caches warm).

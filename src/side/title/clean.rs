@@ -15,7 +15,8 @@ const OPENING: &str = "[「『【〈《";
 const CLOSING: &str = "]」』】〉》";
 
 /// How titles look.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum TitleStyle {
     /// `Fix login button`.
     #[default]

@@ -4,8 +4,8 @@ use super::fact::{About, Class, Fact, Outcome};
 use super::status::{Status, beginning};
 use super::{Call, files, mcp, others};
 use crate::side::builtin::command;
+use crate::tool_facts::Purpose;
 use crate::view::exit_code;
-use crate::wire::Purpose;
 
 /// The fact of one call.
 pub(super) fn fact(call: &Call<'_>) -> Fact {

@@ -7,8 +7,8 @@ use super::fact::{About, Class, Fact};
 use super::status::Status;
 use crate::side::builtin::clean::{cut, lower_first, upper_first};
 use crate::side::builtin::names::{address, file_name};
+use crate::tool_facts::Purpose;
 use crate::view::exit_code;
-use crate::wire::Purpose;
 
 /// What a call did, or what was not done and how that ended.
 pub(super) fn plain(call: &Call<'_>, class: Class, did: &str, doing: &str) -> Fact {

@@ -1,6 +1,4 @@
-//! Tools of coding agents: what each does, and which parameters hold paths, commands and addresses.
-//!
-//! The facts are data (`agent_tools.txt`).
+//! The table of tools: the effect of each, and which parameters hold paths, commands and URLs.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -66,6 +64,21 @@ pub(crate) struct AgentTool {
     pub(crate) purpose: Purpose,
 }
 
+/// The words of each row of `tools.txt`, with those on the indented lines after it.
+pub(super) fn rows() -> impl Iterator<Item = Vec<&'static str>> {
+    let lines = include_str!("tools.txt").lines();
+    let mut lines = lines
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .peekable();
+    std::iter::from_fn(move || {
+        let mut row: Vec<&str> = lines.next()?.split_whitespace().collect();
+        while let Some(more) = lines.next_if(|line| line.starts_with(' ')) {
+            row.extend(more.split_whitespace());
+        }
+        Some(row)
+    })
+}
+
 #[derive(Default)]
 struct Table {
     /// By their names in lower case.
@@ -75,10 +88,9 @@ struct Table {
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let mut table = Table::default();
-    let lines = include_str!("agent_tools.txt").lines();
-    for line in lines.filter(|line| !line.starts_with('#')) {
-        let mut words = line.split_whitespace();
-        let Some(first) = words.next() else {
+    for row in rows() {
+        let mut words = row.into_iter();
+        let Some(first) = words.next().filter(|first| *first != "run") else {
             continue;
         };
         if let Some(parameter) = first.strip_suffix(':') {
@@ -103,18 +115,18 @@ fn parsed<T: Deserialize<'static>>(word: &'static str) -> T {
     T::deserialize(BorrowedStrDeserializer::<Error>::new(word)).expect("a known word")
 }
 
-/// The tool of this name, in any letter case.
+/// Returns the tool with this name, in any letter case.
 pub(crate) fn agent_tool(name: &str) -> Option<AgentTool> {
     TABLE.tools.get(&name.to_ascii_lowercase()).copied()
 }
 
-/// The names of the parameters that hold this, the ones that say most first.
+/// Returns the names of the parameters that hold this, the most specific first.
 pub(crate) fn parameters(parameter: Parameter) -> &'static [&'static str] {
     TABLE.parameters.get(&parameter).map_or(&[], Vec::as_slice)
 }
 
-/// The texts in parameters that hold this, also in lists and in objects in lists. `None` if a value has
-/// an unexpected form.
+/// Returns the strings in parameters that hold this, also in lists and in objects in lists. `None` if a value
+/// has an unexpected form.
 pub(crate) fn texts(input: &Map<String, Value>, parameter: Parameter) -> Option<Vec<&str>> {
     let mut texts = Vec::new();
     for (name, value) in input {
@@ -138,7 +150,7 @@ pub(crate) fn texts(input: &Map<String, Value>, parameter: Parameter) -> Option<
     Some(texts)
 }
 
-/// The files that a patch names, as Codex or as `git diff` writes them.
+/// Returns the files that a patch names, in the format of Codex or `git diff`.
 pub(crate) fn patched_files(patch: &str) -> impl Iterator<Item = &str> {
     const HEADERS: [&str; 5] = [
         "*** Update File:",
@@ -166,13 +178,13 @@ impl Purpose {
         }
     }
 
-    /// Whether it reads files, or looks which there are.
+    /// Whether it reads, searches or lists files.
     pub(crate) fn reads_files(self) -> bool {
         use Purpose::{Find, List, Lsp, Read, ReadMany, Search};
         matches!(self, Read | ReadMany | Search | Find | List | Lsp)
     }
 
-    /// Whether parameters name its files, and patterns only narrow them down.
+    /// Whether parameters name its files, so that patterns can only narrow them down.
     pub(crate) fn is_about_named_files(self) -> bool {
         (self.reads_files() || self.writes_files()) && self != Self::Find
     }
@@ -203,10 +215,9 @@ mod tests {
     #[test]
     fn a_name_means_one_tool() {
         let mut seen = HashMap::new();
-        let rows = include_str!("agent_tools.txt").lines();
-        let rows = rows.filter(|row| row.starts_with(|first: char| first.is_uppercase()));
-        for row in rows {
-            let mut names = row.split_whitespace().skip(1);
+        let is_tool = |row: &Vec<&str>| row[0].starts_with(|first: char| first.is_uppercase());
+        for row in rows().filter(is_tool) {
+            let mut names = row.into_iter().skip(1);
             let name = names.next().unwrap();
             for other in std::iter::once(name).chain(names) {
                 let earlier = seen.insert(other.to_ascii_lowercase(), name);

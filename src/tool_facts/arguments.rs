@@ -1,21 +1,16 @@
-//! Names and arguments of other agents' tools, carried over to ours.
+//! Rewrites the arguments of other agents' tools to those of built-in tools, by the `run` rows of `tools.txt`.
 //!
-//! How a call is rewritten is data (`aliases.txt`); this file only carries it out. Whether the
-//! result fits the tool's schema is checked later, as for any call.
+//! The result is checked against the tool's schema later, like any call.
 
-use serde::Deserialize as _;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value, json};
 
-use super::Input;
-use super::builtin::WholeNumber;
-
-const ALIASES: &str = include_str!("aliases.txt");
+use super::table::{agent_tool, rows};
 
 /// Prefixes that some models put before a tool's name.
 const NAMESPACES: &[&str] = &["functions.", "default_api.", "default_api:"];
 
-/// The name without a namespace before it.
-pub(super) fn without_namespace(name: &str) -> &str {
+/// Removes a namespace before a name.
+pub(crate) fn without_namespace(name: &str) -> &str {
     NAMESPACES
         .iter()
         .find_map(|prefix| name.strip_prefix(prefix))
@@ -23,21 +18,20 @@ pub(super) fn without_namespace(name: &str) -> &str {
         .unwrap_or(name)
 }
 
-/// One foreign name.
+/// A tool of another agent that a built-in tool can run.
 #[derive(Debug)]
-pub(super) struct Alias {
-    /// What the model calls.
+pub(crate) struct Alias {
     name: &'static str,
-    /// Our tool.
-    pub(super) tool: &'static str,
-    /// What is done to the arguments, in this order. Fields that no step names stay as they are.
+    /// The built-in tool.
+    pub(crate) tool: &'static str,
+    /// Applied to the arguments in this order. Other fields do not change.
     steps: Vec<Step>,
 }
 
-/// One step of rewriting arguments, spelled as in `aliases.txt`.
+/// One step of rewriting arguments, in the syntax of `tools.txt`.
 #[derive(Debug)]
 enum Step {
-    /// `from=to`. Both present with different values: the call cannot be mapped.
+    /// `from=to`. An error if both are present with different values.
     Rename(&'static str, &'static str),
     /// `-field`
     Drop(&'static str),
@@ -49,55 +43,47 @@ enum Step {
     RunIn(&'static str, &'static str),
 }
 
-/// How a value changes.
+/// A conversion of a value.
 #[derive(Debug, Clone, Copy)]
 enum Conversion {
     /// A line number counted from 0 becomes one counted from 1.
     OneBased,
-    /// A list of words becomes a command line (`["bash", "-lc", S]` becomes `S`); a text stays.
+    /// A list of words becomes a command line (`["bash", "-lc", S]` becomes `S`); a string is not changed.
     CommandLine,
-    /// The number of replacements that are expected becomes whether to replace more than one.
+    /// The expected number of replacements becomes a flag: more than one.
     ReplaceAll,
-    /// Entries of a to-do list get the fields that ours have, and lose the others.
+    /// Entries of a to-do list get the fields of `TodoWrite` and lose all others.
     TodoItems,
 }
 
-/// The alias of this name.
-pub(super) fn alias(name: &str) -> Option<Alias> {
-    rows().find_map(|(names, tool, steps)| {
+/// Returns the alias with this name, in exact letter case.
+pub(crate) fn alias(name: &str) -> Option<Alias> {
+    runs().find_map(|(names, steps)| {
+        let name = names.split(',').find(|known| *known == name)?;
         Some(Alias {
-            name: names.split(',').find(|known| *known == name)?,
-            tool,
-            steps: steps.into_iter().filter_map(Step::parse).collect(),
+            name,
+            tool: agent_tool(name)?.name,
+            steps: steps.iter().filter_map(|step| Step::parse(step)).collect(),
         })
     })
 }
 
-/// Names, tool and steps of each row.
-fn rows() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'static str>)> {
-    let mut lines = ALIASES
-        .lines()
-        .filter(|line| !line.is_empty() && !line.starts_with('#'))
-        .peekable();
-    std::iter::from_fn(move || {
-        let mut words = lines.next()?.split(' ');
-        let (names, tool) = (words.next()?, words.next()?);
-        let mut steps: Vec<&str> = words.collect();
-        while let Some(more) = lines.next_if(|line| line.starts_with(' ')) {
-            steps.extend(more.split_whitespace());
-        }
-        Some((names, tool, steps))
+/// Names and steps of each `run` row.
+fn runs() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
+    rows().filter_map(|row| match row.as_slice() {
+        ["run", names, steps @ ..] => Some((*names, steps.to_vec())),
+        _ => None,
     })
 }
 
 impl Alias {
-    /// The arguments under our tool's field names. Fields that are null count as absent: models
-    /// that must fill every field of a foreign schema send null for "left out".
+    /// Returns the arguments under the field names of the built-in tool. Fields that are null count as absent:
+    /// models that must fill every field of a schema send null for a missing value.
     ///
     /// # Errors
-    /// A value cannot be carried over; the text is for the model.
-    pub(super) fn map(&self, input: Input) -> Result<Input, String> {
-        let mut input: Input = input
+    /// A value cannot be converted. The message is for the model.
+    pub(crate) fn map(&self, input: Map<String, Value>) -> Result<Map<String, Value>, String> {
+        let mut input: Map<String, Value> = input
             .into_iter()
             .filter(|(_, value)| !value.is_null())
             .collect();
@@ -133,7 +119,7 @@ impl Step {
         }
     }
 
-    fn apply(&self, input: &mut Input) -> Result<(), String> {
+    fn apply(&self, input: &mut Map<String, Value>) -> Result<(), String> {
         match *self {
             Self::Rename(from, to) => {
                 if let Some(value) = input.shift_remove(from)
@@ -164,9 +150,11 @@ impl Step {
 impl Conversion {
     fn apply(self, value: &Value) -> Option<Value> {
         match self {
-            Self::OneBased => whole_number(value)?.checked_add(1).map(Value::from),
+            Self::OneBased => whole_number(value.as_number()?)?
+                .checked_add(1)
+                .map(Value::from),
             Self::CommandLine => command_line(value).map(Value::from),
-            Self::ReplaceAll => match whole_number(value)? {
+            Self::ReplaceAll => match whole_number(value.as_number()?)? {
                 0 => None,
                 count => Some((count > 1).into()),
             },
@@ -177,20 +165,24 @@ impl Conversion {
     fn expectation(self) -> &'static str {
         match self {
             Self::OneBased => "must be a line number, counted from 0",
-            Self::CommandLine => "must be a text, or a list of words without NUL characters",
+            Self::CommandLine => "must be a string, or a list of words without NUL characters",
             Self::ReplaceAll => "must be a number of replacements, at least 1",
-            Self::TodoItems => "must be a list of objects with a text and a status",
+            Self::TodoItems => "must be a list of objects with a description and a status",
         }
     }
 }
 
-fn whole_number(value: &Value) -> Option<u64> {
-    WholeNumber::deserialize(value).ok().map(|number| number.0)
+/// Returns a number that is whole and not negative. `5.0` is whole, as in JSON Schema.
+pub(crate) fn whole_number(number: &Number) -> Option<u64> {
+    number.as_u64().or_else(|| {
+        let float = number.as_f64().filter(|float| float.fract() == 0.0)?;
+        format!("{float:.0}").parse().ok()
+    })
 }
 
-/// A command line, given as such or as words. Only `bash` is unwrapped: another shell may read the same
-/// text differently.
-pub(super) fn command_line(value: &Value) -> Option<String> {
+/// Returns a command line that is given as a string or as words. Only `bash -c` is unwrapped: other shells may
+/// read the same string differently.
+pub(crate) fn command_line(value: &Value) -> Option<String> {
     let words = match value {
         Value::Array(words) => words,
         value => return value.as_str().map(str::to_owned),
@@ -220,28 +212,29 @@ fn text_of<'a>(item: &'a Map<String, Value>, names: &[&str]) -> Option<&'a str> 
         .and_then(Value::as_str)
 }
 
-fn run_in(input: &mut Input, directory: &str, command: &str) -> Result<(), String> {
-    let Some(place) = input.shift_remove(directory) else {
+fn run_in(input: &mut Map<String, Value>, directory: &str, command: &str) -> Result<(), String> {
+    let Some(path) = input.shift_remove(directory) else {
         return Ok(());
     };
     let line = input.get(command).and_then(Value::as_str);
-    let line = in_directory(&place, line.unwrap_or_default())
+    let line = in_directory(&path, line.unwrap_or_default())
         .ok_or_else(|| format!("`{directory}` must be a path"))?;
-    // The schema check says what is wrong with a command that is not a text.
+    // The schema check reports a command that is not a string.
     if let Some(Value::String(command)) = input.get_mut(command) {
         *command = line;
     }
     Ok(())
 }
 
-/// A command line that runs another in a directory. In a subshell, so that the directory holds for this
-/// command only; line feeds around the command, because it may end in a comment or a here-document.
-pub(super) fn in_directory(directory: &Value, line: &str) -> Option<String> {
+/// Returns a command line that runs another in a directory: in a subshell, so that later calls are not affected,
+/// and between line feeds, because the command may end in a comment or a here-document. `None` if the
+/// directory is not a string or is empty.
+pub(crate) fn in_directory(directory: &Value, line: &str) -> Option<String> {
     let directory = directory.as_str().filter(|directory| !directory.is_empty());
     let directory = shlex::try_quote(directory?).ok()?;
     Some(format!("(cd -- {directory} && {{\n{line}\n}})"))
 }
 
 #[cfg(test)]
-#[path = "alias_tests.rs"]
+#[path = "arguments_tests.rs"]
 mod tests;
