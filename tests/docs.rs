@@ -182,6 +182,23 @@ fn commands_print_what_the_pages_say() {
     );
 }
 
+/// Local files that a page links to.
+#[test]
+fn links_lead_to_files() {
+    let mut broken = Vec::new();
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        for link in text.split("](").skip(1) {
+            let target = link.split([')', '#']).next().unwrap();
+            let is_local = !target.contains("://") && !target.is_empty();
+            if is_local && !page.parent().unwrap().join(target).exists() {
+                broken.push(format!("{}: {target}", page.display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
 #[test]
 fn the_picture_can_be_drawn_again() {
     let picture = Example {

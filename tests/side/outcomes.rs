@@ -92,7 +92,7 @@ fn case(failure: &str, folder: &std::path::Path) -> Case {
         "a content filter" => always(ended(&json!(null), "content_filter")),
         "a web page" => raw("200 OK\r\ncontent-type: text/html", "<html>Sign in</html>"),
         "an error with status 200" => always(error("server_error")),
-        "an answer that is no JSON" => always("certainly!"),
+        "an answer that is not JSON" => always("certainly!"),
         "a refusal in words" => answering(|body| {
             let asks_for_title = body.to_string().contains("respond_in_schema");
             let refusal = "I'm sorry, but I can't help with that.";
