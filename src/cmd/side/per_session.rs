@@ -21,8 +21,8 @@ use crate::io::{Io, Messages};
 use crate::jsonl::WriteError;
 use crate::message::SessionId;
 use crate::model::{Delivery, Pace};
-use crate::session::{ManualTitle, each_in_order};
 use crate::session::record::Moment;
+use crate::session::{ManualTitle, each_in_order};
 use crate::side::{
     Auto, Driver, Engine, Excerpt, Generator, Kind, Language, LanguageChoice, NoText, Reason,
     SessionExcerpt, Written,

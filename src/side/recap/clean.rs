@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn own_rows() {
+    fn a_recap_is_the_text_of_its_tag() {
         let rows = [
             (
                 "<recap>Porting it. Next: tests.</recap>",

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn own_rows() {
+    fn titles_are_cleaned_as_the_table_says() {
         let rows = include_str!("../../../tests/data/side/titles.tsv");
         for row in rows.lines().filter(|row| !row.starts_with('#')) {
             let (answer, title) = row.split_once('\t').unwrap();
