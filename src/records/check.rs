@@ -36,6 +36,9 @@ pub struct CheckPermissionRecord {
     pub(crate) check: PermissionCheck,
     /// The tool, by its own name.
     pub name: String,
+    /// The command line, if the call runs one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
     /// Whether the call may run; `ask` whether or not there is somebody to ask.
     pub decision: Decision,
     /// What decided.
