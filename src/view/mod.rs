@@ -10,6 +10,7 @@ mod outline;
 mod page;
 mod rich_text;
 mod selection;
+mod tabs;
 mod text;
 mod timeline;
 

@@ -49,7 +49,7 @@ fn answer(row: &Row) -> String {
     if row.kind == "title" {
         title(&messages)
     } else {
-        recap(&messages)
+        recap(&messages, None)
     }
 }
 
