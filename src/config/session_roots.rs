@@ -1,4 +1,4 @@
-//! Where agents keep their session files by default.
+//! Default directories of session files.
 
 use std::path::{Path, PathBuf};
 
@@ -8,8 +8,8 @@ use super::variables::{
 use crate::io::Environment;
 use crate::session::{Agent, Root};
 
-/// The folders with the sessions of all agents, whether they exist or not. Without a home
-/// directory only those that variables name.
+/// The directories of all agents' sessions, existing or not. Without a home directory, only those that
+/// variables set.
 pub fn session_roots(environment: &Environment) -> Vec<Root> {
     let home = HOME.text(environment).map(Path::new);
     let in_home = |path: &str| home.map(|home| home.join(path));
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_stand_above_the_home_directory() {
+    fn variables_override_the_home_directory() {
         assert!(paths(&[]).is_empty());
         assert_eq!(
             paths(&[("HOME", "/h")]),
