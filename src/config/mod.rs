@@ -7,7 +7,6 @@ mod file;
 mod models;
 mod permissions;
 mod rule_examples;
-mod session_roots;
 mod settings;
 mod side;
 mod sourced;
@@ -15,7 +14,6 @@ mod variables;
 
 pub use file::{ConfigError, ConfigSource};
 pub use permissions::{PermissionFlags, PermissionSettings, project_directory};
-pub use session_roots::session_roots;
 pub use settings::{Config, Overrides, Settings};
 pub use side::SideGates;
 pub use sourced::{Setting, Source};
