@@ -20,7 +20,11 @@ pub mod message;
 
 pub mod records;
 
-pub mod wire;
+pub mod api;
+
+pub mod agent;
+
+pub mod assemble;
 
 pub mod view;
 

@@ -19,6 +19,7 @@ use crate::side::says_yes;
 /// The variables of known providers: key, token and address.
 pub(super) const PROVIDERS: &[(&str, Variable, Option<Variable>, Option<Variable>)] = &[
     ("openai", OPENAI_KEY, None, Some(OPENAI_ADDRESS)),
+    ("responses", OPENAI_KEY, None, Some(OPENAI_ADDRESS)),
     (
         "anthropic",
         ANTHROPIC_KEY,

@@ -1,9 +1,10 @@
 //! Finds the batches in a stream: the calls of one message, and when they are complete. Pure.
 
 use super::batch::{Batch, BatchCall, BatchResult, Need};
+use crate::api::{AssistantText, ResultBody};
+use crate::assemble::{Event, Source, ToolCall, TurnEnd};
 use crate::message::{SessionId, ToolUseId};
 use crate::side::label::intent;
-use crate::wire::{AssistantText, Contents, Event, ResultBody, ToolCall, TurnEnd};
 
 /// How many batches without a result are kept.
 const MOST_OPEN: usize = 64;
@@ -52,23 +53,23 @@ impl Batches {
     }
 
     /// Takes a record and its events.
-    pub fn record(&mut self, contents: &Contents<'_>, events: Vec<Event>) {
-        if contents.is_sidechain() {
+    pub fn record(&mut self, source: &Source<'_>, events: Vec<Event>) {
+        if source.is_sidechain() {
             return;
         }
         if self.cwd.is_none() {
-            self.cwd = contents.directory();
+            self.cwd = source.directory();
         }
         let has_results = events.iter().any(|event| matches!(event, Event::Result(_)));
         let results = if has_results {
-            contents.results()
+            source.results()
         } else {
             Vec::new()
         };
         self.events(events, &results);
         // A record with results has no text of the model, and may be long.
         if self.need != Need::Rules && !has_results {
-            self.listen(contents);
+            self.listen(source);
         }
     }
 
@@ -186,8 +187,8 @@ impl Batches {
         }
     }
 
-    fn listen(&mut self, contents: &Contents<'_>) {
-        match contents.assistant_text() {
+    fn listen(&mut self, source: &Source<'_>) {
+        match source.assistant_text() {
             Some(AssistantText::Whole(said)) if !said.trim().is_empty() => self.said = said,
             Some(AssistantText::Part(more)) => {
                 if self.said_is_over() {
@@ -214,7 +215,7 @@ impl Batches {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::Decoder;
+    use crate::assemble::Decoder;
 
     fn batches(lines: &[&str]) -> Vec<Vec<String>> {
         let mut decoder = Decoder::detecting();
@@ -231,7 +232,7 @@ mod tests {
                 if Batches::is_boundary(&decoded.events) {
                     take(&mut batches, &mut found);
                 }
-                batches.record(&decoded.contents, decoded.events);
+                batches.record(&decoded.source, decoded.events);
             });
         }
         take(&mut batches, &mut found);
@@ -301,7 +302,7 @@ mod tests {
         let mut batches = Batches::new(Need::Both);
         for line in lines {
             decoder.decode(line, |decoded| {
-                batches.record(&decoded.contents, decoded.events);
+                batches.record(&decoded.source, decoded.events);
             });
         }
         let due = batches.take_before_boundary();
@@ -328,7 +329,7 @@ mod tests {
         let mut batches = Batches::new(Need::Model);
         for line in [call("m1", "a"), result("a")] {
             decoder.decode(&line, |decoded| {
-                batches.record(&decoded.contents, decoded.events);
+                batches.record(&decoded.source, decoded.events);
             });
         }
         assert!(batches.take_settled(false).is_empty());

@@ -1,42 +1,21 @@
 //! A conversation on a pipe: stream-json, a session file, or bare messages of an API.
 
-use std::borrow::Cow;
-
 use clap::ValueEnum;
-use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
+use crate::agent::StreamItem;
+use crate::assemble::{Decoder, Event, MessageReader, Source};
 use crate::message::{Joiner, Message, SessionId};
 use crate::session::Agent;
-use crate::wire::{Decoder, Event};
 
 /// Reads messages from records.
 #[derive(Debug, Default)]
 pub struct DialogStream {
-    /// Translates the streams of other agents.
     decoder: Decoder,
+    messages: MessageReader,
     joiner: Joiner,
     /// The agent whose format matched last.
     agent: Option<Agent>,
     session_id: Option<SessionId>,
-    instructions: String,
-}
-
-#[derive(serde::Deserialize)]
-struct Bare<'a> {
-    role: Option<String>,
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow)]
-    parts: Option<&'a RawValue>,
-    #[serde(borrow)]
-    tool_calls: Option<&'a RawValue>,
-    tool_call_id: Option<String>,
-    parent_tool_use_id: Option<String>,
-    /// Of a whole reply of the Responses API, whose items are records of their own.
-    #[serde(borrow)]
-    output: Option<&'a RawValue>,
-    object: Option<String>,
 }
 
 impl DialogStream {
@@ -45,66 +24,60 @@ impl DialogStream {
         let mut decoder = std::mem::take(&mut self.decoder);
         decoder.decode(record, |decoded| {
             for event in decoded.events {
-                if let Event::Session(id) = event {
-                    self.session_id.get_or_insert(id);
+                match event {
+                    Event::Session(id) => {
+                        self.session_id.get_or_insert(id);
+                    }
+                    Event::Executor {
+                        call_ids: Some(prefix),
+                    } => self.messages.set_call_ids(prefix),
+                    _ => {}
                 }
             }
-            self.translated(decoded.record, taken);
+            for message in self.messages(record, decoded.source) {
+                self.push(message, taken);
+            }
         });
         self.decoder = decoder;
     }
 
-    fn translated(&mut self, record: &str, taken: &mut dyn FnMut(Message)) {
-        let bare: Option<Bare<'_>> = serde_json::from_str(record).ok();
-        if bare
-            .as_ref()
-            .is_some_and(|bare| bare.parent_tool_use_id.is_some())
-        {
-            return;
-        }
-        if let Some(Bare {
-            output: Some(output),
-            object: Some(object),
-            ..
-        }) = &bare
-            && object == "response"
-        {
-            let items: Vec<&RawValue> = serde_json::from_str(output.get()).unwrap_or_default();
-            for item in items {
-                self.translated(item.get(), taken);
-            }
-            return;
-        }
-        if let Some(Bare {
-            role: Some(role),
-            content: Some(content),
-            ..
-        }) = &bare
-            && matches!(role.as_str(), "system" | "developer")
-        {
-            self.instructions.push_str(&text_of(content));
-            return;
-        }
-        let of_api = bare.and_then(|bare| wrapped(record, &bare));
-        for message in self.messages(of_api.as_deref().unwrap_or(record)) {
-            if let Some(whole) = self.joiner.push(message) {
-                taken(whole);
-            }
+    fn push(&mut self, message: Message, taken: &mut dyn FnMut(Message)) {
+        if let Some(whole) = self.joiner.push(message) {
+            taken(whole);
         }
     }
 
-    fn messages(&mut self, record: &str) -> Vec<Message> {
-        let known = self.agent.iter().chain(Agent::value_variants());
+    fn messages(&mut self, record: &str, source: Source<'_>) -> Vec<Message> {
+        let contents = match source {
+            Source::Record(contents) => contents,
+            Source::Stream(StreamItem::Message { message, .. }) => return vec![*message],
+            Source::Stream(_) => return Vec::new(),
+        };
+        if contents.record.is_of_subagent() {
+            return Vec::new();
+        }
         let mut empty = Vec::new();
-        for &agent in known {
+        let mut of_agent = |agent: Agent| {
             let messages = agent.format().messages(record);
             // A format that knows the record but not its content has not understood it.
             if messages.iter().any(|message| !message.blocks.is_empty()) {
-                self.agent = Some(agent);
-                return messages;
+                return Some(messages);
             }
             if empty.is_empty() {
                 empty = messages;
+            }
+            None
+        };
+        if let Some(messages) = self.agent.and_then(&mut of_agent) {
+            return messages;
+        }
+        if let Some(messages) = self.messages.record(&contents.record) {
+            return messages;
+        }
+        for &agent in Agent::value_variants() {
+            if let Some(messages) = of_agent(agent) {
+                self.agent = Some(agent);
+                return messages;
             }
         }
         empty
@@ -115,9 +88,9 @@ impl DialogStream {
         self.session_id.as_ref().map(|id| &*id.0)
     }
 
-    /// What the stream tells the model before the conversation; empty if nothing.
+    /// The instructions for the model in the stream; empty if there are none.
     pub fn instructions(&self) -> &str {
-        &self.instructions
+        self.messages.instructions()
     }
 
     /// The message that may not be complete.
@@ -127,71 +100,16 @@ impl DialogStream {
 
     /// Calls `taken` with what is left at the end of the stream.
     pub fn finish(&mut self, taken: &mut dyn FnMut(Message)) {
-        if let Some(text) = self.decoder.unfinished_text() {
-            self.translated(&text, taken);
+        let unfinished = self.decoder.unfinished_text();
+        let unfinished = unfinished.map(|source| self.messages("", source));
+        let streamed = self.messages.finish();
+        for message in unfinished.into_iter().flatten().chain(streamed) {
+            self.push(message, taken);
         }
         if let Some(last) = self.joiner.finish() {
             taken(last);
         }
     }
-}
-
-/// A bare message of an API in the form of a record.
-fn wrapped(record: &str, bare: &Bare<'_>) -> Option<String> {
-    let role = bare.role.as_deref()?;
-    if let ("tool", Some(id), Some(content)) = (role, &bare.tool_call_id, bare.content) {
-        let result = json!({"type": "tool_result", "tool_use_id": id, "content": text_of(content)});
-        return Some(json!({"type": "user", "message": {"content": [result]}}).to_string());
-    }
-    if let ("assistant", Some(calls)) = (role, bare.tool_calls) {
-        let said = bare.content.map(text_of).filter(|text| !text.is_empty());
-        let said = said.map(|text| json!({"type": "text", "text": text}));
-        let content: Vec<Value> = said.into_iter().chain(tool_uses(calls)).collect();
-        return Some(json!({"type": "assistant", "message": {"content": content}}).to_string());
-    }
-    let kind = match role {
-        "assistant" | "model" => "assistant",
-        "user" => "user",
-        _ => return None,
-    };
-    if let Some(content) = bare.content
-        && ["\"input_text\"", "\"output_text\""]
-            .iter()
-            .any(|part| content.get().contains(part))
-    {
-        // An item of the Responses API.
-        let text = json!({"type": "text", "text": text_of(content)});
-        return Some(json!({"type": kind, "message": {"content": [text]}}).to_string());
-    }
-    (bare.content.is_some() || bare.parts.is_some())
-        .then(|| format!(r#"{{"type":"{kind}","message":{record}}}"#))
-}
-
-/// The text of a message of `OpenAI`'s API: a string, or a list of parts.
-fn text_of(content: &RawValue) -> String {
-    let content: Value = serde_json::from_str(content.get()).unwrap_or_default();
-    let texts: Vec<&str> = match &content {
-        Value::String(text) => vec![text],
-        Value::Array(parts) => parts
-            .iter()
-            .filter_map(|part| part["text"].as_str())
-            .collect(),
-        _ => Vec::new(),
-    };
-    texts.join("\n")
-}
-
-/// The calls of a message of `OpenAI`'s API in Anthropic's form.
-fn tool_uses(calls: &RawValue) -> Vec<Value> {
-    let calls: Vec<Value> = serde_json::from_str(calls.get()).unwrap_or_default();
-    let call = |call: Value| {
-        let arguments = call["function"]["arguments"]
-            .as_str()
-            .map_or(Cow::default(), Cow::from);
-        let input = serde_json::from_str(&arguments).unwrap_or_else(|_| json!(arguments));
-        json!({"type": "tool_use", "id": call["id"], "name": call["function"]["name"], "input": input})
-    };
-    calls.into_iter().map(call).collect()
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@ use std::io;
 use std::time::Duration;
 
 use super::label_maker::LabelOutcome;
+use crate::assemble::Understanding;
 use crate::jsonl::Damage;
 use crate::message::SessionId;
 use crate::process::EndSignal;
-use crate::wire::Understanding;
 
 /// Where labels go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,10 +13,10 @@ use super::label_maker::{LabelMaker, LabelOutcome};
 use super::label_sink::{LabelEnd, LabelSink, Placing, Timing};
 use super::label_threads::{Event, Gate, Job, start_making, start_reading};
 use super::queue::{Out, Queue};
+use crate::assemble::{Decoded, Decoder, Understanding};
 use crate::jsonl::{Piece, Prefilter};
 use crate::message::SessionId;
 use crate::process::{EndRequests, EndSignal};
-use crate::wire::{Decoded, Decoder, Understanding};
 
 /// How many chunks of the input may wait to be processed.
 const CHUNKS_AHEAD: usize = 4;
@@ -215,11 +215,9 @@ impl<'a> Labels<'a> {
     }
 
     fn read(&mut self, decoded: Decoded<'_>) {
-        let Decoded {
-            events, contents, ..
-        } = decoded;
+        let Decoded { events, source, .. } = decoded;
         self.understanding.note(&[], &events);
-        let labelled = contents.labelled_calls();
+        let labelled = source.labelled_calls();
         if labelled.is_empty() {
             self.settle(self.timing.placing == Placing::WhenReady);
         } else {
@@ -228,7 +226,7 @@ impl<'a> Labels<'a> {
         if Batches::is_boundary(&events) {
             self.place_labels();
         }
-        self.batches.record(&contents, events);
+        self.batches.record(&source, events);
     }
 
     /// Starts the labels of complete batches: when a record follows that is no label itself, or when

@@ -7,8 +7,8 @@ use super::named_file::outline;
 use super::programs;
 use super::surroundings::Surroundings;
 use super::wildcard::GAP;
+use crate::agent::patched_files;
 use crate::shell::{CommandPart, PartInput, PartWord, analyse};
-use crate::wire::patched_files;
 
 /// Maximum number of words that are combined to the names of copies.
 const MAX_COPIED: usize = 16;

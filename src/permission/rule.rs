@@ -15,7 +15,7 @@ use super::surroundings::{Place, Surroundings};
 use super::tool_name::{ToolName, canonical_tool};
 use super::wildcard::Wildcard;
 use super::{Action, Behavior, Request};
-use crate::wire::Purpose;
+use crate::agent::Purpose;
 
 /// Where a rule is written.
 #[derive(Debug, Clone, PartialEq, Eq)]

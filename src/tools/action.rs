@@ -6,9 +6,9 @@ use super::alias::{command_line, in_directory, without_namespace};
 use super::bash::assess;
 use super::paths::absolute;
 use super::{DecisionContext, Input, Registry};
+use crate::agent::{AgentTool, Parameter, Purpose, agent_tool, parameters, patched_files, texts};
 use crate::permission::Action;
 use crate::shell::analyse;
-use crate::wire::{AgentTool, Parameter, Purpose, agent_tool, parameters, patched_files, texts};
 
 /// Special characters of globs, extended ones included.
 const SPECIAL: &[char] = &[

@@ -232,7 +232,7 @@ fn every_row_is_understood_and_every_name_stands_once() {
         }
         for name in row.split(',') {
             assert!(names.insert(name), "{name}");
-            let known = crate::wire::agent_tool(name).map(|known| known.name);
+            let known = crate::agent::agent_tool(name).map(|known| known.name);
             assert_eq!(known, Some(tool), "{name}");
         }
     }

@@ -38,8 +38,7 @@ pub use decision_context::{DecisionContext, ShellDialect, ShellGuarantees, Write
 use paths::real_path;
 pub use registry::{LookupError, NameClash, Registry, Resolved, TOOL_SEARCH};
 pub use reply::{Block, CallStatus, Content, FullText, Image, ToolReply};
-pub(crate) use schema::gemini_schema;
-pub use schema::{Format, declarations};
+pub use schema::declarations;
 pub use source::{ToolSource, Unavailable};
 pub use tool::{
     Assessment, Input, InterruptBehavior, InvalidInput, PreparedCall, ResultLimit, Tool,

@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum as _};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::assemble::{Decoder, Event};
 use crate::cmd::check::input::{Check, CheckInput, Reply};
 use crate::cmd::check::line::{LineForm, on_one_line};
 use crate::cmd::command::Run;
@@ -24,7 +25,6 @@ use crate::records::{CheckPermissionRecord, PermissionCheck};
 use crate::text::{display_width, fitted, fitted_end, terminal_safe_line};
 use crate::tools::{AskedCall, Input, ShellGuarantees};
 use crate::view::input_gist;
-use crate::wire::{Decoder, Event};
 
 /// How wide the description of a call is where there is no terminal, unless it is longer.
 const CALL_COLUMNS: usize = 56;

@@ -13,6 +13,8 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 
+use crate::api::{Api, TEXT_NEEDLES, prefilter_needles};
+use crate::assemble::Decoder;
 use crate::cmd::command::Run;
 use crate::cmd::inputs::{directory, recorded_id, report_foreign_stream, take_stdin};
 use crate::cmd::progress::observer;
@@ -43,7 +45,6 @@ use crate::tools::{
     ChildVariables, DecisionContext, Input as ToolInput, Registry, ShellGuarantees, ToolContext,
     Web,
 };
-use crate::wire::{API_MESSAGE_NEEDLE, Decoder, Dialect, prefilter_needles};
 
 /// Threads that start processes. More than there are cores would only wait.
 const SPAWNER_THREADS: usize = 4;
@@ -124,11 +125,11 @@ pub(crate) struct RunToolsArguments {
     dedup: bool,
     /// Read only this dialect, instead of detecting it line by line
     #[arg(long, value_enum, value_name = "DIALECT")]
-    from: Option<Dialect>,
+    from: Option<Api>,
     /// Write the messages that the next request of this API takes, and nothing else: what the model
     /// said, unless `--no-echo` is given, and the results of each turn
     #[arg(long, value_enum, value_name = "API", conflicts_with = "plan")]
-    results: Option<Dialect>,
+    results: Option<Api>,
     /// The id of the session whose state is used and updated, in this directory or of the file
     /// [default: that of the stream or the file]
     #[arg(long, value_name = "ID")]
@@ -208,7 +209,7 @@ impl Run for RunToolsArguments {
             decoder.with_call_ids(call_ids.clone())
         };
         let needles = prefilter_needles().iter().copied();
-        let needles = needles.chain(self.results.map(|_| API_MESSAGE_NEEDLE));
+        let needles = needles.chain(self.results.iter().flat_map(|_| TEXT_NEEDLES));
         let needles = Prefilter::new(&needles.collect::<Vec<&str>>())?;
         if options.mode == Mode::Execute {
             guard_children(&io.messages);

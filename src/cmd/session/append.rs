@@ -9,6 +9,9 @@ use anyhow::Context;
 use clap::Args;
 use serde_json::Value;
 
+use crate::agent::StreamItem;
+use crate::api::{TEXT_NEEDLES, prefilter_needles};
+use crate::assemble::{Decoded, Decoder, Event, MessageReader, Source, Understanding};
 use crate::cmd::command::Run;
 use crate::cmd::inputs::{recorded_id, report_foreign_stream, session_to_write, take_stdin};
 use crate::cmd::output::{self, RecordWriter};
@@ -16,14 +19,15 @@ use crate::cmd::progress::{Counting, ProgressLine};
 use crate::cmd::{Globals, Outcome, UsageError};
 use crate::io::{Input, Io, Messages};
 use crate::jsonl::{Mapping, Piece, Prefilter, Reader, WriteError, Writer};
+use crate::message::Message;
 use crate::process::{EndRequests, EndSignal, report_end_signals};
+use crate::records::{About, DialogRecord, to_record};
 use crate::session::durable::{FileSystems, RecordError, RecordFailure, Sync};
 use crate::session::record::{
     Continuation, ForeignSession, Moment, Ownership, Recorded, SessionFacts, Transcript, TurnWatch,
     ownership,
 };
 use crate::text::{redact, redact_strings};
-use crate::wire::{Decoded, Decoder, Event, Understanding, prefilter_needles};
 
 /// Needles of records that are kept, apart from those about calls.
 const KEPT: [&str; 6] = [
@@ -104,6 +108,7 @@ impl Run for SessionAppendArguments {
             target,
             watch: TurnWatch::default(),
             decoder: Decoder::detecting().with_message_ids(message_ids(io)),
+            api_messages: MessageReader::default(),
             facts,
             named: self.session_id.is_some(),
             messages_left_out: 0,
@@ -176,6 +181,8 @@ struct Recording<'a> {
     target: Target,
     watch: TurnWatch,
     decoder: Decoder,
+    /// Reads records of APIs, which are no messages of a session file.
+    api_messages: MessageReader,
     facts: SessionFacts,
     /// The session's id is settled.
     named: bool,
@@ -207,9 +214,12 @@ impl Recording<'_> {
                     self.echo(|writer| writer.echo(piece.raw()))?;
                 }
                 LoopEvent::End => {
-                    if let Some(text) = self.decoder.unfinished_text() {
-                        self.record(&text)?;
+                    let unfinished = self.decoder.unfinished_text();
+                    if let Some(Source::Stream(item)) = unfinished {
+                        self.item(item)?;
                     }
+                    let streamed = self.api_messages.finish();
+                    self.message(streamed, None)?;
                     for event in self.decoder.finish() {
                         self.watch.event(&event);
                     }
@@ -254,10 +264,59 @@ impl Recording<'_> {
             {
                 self.facts.session_id.clone_from(&id.0);
             }
+            if let Event::Executor {
+                call_ids: Some(prefix),
+            } = &event
+            {
+                self.api_messages.set_call_ids(prefix.clone());
+            }
             self.watch.event(&event);
         }
-        self.watch.record(decoded.record);
-        self.record(decoded.record)
+        match decoded.source {
+            Source::Stream(item) => self.item(item),
+            Source::Record(contents) => {
+                self.watch.record(decoded.record);
+                match self.api_messages.record(&contents.record) {
+                    Some(messages) => self.message(messages, None),
+                    None => {
+                        // What the model said so far belongs before it.
+                        if Transcript::keeps(decoded.record) {
+                            let streamed = self.api_messages.flush();
+                            self.message(streamed, None)?;
+                        }
+                        self.record(decoded.record)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Records what a row of another agent's stream says.
+    fn item(&mut self, item: StreamItem) -> anyhow::Result<()> {
+        match item {
+            StreamItem::Message {
+                message,
+                stop_reason,
+            } => self.message([*message], stop_reason),
+            StreamItem::Start(_) | StreamItem::Text(_) => Ok(()),
+        }
+    }
+
+    fn message(
+        &mut self,
+        messages: impl IntoIterator<Item = Message>,
+        stop_reason: Option<String>,
+    ) -> anyhow::Result<()> {
+        for message in messages {
+            let mut record = to_record(message, &About::default());
+            if let DialogRecord::Message(record) = &mut record {
+                record.message.stop_reason.clone_from(&stop_reason);
+            }
+            let record = serde_json::to_string(&record)?;
+            self.watch.record(&record);
+            self.record(&record)?;
+        }
+        Ok(())
     }
 
     fn record(&mut self, text: &str) -> anyhow::Result<()> {
@@ -314,7 +373,12 @@ fn listen(stdin: Counting<Input>) -> anyhow::Result<Receiver<LoopEvent>> {
         let _ = signals.send(LoopEvent::Signal(signal));
     })
     .context("cannot listen for signals")?;
-    let needles: Vec<&str> = prefilter_needles().iter().copied().chain(KEPT).collect();
+    let needles: Vec<&str> = prefilter_needles()
+        .iter()
+        .copied()
+        .chain(KEPT)
+        .chain(TEXT_NEEDLES)
+        .collect();
     let prefilter = Prefilter::new(&needles)?;
     std::thread::Builder::new()
         .name("input".to_owned())

@@ -6,12 +6,12 @@ use std::path::Path;
 
 use anyhow::Context;
 
+use crate::assemble::Understanding;
 use crate::cmd::output::RecordWriter;
 use crate::flow::{DialogStream, Excerpt, Maker, NoResult, Reason, Source};
 use crate::jsonl::{Mapping, Prefilter, Reader};
 use crate::message::Message;
 use crate::session::{Facts, Scope, Session};
-use crate::wire::Understanding;
 
 /// A session, read.
 pub(crate) struct Conversation {

@@ -11,7 +11,7 @@ mod report;
 
 use serde_json::Value;
 
-use crate::wire::{Parameter, parameters};
+use crate::agent::{Parameter, parameters};
 
 pub(super) use past_tense::past_of;
 pub(super) use report::{Ending, Run, describe};
