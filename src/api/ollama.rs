@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::ask::{Ask, temperature};
 use super::dialect::Dialect;
 use super::envelope::Envelope;
-use super::openai_chat::{calls, declaration};
+use super::openai_chat::{calls, strict_declaration};
 use super::request::{Delivery, Request};
 use super::turns::{
     MergedTurn, arguments, attachments, functions_called, merged_turns, result_text,
@@ -37,7 +37,7 @@ pub(super) fn encode(
     // The default is to stream.
     let mut body = json!({"model": model, "stream": delivery == Delivery::Streamed});
     let messages = Value::from(messages(&ask.instructions(request), request));
-    let functions: Vec<Value> = ask.functions().iter().map(declaration).collect();
+    let functions: Vec<Value> = ask.functions().iter().map(strict_declaration).collect();
     let mut options = json!({(dialect.budget_key.as_str()): request.max_output_tokens});
     if let Some(temperature) = temperature(dialect, request) {
         options["temperature"] = temperature;

@@ -37,7 +37,7 @@ pub(super) fn encode(
     if let Some(temperature) = temperature(dialect, request) {
         body["temperature"] = temperature;
     }
-    let functions: Vec<Value> = ask.functions().iter().map(declaration).collect();
+    let functions: Vec<Value> = ask.functions().iter().map(strict_declaration).collect();
     let mut messages = messages(&ask.instructions(request), request, dialect.thoughts);
     let instructions = messages
         .first_mut()
@@ -84,15 +84,21 @@ pub(super) fn encode(
 
 /// The declaration of a function.
 pub(super) fn declaration(function: &Function) -> Value {
-    let mut declared = json!({
+    let declared = json!({
         "name": function.name,
         "description": function.description,
         "parameters": function.parameters,
     });
-    if is_strict(function) {
-        declared["strict"] = true.into();
-    }
     json!({"type": "function", "function": declared})
+}
+
+/// The same, strict if its schema can be.
+pub(super) fn strict_declaration(function: &Function) -> Value {
+    let mut declaration = declaration(function);
+    if is_strict(function) {
+        declaration["function"]["strict"] = true.into();
+    }
+    declaration
 }
 
 /// The messages of a request, with `instructions` before them.
@@ -357,18 +363,22 @@ impl<'a> Message<'a> {
         deltas.extend(bytes(self.refusal).map(Delta::Refusal));
     }
 
-    /// The calls. A message of the old form has one.
+    /// The calls. A message of the old form has one, which some servers repeat in the new form.
     fn calls(&self) -> Vec<CallDelta<'a>> {
         let mut deltas = calls(self.tool_calls);
-        if let (true, Some(function)) = (deltas.is_empty(), non_null(self.function_call)) {
+        if let Some(function) = non_null(self.function_call) {
             let old = ToolCall {
                 function: Some(function),
                 ..ToolCall::default()
             };
-            deltas.push(CallDelta {
+            let old = CallDelta {
                 index: Some(OLD_CALL),
                 ..old.delta()
-            });
+            };
+            let is_same = |call: &CallDelta<'_>| old.name.is_none() || call.name == old.name;
+            if !deltas.iter().any(is_same) {
+                deltas.push(old);
+            }
         }
         deltas
     }
