@@ -7,7 +7,9 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::assemble::{Decoder, Event};
+use crate::agent::StreamItem;
+use crate::assemble::{Decoder, Event, Source};
+use crate::message::{Block, Call, Role};
 
 /// What a model did in one turn.
 #[derive(Debug, Clone)]
@@ -145,39 +147,32 @@ fn opencode(turns: &[Turn]) -> Vec<Value> {
     rows
 }
 
-/// The words, calls and results in the records that the rows stand for.
+/// The words, calls and results in the rows.
 fn heard(rows: &[String]) -> Vec<String> {
     let mut decoder = Decoder::detecting();
     let mut heard = Vec::new();
-    let mut hear = |record: &str| {
-        let record: Value = serde_json::from_str(record).unwrap();
-        for block in record["message"]["content"]
-            .as_array()
-            .into_iter()
-            .flatten()
-        {
-            let content = match &block["content"] {
-                Value::Array(blocks) => blocks[0]["text"].clone(),
-                other => other.clone(),
-            };
-            heard.extend(match block["type"].as_str() {
-                Some("text") if record["type"] == "assistant" => {
-                    Some(format!("said {}", block["text"]))
+    let mut hear = |source: Source<'_>| {
+        let Source::Stream(StreamItem::Message { message, .. }) = source else {
+            return;
+        };
+        for block in message.blocks {
+            let input = |call: &Call| serde_json::from_str::<Value>(call.input.get()).unwrap();
+            heard.push(match block {
+                Block::Text(text) if message.role == Role::Assistant => {
+                    format!("said {}", json!(text))
                 }
-                Some("tool_use") => Some(format!("call {}", block["input"]["command"])),
-                Some("tool_result") => Some(format!("result {content} {}", block["is_error"])),
-                _ => None,
+                Block::Call(call) => format!("call {}", input(&call)["command"]),
+                Block::Result(result) => {
+                    format!("result {} {}", json!(result.text()), result.failed)
+                }
+                _ => continue,
             });
         }
     };
     for row in rows {
-        decoder.decode(row, |decoded| {
-            if decoded.record != row {
-                hear(decoded.record);
-            }
-        });
+        decoder.decode(row, |decoded| hear(decoded.source));
     }
-    decoder.unfinished_text().iter().for_each(|text| hear(text));
+    decoder.unfinished_text().into_iter().for_each(&mut hear);
     heard
 }
 

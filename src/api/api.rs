@@ -9,25 +9,26 @@ use super::{Chunk, RawDelta, anthropic, gemini, ollama, openai_chat, responses};
 use crate::message::ToolResult;
 
 /// A model API.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum Api {
     /// Anthropic messages, which stream-json records contain as well.
     #[serde(rename = "anthropic_messages")]
-    #[value(name = "anthropic")]
+    #[cfg_attr(feature = "cli", value(name = "anthropic"))]
     Anthropic,
     /// `OpenAI` chat completions.
-    #[value(name = "openai")]
+    #[cfg_attr(feature = "cli", value(name = "openai"))]
     OpenaiChat,
     /// `OpenAI`'s Responses API.
-    #[value(name = "responses")]
+    #[cfg_attr(feature = "cli", value(name = "responses"))]
     Responses,
     /// Gemini contents, which Qwen Code sessions contain as well.
-    #[value(name = "gemini")]
+    #[cfg_attr(feature = "cli", value(name = "gemini"))]
     Gemini,
     /// Ollama's own API.
     #[serde(rename = "ollama_chat")]
-    #[value(name = "ollama")]
+    #[cfg_attr(feature = "cli", value(name = "ollama"))]
     Ollama,
 }
 

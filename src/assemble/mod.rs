@@ -5,6 +5,7 @@
 mod balance;
 mod blocks;
 mod decoder;
+mod dialog_stream;
 mod draft;
 mod event;
 mod identity;
@@ -17,6 +18,7 @@ mod split_text;
 
 pub use blocks::{BlockBuilder, Output};
 pub use decoder::{Decoded, Decoder};
+pub use dialog_stream::DialogStream;
 pub(crate) use draft::Draft;
 pub use draft::ReplyPart;
 pub use event::{Event, ToolCall, TurnEnd, Understanding};

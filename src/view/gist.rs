@@ -5,8 +5,8 @@ use std::path::Path;
 use serde_json::{Map, Value};
 use similar::{ChangeTag, TextDiff};
 
-use crate::agent::{Parameter, parameters, patched_files};
 use crate::message::Call;
+use crate::tool_facts::{Parameter, parameters, patched_files};
 
 /// The members of inputs that say most, before paths and after them.
 const TELLING: [&[&str]; 2] = [

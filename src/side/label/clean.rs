@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn own_rows() {
+    fn labels_are_cleaned_as_the_table_says() {
         let rows = include_str!("../../../tests/data/side/labels.tsv");
         for row in rows.lines().filter(|row| !row.starts_with('#')) {
             let (answer, label) = row.split_once('\t').unwrap();

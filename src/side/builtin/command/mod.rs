@@ -11,7 +11,7 @@ mod report;
 
 use serde_json::Value;
 
-use crate::agent::{Parameter, parameters};
+use crate::tool_facts::{Parameter, parameters};
 
 pub(super) use past_tense::past_of;
 pub(super) use report::{Ending, Run, describe};

@@ -3,10 +3,10 @@
 use super::Call;
 use super::fact::{About, Class, Fact};
 use super::status::{Status, beginning};
-use crate::agent::{Parameter, Purpose, parameters, patched_files, texts};
 use crate::side::builtin::names::{
     directory_name, distinct, file_name, file_names, glob_noun, is_working_directory, pattern_noun,
 };
+use crate::tool_facts::{Parameter, Purpose, parameters, patched_files, texts};
 
 /// The widest directory that is named with a search, in bytes.
 const WIDEST_PLACE: usize = 18;
