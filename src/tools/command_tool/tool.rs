@@ -17,7 +17,7 @@ use super::template::{Template, value_of};
 use crate::permission::Action;
 use crate::process::{Capture, Command, Ended, Finished, Limits, Stdin, Variables};
 use crate::tools::access::{AccessError, resolve_links};
-use crate::tools::printed::{LARGEST_LIMIT, Printed, Streams, failure_of, milliseconds};
+use crate::tools::printed::{MAX_LIMIT, Printed, Streams, failure_of, milliseconds};
 use crate::tools::{
     Access, Assessment, CallContext, CallStatus, Content, DecisionContext, Input,
     InterruptBehavior, InvalidInput, PreparedCall, ResultLimit, Tool, ToolContext, ToolFailure,
@@ -25,7 +25,7 @@ use crate::tools::{
 };
 
 /// How much stays inline if the manifest does not say, in UTF-16 units.
-const DEFAULT_INLINE_LIMIT: usize = LARGEST_LIMIT;
+const DEFAULT_INLINE_LIMIT: usize = MAX_LIMIT;
 
 /// Everything a manifest says about a tool, checked.
 #[derive(Debug)]

@@ -72,7 +72,10 @@ impl PreparedCall for Search {
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         let started = call.session.clock.elapsed();
-        check_directory(&paths::named_or_here(self.path.as_deref(), call.session))?;
+        check_directory(&paths::absolute_or_current(
+            self.path.as_deref(),
+            call.session,
+        ))?;
         let root = self.root(call.session);
         let mut found = NewestFiles::new(MOST_FILES);
         let budget = Budget::new(call.cancel, TIME_LIMIT);
@@ -104,7 +107,7 @@ impl Search {
         if self.fixed.starts_with('~') {
             paths::absolute(&self.fixed, context)
         } else {
-            let directory = paths::named_or_here(self.path.as_deref(), context);
+            let directory = paths::absolute_or_current(self.path.as_deref(), context);
             paths::normalised(&directory.join(&self.fixed))
         }
     }

@@ -46,7 +46,7 @@ impl Parameters for WebFetch {
         let address = Address::parse(&self.url);
         Ok(Box::new(FetchPage {
             address: address.map_err(|error| InvalidInput(format!("url: {error}")))?,
-            offset: self.offset.map_or(0, WholeNumber::bound),
+            offset: self.offset.map_or(0, WholeNumber::limit),
         }))
     }
 }

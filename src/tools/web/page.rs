@@ -79,7 +79,7 @@ fn shown(header: Option<&str>, bytes: &[u8], cancel: &CancelToken) -> Result<Bod
     }
     let is_html = match ContentType::of(header) {
         ContentType::Html => true,
-        ContentType::Unsaid => begins_as_html(bytes),
+        ContentType::Missing => begins_as_html(bytes),
         _ => false,
     };
     let text = decoded(bytes, charset(header, bytes, is_html));

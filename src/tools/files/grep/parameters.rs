@@ -91,7 +91,7 @@ impl Parameters for Grep {
     fn prepare(self) -> Result<Box<dyn PreparedCall>, InvalidInput> {
         let limit = self
             .head_limit
-            .map_or(DEFAULT_HEAD, |limit| match limit.bound() {
+            .map_or(DEFAULT_HEAD, |limit| match limit.limit() {
                 0 => usize::MAX,
                 limit => limit,
             });
@@ -101,7 +101,7 @@ impl Parameters for Grep {
             style: style(&self),
             mode: self.output_mode,
             bounds: Bounds {
-                offset: self.offset.map_or(0, WholeNumber::bound),
+                offset: self.offset.map_or(0, WholeNumber::limit),
                 limit,
             },
             path: self.path,
@@ -130,7 +130,7 @@ pub(super) struct Search {
 impl Search {
     /// File or directory to search, absolute.
     pub(super) fn root(&self, context: &DecisionContext) -> PathBuf {
-        paths::named_or_here(self.path.as_deref(), context)
+        paths::absolute_or_current(self.path.as_deref(), context)
     }
 
     /// Globs have the meaning of `rg --glob`: relative to the working directory if the search is
@@ -188,7 +188,7 @@ fn style(parameters: &Grep) -> Style {
     let has_context = parameters.output_mode == OutputMode::Content && !parameters.only_matching;
     let lines = |side: Option<WholeNumber>| {
         let lines = around.or(side).filter(|_| has_context);
-        lines.map_or(0, WholeNumber::bound)
+        lines.map_or(0, WholeNumber::limit)
     };
     Style {
         before: lines(parameters.before),
