@@ -5,6 +5,7 @@
 //! cleaned here.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use super::character_class::{CharacterClass, Script, classify};
 use super::escape_sequences::remove_escape_sequences;
@@ -241,4 +242,28 @@ fn fold_blanks(text: &str) -> String {
         folded.push_str(word);
     }
     folded
+}
+
+/// Escapes all characters of JSON text that a terminal would execute, hide or reorder. They can only be in strings,
+/// where `\u009b` is equivalent. Line endings are kept.
+pub fn escape_hidden(json: &str) -> Cow<'_, str> {
+    let is_harmless = |character: char| match classify(character) {
+        CharacterClass::Hidden | CharacterClass::FlagTag | CharacterClass::CancelTag => false,
+        CharacterClass::LineBreak => matches!(character, '\n' | '\r'),
+        _ => true,
+    };
+    if json.chars().all(is_harmless) {
+        return Cow::Borrowed(json);
+    }
+    let mut escaped = String::with_capacity(json.len() + 32);
+    for character in json.chars() {
+        if is_harmless(character) {
+            escaped.push(character);
+            continue;
+        }
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            let _ = write!(escaped, "\\u{unit:04x}");
+        }
+    }
+    Cow::Owned(escaped)
 }

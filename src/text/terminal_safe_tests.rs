@@ -6,7 +6,7 @@ use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
 use super::character_class::{CharacterClass, classify};
 use super::terminal_safe::{Layout, alone, among_others};
-use super::{terminal_safe, terminal_safe_line};
+use super::{escape_hidden, terminal_safe, terminal_safe_line};
 
 /// A row of `tests/data/terminal.jsonl`.
 #[derive(Deserialize)]
@@ -61,6 +61,20 @@ fn hostile_text() -> impl Strategy<Value = String> {
 
 fn any_text() -> impl Strategy<Value = String> {
     prop_oneof![3 => hostile_text(), 1 => any::<String>()]
+}
+
+#[test]
+fn hidden_characters_are_escaped() {
+    let rows = [
+        ("{\"a\":\"字 👍\"}\n", "{\"a\":\"字 👍\"}\n"),
+        ("\"\u{9b}31m\u{9d}\u{85}\"", "\"\\u009b31m\\u009d\\u0085\""),
+        ("\"\u{202e}\u{200b}\u{2028}\"", "\"\\u202e\\u200b\\u2028\""),
+        ("\"\u{e0041}\"", "\"\\udb40\\udc41\""),
+        ("{\u{1b}[2J torn\r\n", "{\\u001b[2J torn\r\n"),
+    ];
+    for (json, expected) in rows {
+        assert_eq!(escape_hidden(json), expected, "{json:?}");
+    }
 }
 
 proptest! {

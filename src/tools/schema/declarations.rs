@@ -1,11 +1,11 @@
-//! Tools as the model APIs want them declared.
+//! Declarations of tools for model APIs.
 
 use serde_json::{Map, Value, json};
 
 use super::gemini::gemini_schema;
 use crate::tools::{Registry, Tool};
 
-/// The shape of a declaration.
+/// The format of declarations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// `tools` of the Anthropic messages API.
@@ -17,10 +17,10 @@ pub enum Format {
     Gemini,
 }
 
-/// The value for the request's `tools` key: an array, in the registry's order.
+/// Returns the value of the request's `tools` key: an array, in the order of the registry.
 ///
-/// Deferred tools are marked `defer_loading` for Anthropic, whose API searches them; the other
-/// APIs have no such search; deferred tools are left out there.
+/// Deferred tools are marked with `defer_loading` for Anthropic, whose API can search them. They are omitted for
+/// other APIs.
 pub fn declarations(registry: &Registry, format: Format) -> Value {
     let all = registry.all();
     let tools = all.iter().map(|tool| &**tool);
@@ -71,7 +71,7 @@ fn gemini(tool: &dyn Tool) -> Value {
     let mut declaration = Map::new();
     declaration.insert("name".to_owned(), tool.name().into());
     declaration.insert("description".to_owned(), tool.description().into());
-    // An object without properties is refused: a function without parameters has none.
+    // The API rejects an object without properties, so a function without parameters has no schema.
     let parameters = gemini_schema(tool.input_schema());
     if parameters.get("properties").is_some() {
         declaration.insert("parameters".to_owned(), parameters);
