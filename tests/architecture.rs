@@ -1,9 +1,16 @@
-//! Modules import only modules above them in `docs/architecture.md`.
+//! Imports go one way: between modules by the table in `docs/architecture.md`, and between the files
+//! of a module but for the circles that the page lists.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// Limits on circles of imports inside modules: how many, and of how many files. The goal is 2 and 4:
+/// lower these as circles go. Set both to 0 to see the list.
+const MAX_CIRCLES: usize = 24;
+const MAX_FILES_IN_CIRCLE: usize = 21;
 
 /// The modules, in the order of the page.
 fn modules() -> Vec<String> {
@@ -16,64 +23,290 @@ fn modules() -> Vec<String> {
     modules.map(str::to_owned).collect()
 }
 
-fn sources(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
-    entries
+fn sources(dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap());
+    let mut paths: Vec<PathBuf> = entries
         .flat_map(|entry| match entry.path() {
             path if path.is_dir() => sources(&path),
             path => vec![path],
         })
         .filter(|path| path.extension().is_some_and(|end| end == "rs"))
-        .collect()
+        .collect();
+    paths.sort();
+    paths
 }
 
-/// Tests may use what they like.
+/// Tests may import anything.
 fn is_test(path: &Path) -> bool {
     let stem = path.file_stem().unwrap().to_str().unwrap();
     stem == "tests" || stem.ends_with("_tests") || stem.starts_with("test_")
 }
 
-/// The modules that a source names outside of its tests.
-fn named_in(source: &str) -> Vec<&str> {
+/// The source without comments and without its unit tests.
+fn code(source: &str) -> String {
     let code = source.split("#[cfg(test)]\nmod tests {").next().unwrap();
     let lines = code.lines().filter(|line| !line.trim().starts_with("//"));
-    lines
-        .flat_map(|line| line.split("crate::").skip(1))
-        .filter_map(|path| {
-            path.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
-                .next()
-        })
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// A path in the source: its segments, with `crate`, `super` and `self` as written.
+type Segments = Vec<String>;
+
+/// The paths that `use` declarations import, each with whether it is a re-export, and all other
+/// paths that begin with `crate` or `super`.
+fn paths(code: &str) -> Vec<(Segments, bool)> {
+    let mut found = Vec::new();
+    let mut rest = String::new();
+    for (number, statement) in code.split_inclusive(';').enumerate() {
+        let start = statement.rfind("use ").filter(|start| {
+            let before = statement[..*start]
+                .lines()
+                .last()
+                .unwrap_or_default()
+                .trim();
+            before.is_empty() || before.starts_with("pub")
+        });
+        if let Some(start) = start {
+            let is_export = statement[..start].trim_end().ends_with(['b', ')']);
+            let tree = statement[start + "use ".len()..].trim_end_matches(';');
+            flatten(tree, &[], &mut |path| found.push((path, is_export)));
+            rest.push_str(&statement[..start]);
+        } else {
+            rest.push_str(statement);
+        }
+        rest.push_str(if number == 0 { "" } else { "\n" });
+    }
+    let is_path = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == ':';
+    for word in rest.split(|letter| !is_path(letter)) {
+        if word.starts_with("crate::") || word.starts_with("super::") {
+            found.push((word.split("::").map(str::to_owned).collect(), false));
+        }
+    }
+    found
+}
+
+/// Calls `found` with each path of a `use` tree.
+fn flatten(tree: &str, prefix: &[String], found: &mut dyn FnMut(Segments)) {
+    let mut depth = 0;
+    let mut parts = vec![String::new()];
+    for letter in tree.chars() {
+        match letter {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        parts.last_mut().unwrap().push(letter);
+    }
+    for part in parts
+        .iter()
+        .map(|part| part.trim())
+        .filter(|part| !part.is_empty())
+    {
+        let (path, inner) = part.split_once('{').unwrap_or((part, ""));
+        let path = path.split(" as ").next().unwrap();
+        let names = path
+            .split("::")
+            .map(str::trim)
+            .filter(|name| !name.is_empty());
+        let whole: Vec<String> = prefix
+            .iter()
+            .cloned()
+            .chain(names.map(str::to_owned))
+            .collect();
+        match inner.strip_suffix('}') {
+            Some(inner) => flatten(inner, &whole, found),
+            None => found(whole),
+        }
+    }
+}
+
+/// The module path of a file, from the root of the crate.
+fn module_path(file: &Path) -> Segments {
+    let relative = file.strip_prefix("src").unwrap().with_extension("");
+    let mut names: Segments = relative
+        .iter()
+        .map(|name| name.to_str().unwrap().to_owned())
+        .collect();
+    if names
+        .last()
+        .is_some_and(|name| name == "mod" || name == "lib")
+    {
+        names.pop();
+    }
+    names
+}
+
+/// The absolute form of a path in the file `from`; `None` if it leads out of the crate.
+fn absolute(path: &[String], from: &[String]) -> Option<Segments> {
+    let mut base = match path.first()?.as_str() {
+        "crate" => Vec::new(),
+        "super" | "self" => from.to_vec(),
+        _ => return None,
+    };
+    let mut names = path.iter().peekable();
+    while let Some(name) = names.next_if(|name| matches!(name.as_str(), "crate" | "super" | "self"))
+    {
+        if name == "super" {
+            base.pop();
+        }
+    }
+    Some(base.into_iter().chain(names.cloned()).collect())
+}
+
+/// The file that defines what `path` names, re-exports followed.
+fn defining_file(
+    path: &[String],
+    files: &HashMap<Segments, PathBuf>,
+    exports: &HashMap<Segments, Segments>,
+) -> Option<PathBuf> {
+    let mut path = path.to_vec();
+    for _ in 0..8 {
+        let exported = (1..=path.len()).rev().find_map(|end| {
+            let target = exports.get(&path[..end])?;
+            Some(
+                target
+                    .iter()
+                    .chain(&path[end..])
+                    .cloned()
+                    .collect::<Segments>(),
+            )
+        });
+        match exported {
+            Some(next) if next != path => path = next,
+            _ => break,
+        }
+    }
+    (1..=path.len())
+        .rev()
+        .find_map(|end| files.get(&path[..end]).cloned())
+}
+
+/// What each file of the crate imports from other files of it.
+fn imports() -> BTreeMap<PathBuf, BTreeSet<PathBuf>> {
+    let files: Vec<PathBuf> = sources(Path::new("src"))
+        .into_iter()
+        .filter(|path| !is_test(path) && !path.starts_with("src/bin"))
+        .collect();
+    let by_module: HashMap<Segments, PathBuf> = files
+        .iter()
+        .map(|file| (module_path(file), file.clone()))
+        .collect();
+    let mut exports = HashMap::new();
+    let mut named = Vec::new();
+    for file in &files {
+        let module = module_path(file);
+        for (path, is_export) in paths(&code(&fs::read_to_string(file).unwrap())) {
+            let is_mod = file.ends_with("mod.rs");
+            let target = absolute(&path, &module).or_else(|| {
+                // In a `mod.rs`, a path may begin with the name of a file.
+                let inner: Segments = module.iter().chain(&path).cloned().collect();
+                let first = inner.get(..=module.len())?;
+                (is_mod && by_module.contains_key(first)).then_some(inner)
+            });
+            let Some(target) = target else { continue };
+            if is_export && let Some(name) = target.last() {
+                let exported: Segments = module.iter().chain([name]).cloned().collect();
+                exports.insert(exported, target.clone());
+            }
+            if !is_mod {
+                named.push((file.clone(), target));
+            }
+        }
+    }
+    let mut imports: BTreeMap<PathBuf, BTreeSet<PathBuf>> = BTreeMap::new();
+    for (file, target) in named {
+        if let Some(other) = defining_file(&target, &by_module, &exports)
+            && other != file
+            && !other.ends_with("mod.rs")
+        {
+            imports.entry(file).or_default().insert(other);
+        }
+    }
+    imports
+}
+
+/// Groups of files that import each other, directly or through others.
+fn circles(imports: &BTreeMap<PathBuf, BTreeSet<PathBuf>>) -> Vec<BTreeSet<PathBuf>> {
+    let reached = |from: &PathBuf| {
+        let mut reached = BTreeSet::new();
+        let mut open = vec![from];
+        while let Some(file) = open.pop() {
+            for next in imports.get(file).into_iter().flatten() {
+                if reached.insert(next.clone()) {
+                    open.push(next);
+                }
+            }
+        }
+        reached
+    };
+    let reach: BTreeMap<&PathBuf, BTreeSet<PathBuf>> =
+        imports.keys().map(|file| (file, reached(file))).collect();
+    let circle = |file: &PathBuf| -> BTreeSet<PathBuf> {
+        let others = reach[file].iter();
+        others
+            .filter(|other| reach.get(other).is_some_and(|back| back.contains(file)))
+            .cloned()
+            .collect()
+    };
+    let circles: BTreeSet<BTreeSet<PathBuf>> = imports.keys().map(circle).collect();
+    circles
+        .into_iter()
+        .filter(|circle| circle.len() > 1)
         .collect()
 }
 
 #[test]
-fn every_folder_is_a_module() {
-    let mut folders: Vec<String> = fs::read_dir("src")
+fn every_dir_is_a_module() {
+    let mut dirs: Vec<String> = fs::read_dir("src")
         .unwrap()
         .map(|entry| entry.unwrap())
         .filter(|entry| entry.path().is_dir() && entry.file_name() != "bin")
         .map(|entry| entry.file_name().into_string().unwrap())
         .collect();
     let mut modules = modules();
-    folders.sort();
+    dirs.sort();
     modules.sort();
-    assert_eq!(folders, modules);
+    assert_eq!(dirs, modules);
 }
 
 #[test]
 fn modules_import_only_modules_above_them() {
     let modules = modules();
+    let position = |file: &Path| {
+        let name = file.iter().nth(1).unwrap().to_str().unwrap();
+        modules.iter().position(|module| module == name)
+    };
     let mut wrong = Vec::new();
-    for (place, module) in modules.iter().enumerate() {
-        for path in sources(&Path::new("src").join(module)) {
-            let source = fs::read_to_string(&path).unwrap();
-            let below = |name: &&str| modules[place + 1..].iter().any(|module| module == name);
-            for name in named_in(&source).into_iter().filter(below) {
-                if !is_test(&path) {
-                    wrong.push(format!("{} imports {name}", path.display()));
-                }
-            }
+    for (file, others) in imports() {
+        for other in others
+            .iter()
+            .filter(|other| position(other) > position(&file))
+        {
+            wrong.push(format!("{} imports {}", file.display(), other.display()));
         }
     }
     assert_eq!(wrong, [""; 0]);
+}
+
+#[test]
+fn files_of_a_module_import_each_other_in_one_direction() {
+    let circles = circles(&imports());
+    let listed: Vec<String> = circles
+        .iter()
+        .map(|circle| {
+            let files = circle.iter().map(|file| file.display().to_string());
+            files.collect::<Vec<_>>().join(" ")
+        })
+        .collect();
+    let largest = circles.iter().map(BTreeSet::len).max().unwrap_or_default();
+    assert!(
+        circles.len() <= MAX_CIRCLES && largest <= MAX_FILES_IN_CIRCLE,
+        "{} circles, the largest of {largest} files:\n{}",
+        circles.len(),
+        listed.join("\n")
+    );
 }

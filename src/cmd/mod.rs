@@ -11,6 +11,7 @@ mod command;
 mod dispatch;
 mod error;
 mod globals;
+mod help;
 mod inputs;
 mod model_arguments;
 mod outcome;

@@ -12,7 +12,8 @@ use std::num::NonZeroUsize;
 use crate::tools::{Access, Touch};
 
 /// How fine the rule looks.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Policy {
     /// Every call touches everything: calls that only read run together, any other call alone.
     #[default]

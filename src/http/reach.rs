@@ -57,6 +57,7 @@ const MULTICAST: Network = Network::Never("a multicast address");
 const TABLE: &[(&str, Network)] = &[
     // Alibaba Cloud.
     ("100.100.100.200/32", METADATA),
+    ("fd00:100::100:200/128", METADATA),
     // Azure.
     ("168.63.129.16/32", METADATA),
     // Most clouds.

@@ -6,8 +6,9 @@ use std::ops::Range;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use memchr::memmem;
+use serde::de::IgnoredAny;
 
-use crate::text::{MASK, redact, terminal_safe, terminal_safe_line};
+use crate::text::{MASK, redact, redact_strings, terminal_safe, terminal_safe_line};
 
 /// Minimum length of a masked text, in bytes. Masking shorter ones would make responses unreadable.
 const MIN_SECRET_BYTES: usize = 6;
@@ -99,6 +100,30 @@ impl Redaction {
         }
         self.without_mixed(&terminal_safe(&cleaned))
             .unwrap_or(cleaned)
+    }
+
+    /// Masks the secrets in `text` and anything else that looks like a secret. Lines of JSON, also after `data: `, stay
+    /// valid JSON.
+    pub fn clean_record(&self, text: &str) -> String {
+        let cleaned = self.clean(text);
+        let masked = redact(&cleaned);
+        if *masked == cleaned {
+            return cleaned;
+        }
+        let lines = cleaned.split('\n').map(|line| {
+            let json = line.strip_prefix("data: ").unwrap_or(line);
+            let is_json = |text: &str| serde_json::from_str::<IgnoredAny>(text).is_ok();
+            let masked = redact(json);
+            let masked = match serde_json::from_str(json) {
+                Ok(mut value) if !is_json(&masked) => {
+                    redact_strings(&mut value);
+                    value.to_string()
+                }
+                _ => masked.into_owned(),
+            };
+            format!("{}{masked}", &line[..line.len() - json.len()])
+        });
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     /// Masks secrets that are partly escaped or split by hidden characters. Returns `None` if there are none.

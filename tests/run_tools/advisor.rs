@@ -63,7 +63,7 @@ fn another_model_sees_the_conversation_and_says_what_to_do() {
     for part in [
         "- Make the build fast\n- Faster\n",
         "\nCall of Bash: {\"command\":\"cat .env\"}\nResult: KEY=",
-        "\nPerson: Faster\nModel: I ask.\nCall of Advisor: ",
+        "\nUser: Faster\nModel: I ask.\nCall of Advisor: ",
         "The model asks: Is it the cache of ",
     ] {
         assert!(asked.contains(part), "{part}: {asked}");

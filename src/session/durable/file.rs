@@ -30,13 +30,14 @@ pub enum Presence {
 }
 
 /// How durable a record is after a crash of the machine.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Sync {
     /// All data is on disk before the run ends.
     #[default]
     Data,
     /// The system decides when data reaches the disk.
-    #[value(name = "none")]
+    #[cfg_attr(feature = "cli", value(name = "none"))]
     Never,
 }
 
@@ -135,6 +136,25 @@ impl LockedFile {
     /// See [`AppendError`].
     pub fn append(&self, record: &str) -> Result<u64, RecordError> {
         append_record(&self.file, record).map_err(|error| self.error(error))
+    }
+
+    /// Appends one record and restores the modification time, unless another program wrote meanwhile.
+    ///
+    /// # Errors
+    /// See [`AppendError`].
+    pub fn append_quietly(&self, record: &str) -> Result<u64, RecordError> {
+        let before = self.file.metadata().map_err(|error| self.error(error))?;
+        let offset = self.append(record)?;
+        let length = record.len() as u64 + 1;
+        // An unfinished line before the record was ended by a newline.
+        let is_alone = offset - before.len() <= 1 && self.size()? == offset + length;
+        if let Ok(modified) = before.modified()
+            && is_alone
+        {
+            // The time only decides the order of lists.
+            let _ = self.file.set_modified(modified);
+        }
+        Ok(offset)
     }
 
     /// Makes all appended records durable, if requested. Call it once, after the last record.
