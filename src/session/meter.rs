@@ -1,6 +1,6 @@
 //! Token counts of agents that record them apart from messages.
 //!
-//! A forked session may begin with the records of its parent, and its meter at the total of its parent.
+//! The first records of a fork may be copies from its parent, and its meter may start at the parent's total.
 //! Requests count once, in the session that made them.
 
 use std::collections::HashMap;
@@ -68,7 +68,7 @@ impl MeterReader {
                 usage,
                 is_first,
             }) => {
-                // The readings so far are those of the parent.
+                // The readings so far are copies from the parent.
                 if !self.has_requests && is_first {
                     self.requests.clear();
                     self.log.readings.clear();

@@ -12,7 +12,7 @@ use crate::session::durable::{FileSystems, RecordError, Sync};
 use crate::text::redact_strings;
 use crate::wire::Event;
 
-/// Where a recording is written.
+/// The destination of a recording.
 pub enum Target {
     /// A file of turnpipe, which is created with its first record.
     Own {
