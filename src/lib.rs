@@ -4,6 +4,9 @@
 //! an exit status. `docs/architecture.md` says which room a line of code belongs to; a room
 //! imports only rooms listed before it there.
 
+// The lower modules serve more than the light library uses.
+#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
+
 pub mod text;
 
 pub mod io;
@@ -14,9 +17,12 @@ pub mod jsonl;
 
 pub mod process;
 
+#[cfg(feature = "model")]
 pub mod http;
 
 pub mod message;
+
+pub(crate) mod tool_facts;
 
 pub mod records;
 
@@ -34,25 +40,35 @@ pub mod shell;
 
 pub mod permission;
 
+#[cfg(feature = "model")]
 pub mod hooks;
 
+#[cfg(feature = "model")]
 pub mod tools;
 
 #[cfg(feature = "mcp")]
 pub mod mcp;
 
+#[cfg(feature = "model")]
 pub mod results;
 
+#[cfg(feature = "model")]
 pub mod exec;
 
+#[cfg(feature = "model")]
 pub mod model;
 
-pub mod side;
-
-pub mod turn;
-
-pub mod config;
-
+#[cfg(feature = "model")]
 pub mod flow;
 
+#[cfg(feature = "model")]
+pub mod side;
+
+#[cfg(feature = "model")]
+pub mod turn;
+
+#[cfg(feature = "cli")]
+pub mod config;
+
+#[cfg(feature = "cli")]
 pub mod cmd;

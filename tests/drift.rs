@@ -4,7 +4,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
-use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -69,40 +68,4 @@ fn schemas_are_current() {
         let schema = turnpipe(&["schema", name]);
         check(&format!("docs/schemas/{name}.json"), &schema);
     }
-}
-
-/// The subcommands that a help text lists, without clap's own.
-fn subcommands(help: &str) -> Vec<String> {
-    help.lines()
-        .skip_while(|line| *line != "Commands:")
-        .skip(1)
-        .take_while(|line| !line.is_empty())
-        .filter_map(|line| line.split_whitespace().next().map(str::to_owned))
-        .filter(|name| name != "help")
-        .collect()
-}
-
-fn add_help(path: &[&str], page: &mut String) {
-    let mut arguments = path.to_vec();
-    arguments.push("--help");
-    let help = turnpipe(&arguments);
-    let name = [&["turnpipe"], path].concat().join(" ");
-    write!(page, "\n## `{name}`\n\n```text\n{}\n```\n", trimmed(&help)).unwrap();
-    for subcommand in subcommands(&help) {
-        add_help(&[path, &[&subcommand]].concat(), page);
-    }
-}
-
-fn trimmed(text: &str) -> String {
-    let lines: Vec<&str> = text.trim_end().lines().map(str::trim_end).collect();
-    lines.join("\n")
-}
-
-#[test]
-fn the_reference_of_the_command_line_is_current() {
-    let mut page = "# Command line\n\nThe `--help` of every command, as the binary prints it. \
-                    Generated: `TURNPIPE_UPDATE=1 cargo test --test drift`.\n"
-        .to_owned();
-    add_help(&[], &mut page);
-    check("docs/cli.md", &page);
 }

@@ -1,7 +1,8 @@
 //! The agents whose session files turnpipe reads.
 
 /// A coding agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Agent {
     /// Claude Code.
     Claude,

@@ -16,9 +16,9 @@ fn main() -> ExitCode {
     };
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let outcome = match Io::of_process(stdout) {
-        Ok(mut io) => cmd::run(arguments.clone(), &mut io),
+        Ok(mut io) => cmd::run(&arguments, &mut io),
         Err(error) => {
-            Messages::of_process().note(&error.to_string());
+            Messages::of_process().error(&error.to_string());
             Outcome::UsageError
         }
     };

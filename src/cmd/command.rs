@@ -1,16 +1,16 @@
-//! What the table of commands needs to know of each of them.
+//! A command or group of commands: its name, its arguments, and its function.
 
 use clap::{ArgMatches, Args};
 
 use super::{Globals, Outcome};
 use crate::io::Io;
 
-/// The arguments of a command, whose doc comments are its help.
+/// The arguments of a command. Their doc comments are the help.
 pub(super) trait Run: Args {
     /// Runs the command.
     ///
     /// # Errors
-    /// The arguments or the configuration make no sense, or reading or writing failed.
+    /// The arguments or the configuration are invalid, or reading or writing failed.
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome>;
 }
 
@@ -20,80 +20,72 @@ pub(super) struct Command {
     pub(super) kind: Kind,
 }
 
-/// What stands behind a command's name.
 pub(super) enum Kind {
-    /// A command that runs.
-    Runs(Runs),
-    /// More commands.
+    Single {
+        /// Adds the command's arguments and help to a parser.
+        augment: fn(clap::Command) -> clap::Command,
+        run: fn(&ArgMatches, &Globals, &mut Io) -> anyhow::Result<Outcome>,
+    },
     Group {
         about: &'static str,
-        /// More paragraphs for `--help`.
-        details: Option<&'static str>,
+        /// Further paragraphs for `--help`.
+        details: &'static str,
         commands: &'static [Command],
     },
 }
 
-/// How a command is parsed and run.
-pub(super) struct Runs {
-    /// Adds its arguments and its help to a parser.
-    pub(super) augment: fn(clap::Command) -> clap::Command,
-    pub(super) run: fn(&ArgMatches, &Globals, &mut Io) -> anyhow::Result<Outcome>,
+/// When a parser defines the arguments of its commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Definitions {
+    /// Once the command is named. Such a parser has no help.
+    Lazy,
+    /// At once.
+    Eager,
 }
 
 impl Command {
-    /// A command that runs.
+    /// A single command.
     pub(super) const fn new<Arguments: Run>(name: &'static str) -> Self {
         Self {
             name,
-            kind: Kind::Runs(Runs {
+            kind: Kind::Single {
                 augment: Arguments::augment_args,
                 run: |matches, globals, io| Arguments::from_arg_matches(matches)?.run(globals, io),
-            }),
+            },
         }
     }
 
-    /// The command of this name among `commands`.
+    /// Finds a command by name.
     pub(super) fn named(commands: &'static [Self], name: &str) -> Option<&'static Self> {
         commands.iter().find(|command| command.name == name)
     }
 
-    /// The commands of this group.
+    /// The commands of this group; empty for a single command.
     pub(super) fn members(&self) -> &'static [Self] {
         match self.kind {
             Kind::Group { commands, .. } => commands,
-            Kind::Runs(_) => &[],
+            Kind::Single { .. } => &[],
         }
     }
 
-    /// How the command is run; nothing for a group.
-    pub(super) fn runs(&self) -> Option<&Runs> {
-        match &self.kind {
-            Kind::Runs(runs) => Some(runs),
-            Kind::Group { .. } => None,
-        }
-    }
-
-    /// The parser with the help.
-    pub(super) fn parser(&self) -> clap::Command {
+    /// The parser of this command.
+    pub(super) fn parser(&self, definitions: Definitions) -> clap::Command {
         let parser = clap::Command::new(self.name);
-        match &self.kind {
-            Kind::Runs(runs) => (runs.augment)(parser),
+        match self.kind {
+            Kind::Single { augment, .. } if definitions == Definitions::Lazy => {
+                parser.defer(augment)
+            }
+            Kind::Single { augment, .. } => augment(parser),
             Kind::Group {
                 about,
                 details,
                 commands,
-            } => {
-                let long = details.map(|details| format!("{about}\n\n{details}"));
-                let parser = parser
-                    .about(*about)
-                    .arg_required_else_help(true)
-                    .subcommand_required(true)
-                    .subcommands(commands.iter().map(Self::parser));
-                match long {
-                    Some(long) => parser.long_about(long),
-                    None => parser,
-                }
-            }
+            } => parser
+                .about(about)
+                .long_about(format!("{about}\n\n{details}"))
+                .arg_required_else_help(true)
+                .subcommand_required(true)
+                .subcommands(commands.iter().map(|command| command.parser(definitions))),
         }
     }
 }

@@ -4,30 +4,31 @@ use std::ffi::OsString;
 
 use super::admin::completions;
 use super::{Outcome, error, output, usage};
-use crate::cmd::cli::{self, Invocation};
+use crate::cmd::cli;
+use crate::cmd::command::Definitions;
 use crate::cmd::globals::ColorWhen;
 use crate::io::{Io, Output};
 
-/// What `--version` prints.
+/// The output of `--version`.
 const VERSION_LINE: &str = concat!("turnpipe ", env!("CARGO_PKG_VERSION"), "\n");
 
-/// Runs the command line `arguments`, the program's name first, and returns how it ended. Errors
-/// have been reported on standard error by then.
-pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io) -> Outcome {
+/// Runs the command line `arguments`, which start with the program's name. Errors are reported on
+/// standard error.
+pub fn run(arguments: &[OsString], io: &mut Io) -> Outcome {
     if matches!(io.stdout, Output::Closed) {
         io.messages
-            .note("cannot write output: standard output is closed");
+            .error("cannot write output: standard output is closed");
         return Outcome::InputOutputFailed;
     }
-    let arguments: Vec<OsString> = arguments.into_iter().collect();
-    dispatch(&arguments, io).unwrap_or_else(|error| error::report(&error, &io.messages))
+    dispatch(arguments, io).unwrap_or_else(|error| error::report(&error, &io.messages))
 }
 
-/// The exit status of the command line `arguments` that ended so. Agents take a 2 of their hooks as a
-/// denial, so that a hook that fails has another one.
+/// The exit status of the command line `arguments` that ended with `outcome`. Agents treat status 2 of a
+/// hook as a denial, so a hook that fails has status 1 instead.
 pub fn exit_status(outcome: Outcome, arguments: &[OsString]) -> u8 {
+    let is_hook = || cli::named(arguments).starts_with("turnpipe hook");
     match outcome {
-        Outcome::UsageError if cli::is_hook(arguments) => Outcome::AnswerIsNo.exit_status(),
+        Outcome::UsageError if is_hook() => Outcome::AnswerIsNo.exit_status(),
         other => other.exit_status(),
     }
 }
@@ -35,33 +36,33 @@ pub fn exit_status(outcome: Outcome, arguments: &[OsString]) -> u8 {
 fn dispatch(arguments: &[OsString], io: &mut Io) -> anyhow::Result<Outcome> {
     #[cfg(target_os = "linux")]
     if let [_, first, others @ ..] = arguments
-        && first == crate::cmd::run::run_tools::GUARDIAN.argument
+        && first == crate::cmd::run::lane_arguments::GUARDIAN.argument
     {
         crate::process::guard(others);
         return Ok(Outcome::Done);
     }
-    if asks_for_version_only(arguments) {
+    if matches!(arguments, [_, only] if only == "--version" || only == "-V") {
+        // Without a parser, for scripts that check the version.
         output::print(io, VERSION_LINE)?;
         return Ok(Outcome::Done);
     }
-    if let Some(outcome) = completions::answer(arguments, cli::parser, io)? {
+    let eager_parser = || cli::parser(Definitions::Eager);
+    if let Some(outcome) = completions::answer(arguments, eager_parser, io)? {
         return Ok(outcome);
     }
-    if let Some(invocation) = Invocation::of(arguments)
-        && let Some(matches) = invocation.parse()
-    {
-        return invocation.run(&matches, io);
+    // Most command lines are valid and ask for no help: define only the arguments of their command.
+    let parsed = cli::parser(Definitions::Lazy)
+        .try_get_matches_from(arguments)
+        .or_else(|_| eager_parser().try_get_matches_from(arguments));
+    let ended = match parsed {
+        Ok(matches) => cli::run(&matches, io),
+        Err(error) => Err(error.into()),
+    };
+    match ended.map_err(anyhow::Error::downcast::<clap::Error>) {
+        Ok(outcome) => Ok(outcome),
+        Err(Ok(error)) => usage::report(&error, arguments, ColorWhen::requested(arguments), io),
+        Err(Err(error)) => Err(error),
     }
-    let color = ColorWhen::requested(arguments);
-    match cli::parser().try_get_matches_from(arguments) {
-        Ok(matches) => cli::run_parsed(&matches, io),
-        Err(error) => usage::answer(&error, arguments, color, io),
-    }
-}
-
-/// Building the parser takes longer than all the rest of `--version`.
-fn asks_for_version_only(arguments: &[OsString]) -> bool {
-    matches!(arguments, [_, only] if only == "--version" || only == "-V")
 }
 
 #[cfg(test)]
@@ -69,8 +70,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_short_cut_prints_what_the_parser_would() {
-        let error = cli::parser()
+    fn the_version_line_is_the_parsers() {
+        let error = cli::parser(Definitions::Eager)
             .try_get_matches_from(["turnpipe", "--version"])
             .unwrap_err();
         assert_eq!(error.render().to_string(), VERSION_LINE);

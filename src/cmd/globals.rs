@@ -8,7 +8,7 @@ use clap::{ArgAction, Args, ValueEnum};
 
 use crate::cmd::UsageError;
 use crate::config::{Config, ConfigSource, Overrides, Settings};
-use crate::io::{Environment, Io};
+use crate::io::{Environment, Io, MessageLevel};
 use crate::view::Style;
 
 /// Options that every command takes, before or after its name.
@@ -16,22 +16,34 @@ use crate::view::Style;
 #[command(next_help_heading = "Global options")]
 pub(super) struct Globals {
     /// Print only errors, no warnings or hints
-    #[arg(short, long, global = true, action = ArgAction::SetTrue)]
+    #[arg(short, long, global = true, action = ArgAction::SetTrue, hide_short_help = true)]
     pub(super) quiet: bool,
-    /// Say on standard error what was done
-    #[arg(short, long, global = true, action = ArgAction::SetTrue, overrides_with = "quiet")]
+    /// Log actions to standard error
+    #[arg(short, long, global = true, action = ArgAction::SetTrue, overrides_with = "quiet", hide_short_help = true)]
     pub(super) verbose: bool,
     /// Read this configuration file instead of `~/.config/turnpipe/config.toml`
-    #[arg(long, global = true, value_name = "FILE", conflicts_with = "no_config")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        conflicts_with = "no_config",
+        hide_short_help = true
+    )]
     config: Option<PathBuf>,
     /// Read no configuration file
-    #[arg(long, global = true)]
+    #[arg(long, global = true, hide_short_help = true)]
     no_config: bool,
-    /// When to use colours
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    /// When to use colors
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_short_help = true
+    )]
     color: ColorWhen,
-    /// Do not show long text in a pager
-    #[arg(long, global = true)]
+    /// Do not use a pager for long text
+    #[arg(long, global = true, hide_short_help = true)]
     pub(super) no_pager: bool,
     /// What `config` has read.
     #[arg(skip)]
@@ -51,6 +63,15 @@ pub(super) enum ColorWhen {
 }
 
 impl Globals {
+    /// The messages to print.
+    pub(super) fn level(&self) -> MessageLevel {
+        match (self.quiet, self.verbose) {
+            (true, _) => MessageLevel::Errors,
+            (false, true) => MessageLevel::All,
+            (false, false) => MessageLevel::Warnings,
+        }
+    }
+
     /// The configuration. The file is read once.
     ///
     /// # Errors

@@ -1,6 +1,8 @@
-//! Help and usage errors as this program prints them.
+//! Help, version and usage errors of the parser.
 
+use std::error::Error as _;
 use std::ffi::OsString;
+use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -8,180 +10,187 @@ use super::{Outcome, cli, output};
 use crate::cmd::globals::ColorWhen;
 use crate::io::Io;
 
-/// Prints what the parser of `arguments` stopped at: help and version on standard output, anything else as a one-line
+/// Prints the parser's answer to `arguments`: help and version on standard output; otherwise a one-line
 /// message with hints on standard error.
 ///
 /// # Errors
-/// Standard output failed.
-pub(super) fn answer(
+/// Writing to standard output failed.
+pub(super) fn report(
     error: &clap::Error,
     arguments: &[OsString],
     color: ColorWhen,
     io: &mut Io,
 ) -> anyhow::Result<Outcome> {
-    let rendered = error.render();
-    let colored = |is_terminal| {
+    let rendered = |is_terminal| {
+        let text = error.render();
         if color.applies(is_terminal, &io.environment) {
-            rendered.ansi().to_string()
+            text.ansi().to_string()
         } else {
-            rendered.to_string()
+            text.to_string()
         }
     };
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            let text = colored(io.terminal.stdout);
+            let text = rendered(io.terminal.stdout);
             output::print(io, &text)?;
-            Ok(Outcome::Done)
+            return Ok(Outcome::Done);
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            let text = colored(io.terminal.stderr);
+            let text = rendered(io.terminal.stderr);
             io.messages.line(text.trim_end());
-            Ok(Outcome::UsageError)
         }
         _ => {
+            io.messages.error(&problem(error));
+            for hint in hints(error) {
+                io.messages.hint(&hint);
+            }
             let command = cli::named(arguments);
-            let mut complaint = Complaint::of(&rendered.to_string(), &command);
-            if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) {
-                complaint.prefer(cli::grouped(name));
+            io.messages
+                .hint(&format!("for more information, try `{command} --help`"));
+        }
+    }
+    Ok(Outcome::UsageError)
+}
+
+/// The problem on one line.
+fn problem(error: &clap::Error) -> String {
+    let text = |kind| context(error, kind);
+    let argument = text(ContextKind::InvalidArg);
+    match error.kind() {
+        ErrorKind::InvalidValue => {
+            let (value, valid) = (
+                text(ContextKind::InvalidValue),
+                text(ContextKind::ValidValue),
+            );
+            let problem = if value.is_empty() {
+                format!("a value is required for '{argument}'")
+            } else {
+                format!("invalid value '{value}' for '{argument}'")
+            };
+            if valid.is_empty() {
+                problem
+            } else {
+                format!("{problem} [possible values: {valid}]")
             }
-            io.messages.note(&complaint.problem);
-            for hint in &complaint.hints {
-                io.messages.hint(hint);
-            }
-            Ok(Outcome::UsageError)
         }
+        ErrorKind::ValueValidation => {
+            let value = text(ContextKind::InvalidValue);
+            let reason = error.source().map(reason).unwrap_or_default();
+            format!("invalid value '{value}' for '{argument}': {reason}")
+        }
+        ErrorKind::UnknownArgument => format!("unexpected argument '{argument}'"),
+        ErrorKind::InvalidSubcommand => {
+            format!("unknown command '{}'", text(ContextKind::InvalidSubcommand))
+        }
+        ErrorKind::MissingRequiredArgument => format!("missing required argument: {argument}"),
+        ErrorKind::ArgumentConflict => match text(ContextKind::PriorArg) {
+            prior if prior.is_empty() => format!("'{argument}' cannot be used with the others"),
+            prior if prior == argument => format!("'{argument}' can be used only once"),
+            prior => format!("'{argument}' cannot be used with {prior}"),
+        },
+        kind if argument.is_empty() => kind.to_string(),
+        kind => format!("'{argument}': {kind}"),
     }
 }
 
-/// What the standard library says about a bad number, and a plainer wording.
-const NUMBER_PROBLEMS: [(&str, &str); 5] = [
-    (
-        "number would be zero for non-zero type",
-        "must be at least 1",
-    ),
-    ("invalid digit found in string", "not a whole number"),
-    ("number too large to fit in target type", "too large"),
-    (
-        "cannot parse integer from empty string",
-        "not a whole number",
-    ),
-    ("invalid float literal", "not a number"),
-];
-
-/// The parser's report in the form of all other messages.
-#[derive(Debug, PartialEq, Eq)]
-struct Complaint {
-    problem: String,
-    hints: Vec<String>,
+/// The parser's suggestions.
+fn hints(error: &clap::Error) -> Vec<String> {
+    if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) {
+        let mut commands = cli::grouped(name).peekable();
+        if commands.peek().is_some() {
+            return commands
+                .map(|command| format!("did you mean `{command}`?"))
+                .collect();
+        }
+    }
+    let similar = [
+        ContextKind::SuggestedSubcommand,
+        ContextKind::SuggestedArg,
+        ContextKind::SuggestedValue,
+    ];
+    let similar = similar.map(|kind| context(error, kind)).into_iter();
+    similar
+        .filter(|names| !names.is_empty())
+        .map(|names| format!("did you mean {names}?"))
+        .collect()
 }
 
-impl Complaint {
-    /// Reads a report of the form `error: problem`, with more lines of the problem indented, then
-    /// paragraphs with tips, usage and where to find more. It is about `command`.
-    fn of(report: &str, command: &str) -> Self {
-        let mut paragraphs = report.trim_end().split("\n\n");
-        let mut problem = joined(paragraphs.next().unwrap_or_default());
-        for (theirs, ours) in NUMBER_PROBLEMS {
-            problem = problem.replace(theirs, ours);
-        }
-        let hints = paragraphs
-            .flat_map(str::lines)
-            .filter_map(|line| {
-                let line = line.trim();
-                line.strip_prefix("tip: ").map(str::to_owned).or_else(|| {
-                    let more = line.starts_with("For more");
-                    more.then(|| format!("for more information, try `{command} --help`"))
-                })
-            })
-            .map(|hint| hint.trim_end_matches('.').to_owned())
-            .collect();
-        let problem = problem
-            .strip_prefix("error: ")
-            .unwrap_or(&problem)
-            .to_owned();
-        Self { problem, hints }
-    }
-
-    /// Puts these commands in the place of those that are spelled like the one that there is not.
-    fn prefer(&mut self, commands: impl Iterator<Item = String>) {
-        let meant: Vec<String> = commands
-            .map(|command| format!("did you mean `{command}`?"))
-            .collect();
-        if !meant.is_empty() {
-            self.hints.retain(|hint| !hint.contains("similar"));
-            self.hints.splice(..0, meant);
-        }
+/// A part of the error as text: lists separated by commas; empty if the error lacks it.
+fn context(error: &clap::Error, kind: ContextKind) -> String {
+    match error.get(kind) {
+        Some(ContextValue::Strings(texts)) => texts.join(", "),
+        Some(value) => value.to_string(),
+        None => String::new(),
     }
 }
 
-fn joined(paragraph: &str) -> String {
-    let lines: Vec<&str> = paragraph.lines().map(str::trim).collect();
-    lines.join(" ")
+/// Why a value is invalid. The standard library's wording for numbers is replaced.
+fn reason(error: &(dyn std::error::Error + 'static)) -> String {
+    if error.is::<ParseFloatError>() {
+        return "not a number".to_owned();
+    }
+    match error.downcast_ref().map(ParseIntError::kind) {
+        Some(IntErrorKind::Zero) => "must be at least 1".to_owned(),
+        Some(IntErrorKind::PosOverflow) => "too large".to_owned(),
+        Some(_) => "not a whole number".to_owned(),
+        None => error.to_string(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cmd::command::Definitions;
 
-    fn complaint(arguments: &[&str]) -> Complaint {
-        let error = cli::parser().try_get_matches_from(arguments).unwrap_err();
-        let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
-        Complaint::of(&error.render().to_string(), &cli::named(&arguments))
+    fn error(arguments: &str) -> clap::Error {
+        let words = arguments.split(' ');
+        cli::parser(Definitions::Eager)
+            .try_get_matches_from(std::iter::once("turnpipe").chain(words))
+            .unwrap_err()
     }
 
     #[test]
-    fn a_missing_option_is_named() {
-        assert_eq!(
-            complaint(&["turnpipe", "check", "text"]),
-            Complaint {
-                problem: "the following required arguments were not provided: --as <KIND>".into(),
-                hints: vec!["for more information, try `turnpipe check text --help`".into()],
-            }
-        );
-    }
-
-    #[test]
-    fn a_typing_error_gets_a_tip() {
-        let complaint = complaint(&["turnpipe", "completons"]);
-        assert_eq!(complaint.problem, "unrecognized subcommand 'completons'");
-        assert_eq!(
-            complaint.hints[0],
-            "a similar subcommand exists: 'completions'"
-        );
-    }
-
-    #[test]
-    fn numbers_are_asked_for_plainly() {
-        for (value, problem) in [("0", "must be at least 1"), ("x", "not a whole number")] {
-            let complaint = complaint(&["turnpipe", "session", "list", "--limit", value]);
-            assert_eq!(
-                complaint.problem,
-                format!("invalid value '{value}' for '--limit <N>': {problem}")
-            );
+    fn problems_name_the_argument_and_the_value() {
+        let rows = [
+            ("check text", "missing required argument: --as <KIND>"),
+            (
+                "check text --as x",
+                "invalid value 'x' for '--as <KIND>' [possible values: terminal, label, title, recap]",
+            ),
+            (
+                "check text --as",
+                "a value is required for '--as <KIND>' [possible values: terminal, label, title, recap]",
+            ),
+            ("completons", "unknown command 'completons'"),
+            ("--bogus", "unexpected argument '--bogus'"),
+            (
+                "session list --limit 0",
+                "invalid value '0' for '--limit <N>': must be at least 1",
+            ),
+            (
+                "session list --limit x",
+                "invalid value 'x' for '--limit <N>': not a whole number",
+            ),
+            (
+                "doctor --config a --no-config",
+                "'--config <FILE>' cannot be used with --no-config",
+            ),
+        ];
+        for (arguments, expected) in rows {
+            assert_eq!(problem(&error(arguments)), expected, "{arguments}");
         }
     }
 
     #[test]
-    fn a_command_without_its_group_is_found() {
-        let mut complaint = complaint(&["turnpipe", "stats"]);
-        complaint.prefer(cli::grouped("stats"));
-        assert_eq!(
-            complaint.hints,
-            [
-                "did you mean `turnpipe session stats`?",
-                "for more information, try `turnpipe --help`"
-            ]
-        );
-        let unknown: Vec<String> = cli::grouped("nonsense").collect();
-        assert!(unknown.is_empty());
-    }
-
-    #[test]
-    fn values_that_are_possible_are_named() {
-        let complaint = complaint(&["turnpipe", "check", "text", "--as", "x"]);
-        assert_eq!(
-            complaint.problem,
-            "invalid value 'x' for '--as <KIND>' [possible values: terminal, label, title, recap]"
-        );
+    fn similar_names_are_suggested() {
+        let rows = [
+            ("completons", "did you mean completions?"),
+            ("check text --a", "did you mean --as?"),
+            ("stats", "did you mean `turnpipe session stats`?"),
+        ];
+        for (arguments, expected) in rows {
+            assert_eq!(hints(&error(arguments)), [expected], "{arguments}");
+        }
+        assert!(hints(&error("nonsense")).is_empty());
     }
 }

@@ -331,11 +331,9 @@ impl Calls {
         if completed.outcome == Outcome::Denied
             && std::mem::replace(&mut self.mentions_denial, false)
         {
-            let why = match &completed.content {
-                Content::Text(text) => text
-                    .split_once(" was denied: ")
-                    .map_or(&**text, |(_, why)| why),
-                Content::Blocks(_) => "",
+            let why = match (&completed.denial, &completed.content) {
+                (Some(why), _) | (None, Content::Text(why)) => why,
+                (None, Content::Blocks(_)) => "",
             };
             self.messages
                 .note(&format!("{} was denied: {why}", call.label));

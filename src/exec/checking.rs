@@ -413,6 +413,7 @@ fn by_judge() -> DecidedBy {
 pub(super) fn denied(tool: &str, decided: Decided, why: Option<&str>) -> Box<Completed> {
     let text = decided.reason(tool, why);
     Box::new(Completed {
+        denial: Some(decided.explanation(why)),
         permission: Some(Permission {
             decision: Decision::Deny,
             by: decided.by,

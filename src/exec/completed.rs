@@ -32,6 +32,8 @@ pub(super) struct Completed {
     pub(super) permission: Option<Permission>,
     /// How its processes were confined; none if it started none in the parallel lane.
     pub(super) sandbox: Option<Witnessed>,
+    /// Why the permission rules denied it.
+    pub(super) denial: Option<String>,
     /// Something people should know (on stderr), e.g. that persisting failed.
     pub(super) note: Option<String>,
     /// The hooks that ran.
@@ -82,6 +84,7 @@ impl Completed {
             phases: Phases::default(),
             permission: None,
             sandbox: None,
+            denial: None,
             note: None,
             hooks: Vec::new(),
             stop: None,

@@ -125,7 +125,7 @@ pub(super) fn read_all(
                 }
             }
             let looks_ahead = has_calls && bytes < LOOK_AHEAD && waiting();
-            if !reader.holds_a_piece() && !looks_ahead {
+            if !reader.has_piece() && !looks_ahead {
                 break;
             }
         }

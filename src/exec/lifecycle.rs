@@ -24,11 +24,12 @@ use crate::records::{Lane, Outcome, Permission, Verdict, VerdictAccess};
 use crate::results::{ToolLimits, empty_result, persist, stale_read_hint, tool_use_error};
 use crate::state::{SessionKey, StateRoot};
 use crate::text::{terminal_safe_line, utf16_length};
+use crate::tool_facts::{Parameter, parameters};
 use crate::tools::{
     Access, Assessment, CallContext, CallStatus, Content, FullText, Input, LookupError,
     PreparedCall, Registry, Tool, ToolContext, ToolKind, ToolReply, Touch,
 };
-use crate::wire::{Parameter, ToolCall, parameters};
+use crate::wire::ToolCall;
 
 /// Everything that is the same for all calls of a run.
 pub struct Lifecycle {
@@ -82,7 +83,7 @@ impl Prepared {
     pub(super) fn access(&self) -> Access {
         match self {
             Self::Ready(ready) => ready.assessment.access.clone(),
-            Self::Unresolved(_) | Self::Refused(_) => Access::world(),
+            Self::Unresolved(_) | Self::Refused(_) => Access::everything(),
         }
     }
 
@@ -97,7 +98,7 @@ impl Prepared {
 
     /// The lane that it runs in.
     pub(super) fn lane(&self) -> Lane {
-        if self.access().is_unnoticed() {
+        if self.access().is_side_effect_free() {
             Lane::Parallel
         } else {
             Lane::Serial
@@ -113,7 +114,7 @@ impl Prepared {
         let verdict = match (access.is_read_only(), &access.writes) {
             (true, _) => VerdictAccess::ReadOnly,
             (false, Touch::Paths(_)) => VerdictAccess::Writes,
-            (false, Touch::World | Touch::Session | Touch::Nothing) => VerdictAccess::Unknown,
+            (false, Touch::Everything | Touch::Session | Touch::Nothing) => VerdictAccess::Unknown,
         };
         Some(Verdict {
             access: verdict,
@@ -331,7 +332,7 @@ impl Lifecycle {
     ) -> Assessment {
         match (self.shell_verdicts, tool.kind()) {
             (ShellVerdicts::AssumedReadOnly, ToolKind::Shell) => Assessment {
-                access: Access::reads_world(),
+                access: Access::reads_everything(),
                 why: "assumed".to_owned(),
                 action: Action::Harmless,
             },

@@ -70,7 +70,8 @@ pub enum StartDirectory {
 }
 
 /// What a failing call does to its siblings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum OnError {
     /// A failing shell command that is not read-only cancels the shell commands of its turn.
     #[default]
@@ -82,7 +83,8 @@ pub enum OnError {
 }
 
 /// When results go out.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Emit {
     /// Each as soon as its turn in call order comes.
     #[default]

@@ -14,12 +14,12 @@ fn cap(number: usize) -> NonZeroUsize {
 
 #[test]
 fn a_call_that_is_held_delays_what_follows_until_it_is_known() {
-    for (access, started) in [(Access::reads_world(), 2), (Access::world(), 1)] {
+    for (access, started) in [(Access::reads_everything(), 2), (Access::everything(), 1)] {
         let mut schedule = Schedule::new(Policy::Greedy, cap(10));
-        let before = schedule.enqueue(Access::reads_world());
-        let held = schedule.enqueue(Access::world());
+        let before = schedule.enqueue(Access::reads_everything());
+        let held = schedule.enqueue(Access::everything());
         schedule.hold(held);
-        schedule.enqueue(Access::reads_world());
+        schedule.enqueue(Access::reads_everything());
         assert_eq!(schedule.start_next(), Some(before));
         assert_eq!(schedule.start_next(), None);
         schedule.complete(before);
@@ -36,8 +36,8 @@ fn a_call_that_is_held_delays_what_follows_until_it_is_known() {
 fn kinds() -> Vec<Access> {
     vec![
         Access::nothing(),
-        Access::reads_world(),
-        Access::world(),
+        Access::reads_everything(),
+        Access::everything(),
         Access::reads("/a"),
         Access::writes("/a"),
         Access::writes("/a/b"),
@@ -304,7 +304,7 @@ fn explore_from(mut run: Run<'_>) -> usize {
 
 #[test]
 fn every_list_of_up_to_six_calls_and_every_order_of_endings() {
-    let small = [Access::reads_world(), Access::world()];
+    let small = [Access::reads_everything(), Access::everything()];
     let mut runs = 0;
     for calls in sequences(&small, 6) {
         for limit in [1, 2, 10] {

@@ -1,45 +1,106 @@
-//! What people read: one-line messages on stderr.
+//! Messages to the user: lines on standard error.
 
 use std::io::Write;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::text::terminal_safe_line;
 
-/// A shared handle on stderr. Writing never fails and never panics: a closed stderr loses the
-/// message, not the run.
+/// Which messages are printed (`-q`, `-v`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum MessageLevel {
+    /// Errors only.
+    Errors = 0,
+    /// Errors, warnings and hints.
+    #[default]
+    Warnings = 1,
+    /// Actions, too.
+    All = 2,
+}
+
+/// A shared handle on standard error. Writing never fails or panics: if standard error is closed,
+/// messages are lost.
 #[derive(Clone)]
 pub struct Messages {
-    sink: Arc<Mutex<Box<dyn Write + Send>>>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    sink: Mutex<Box<dyn Write + Send>>,
+    level: AtomicU8,
 }
 
 impl Messages {
-    /// Messages go to `sink`.
+    /// Prints messages to `sink`.
     pub fn new(sink: impl Write + Send + 'static) -> Self {
         Self {
-            sink: Arc::new(Mutex::new(Box::new(sink))),
+            shared: Arc::new(Shared {
+                sink: Mutex::new(Box::new(sink)),
+                level: AtomicU8::new(MessageLevel::default() as u8),
+            }),
         }
     }
 
-    /// Puts something between these messages, all clones included, and their sink.
+    /// Replaces the sink of all clones by `wrapper` around it.
     pub fn wrap(&self, wrapper: impl FnOnce(Box<dyn Write + Send>) -> Box<dyn Write + Send>) {
-        let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sink = self
+            .shared
+            .sink
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let inner = std::mem::replace(&mut *sink, Box::new(std::io::sink()));
         *sink = wrapper(inner);
     }
 
-    /// Prints `turnpipe: text` as one terminal-safe line.
-    pub fn note(&self, text: &str) {
+    /// Sets the level of all clones.
+    pub fn set_level(&self, level: MessageLevel) {
+        self.shared.level.store(level as u8, Ordering::Relaxed);
+    }
+
+    /// Whether messages of this level are printed.
+    pub fn prints(&self, level: MessageLevel) -> bool {
+        level as u8 <= self.shared.level.load(Ordering::Relaxed)
+    }
+
+    /// Prints `turnpipe: text` as one terminal-safe line, at every level.
+    pub fn error(&self, text: &str) {
         self.line(&format!("turnpipe: {}", terminal_safe_line(text)));
     }
 
-    /// Prints `hint: text` as one terminal-safe line.
-    pub fn hint(&self, text: &str) {
-        self.line(&format!("hint: {}", terminal_safe_line(text)));
+    /// Prints `turnpipe: text` as one terminal-safe line, unless only errors are printed.
+    pub fn warn(&self, text: &str) {
+        if self.prints(MessageLevel::Warnings) {
+            self.error(text);
+        }
     }
 
-    /// Prints a line as it is; the caller vouches for its safety.
+    /// Prints `hint: text` as one terminal-safe line, unless only errors are printed.
+    pub fn hint(&self, text: &str) {
+        if self.prints(MessageLevel::Warnings) {
+            self.line(&format!("hint: {}", terminal_safe_line(text)));
+        }
+    }
+
+    /// Prints `turnpipe: text` as one terminal-safe line if actions are printed.
+    pub fn log(&self, text: &str) {
+        if self.prints(MessageLevel::All) {
+            self.error(text);
+        }
+    }
+
+    /// The same as [`Self::error`].
+    pub fn note(&self, text: &str) {
+        self.error(text);
+    }
+
+    /// Prints a line unchanged. The caller makes it terminal-safe.
     pub fn line(&self, text: &str) {
-        let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sink = self
+            .shared
+            .sink
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let _ = writeln!(sink, "{text}").and_then(|()| sink.flush());
     }
 }

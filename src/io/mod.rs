@@ -17,7 +17,7 @@ pub(crate) use cancel::Level;
 pub use clock::{Clock, FixedClock, SystemClock};
 pub use environment::Environment;
 pub use ids::{Ids, RandomIds, SeededIds};
-pub use messages::Messages;
+pub use messages::{MessageLevel, Messages};
 pub use process_io::{StdoutAtStart, UnusableVariable};
 pub use streams::{Input, Io, Output};
 pub use terminal::{TerminalFacts, TerminalRecords};

@@ -3,28 +3,29 @@
 use serde::Serialize;
 
 /// The permission mode (`--permission-mode`).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "camelCase")]
 pub enum Mode {
     /// Calls that only read run; permission is asked for all others.
     #[default]
-    #[value(alias = "manual")]
+    #[cfg_attr(feature = "cli", value(alias = "manual"))]
     Default,
     /// Changes to files in the working directories run as well.
-    #[value(
+    #[cfg_attr(feature = "cli", value(
         name = "acceptEdits",
         aliases = ["accept-edits", "auto-edit", "auto_edit"]
-    )]
+    ))]
     AcceptEdits,
     /// Calls that only read run; permission is asked for all others, even if a rule allows them.
     Plan,
     /// A model decides what rules leave open.
     Auto,
     /// What rules leave open is denied.
-    #[value(name = "dontAsk", alias = "dont-ask")]
+    #[cfg_attr(feature = "cli", value(name = "dontAsk", alias = "dont-ask"))]
     DontAsk,
     /// Every call runs, except what no mode allows.
-    #[value(name = "bypassPermissions", aliases = ["bypass-permissions", "yolo"])]
+    #[cfg_attr(feature = "cli", value(name = "bypassPermissions", aliases = ["bypass-permissions", "yolo"]))]
     BypassPermissions,
 }
 

@@ -1,6 +1,6 @@
 //! Hosts, as in `WebFetch(domain:*.example.com)`.
 
-use reqwest::Url;
+use url::Url;
 
 use super::wildcard::Wildcard;
 

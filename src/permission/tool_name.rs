@@ -1,7 +1,7 @@
 //! Tools as rules name them.
 
 use super::wildcard::Wildcard;
-use crate::wire::{Purpose, agent_tool};
+use crate::tool_facts::{Purpose, agent_tool};
 
 /// Tools that a rule is about.
 #[derive(Debug, Clone)]

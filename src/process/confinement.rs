@@ -3,7 +3,8 @@
 use super::{Ended, ExitStatus, Finished};
 
 /// How much enforcement is asked for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Enforcement {
     /// As much as the kernel can do; every record says how much that was.
     #[default]

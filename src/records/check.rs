@@ -36,6 +36,9 @@ pub struct CheckPermissionRecord {
     pub(crate) check: PermissionCheck,
     /// The tool, by its own name.
     pub name: String,
+    /// The command line, if the call runs one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
     /// Whether the call may run; `ask` whether or not there is somebody to ask.
     pub decision: Decision,
     /// What decided.
@@ -78,7 +81,8 @@ pub struct CheckTextRecord {
 }
 
 /// What a text is taken for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum TextKind {
     /// One line that is harmless on a terminal.

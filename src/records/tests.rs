@@ -296,6 +296,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
             line(&CheckPermissionRecord {
                 check: PermissionCheck::Only,
                 name: "Bash".to_owned(),
+                command: None,
                 decision: Decision::Ask,
                 by: DecidedBy::Rule {
                     rule: "Bash(git push *)".to_owned(),

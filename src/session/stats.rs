@@ -182,12 +182,11 @@ impl Tally {
         // first.
         for (candidate, tally) in candidates.iter().zip(tallies).rev() {
             match tally {
-                Ok(tally) => {
-                    if let Some(mut tally) = tally {
-                        tally.drop_copied(Some(&mut families));
-                        self.merge(tally);
-                    }
+                Ok(Some(mut tally)) => {
+                    tally.drop_copied(Some(&mut families));
+                    self.merge(tally);
                 }
+                Ok(None) => {}
                 Err(SessionError::Unknown) => {}
                 Err(error) => failed.push((candidate.path.clone(), error)),
             }

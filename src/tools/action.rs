@@ -2,13 +2,15 @@
 
 use std::path::PathBuf;
 
-use super::alias::{command_line, in_directory, without_namespace};
 use super::bash::assess;
 use super::paths::absolute;
 use super::{DecisionContext, Input, Registry};
 use crate::permission::Action;
 use crate::shell::analyse;
-use crate::wire::{AgentTool, Parameter, Purpose, agent_tool, parameters, patched_files, texts};
+use crate::tool_facts::{
+    AgentTool, Parameter, Purpose, agent_tool, command_line, in_directory, parameters,
+    patched_files, texts, without_namespace,
+};
 
 /// Special characters of globs, extended ones included.
 const SPECIAL: &[char] = &[

@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::{Input, InterruptBehavior, InvalidInput, PreparedCall, ResultLimit, Tool, ToolKind};
+use crate::tool_facts::whole_number;
 
 /// The parameters of a built-in tool. The comments on their fields are part of the declaration.
 pub(super) trait Parameters: DeserializeOwned + JsonSchema + 'static {
@@ -113,11 +114,7 @@ impl WholeNumber {
 impl<'de> Deserialize<'de> for WholeNumber {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
         let number = serde_json::Number::deserialize(source)?;
-        let whole = number.as_u64().or_else(|| {
-            let float = number.as_f64().filter(|float| float.fract() == 0.0)?;
-            format!("{float:.0}").parse().ok()
-        });
-        whole.map(Self).ok_or_else(|| {
+        whole_number(&number).map(Self).ok_or_else(|| {
             D::Error::custom(format!("{number} is not a whole number of at least 0"))
         })
     }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use similar::{ChangeTag, TextDiff};
 
 use crate::message::Call;
-use crate::wire::{Parameter, parameters, patched_files};
+use crate::tool_facts::{Parameter, parameters, patched_files};
 
 /// The members of inputs that say most, before paths and after them.
 const TELLING: [&[&str]; 2] = [

@@ -6,8 +6,10 @@ mod html;
 mod index_page;
 mod markdown;
 mod outline;
+mod page;
 mod rich_text;
 mod selection;
+mod tabs;
 mod text;
 mod timeline;
 

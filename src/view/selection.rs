@@ -10,7 +10,8 @@ const SUMMARY_UNITS: usize = 300;
 const FOLDED_COLUMNS: usize = 80;
 
 /// How much is shown of calls and their results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum ToolDetail {
     /// Nothing.
     None,

@@ -15,7 +15,8 @@ use crate::json::{non_empty, non_null, object, text};
 use crate::message::{MessageId, SessionId};
 
 /// A vocabulary for tool calls and results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Dialect {
     /// stream-json and Anthropic messages.
     Anthropic,

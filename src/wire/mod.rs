@@ -3,7 +3,6 @@
 //! Reads every dialect, recognised line by line, and joins streamed deltas. Executes nothing and
 //! reads no files. What a stage does about an event is not decided here.
 
-mod agent_tools;
 mod agents;
 mod anthropic;
 mod api_messages;
@@ -25,9 +24,6 @@ mod openai;
 mod reply;
 mod shape;
 
-pub(crate) use agent_tools::{
-    AgentTool, Parameter, Purpose, agent_tool, parameters, patched_files, texts,
-};
 pub use api_messages::ApiMessages;
 pub use api_results::Answered;
 pub use contents::{AssistantText, Contents, ResultBody, beginning_of_string, result_text};

@@ -172,6 +172,6 @@ fn as_text_each_call_is_a_line() {
     assert_eq!(told.stdout, expected.concat());
     assert_eq!(
         told.stderr,
-        "turnpipe: standard input: line 7: there is no call in it\n"
+        "turnpipe: standard input: line 7: no call found\n"
     );
 }

@@ -138,7 +138,7 @@ fn plain_commands_are_told_how_to_be_read() {
     assert_eq!(
         told.stderr,
         "turnpipe: standard input: line 1: not JSON: expected value at column 1\n\
-         hint: `--plain` takes each line as raw text\n"
+         hint: `--plain` reads each line as raw text\n"
     );
     let told = run(&["check", "shell", "-o", "text"], b"\"ls\"\nls -l\n");
     assert!(!told.stderr.contains("hint"), "{told:?}");

@@ -61,7 +61,7 @@ fn invalid_utf_8_is_told_on_standard_error() {
     assert_eq!(told.stdout, cleaned("a\u{fffd}b"));
     assert_eq!(
         told.stderr,
-        "turnpipe: standard input: line 1: invalid UTF-8 was read as U+FFFD\n"
+        "turnpipe: standard input: line 1: invalid UTF-8 was replaced by U+FFFD\n"
     );
     assert_eq!(
         run(&with(&["--quiet"]), b"\"a\xffb\"\n"),

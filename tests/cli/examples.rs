@@ -5,27 +5,22 @@ use std::process::{Command, Stdio};
 
 use crate::turnpipe::{data, run};
 
-/// The example lines in the help of a command and of those below it.
-fn examples(path: &[&str], found: &mut Vec<String>) {
-    let help = run(&[path, &["--help"]].concat(), b"").stdout;
-    let section = |name: &str| -> Vec<String> {
-        let lines = help.lines().skip_while(|line| *line != name).skip(1);
-        let lines = lines.take_while(|line| !line.is_empty());
-        lines.map(|line| line.trim().to_owned()).collect()
-    };
-    let commands = section("Commands:");
-    let lines = section("Examples:");
-    assert!(
-        !lines.is_empty() || !commands.is_empty(),
-        "{path:?} has no examples"
-    );
-    found.extend(lines);
-    for line in commands {
-        let name = line.split(' ').next().unwrap();
-        if name != "help" {
-            examples(&[path, &[name]].concat(), found);
-        }
-    }
+/// The example lines in the help of a command.
+fn examples(command: &[String]) -> Vec<String> {
+    let words = command.iter().map(String::as_str);
+    let help = run(&words.chain(["--help"]).collect::<Vec<_>>(), b"").stdout;
+    let lines = help
+        .lines()
+        .skip_while(|line| !line.starts_with("Examples"));
+    let lines = lines.take_while(|line| !line.is_empty());
+    let lines = lines.map(|line| line.trim_start_matches("Examples").trim_start_matches(':'));
+    let lines: Vec<String> = lines
+        .map(|line| line.trim().to_owned())
+        .filter(|line| !line.is_empty())
+        .collect();
+    let is_group = help.contains("\nCommands:\n");
+    assert!(!lines.is_empty() || is_group, "{command:?} has no examples");
+    lines
 }
 
 /// A home directory with one session, and a working directory with what the examples read.
@@ -60,8 +55,11 @@ fn prepare(home: &Path, work: &Path) {
 
 #[test]
 fn every_command_has_examples_that_work() {
-    let mut lines = Vec::new();
-    examples(&[], &mut lines);
+    let commands = crate::help::commands();
+    let lines: Vec<String> = commands
+        .iter()
+        .flat_map(|command| examples(command))
+        .collect();
     assert!(lines.len() > 30, "{lines:?}");
     let binary = Path::new(env!("CARGO_BIN_EXE_turnpipe"));
     for line in lines {

@@ -1,4 +1,4 @@
-//! `help`, the table of statuses, and completion scripts in their shells.
+//! Help texts, and completion scripts in their shells.
 
 use clap::ValueEnum;
 use turnpipe::cmd::Outcome;
@@ -19,8 +19,7 @@ fn help_is_a_command_too() {
 
 #[test]
 fn help_lists_every_exit_status() {
-    let help = run(&["--help"], b"").stdout;
-    let (_, table) = help.split_once("Exit status:\n").unwrap();
+    let table = run(&["help", "exit-status"], b"").stdout;
     let mut listed: Vec<u8> = table
         .lines()
         .filter_map(|line| line.get(2..11))
@@ -32,6 +31,66 @@ fn help_lists_every_exit_status() {
     let mut statuses: Vec<u8> = outcomes.map(|outcome| outcome.exit_status()).collect();
     statuses.sort_unstable();
     assert_eq!(listed, statuses);
+}
+
+/// The words of all commands, from the manual pages; none for `turnpipe` itself.
+pub(crate) fn commands() -> Vec<Vec<String>> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().to_str().unwrap();
+    assert_eq!(run(&["man", path], b"").status, Some(0));
+    let pages = std::fs::read_dir(path).unwrap();
+    let names = pages.map(|page| page.unwrap().file_name().into_string().unwrap());
+    let mut listed = Vec::new();
+    for name in names {
+        let page = std::fs::read_to_string(dir.path().join(&name)).unwrap();
+        let usage = page.split(".SH SYNOPSIS\n").nth(1).unwrap();
+        let usage = usage
+            .replace("\\-", "-")
+            .replace("\\fB", "")
+            .replace("\\fR", "");
+        let words = usage.lines().next().unwrap().split(' ').skip(1);
+        let words = words.take_while(|word| word.starts_with(|first: char| first.is_lowercase()));
+        listed.push(words.map(str::to_owned).collect());
+    }
+    listed
+}
+
+/// Commands whose short help is still too long are left out.
+fn is_short(command: &[String]) -> bool {
+    let name = command.join(" ");
+    let long = [
+        "title",
+        "recap",
+        "summarize-batch",
+        "run-tools",
+        "turn",
+        "hook",
+        "session",
+        "check",
+    ];
+    !long.iter().any(|long| name.starts_with(long))
+}
+
+#[test]
+fn short_help_fits_one_screen() {
+    let mut long = Vec::new();
+    for command in commands() {
+        if !is_short(&command) {
+            continue;
+        }
+        let mut program = crate::turnpipe::command();
+        let output = program
+            .args(&command)
+            .arg("-h")
+            .env("COLUMNS", "80")
+            .output();
+        let help = String::from_utf8(output.unwrap().stdout).unwrap();
+        let widest = help.lines().map(|line| line.chars().count()).max();
+        if help.lines().count() > 24 || widest > Some(80) {
+            long.push((command.join(" "), help.lines().count(), widest));
+        }
+    }
+    assert!(long.is_empty(), "{long:#?}");
 }
 
 /// A session with a title that no shell should run.

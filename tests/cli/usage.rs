@@ -65,12 +65,12 @@ fn senseless_arguments_are_one_line_and_a_hint() {
     let table: [(&[&str], &str, &str); 4] = [
         (
             &["--bogus"],
-            "unexpected argument '--bogus' found",
+            "unexpected argument '--bogus'",
             "turnpipe --help",
         ),
         (
             &["check", "text"],
-            "the following required arguments were not provided: --as <KIND>",
+            "missing required argument: --as <KIND>",
             "turnpipe check text --help",
         ),
         (
@@ -125,7 +125,7 @@ fn without_a_home_directory_the_reason_is_told() {
     let told = run(&["session", "list", "-o", "text"], b"");
     assert_eq!(
         told.stderr,
-        "turnpipe: no sessions found\nhint: HOME is not set; `--root DIR` names a folder\n"
+        "turnpipe: no sessions found\nhint: HOME is not set; `--root DIR` names a directory\n"
     );
 }
 
@@ -184,7 +184,7 @@ fn problems_come_with_a_next_step() {
         (
             &["hook", "pre-tool-use"],
             1,
-            "turnpipe: standard input is empty; an agent writes the call there\n",
+            "turnpipe: standard input is empty; it must contain the call\n",
         ),
     ];
     for (arguments, status, messages) in rows {

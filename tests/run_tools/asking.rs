@@ -226,7 +226,7 @@ fn without_a_terminal_nothing_runs() {
     let bench = Bench::new();
     let run = bench.run(&["--permission-prompt", "tty"], bash("a", "echo read"));
     if run.status == Some(2) {
-        assert!(run.stderr.contains("there is no terminal"), "{run:?}");
+        assert!(run.stderr.contains("tty: no terminal"), "{run:?}");
         assert_eq!(run.stdout, "");
     }
 }

@@ -36,7 +36,7 @@ fn a_bad_line_is_reported_and_everything_after_it_survives() {
             true,
         ),
         (
-            "invalid utf-8",
+            "invalid UTF-8",
             [b"{\"type\":\"x\",\"t\":\"\xff\"}\n", good.as_bytes()].concat(),
             "input line 1",
             false,

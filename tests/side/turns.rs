@@ -121,7 +121,7 @@ fn a_loop_of_filters_is_an_agent() {
     assert_eq!(
         again.stderr,
         "turnpipe: the model has the last word in the conversation\n\
-         hint: `--prompt TEXT` says something to the model\n"
+         hint: `--prompt TEXT` appends a user message\n"
     );
 }
 
@@ -192,7 +192,7 @@ fn in_a_pipe_the_model_gets_advice_that_is_paid_for() {
     assert_eq!(second.status, Some(10), "{}", second.stderr);
     let bodies = server.bodies.lock().unwrap();
     let asked = bodies[1]["messages"][1]["content"].as_str().unwrap();
-    assert_eq!(asked.matches("Person: Make it fast").count(), 1, "{asked}");
+    assert_eq!(asked.matches("User: Make it fast").count(), 1, "{asked}");
     assert!(
         asked.contains("Model: I look.\nCall of Advisor: {}"),
         "{asked}"
@@ -367,7 +367,7 @@ fn instructions_and_tools_are_what_was_asked_for() {
     );
     assert_eq!(unknown.status, Some(2));
     assert!(
-        unknown.stderr.contains("there is no tool `Rade`"),
+        unknown.stderr.contains("unknown tool `Rade`"),
         "{}",
         unknown.stderr
     );
@@ -617,10 +617,7 @@ fn without_a_model_or_a_prompt_there_is_a_hint() {
         "{told}"
     );
     let told = run(&["turn", "--model", "builtin"], DIALOG);
-    assert!(
-        told.contains("this needs a model that can be asked"),
-        "{told}"
-    );
+    assert!(told.contains("this needs a model that can be asked"), "{told}");
     let told = run(&["turn", "--model", "openai:m", "--dry-run"], "");
     assert!(told.contains("the conversation is empty"), "{told}");
     let told = run(

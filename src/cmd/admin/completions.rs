@@ -1,4 +1,4 @@
-//! `completions`: scripts by which shells ask turnpipe itself how a command line goes on.
+//! `completions`: shell scripts that ask turnpipe for completions.
 
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
@@ -12,7 +12,8 @@ use clap_complete::engine::{
 };
 use clap_complete::env::Shells;
 
-use crate::cmd::{Outcome, output};
+use crate::cmd::command::Run;
+use crate::cmd::{Globals, Outcome, output};
 use crate::io::{Environment, Io};
 use crate::jsonl::Mapping;
 use crate::model::{known_for, known_providers};
@@ -21,65 +22,67 @@ use crate::session::session_roots;
 use crate::session::{Depth, Listing, Prices, Selection, discover, list};
 use crate::text::{fitted, terminal_safe_line};
 
-/// The variable by which the scripts ask; its value is the shell.
-const ASKING: &str = "TURNPIPE_COMPLETE";
+/// The variable that the scripts set to the name of the shell.
+const SHELL_VARIABLE: &str = "TURNPIPE_COMPLETE";
 
-/// How many sessions are offered, the last active ones.
-const MOST_SESSIONS: NonZeroUsize = NonZeroUsize::new(50).unwrap();
+/// Maximum number of sessions to offer, last active first.
+const MAX_SESSIONS: NonZeroUsize = NonZeroUsize::new(50).unwrap();
 
-/// How wide titles beside their ids may be.
+/// Maximum width of a session's title.
 const TITLE_COLUMNS: usize = 60;
 
 /// Print a shell completion script
 ///
-/// The script asks turnpipe for what may come next: commands, options and their values, models, and
-/// the ids of sessions. Shells load it by themselves from the files below.
+/// The script completes commands, options and their values, models, and session ids by running turnpipe.
+/// Shells load it automatically from the files below.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Files:
   ~/.local/share/bash-completion/completions/turnpipe
-          for bash, if the package bash-completion is installed
+          bash with the package bash-completion
   ~/.zfunc/_turnpipe
-          for zsh, if `fpath+=~/.zfunc` stands before `compinit` in ~/.zshrc
+          zsh with `fpath+=~/.zfunc` before `compinit` in ~/.zshrc
   ~/.config/fish/completions/turnpipe.fish
-          for fish
+          fish
 
 Examples:
   source <(turnpipe completions bash)
   turnpipe completions zsh > _turnpipe
   turnpipe completions fish > turnpipe.fish")]
 pub(crate) struct CompletionsArguments {
-    /// The shell
+    /// The shell to print the script for
     shell: Shell,
 }
 
-impl CompletionsArguments {
-    /// Prints the script.
-    ///
-    /// # Errors
-    /// Writing failed.
-    pub(crate) fn run(self, io: &mut Io) -> anyhow::Result<Outcome> {
+impl Run for CompletionsArguments {
+    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let shells = Shells::builtins();
         let mut script = Vec::new();
         if let Some(shell) = shells.completer(&self.shell.to_string()) {
-            shell.write_registration(ASKING, "turnpipe", "turnpipe", "turnpipe", &mut script)?;
+            shell.write_registration(
+                SHELL_VARIABLE,
+                "turnpipe",
+                "turnpipe",
+                "turnpipe",
+                &mut script,
+            )?;
         }
         output::print(io, &String::from_utf8_lossy(&script))?;
         Ok(Outcome::Done)
     }
 }
 
-/// Answers a script: how the command line goes on that stands behind `--` in `arguments`. `None` if
-/// nothing was asked.
+/// Prints the completions of the command line after `--` in `arguments` for a script. Returns `None` if no
+/// script asked.
 ///
 /// # Errors
-/// The question makes no sense, or writing failed.
+/// The question is malformed, or writing failed.
 pub(crate) fn answer(
     arguments: &[OsString],
     parser: impl FnOnce() -> Command,
     io: &mut Io,
 ) -> anyhow::Result<Option<Outcome>> {
     let shells = Shells::builtins();
-    let Some(shell) = io.environment.text(ASKING) else {
+    let Some(shell) = io.environment.text(SHELL_VARIABLE) else {
         return Ok(None);
     };
     let words = arguments.iter().skip_while(|word| *word != "--").skip(1);
@@ -95,7 +98,7 @@ pub(crate) fn answer(
     Ok(Some(Outcome::Done))
 }
 
-/// The parser, whose arguments know what their values may be.
+/// Adds completions of argument values to the parser.
 fn with_values(parser: Command, environment: &Environment) -> Command {
     parser
         .mut_args(|argument| with_value(argument, environment))
@@ -128,7 +131,7 @@ fn with_value(argument: Arg, environment: &Environment) -> Arg {
     }
 }
 
-/// Those that begin like what was typed.
+/// The values that start with `typed`.
 fn offered<Value: Into<String>>(
     values: impl Iterator<Item = Value>,
     typed: &OsStr,
@@ -140,11 +143,11 @@ fn offered<Value: Into<String>>(
     begun.map(once).collect()
 }
 
-/// `latest`, and the ids of the last sessions that begin like what was typed, with their titles.
+/// `latest`, and the ids of recent sessions that start with `typed`, with titles.
 fn sessions(typed: &OsStr, environment: &Environment) -> impl Iterator<Item = CompletionCandidate> {
     let listing = Listing {
         selection: Selection {
-            limit: Some(MOST_SESSIONS),
+            limit: Some(MAX_SESSIONS),
             without_empty: true,
             ..Selection::default()
         },
@@ -162,19 +165,22 @@ fn sessions(typed: &OsStr, environment: &Environment) -> impl Iterator<Item = Co
         Some((facts.session_id?, fitted(&title, TITLE_COLUMNS)))
     });
     let typed = typed.to_string_lossy().into_owned();
-    std::iter::once(("latest".to_owned(), "the last active session".to_owned()))
-        .chain(known)
-        .filter(move |(id, _)| id.starts_with(&typed))
-        .enumerate()
-        .map(|(index, (id, title))| {
-            CompletionCandidate::new(id.clone())
-                .id(Some(id))
-                .help((!title.is_empty()).then(|| StyledStr::from(title)))
-                .display_order(Some(index))
-        })
+    std::iter::once((
+        "latest".to_owned(),
+        "the most recently active session".to_owned(),
+    ))
+    .chain(known)
+    .filter(move |(id, _)| id.starts_with(&typed))
+    .enumerate()
+    .map(|(index, (id, title))| {
+        CompletionCandidate::new(id.clone())
+            .id(Some(id))
+            .help((!title.is_empty()).then(|| StyledStr::from(title)))
+            .display_order(Some(index))
+    })
 }
 
-/// Models as `--model` takes them.
+/// Values of `--model`.
 fn models() -> impl Iterator<Item = String> {
     let priced = Prices::built_in_names().into_iter();
     let known = priced.filter_map(|model| Some(format!("{}:{model}", known_for(&model)?)));

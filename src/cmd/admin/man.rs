@@ -1,4 +1,4 @@
-//! `man`: manual pages of the program and every subcommand.
+//! `man`: manual pages of turnpipe and its commands.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -12,24 +12,23 @@ use crate::cmd::Outcome;
 
 /// Write manual pages
 ///
-/// Writes `turnpipe.1` and one page for each subcommand, such as `turnpipe-check-text.1`.
+/// Writes `turnpipe.1` and one page per command, such as `turnpipe-check-text.1`.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe man man1")]
 pub(crate) struct ManArguments {
-    /// The directory to write to; it is created if needed
+    /// The output directory; it is created if needed
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 }
 
 impl ManArguments {
-    /// Writes the pages of the command line that `parser` parses.
+    /// Writes the pages of `parser`.
     ///
     /// # Errors
     /// Writing failed.
-    pub(crate) fn run(self, parser: Command) -> anyhow::Result<Outcome> {
+    pub(crate) fn run(self, mut parser: Command) -> anyhow::Result<Outcome> {
         let directory = self.directory.display();
-        let mut parser = parser.disable_help_subcommand(true);
         parser.build();
         fs::create_dir_all(&self.directory)
             .and_then(|()| write_pages(parser, &self.directory))
@@ -38,7 +37,7 @@ impl ManArguments {
     }
 }
 
-/// Writes the page of a command, and those of its subcommands.
+/// Writes the pages of a command and its subcommands.
 fn write_pages(command: Command, directory: &Path) -> io::Result<()> {
     for subcommand in command.get_subcommands() {
         write_pages(subcommand.clone(), directory)?;
@@ -59,7 +58,7 @@ fn write_pages(command: Command, directory: &Path) -> io::Result<()> {
     fs::write(directory.join(man.get_filename()), page)
 }
 
-/// What stands behind the options in the help: headings with a colon, and text below each.
+/// The sections of the help after the options: headings that end in a colon, each followed by text.
 fn sections(help: &str) -> Roff {
     let mut roff = Roff::new();
     for line in help.lines() {
@@ -80,6 +79,7 @@ fn sections(help: &str) -> Roff {
 mod tests {
     use super::*;
     use crate::cmd::cli;
+    use crate::cmd::command::Definitions;
 
     #[test]
     fn every_subcommand_has_a_page() {
@@ -88,7 +88,7 @@ mod tests {
         ManArguments {
             directory: below.clone(),
         }
-        .run(cli::parser())
+        .run(cli::parser(Definitions::Eager))
         .unwrap();
         let page = |name| fs::read_to_string(below.join(name)).unwrap();
         assert!(page("turnpipe.1").contains("turnpipe\\-check"));
@@ -110,7 +110,9 @@ mod tests {
     fn a_directory_that_cannot_be_made_is_named() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let directory = file.path().join("man1");
-        let error = ManArguments { directory }.run(cli::parser()).unwrap_err();
+        let error = ManArguments { directory }
+            .run(cli::parser(Definitions::Eager))
+            .unwrap_err();
         assert!(format!("{error:#}").starts_with("cannot write manual pages to `/"));
     }
 }

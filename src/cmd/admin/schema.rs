@@ -9,8 +9,8 @@ use crate::records::{record_names, schema};
 
 /// Print the JSON Schema of a record
 ///
-/// Without a name, prints the names, one per line. Within one version of the records (`"v":1`) they
-/// only gain fields, so a schema allows fields that it does not list.
+/// Without a name, prints all names, one per line. Within one version (`"v":1`), records only gain fields,
+/// so schemas allow unknown fields.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe schema
@@ -36,6 +36,6 @@ impl Run for SchemaArguments {
 }
 
 fn unknown(name: &str) -> UsageError {
-    UsageError::new(format!("schema: there is no record `{name}`"))
+    UsageError::new(format!("schema: unknown record `{name}`"))
         .with_hint("`turnpipe schema` lists them")
 }

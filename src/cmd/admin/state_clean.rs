@@ -1,4 +1,4 @@
-//! `state clean`: removes old state of sessions.
+//! `state clean`: deletes the state of old sessions.
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -15,17 +15,17 @@ use crate::records::StateCleanedRecord;
 use crate::state::clean;
 use crate::text::{byte_size, counted, terminal_safe_line};
 
-/// Remove old results and other state of sessions
+/// Delete saved results and other state of old sessions
 ///
-/// Skips sessions that are in use. Says what was removed: a line on a terminal, otherwise a record.
+/// Skips sessions that are in use. Prints a line on a terminal, otherwise a record.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe state clean --older-than 30d")]
 pub(crate) struct StateCleanArguments {
-    /// Remove what was last changed longer ago than this (e.g. 30d, 12h)
+    /// Minimum time since the last change (e.g. 30d, 12h)
     #[arg(long, value_name = "AGE", value_parser = parse_span)]
     older_than: Duration,
-    /// The directory that holds the state
+    /// The directory of the state
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
     #[command(flatten)]

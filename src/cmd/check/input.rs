@@ -1,4 +1,4 @@
-//! The input of the `check` commands: one question per line, one record per question.
+//! The input of the `check` commands: one question per line.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -9,40 +9,42 @@ use serde::Serialize;
 
 use crate::cmd::check::line::{LineForm, Question, read_question};
 use crate::cmd::inputs::{InputErrors, is_stdin, open_stream, take_stdin};
-use crate::cmd::line_reader::{Line, LineReader};
 use crate::cmd::output::{self, Form, FormArguments, RecordWriter};
 use crate::cmd::progress::ProgressLine;
 use crate::cmd::{Globals, Outcome};
 use crate::io::{Io, Messages};
+use crate::jsonl::LineReader;
 use crate::records::CheckErrorRecord;
 
-/// The longest line that is read, in bytes.
+/// The hint for a missing file, which may be a command or text.
+const STDIN_HINT: &str = "arguments are files; to check a command or text, pipe it in: `echo 'ls -l' | turnpipe check shell --plain`";
+
+/// Maximum line length, in bytes.
 const LINE_LIMIT: usize = 16 * 1024 * 1024;
 
-/// Where lines come from, and how they are read.
+/// The source and form of the input lines, and the form of the output.
 #[derive(Debug, Args)]
 pub(crate) struct CheckInput {
-    /// Files to read instead of standard input; `-` is standard input
+    /// Files to read instead of standard input (`-`)
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Take each line as raw text, not as JSON
+    /// Read each line as raw text instead of JSON
     #[arg(long)]
     pub(crate) plain: bool,
-    /// Exit with 3 if a line was unusable
+    /// Exit with 3 if a line is unusable
     #[arg(long)]
     pub(crate) strict: bool,
-    /// What is printed.
     #[command(flatten)]
     pub(crate) form: FormArguments,
 }
 
 /// One kind of check.
 pub(crate) struct Check<'a, Answer> {
-    /// The name in records and messages, e.g. `text`.
+    /// Its name in records and messages, e.g. `text`.
     pub(crate) name: &'static str,
-    /// How lines are read unless they are plain.
+    /// The form of lines, unless `--plain` is given.
     pub(crate) form: LineForm,
-    /// How answers are printed.
+    /// The form of the output.
     pub(crate) prints: Form,
     /// Answers a question.
     pub(crate) answer: &'a dyn Fn(&Question) -> Reply<Answer>,
@@ -50,17 +52,15 @@ pub(crate) struct Check<'a, Answer> {
 
 /// The answer to a line.
 pub(crate) enum Reply<Answer> {
-    /// Records.
     Records(Vec<Answer>),
-    /// Why the line is unusable.
+    /// The reason why the line is unusable.
     Unusable(String),
-    /// Text for people, including the final line break.
+    /// Text, including the final line break.
     Text(String),
 }
 
 impl CheckInput {
-    /// Answers every line with one record, in input order. Answers are flushed before waiting for
-    /// more input.
+    /// Answers every line, in input order. Output is flushed before waiting for input.
     ///
     /// # Errors
     /// Reading or writing failed.
@@ -80,7 +80,6 @@ impl CheckInput {
             },
             writer: output::writer(check.prints, io)?,
             messages: io.messages.clone(),
-            quiet: globals.quiet,
             lines: 0,
             unusable: 0,
         };
@@ -95,18 +94,16 @@ impl CheckInput {
                     let name = (!is_stdin(path)).then_some(&*name);
                     answering.answer_source(progress.counting(stream), name)?;
                 }
-                Err(error) => errors.report(&name, &error),
+                Err(error) if path.exists() || is_stdin(path) => errors.report(&name, &error),
+                Err(error) => errors.report(&name, &error.with_hint(STDIN_HINT)),
             }
         }
         let Answering {
             lines, unusable, ..
         } = answering;
-        if globals.verbose {
-            let name = check.name;
-            io.messages.note(&format!(
-                "check {name}: {lines} lines, {unusable} of them unusable"
-            ));
-        }
+        let name = check.name;
+        io.messages
+            .log(&format!("check {name}: {lines} lines, {unusable} unusable"));
         Ok(if self.strict && unusable > 0 {
             Outcome::UnusableRecords
         } else {
@@ -115,20 +112,18 @@ impl CheckInput {
     }
 }
 
-/// A check that is running.
+/// A running check.
 struct Answering<'a, Answer> {
     check: &'a Check<'a, Answer>,
     form: LineForm,
     writer: RecordWriter,
     messages: Messages,
-    /// Whether there are no warnings.
-    quiet: bool,
     lines: u64,
     unusable: u64,
 }
 
 impl<Answer: Serialize> Answering<'_, Answer> {
-    /// Answers the lines of one source; `path` is what to call it, if it has a name.
+    /// Answers the lines of one source; `path` is `None` for standard input.
     fn answer_source(&mut self, source: impl Read, path: Option<&str>) -> anyhow::Result<()> {
         let source_name = path.unwrap_or("standard input");
         let mut reader = LineReader::new(source, LINE_LIMIT);
@@ -145,18 +140,18 @@ impl<Answer: Serialize> Answering<'_, Answer> {
             };
             number += 1;
             let question = match line {
-                Line::Whole(bytes) => {
+                Ok(bytes) => {
                     let bytes = without_byte_order_mark(bytes, number);
                     read_question(bytes, self.form)
                 }
-                Line::TooLong => Err("the line is longer than 16 MiB".to_owned()),
+                Err(_) => Err("the line is longer than 16 MiB".to_owned()),
             };
             match question {
                 Ok(question) => {
                     if question.repaired {
                         self.unusable += 1;
-                        self.warn(&format!(
-                            "{source_name}: line {number}: invalid UTF-8 was read as U+FFFD"
+                        self.messages.warn(&format!(
+                            "{source_name}: line {number}: invalid UTF-8 was replaced by U+FFFD"
                         ));
                     }
                     match (self.check.answer)(&question) {
@@ -182,9 +177,9 @@ impl<Answer: Serialize> Answering<'_, Answer> {
         if self.check.prints == Form::Text {
             let source = path.unwrap_or("standard input");
             self.messages
-                .note(&format!("{source}: line {line}: {error}"));
-            if line == 1 && self.form != LineForm::Plain && !self.quiet {
-                self.messages.hint("`--plain` takes each line as raw text");
+                .error(&format!("{source}: line {line}: {error}"));
+            if line == 1 && self.form != LineForm::Plain {
+                self.messages.hint("`--plain` reads each line as raw text");
             }
             return Ok(());
         }
@@ -196,15 +191,9 @@ impl<Answer: Serialize> Answering<'_, Answer> {
         })?;
         Ok(())
     }
-
-    fn warn(&self, warning: &str) {
-        if !self.quiet {
-            self.messages.note(warning);
-        }
-    }
 }
 
-/// Some editors begin a file with U+FEFF; it is not part of the first line.
+/// Removes the U+FEFF that some editors put at the start of a file.
 fn without_byte_order_mark(line: &[u8], number: u64) -> &[u8] {
     match line.strip_prefix(b"\xef\xbb\xbf") {
         Some(rest) if number == 1 => rest,

@@ -1,4 +1,4 @@
-//! Parses an input line of the `check` commands.
+//! Parses input lines of the `check` commands.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,21 +14,21 @@ pub(crate) enum LineForm {
     Json {
         /// The field's name.
         field: &'static str,
-        /// What else is read from the object.
+        /// Further fields of the object to read.
         context: Context,
     },
-    /// Any JSON; all of it is the text.
+    /// Any JSON; the whole line is the text.
     AnyJson,
     /// The line is the text.
     Plain,
 }
 
-/// What is read from an object line in addition to its text.
+/// Fields of an object line to read in addition to its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Context {
-    /// Nothing.
+    /// None.
     Ignored,
-    /// `cwd`: the directory that the question is about.
+    /// The directory, `cwd`.
     Directory,
 }
 
@@ -37,16 +37,16 @@ pub(crate) enum Context {
 pub(crate) struct Question {
     /// The text to check.
     pub(crate) text: String,
-    /// The directory it is about, if the line says so.
+    /// The line's `cwd`.
     pub(crate) directory: Option<String>,
-    /// The line was not valid UTF-8; invalid bytes were replaced by U+FFFD.
+    /// Whether invalid UTF-8 was replaced by U+FFFD.
     pub(crate) repaired: bool,
 }
 
-/// Reads a line.
+/// Parses a line.
 ///
 /// # Errors
-/// Why the line is unusable.
+/// The reason why the line is unusable.
 pub(crate) fn read_question(line: &[u8], form: LineForm) -> Result<Question, String> {
     let decoded = String::from_utf8_lossy(line);
     let repaired = matches!(decoded, Cow::Owned(_));
@@ -72,7 +72,7 @@ fn parts_of_json(
     match value.get().as_bytes().first() {
         Some(b'"') => Ok((parse(value.get())?, None)),
         Some(b'{') => {
-            // If a field occurs twice, the last one counts, and the others are not parsed.
+            // The last of several fields with the same name counts; the others are not parsed.
             let fields: HashMap<String, &RawValue> = parse(value.get())?;
             let text = string_field(&fields, field)?
                 .ok_or_else(|| format!("the object has no `{field}`"))?;
@@ -101,7 +101,7 @@ fn parse<'a, Value: serde::Deserialize<'a>>(json: &'a str) -> Result<Value, Stri
     serde_json::from_str(json).map_err(|error| format!("not JSON: {}", on_one_line(&error)))
 }
 
-/// The error without the line, which is always the first one.
+/// The error without its line number, which is always 1.
 pub(crate) fn on_one_line(error: &serde_json::Error) -> String {
     error.to_string().replace("at line 1 column", "at column")
 }
@@ -196,13 +196,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_are_too_much(line in prop::collection::vec(any::<u8>(), 0..60)) {
+        fn any_bytes_are_accepted(line in prop::collection::vec(any::<u8>(), 0..60)) {
             let _ = read_question(&line, JSON);
             prop_assert!(read_question(&line, LineForm::Plain).is_ok());
         }
 
         #[test]
-        fn every_text_can_be_asked_about(asked in any::<String>()) {
+        fn every_json_string_is_read(asked in any::<String>()) {
             let line = serde_json::to_string(&asked).unwrap();
             prop_assert_eq!(text(&line), Ok(asked));
         }

@@ -1,4 +1,4 @@
-//! `check permission`: whether calls may run, and what decides.
+//! `check permission`: permission decisions about calls.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::{Args, ValueEnum as _};
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::cmd::check::input::{Check, CheckInput, Reply};
@@ -19,27 +20,26 @@ use crate::cmd::{Globals, Outcome};
 use crate::config::{Overrides, PermissionFlags};
 use crate::io::Io;
 use crate::message::{DecidedBy, Decision};
-use crate::permission::{Decided, Mode};
+use crate::permission::{Action, Decided, Mode};
 use crate::records::{CheckPermissionRecord, PermissionCheck};
 use crate::text::{display_width, fitted, fitted_end, terminal_safe_line};
 use crate::tools::{AskedCall, Input, ShellGuarantees};
 use crate::view::input_gist;
 use crate::wire::{Decoder, Event};
 
-/// How wide the description of a call is where there is no terminal, unless it is longer.
+/// Minimum width of a call without a terminal, in columns.
 const CALL_COLUMNS: usize = 56;
 
-/// How wide it is on a terminal at most.
-const MOST_CALL_COLUMNS: usize = 90;
+/// Maximum width of a call on a terminal, in columns.
+const MAX_CALL_COLUMNS: usize = 90;
 
-/// Check whether calls may run, and what decides
+/// Check whether tool calls may run
 ///
-/// Reads one call per line, as an object with a `name` and an `input`, or as a record with calls in
-/// any dialect that `run-tools` reads; `cwd` and `mode` in the same object say where and in which mode.
-/// Writes one record per call with the `decision` (allow, ask or deny), what it was made `by`, and for
-/// a command line of several commands the same of each of its `parts`. As text, prints one line per
-/// call: the decision, the tool, what the call is about, and the rule that decided with its file. With
-/// `--plain` each line is a command for the shell.
+/// Reads one call per line: an object with a `name` and an `input`, or a record with calls in any dialect
+/// that `run-tools` reads. The same object may have `cwd` and `mode`. Writes one record per call with the
+/// `decision` (allow, ask or deny), what decided (`by`), and the same for each of the `parts` of a command
+/// line. As text, prints one line per call: the decision, the tool, its subject, and the deciding rule
+/// with its file. With `--plain` each line is a shell command.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   echo 'npm test && git push' | turnpipe check permission --plain --allow 'Bash(npm *)'
@@ -48,12 +48,14 @@ const MOST_CALL_COLUMNS: usize = 90;
 pub(crate) struct CheckPermissionArguments {
     #[command(flatten)]
     permissions: PermissionFlags,
-    /// Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable
+    /// Add the command tools of a manifest; repeatable
+    ///
+    /// The manifest is TOML or JSON, see `docs/command-tools.md`.
     #[arg(long, value_name = "FILE")]
     tools: Vec<PathBuf>,
     #[command(flatten)]
     input: CheckInput,
-    /// Exit with 1 if a call is not allowed, or a line is unusable
+    /// Exit with 1 if a call is not allowed or a line is unusable
     #[arg(long)]
     exit_status: bool,
 }
@@ -66,7 +68,7 @@ struct Asked {
     mode: Option<Mode>,
 }
 
-/// What is read from a line in addition to its calls, and a call without any frame.
+/// A bare call, and the context of the calls of a line.
 #[derive(Deserialize)]
 #[serde(expecting = "an object")]
 struct Line<'a> {
@@ -133,7 +135,7 @@ impl Run for CheckPermissionArguments {
                     ),
                     Form::Jsonl => Reply::Records(
                         decided
-                            .map(|(call, decided)| record(call.tool, decided))
+                            .map(|(call, decided)| record(call, decided))
                             .collect(),
                     ),
                 }
@@ -160,14 +162,14 @@ impl Asked {
         let read: Line<'_> = serde_json::from_str(line)
             .map_err(|error| format!("not a call: {}", on_one_line(&error)))?;
         let mode = read.mode.map(|name| {
-            Mode::from_str(&name, false).map_err(|_| format!("`{name}` is no permission mode"))
+            Mode::from_str(&name, false).map_err(|_| format!("unknown permission mode `{name}`"))
         });
         let calls = match (read.kind, read.name, read.input) {
             (None, Some(name), Some(input)) => vec![(name, input)],
             _ => recorded_calls(line)?,
         };
         if calls.is_empty() {
-            return Err("there is no call in it".to_owned());
+            return Err("no call found".to_owned());
         }
         Ok(Self {
             calls,
@@ -191,10 +193,15 @@ fn recorded_calls(record: &str) -> Result<Vec<(String, Input)>, String> {
     Ok(calls)
 }
 
-fn record(tool: String, decided: Decided) -> CheckPermissionRecord {
+fn record(call: AskedCall, decided: Decided) -> CheckPermissionRecord {
+    let command = match call.action {
+        Action::Command { .. } => call.input.get("command").and_then(Value::as_str),
+        _ => None,
+    };
     CheckPermissionRecord {
         check: PermissionCheck::Only,
-        name: tool,
+        command: command.map(str::to_owned),
+        name: call.tool,
         decision: decided.decision,
         by: decided.by,
         parts: decided.parts,
@@ -202,8 +209,8 @@ fn record(tool: String, decided: Decided) -> CheckPermissionRecord {
     }
 }
 
-/// The line about a call for people, as wide as the terminal at most. Lines are printed as soon as they
-/// are known, so that columns have fixed widths; what is longer is cut on terminals only.
+/// The text line about a call, cut to the width of the terminal. Lines are printed one by one, so columns
+/// have fixed widths.
 fn line(call: &AskedCall, decided: &Decided, directory: &Path, columns: Option<usize>) -> String {
     let decision = match decided.decision {
         Decision::Allow => "allow",
@@ -214,17 +221,17 @@ fn line(call: &AskedCall, decided: &Decided, directory: &Path, columns: Option<u
     let gist = terminal_safe_line(&input_gist(&call.input, directory.to_str()));
     let call = format!("{decision:5}  {tool:9}  {gist}");
     let width = columns.map_or(CALL_COLUMNS, |columns| {
-        (columns * 3 / 5).min(MOST_CALL_COLUMNS)
+        (columns * 3 / 5).min(MAX_CALL_COLUMNS)
     });
-    let (call, room) = match columns {
+    let (call, rest) = match columns {
         Some(columns) => (fitted(&call, width), columns.saturating_sub(width + 2)),
         None => (call, usize::MAX),
     };
     let padding = " ".repeat(width.saturating_sub(display_width(&call)));
-    format!("{call}{padding}  {}\n", reason(decided, room))
+    format!("{call}{padding}  {}\n", reason(decided, rest))
 }
 
-/// What decided, in at most this many columns.
+/// The reason for a decision, in at most this many columns.
 fn reason(decided: &Decided, columns: usize) -> String {
     let part = decided.parts.iter().find(|part| {
         part.decision == decided.decision

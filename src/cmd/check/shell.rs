@@ -1,4 +1,4 @@
-//! `check shell`: whether shell commands only read.
+//! `check shell`: analysis of shell commands.
 
 use std::fmt::Write as _;
 
@@ -19,22 +19,21 @@ use crate::tools::{DecisionContext, ShellGuarantees, WriteProtection, settled_an
 
 /// Check whether shell commands only read
 ///
-/// Reads one command per line, as a JSON string or as an object with a `command` and an optional
-/// `cwd`. Writes one record per line with the `verdict`: read-only, writes or unknown. If the verdict
-/// depends on the directory, it is checked in `cwd`; without one, the condition is in `requires`.
-/// So is what must be provided: `kernel-enforcement` (a sandbox, for commands such as `awk`),
-/// `no-terminal` (git would start a pager), `no-index-refresh` (`GIT_OPTIONAL_LOCKS=0` and
-/// `diff.autoRefreshIndex=false`), `temporary-directory` (one for `sort` to write to) and
-/// `no-leftovers` (processes that outlive the command are ended). As text, the decisive word is marked.
+/// Reads one command per line: a JSON string, or an object with a `command` and an optional `cwd`. Writes
+/// one record per line with the `verdict`: read-only, writes or unknown. If the verdict depends on the
+/// directory, `cwd` is checked; without it, the condition is listed in `requires`. So are conditions on
+/// how the command runs: `kernel-enforcement` (a sandbox, for commands such as `awk`), `no-terminal` (git
+/// would start a pager), `no-index-refresh` (`GIT_OPTIONAL_LOCKS=0` and `diff.autoRefreshIndex=false`),
+/// `temporary-directory` (a directory for `sort` to write to) and `no-leftovers` (processes that outlive
+/// the command are killed). As text, the deciding word is marked.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   echo 'git log | head' | turnpipe check shell --plain
   echo 'rm -rf build' | turnpipe check shell --plain -o text")]
 pub(crate) struct CheckShellArguments {
-    /// Where the commands come from.
     #[command(flatten)]
     pub(crate) input: CheckInput,
-    /// The same as `-o text`, by its former name
+    /// The former name of `-o text`
     #[arg(long, hide = true, conflicts_with_all = ["output", "json"])]
     pub(crate) explain: bool,
 }
@@ -42,7 +41,7 @@ pub(crate) struct CheckShellArguments {
 impl Run for CheckShellArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let here = std::env::current_dir().context("cannot find the working directory")?;
-        // What the shell must guarantee is part of the record.
+        // The record lists what the shell must guarantee.
         let shell = ShellGuarantees::foreign(WriteProtection::Assumed);
         let context = decision_context(Vec::new(), io.environment.clone(), shell)?;
         let look = |question: &Question| {
@@ -50,7 +49,7 @@ impl Run for CheckShellArguments {
             let conditions = analysis.conditions();
             let analysis = match &question.directory {
                 Some(directory) => {
-                    // As for a call whose session may write to this directory.
+                    // The session may write to this directory.
                     let context = DecisionContext {
                         directory: here.join(directory),
                         ..context.clone()
@@ -113,7 +112,7 @@ fn record(command: &str, analysis: Analysis, conditions: Vec<&str>) -> CheckShel
     }
 }
 
-/// The command's lines, with the decisive word underlined, then the verdict.
+/// The command with the deciding word underlined, then the verdict.
 fn explanation(command: &str, analysis: &Analysis) -> String {
     let mut text = String::new();
     let mut start = 0;
@@ -141,7 +140,7 @@ fn explanation(command: &str, analysis: &Analysis) -> String {
         Verdict::Writes => "writes",
         Verdict::Unknown => "unknown",
     };
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = write!(text, "{verdict}: {}", analysis.why);
     if let Verdict::ReadOnly { requires } = &analysis.verdict
         && let Some(requirement) = requires.first()
@@ -152,7 +151,7 @@ fn explanation(command: &str, analysis: &Analysis) -> String {
     text
 }
 
-/// A line for a terminal that keeps its columns: unprintable characters become U+FFFD.
+/// A terminal-safe line with the same columns: unprintable characters become U+FFFD.
 fn terminal_safe(line: &str) -> String {
     let mut shown = String::with_capacity(line.len());
     for letter in line.chars() {
@@ -197,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_is_harmless() {
+    fn text_is_terminal_safe() {
         let shown = explanation(
             "echo \u{1b}[31m\u{202e}x",
             &analyse("echo \u{1b}[31m\u{202e}x"),

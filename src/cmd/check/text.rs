@@ -1,4 +1,4 @@
-//! `check text`: cleans text that a model wrote.
+//! `check text`: cleans model output.
 
 use clap::Args;
 
@@ -16,19 +16,18 @@ use crate::text::terminal_safe_line;
 
 /// Clean text that a model wrote
 ///
-/// Reads one text per line, as a JSON string or as an object with a `text`. Writes one record per line
-/// with the cleaned `output`; a line that is neither gets a record with an `error`. As text, prints
-/// one line for each text, which is empty if the text was rejected.
+/// Reads one text per line: a JSON string, or an object with a `text`. Writes one record per line with the
+/// cleaned `output`, or with an `error` if the line is neither. As text, prints one line per text, which
+/// is empty if the text was rejected.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   echo '\"Fixed it\\u001b]0;x\\u0007\"' | turnpipe check text --as terminal
   echo '\"Fix the login button\"' | turnpipe check text --as title
   ls | turnpipe check text --as terminal --plain -o text")]
 pub(crate) struct CheckTextArguments {
-    /// What the text will be used as
+    /// The use of the text
     #[arg(long = "as", value_enum, value_name = "KIND")]
     pub(crate) kind: TextKind,
-    /// Where it comes from.
     #[command(flatten)]
     pub(crate) input: CheckInput,
 }

@@ -1,4 +1,4 @@
-//! The arguments of commands that can offer the tool `Advisor`.
+//! Arguments of commands that can offer the tool `Advisor`.
 
 use std::sync::Arc;
 
@@ -6,21 +6,20 @@ use clap::Args;
 
 use crate::cmd::run::guards::provider;
 use crate::cmd::{Globals, UsageError};
-use crate::flow::{Advisor, Briefing, Consultant, Cost};
 use crate::io::Io;
 use crate::model::KeyCheck;
+use crate::side::{Advisor, Briefing, Consultant, Cost};
 use crate::tools::Registry;
 
 #[derive(Debug, Args)]
 pub(crate) struct AdvisorArguments {
-    /// Offer the tool `Advisor`, with which the model can ask this other one what to do next; `none`
-    /// leaves it out
-    #[arg(long, value_name = "MODEL")]
+    /// Offer the tool `Advisor`, by which the model can ask this other model for advice; `none` omits it
+    #[arg(long, value_name = "MODEL", hide_short_help = true)]
     advisor_model: Option<String>,
 }
 
 impl AdvisorArguments {
-    /// The registry with the tool, if there is a model for it; nobody calls it.
+    /// Adds the declaration of the tool if a model is configured for it. Keys are not needed.
     ///
     /// # Errors
     /// As [`Self::add`].
@@ -34,10 +33,10 @@ impl AdvisorArguments {
         self.add(registry, &briefing, |_| (), KeyCheck::Waived, globals, io)
     }
 
-    /// The registry with the tool, if there is a model for it.
+    /// Adds the tool if a model is configured for it.
     ///
     /// # Errors
-    /// The model cannot be asked, or the tool's name is taken.
+    /// The model cannot be used, or the tool's name is taken.
     pub(crate) fn add(
         &self,
         mut registry: Registry,

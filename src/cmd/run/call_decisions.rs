@@ -1,4 +1,4 @@
-//! Decisions about calls that are not run.
+//! Permission decisions without execution.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::permission::{Decided, Mode};
 use crate::process::{Enforcement, LaneOptions, NotEnforced, Spawners};
 use crate::tools::{AskedCall, DecisionContext, Input, Registry, ShellGuarantees};
 
-/// A context of decisions about calls of a session that works in `directories` and starts in the first.
+/// The context of decisions in a session that may work in `directories` and starts in the first.
 ///
 /// # Errors
 /// The lane cannot be set up.
@@ -32,7 +32,7 @@ pub(crate) fn decision_context(
     })
 }
 
-/// Decides about calls by the rules of a run.
+/// Decides about calls by the permission settings.
 pub(crate) struct CallDecisions {
     registry: Registry,
     settings: PermissionSettings,
@@ -40,7 +40,7 @@ pub(crate) struct CallDecisions {
 }
 
 impl CallDecisions {
-    /// For a session that starts in `start`.
+    /// Decides for a session that starts in `start`.
     ///
     /// # Errors
     /// The lane cannot be set up.
@@ -60,7 +60,7 @@ impl CallDecisions {
         })
     }
 
-    /// The mode of the settings.
+    /// The permission mode.
     pub(crate) fn mode(&self) -> Mode {
         self.settings.mode
     }

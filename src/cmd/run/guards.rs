@@ -1,4 +1,4 @@
-//! What decides about the calls of a run: hooks, a judge; and other models that it asks.
+//! Hooks, the judge, and other models that a run uses.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,20 +6,20 @@ use std::sync::Arc;
 use crate::cmd::{Globals, UsageError};
 use crate::config::PermissionSettings;
 use crate::exec::{JudgeSeat, RunHooks};
-use crate::flow::{Briefing, Consultant, Cost, ModelJudge};
 use crate::hooks::{HookRunner, Hooks};
 use crate::http::{Client, Engine};
 use crate::io::{Environment, Io};
 use crate::model::{ChosenModel, Connector, KeyCheck, Model, ModelName, ModelWorld, Provider};
 use crate::permission::Mode;
 use crate::process::Spawners;
+use crate::side::{Briefing, Consultant, Cost, ModelJudge};
 use crate::tools::ToolContext;
 
-/// The hooks of the settings files for a session recorded in `transcript`; none if there are none.
-/// Warnings are printed.
+/// The hooks of the settings files for a session recorded in `transcript`; `None` without hooks. Prints
+/// warnings.
 ///
 /// # Errors
-/// They are malformed.
+/// A hook is malformed.
 pub(crate) fn hooks(
     settings: &PermissionSettings,
     context: &ToolContext,
@@ -27,7 +27,7 @@ pub(crate) fn hooks(
     globals: &Globals,
     io: &Io,
 ) -> Result<Option<RunHooks>, UsageError> {
-    let hooks = read_hooks(settings, globals, io)?;
+    let hooks = read_hooks(settings, io)?;
     if hooks.is_empty() {
         return Ok(None);
     }
@@ -39,31 +39,25 @@ pub(crate) fn hooks(
     Ok(Some(RunHooks { hooks, runner }))
 }
 
-/// The hooks of the settings files. Warnings are printed.
+/// The hooks of the settings files. Prints warnings.
 ///
 /// # Errors
-/// They are malformed.
-pub(crate) fn read_hooks(
-    settings: &PermissionSettings,
-    globals: &Globals,
-    io: &Io,
-) -> Result<Hooks, UsageError> {
+/// A hook is malformed.
+pub(crate) fn read_hooks(settings: &PermissionSettings, io: &Io) -> Result<Hooks, UsageError> {
     let mut hooks = Hooks::default();
     for (written, source) in &settings.hooks {
         let warnings = hooks.add(written, source).map_err(UsageError::reason)?;
-        if !globals.quiet {
-            for warning in warnings {
-                io.messages.note(&warning);
-            }
+        for warning in warnings {
+            io.messages.warn(&warning);
         }
     }
     Ok(hooks)
 }
 
-/// What runs the hooks of a session that began in the directory `project`.
+/// The runner of hooks for a session that started in the directory `project`.
 ///
 /// # Errors
-/// The configuration makes no sense.
+/// The configuration is invalid.
 pub(crate) fn hook_runner(
     spawners: &Arc<Spawners>,
     variables: &Environment,
@@ -73,7 +67,7 @@ pub(crate) fn hook_runner(
 ) -> Result<HookRunner, UsageError> {
     let variables = variables.iter();
     let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    // By it, hooks are found that outlive this process.
+    // Identifies hooks that outlive this process.
     let mark = ("TURNPIPE".into(), "1".into());
     let variables = variables.filter(|(name, _)| *name != mark.0);
     let environment = variables.chain([mark.clone()]).collect();
@@ -89,10 +83,10 @@ pub(crate) fn hook_runner(
     })
 }
 
-/// The judge of the mode `auto`: the model of `--judge`, else the fast one.
+/// The judge of the mode `auto`: the model of `--judge`, else the fast model, else the main model.
 ///
 /// # Errors
-/// The mode needs one, and there is none.
+/// The mode needs a judge, and no model is configured.
 pub(crate) fn judge(
     mode: Mode,
     named: Option<&str>,
@@ -113,8 +107,8 @@ pub(crate) fn judge(
     let provider = chosen.map(|chosen| provider(&chosen, KeyCheck::Demanded, globals, io));
     let Some(provider) = provider.transpose()?.flatten() else {
         return Err(
-            UsageError::new("the permission mode auto needs a model that judges calls")
-                .with_hint("name one with --judge, or with TURNPIPE_FAST_MODEL"),
+            UsageError::new("the permission mode auto needs a model to judge calls")
+                .with_hint("name a model with `--judge` or TURNPIPE_FAST_MODEL"),
         );
     };
     let consultant = Consultant {
@@ -127,10 +121,10 @@ pub(crate) fn judge(
     }))))
 }
 
-/// A model that a run asks besides; none if none is to be asked.
+/// A further model of a run; `None` if the name is `none`.
 ///
 /// # Errors
-/// It is not one that can be asked.
+/// The model cannot be used.
 pub(crate) fn provider(
     chosen: &ChosenModel,
     keys: KeyCheck,
@@ -147,7 +141,7 @@ pub(crate) fn provider(
         Model::Provider(provider) => Ok(Some(provider)),
         Model::None => Ok(None),
         Model::Builtin => {
-            Err(UsageError::new("this needs a model that can be asked").about(chosen.by))
+            Err(UsageError::new("built-in rules cannot do this; name a model").about(chosen.by))
         }
     }
 }

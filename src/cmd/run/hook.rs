@@ -1,7 +1,6 @@
-//! `hook`: decides about a call of another agent, as a hook of that agent.
+//! `hook`: decides about a call as the permission hook of another agent.
 //!
-//! In doubt it prints nothing, and the agent does what it does without the hook. See
-//! `docs/protocol.md`, The hook for other agents.
+//! When in doubt it prints nothing, and the agent proceeds as if no hook were installed.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -23,16 +22,16 @@ use crate::message::{BuiltinRule, DecidedBy, Decision};
 use crate::permission::{Action, Decided, Mode};
 use crate::tools::{AskedCall, Input, Registry, ShellDialect, ShellGuarantees, WriteProtection};
 
-/// The longest input that is read, in bytes.
+/// Maximum input length, in bytes.
 const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
 
-/// Decide as a hook of another agent whether a call may run
+/// Answer the permission hook of another agent
 ///
-/// Reads the input of one hook of Claude Code, Qwen Code, Codex or Gemini CLI, and answers in that
-/// agent's form: it allows commands that only read and calls that rules allow, denies or asks about
-/// those that rules name, and leaves all others to the agent by printing nothing. No settings are
-/// read unless `--settings` names them. If these or the configuration cannot be used, calls are denied.
-/// On any other error the agent proceeds as if no hook were installed.
+/// Reads the hook input of Claude Code, Qwen Code, Codex or Gemini CLI, and answers in that agent's
+/// format. Commands that only read and calls that rules allow are allowed; calls that match deny or ask
+/// rules are denied or asked about; about all others nothing is printed, and the agent decides. No
+/// settings are read unless `--settings` names them. If settings or the configuration are invalid, calls
+/// are denied. On any other error the agent proceeds as if no hook were installed.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe hook pre-tool-use < call.json
@@ -40,12 +39,16 @@ const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
   turnpipe hook pre-tool-use --deny 'Read(.env)' --allow 'Bash(cargo test *)' < call.json
   turnpipe hook permission-request --settings settings.json < call.json")]
 pub(crate) struct HookArguments {
-    /// Also allow what is only known to read by its words, such as `git log | head`, `find -name` and
-    /// `sed -n 1,9p`. In `run-tools`, the kernel keeps these from writing; in other agents nothing does
+    /// Also allow commands that read according to the analysis alone
+    ///
+    /// Examples are `git log | head`, `find -name` and `sed -n 1,9p`. In `run-tools` the kernel prevents
+    /// them from writing; in other agents nothing does.
     #[arg(long)]
     trust_analysis: bool,
-    /// The shell that runs the agent's commands [default: bash for Qwen Code and Gemini CLI, and for Claude
-    /// Code if `$SHELL` is bash; else any of bash, zsh and dash, which have to read a command alike]
+    /// The shell that runs the agent's commands
+    ///
+    /// Defaults to bash for Qwen Code and Gemini CLI, and for Claude Code if `$SHELL` is bash; otherwise to
+    /// any. For any, bash, zsh and dash must read a command alike.
     #[arg(long, value_enum, value_name = "SHELL")]
     shell: Option<HookShell>,
     #[command(flatten)]
@@ -61,7 +64,7 @@ enum HookShell {
     Any,
 }
 
-/// What an agent tells its hook.
+/// The input of a hook.
 #[derive(Deserialize)]
 struct HookInput {
     hook_event_name: Event,
@@ -90,14 +93,14 @@ impl Run for HookArguments {
             .read_to_string(&mut text)
             .context("cannot read standard input")?;
         if text.trim().is_empty() {
-            let problem = "standard input is empty; an agent writes the call there";
+            let problem = "standard input is empty; it must contain the call";
             return Err(UsageError::new(problem).into());
         }
         let text = replace_lone_surrogates(&text).unwrap_or(text);
         let input: HookInput = serde_json::from_str(&text)
-            .map_err(|error| UsageError::reason(error).about("not the input of a hook"))?;
+            .map_err(|error| UsageError::reason(error).about("invalid hook input"))?;
         if !input.cwd.is_absolute() {
-            return Err(UsageError::new("not the input of a hook: `cwd` is not absolute").into());
+            return Err(UsageError::new("invalid hook input: `cwd` is not absolute").into());
         }
         let project = project_directory(&io.environment).unwrap_or_else(|| input.cwd.clone());
         let mode = match input
@@ -106,12 +109,12 @@ impl Run for HookArguments {
             .map(|name| Mode::from_str(name, false))
         {
             Some(Ok(Mode::Plan)) => Mode::Plan,
-            // What else a mode of the agent allows is the agent's to say.
+            // The agent applies its other modes itself.
             _ => self.permissions.mode.unwrap_or_default(),
         };
         let settings = match permissions(&self.permissions, &project, globals, io) {
             Ok(settings) => settings,
-            // Without its deny rules, nothing may pass. Where the user is asked already, that is enough.
+            // Deny rules cannot be applied, so deny; `PermissionRequest` asks the user anyway.
             Err(problem) if input.hook_event_name != Event::PermissionRequest => {
                 let reason = format!("turnpipe cannot apply its rules: {problem}");
                 problem.report(&io.messages);
@@ -146,11 +149,11 @@ impl Run for HookArguments {
 }
 
 impl HookInput {
-    /// The shell that runs the agent's commands, as far as it is known.
+    /// The shell that runs the agent's commands, if known.
     fn dialect(&self, io: &Io) -> ShellDialect {
         let shell = io.environment.text("SHELL").map(Path::new);
         let is_user_shell_bash = shell.is_some_and(|shell| shell.ends_with("bash"));
-        // Qwen Code and Gemini CLI start bash, Claude Code the shell of the user.
+        // Qwen Code and Gemini CLI start bash, Claude Code the user's shell.
         let is_bash =
             self.tool_name == "run_shell_command" || (self.turn_id.is_none() && is_user_shell_bash);
         if is_bash {
@@ -170,12 +173,12 @@ fn write_answer(answer: Option<Value>, io: &mut Io) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What to say about a call; nothing if that is the agent's own affair.
+/// The answer about a call; `None` leaves it to the agent.
 fn opinion(call: &AskedCall, decided: &Decided) -> Option<Decision> {
     let is_said = match decided.decision {
         Decision::Deny => true,
         Decision::Ask => matches!(decided.by, DecidedBy::Rule { .. }),
-        // Which files may be read without a question is the agent's to say.
+        // The agent decides which files it may read.
         Decision::Allow => {
             let is_command = matches!(call.action, Action::Command { .. });
             is_command || !matches!(decided.by, DecidedBy::Builtin { .. })
@@ -184,12 +187,12 @@ fn opinion(call: &AskedCall, decided: &Decided) -> Option<Decision> {
     is_said.then_some(decided.decision)
 }
 
-/// The answer in the form of the agent; nothing if it is silence.
+/// The answer in the agent's format; `None` prints nothing.
 fn answer(input: &HookInput, opinion: Option<Decision>, reason: &str) -> Option<Value> {
     let is_codex = input.turn_id.is_some();
     let opinion = opinion?;
     match (input.hook_event_name, opinion) {
-        // There is a question already; and Gemini CLI would wait for an answer without a terminal.
+        // The user is being asked already; Gemini CLI would wait for an answer without a terminal.
         (Event::PermissionRequest | Event::BeforeTool, Decision::Ask) => None,
         (Event::PermissionRequest, _) => {
             let decision = match opinion {
@@ -202,7 +205,7 @@ fn answer(input: &HookInput, opinion: Option<Decision>, reason: &str) -> Option<
             }}))
         }
         (Event::BeforeTool, _) => Some(json!({ "decision": opinion, "reason": reason })),
-        // It takes these answers for errors.
+        // Codex treats these answers as errors.
         (Event::PreToolUse, Decision::Ask | Decision::Allow) if is_codex => None,
         (Event::PreToolUse, _) => Some(json!({ "hookSpecificOutput": {
             "hookEventName": "PreToolUse",
@@ -212,7 +215,7 @@ fn answer(input: &HookInput, opinion: Option<Decision>, reason: &str) -> Option<
     }
 }
 
-/// Why, for the person or the model.
+/// The reason, for the user or the model.
 fn reason(decided: &Decided) -> String {
     let verb = match decided.decision {
         Decision::Allow => "allowed",

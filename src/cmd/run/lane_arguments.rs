@@ -1,4 +1,4 @@
-//! The arguments of `run-tools` that concern the parallel lane.
+//! Processes of a run: the arguments of the parallel lane, and the guardian.
 
 use clap::Args;
 use tempfile::TempDir;
@@ -6,12 +6,27 @@ use tempfile::TempDir;
 use crate::cmd::UsageError;
 use crate::config::Settings;
 use crate::exec::ShellVerdicts;
+use crate::io::Messages;
 use crate::process::{Enforcement, LaneOptions, Spawners};
+
+/// How this program is started as a guardian.
+#[cfg(target_os = "linux")]
+pub(crate) const GUARDIAN: crate::process::GuardianPlan = crate::process::GuardianPlan {
+    argument: "__guardian",
+    // Tools set it in the environment of every child.
+    mark: "TURNPIPE=1",
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct LaneArguments {
-    /// Whether the kernel must keep parallel calls from writing
-    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    /// Whether the kernel must prevent parallel calls from writing
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "WHEN",
+        hide_short_help = true
+    )]
     enforce: Enforcement,
     /// Run all shell commands in parallel (for tests of --enforce)
     #[arg(long, hide = true)]
@@ -28,11 +43,11 @@ impl LaneArguments {
         }
     }
 
-    /// What starts the children of the lane, with this many threads, and a place for their temporary
-    /// files, which are removed with it at the latest.
+    /// Starts the lane with this many threads. Its temporary files are removed with the returned
+    /// directory.
     ///
     /// # Errors
-    /// Enforcement is required, and the kernel does not do it.
+    /// Enforcement is required, and the kernel does not support it.
     pub(crate) fn lane(
         &self,
         threads: usize,
@@ -40,7 +55,7 @@ impl LaneArguments {
     ) -> Result<(Spawners, Option<TempDir>), UsageError> {
         let scratch = &settings.temporary_directory;
         let is_confined = self.enforce != Enforcement::Off;
-        // Most commands do without temporary files, so it is not a failure if there is no place.
+        // Most commands need no temporary files, so a failure is ignored.
         let temporary = is_confined
             .then(|| {
                 tempfile::Builder::new()
@@ -57,4 +72,19 @@ impl LaneArguments {
             .with_spill_directory(scratch.clone());
         Ok((spawners, temporary))
     }
+}
+
+/// Ensures that no process outlives the run.
+pub(crate) fn guard_children(messages: &Messages) {
+    #[cfg(target_os = "linux")]
+    {
+        crate::process::plan_guardian(GUARDIAN);
+        if let Err(error) = crate::process::adopt_orphans() {
+            messages.warn(&format!(
+                "processes that leave their session may outlive the run: {error}"
+            ));
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = messages;
 }

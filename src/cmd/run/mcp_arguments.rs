@@ -1,4 +1,4 @@
-//! The arguments of commands that can use MCP servers.
+//! Arguments of commands that can use MCP servers.
 
 use std::path::Path;
 #[cfg(feature = "mcp")]
@@ -12,17 +12,17 @@ use crate::tools::Registry;
 
 #[derive(Debug, Args)]
 pub(crate) struct McpArguments {
-    /// Add the tools of the MCP servers in a file like `.mcp.json`; repeatable
+    /// Add the MCP servers of a file like `.mcp.json`; repeatable
     #[cfg(feature = "mcp")]
     #[arg(long, value_name = "FILE")]
     mcp_config: Vec<PathBuf>,
 }
 
 impl McpArguments {
-    /// The registry with the tools of the servers, which run in `directory`. None is started yet.
+    /// Adds the tools of the servers, which will run in `directory`. Starts no server.
     ///
     /// # Errors
-    /// A file cannot be used.
+    /// A file is unreadable or invalid.
     #[cfg(feature = "mcp")]
     pub(crate) fn add_servers(
         &self,
@@ -46,7 +46,7 @@ impl McpArguments {
             }
         })?;
         let config = globals.config(&io.environment)?;
-        let world = mcp::World {
+        let deps = mcp::ServerDeps {
             engine: http::Engine::default(),
             client: http::Client::new(config.models(None).http),
             spawners: Arc::new(process::Spawners::new(1)),
@@ -54,16 +54,16 @@ impl McpArguments {
             directory: directory.to_owned(),
             timeouts: config.mcp_timeouts(),
         };
-        let servers = mcp::Servers::new(configs, world, io.messages.clone());
+        let servers = mcp::Servers::new(configs, deps, io.messages.clone());
         Ok(registry.with_source(Arc::new(servers)))
     }
 
-    /// The registry as it is: this program was built without servers.
+    /// Returns the registry unchanged: this build has no MCP support.
     #[cfg(not(feature = "mcp"))]
     #[expect(
         clippy::unnecessary_wraps,
         clippy::unused_self,
-        reason = "like the other one"
+        reason = "same signature as with the feature"
     )]
     pub(crate) fn add_servers(
         &self,

@@ -1,4 +1,4 @@
-//! The arguments of commands that decide whether calls may run.
+//! Permission settings of commands that decide whether calls may run.
 
 use std::path::Path;
 
@@ -6,11 +6,11 @@ use crate::cmd::{Globals, UsageError};
 use crate::config::{ConfigError, PermissionFlags, PermissionSettings};
 use crate::io::Io;
 
-/// What the arguments, the settings files and the configuration say, for a session that starts in
-/// `directory`. Warnings are printed.
+/// The permissions set by arguments, settings files and the configuration for a session that starts in
+/// `directory`. Prints warnings.
 ///
 /// # Errors
-/// A file cannot be used, or a rule is malformed.
+/// A file is unreadable or invalid, or a rule is malformed.
 pub(crate) fn permissions(
     flags: &PermissionFlags,
     directory: &Path,
@@ -22,15 +22,13 @@ pub(crate) fn permissions(
         let usage = UsageError::reason(&error);
         match error {
             ConfigError::UnknownRestriction { .. } => {
-                usage.with_hint("`--ignore-unknown-settings` runs without it")
+                usage.with_hint("`--ignore-unknown-settings` ignores it")
             }
             _ => usage,
         }
     })?;
-    if !globals.quiet {
-        for warning in &settings.warnings {
-            io.messages.note(warning);
-        }
+    for warning in &settings.warnings {
+        io.messages.warn(warning);
     }
     Ok(settings)
 }

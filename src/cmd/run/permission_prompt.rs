@@ -1,4 +1,4 @@
-//! Who is asked whether a call may run, and questions on the terminal.
+//! Permission prompts, and questions on the terminal.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -16,21 +16,21 @@ use crate::io::{CancelToken, Ids};
 use crate::text::terminal_safe_line;
 use crate::tools::{Registry, ToolContext};
 
-/// How often a question that nobody answers looks whether it still matters.
-const LOOK: Timespec = Timespec {
+/// How often a pending question checks whether it was cancelled.
+const POLL_INTERVAL: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 50_000_000,
 };
 
-/// The longest part of a call that a question shows, in lines.
-const MOST_LINES: usize = 40;
+/// Maximum number of lines of a call that a question shows.
+const MAX_LINES: usize = 40;
 
-/// Who is asked about calls that the rules leave open.
+/// Who approves calls that no rule allows or denies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PermissionPrompt {
-    /// Nobody: they do not run.
+    /// No one: they do not run.
     Deny,
-    /// The person at the terminal.
+    /// The user at the terminal.
     Tty,
     /// The program that reads the records and writes the input.
     Stdio,
@@ -47,16 +47,16 @@ impl FromStr for PermissionPrompt {
             "tty" => Ok(Self::Tty),
             "stdio" => Ok(Self::Stdio),
             tool if tool.starts_with("mcp__") => Ok(Self::Tool(tool.to_owned())),
-            _ => Err("it is none of deny, tty, stdio and mcp__SERVER__TOOL"),
+            _ => Err("expected deny, tty, stdio or mcp__SERVER__TOOL"),
         }
     }
 }
 
 impl PermissionPrompt {
-    /// Whoever answers.
+    /// The prompter; `None` if calls are denied.
     ///
     /// # Errors
-    /// There is no terminal, or no server that could have the tool.
+    /// There is no terminal, or no server is configured for the tool.
     pub(crate) fn prompter(
         &self,
         channels: &Channels,
@@ -68,7 +68,7 @@ impl PermissionPrompt {
             Self::Deny => None,
             Self::Tty => Some(Box::new(TerminalPrompter::open()?)),
             Self::Stdio => Some(Box::new(channels.prompter(Arc::clone(ids)))),
-            // Whether its server has it is known when it has started.
+            // Its server has not started yet.
             Self::Tool(tool) if registry.slow_name(tool).is_some() => {
                 Some(Box::new(ToolPrompter {
                     registry: Arc::clone(registry),
@@ -77,31 +77,29 @@ impl PermissionPrompt {
                 }))
             }
             Self::Tool(tool) => {
-                let problem = format!("--permission-prompt {tool}: there is no such server");
+                let problem = format!("--permission-prompt {tool}: no such server");
                 return Err(UsageError::new(problem)
-                    .with_hint("name the file that has the server with --mcp-config"));
+                    .with_hint("name the file that configures the server with `--mcp-config`"));
             }
         })
     }
 }
 
-/// Asks the person at the terminal, one question at a time.
+/// Asks the user at the terminal, one question at a time.
 struct TerminalPrompter {
     terminal: Mutex<File>,
 }
 
 impl TerminalPrompter {
-    /// The terminal of this process.
+    /// Opens the terminal of this process.
     ///
     /// # Errors
-    /// It has none.
+    /// It has no terminal.
     fn open() -> Result<Self, UsageError> {
         let terminal = File::options().read(true).write(true).open("/dev/tty");
         let terminal = terminal.map_err(|error| {
-            UsageError::new(format!(
-                "--permission-prompt tty: there is no terminal: {error}"
-            ))
-            .with_hint("without one, rules decide: --allow 'Bash(npm test)'")
+            UsageError::new(format!("--permission-prompt tty: no terminal: {error}"))
+                .with_hint("allow calls by rules instead: `--allow 'Bash(npm test)'`")
         })?;
         Ok(Self {
             terminal: Mutex::new(terminal),
@@ -130,13 +128,13 @@ fn ask(terminal: &mut File, question: &Question<'_>, cancel: &CancelToken) -> io
         None => "[y] yes, once  [n] no".to_owned(),
     };
     let shown = shown(question);
-    // What was typed before the question is no answer to it.
+    // Discard input typed before the question.
     tcflush(&*terminal, QueueSelector::IFlush)?;
     write!(terminal, "\n{shown}\n{choices}: ")?;
     loop {
         let Some(line) = read_line(terminal, cancel)? else {
             writeln!(terminal)?;
-            return Ok(Answer::Nobody("the question was withdrawn".to_owned()));
+            return Ok(Answer::Nobody("the question was cancelled".to_owned()));
         };
         return Ok(match (line.trim(), question.remedy) {
             ("y" | "yes", _) => Answer::Allow(None),
@@ -150,7 +148,7 @@ fn ask(terminal: &mut File, question: &Question<'_>, cancel: &CancelToken) -> io
     }
 }
 
-/// What the call would do, and why somebody has to say.
+/// The call, and the reason for the question.
 fn shown(question: &Question<'_>) -> String {
     let subject = match question.input.get("command").and_then(Value::as_str) {
         Some(command) => command.to_owned(),
@@ -160,21 +158,21 @@ fn shown(question: &Question<'_>) -> String {
         .lines()
         .map(|line| format!("  {}", terminal_safe_line(line)))
         .collect();
-    if lines.len() > MOST_LINES {
-        let left_out = lines.len() - MOST_LINES;
-        lines.truncate(MOST_LINES);
+    if lines.len() > MAX_LINES {
+        let left_out = lines.len() - MAX_LINES;
+        lines.truncate(MAX_LINES);
         lines.push(format!("  ... {left_out} more lines"));
     }
     let (tool, why) = (question.tool, terminal_safe_line(question.why));
     format!("{tool} wants to run ({why}):\n{}", lines.join("\n"))
 }
 
-/// A line from the terminal; none at its end, or when the question is withdrawn.
+/// Reads a line from the terminal; `None` at the end of input or when the question is cancelled.
 fn read_line(terminal: &mut File, cancel: &CancelToken) -> io::Result<Option<String>> {
     let mut line = Vec::new();
     while !cancel.is_cancelled() {
         let mut set = [PollFd::new(&*terminal, PollFlags::IN)];
-        match poll(&mut set, Some(&LOOK)) {
+        match poll(&mut set, Some(&POLL_INTERVAL)) {
             Ok(0) | Err(Errno::INTR) => continue,
             Ok(_) => {}
             Err(error) => return Err(error.into()),

@@ -18,12 +18,11 @@ use crate::cmd::inputs::{directory, recorded_id, report_foreign_stream, take_std
 use crate::cmd::progress::observer;
 use crate::cmd::run::advisor_arguments::AdvisorArguments;
 use crate::cmd::run::guards;
-use crate::cmd::run::lane_arguments::LaneArguments;
+use crate::cmd::run::lane_arguments::{LaneArguments, guard_children};
 use crate::cmd::run::mcp_arguments::McpArguments;
 use crate::cmd::run::permission_arguments::permissions;
 use crate::cmd::run::permission_prompt::PermissionPrompt;
 use crate::cmd::run::tools::registry;
-use crate::cmd::side::side_arguments::extension;
 use crate::cmd::times::parse_span_or_seconds;
 use crate::cmd::{Globals, Outcome, UsageError, output};
 use crate::config::{Overrides, PermissionFlags, PermissionSettings, Settings};
@@ -31,13 +30,13 @@ use crate::exec::{
     self, Channels, Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Lifecycle, Listener,
     Mode, OnError, Options, Policy, RunEnd, StartDirectory, Trace,
 };
-use crate::flow::{ADVISOR, Briefing};
-use crate::io::{Io, Messages};
+use crate::io::{Input, Io};
 use crate::jsonl::{Prefilter, UnwantedLines};
 use crate::message::SessionId;
 use crate::model::KeyCheck;
 use crate::process::{Spawners, report_departure, report_end_signals};
 use crate::session::{Scope, Session};
+use crate::side::{ADVISOR, Briefing, Cost, extension};
 use crate::state::{ReadLog, SessionScope};
 use crate::tools::{
     ChildVariables, DecisionContext, Input as ToolInput, Registry, ShellGuarantees, ToolContext,
@@ -45,23 +44,15 @@ use crate::tools::{
 };
 use crate::wire::{API_MESSAGE_NEEDLE, Decoder, Dialect, prefilter_needles};
 
-/// Threads that start processes. More than there are cores would only wait.
+/// Threads that start processes.
 const SPAWNER_THREADS: usize = 4;
 
-/// How this program is started as a guardian.
-#[cfg(target_os = "linux")]
-pub(crate) const GUARDIAN: crate::process::GuardianPlan = crate::process::GuardianPlan {
-    argument: "__guardian",
-    // What the tools put into the environment of every child.
-    mark: "TURNPIPE=1",
-};
-
-/// Execute the tool calls of an assistant stream
+/// Run the tool calls of a model's reply
 ///
-/// Reads records on standard input, copies them, and runs the tool calls among them as soon as
-/// they are complete: calls that only read run in parallel, any other call runs alone. Each call
-/// gets exactly one result record, in call order. Recordings of other agents, transcripts, and calls
-/// that already have a result are copied and never run.
+/// Reads records on standard input, copies them to standard output, and runs the tool calls among them
+/// as soon as they are complete. Calls that only read run in parallel; any other call runs alone. Each
+/// call gets exactly one result record, in call order. Recordings of other agents, transcripts, and
+/// calls that already have a result are copied but not run.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe run-tools < reply.jsonl
@@ -69,23 +60,41 @@ pub(crate) const GUARDIAN: crate::process::GuardianPlan = crate::process::Guardi
   turnpipe run-tools --tools-only Read,Grep --no-echo < reply.jsonl
   turnpipe run-tools --results anthropic < reply.jsonl")]
 pub(crate) struct RunToolsArguments {
-    /// Print the batches in which the calls would run, but run nothing
+    /// Print the batches of calls, but run nothing
     #[arg(long)]
     plan: bool,
     /// Run unanswered calls even if the input is a recording
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     execute: bool,
     /// Do not copy the input
     #[arg(long)]
     no_echo: bool,
-    /// When results go out
-    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    /// When to write results
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "WHEN",
+        hide_short_help = true
+    )]
     emit: Emit,
-    /// How the scheduler decides which calls can run together
-    #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
+    /// Which calls can run together
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "POLICY",
+        hide_short_help = true
+    )]
     schedule: Policy,
-    /// What a failing call does to the other calls of its turn
-    #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
+    /// What a failed call does to the other calls of its turn
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "POLICY",
+        hide_short_help = true
+    )]
     on_error: OnError,
     #[command(flatten)]
     lane: LaneArguments,
@@ -93,67 +102,80 @@ pub(crate) struct RunToolsArguments {
     mcp: McpArguments,
     #[command(flatten)]
     permissions: PermissionFlags,
-    /// Who is asked about calls that are neither allowed nor denied: nobody, and they do not run
-    /// (`deny`); the person at the terminal (`tty`); the program that reads the records and writes the
-    /// input (`stdio`); or a tool of an MCP server (`mcp__SERVER__TOOL`)
+    /// Who approves calls that no rule allows or denies
+    ///
+    /// `deny`: no one, the calls do not run. `tty`: the user at the terminal. `stdio`: the program that
+    /// reads the records and writes the input. `mcp__SERVER__TOOL`: a tool of an MCP server.
     #[arg(long, default_value = "deny", value_name = "WHO")]
     permission_prompt: PermissionPrompt,
     /// The model that judges calls in the permission mode auto [default: the fast model]
-    #[arg(long, value_name = "MODEL")]
+    #[arg(long, value_name = "MODEL", hide_short_help = true)]
     judge: Option<String>,
     #[command(flatten)]
     advisor: AdvisorArguments,
-    /// The session file, which may still be missing: its state is used and updated, hooks get its path,
-    /// the judge and the advisor read the conversation in it
+    /// Use and update the state of this session file
+    ///
+    /// The file may be missing. Hooks get its path; the judge and the advisor read its conversation.
     #[arg(long, value_name = "FILE")]
     session: Option<PathBuf>,
-    /// How many calls run at once [default: 10]
-    #[arg(long, value_name = "N")]
+    /// Maximum number of calls that run at once [default: 10]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     max_concurrency: Option<NonZeroUsize>,
     /// Run only these tools, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     tools_only: Option<Vec<String>>,
-    /// Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable
+    /// Add the command tools of a manifest; repeatable
+    ///
+    /// The manifest is TOML or JSON, see `docs/command-tools.md`.
     #[arg(long, value_name = "FILE")]
     tools: Vec<PathBuf>,
-    /// End the whole run after this time, with status 124 (e.g. 90, 90s, 1500ms, 5m)
+    /// End the run after this time (e.g. 90, 90s, 1500ms, 5m)
+    ///
+    /// The exit status is 124 then.
     #[arg(long, value_name = "TIME", value_parser = parse_span_or_seconds)]
     timeout: Option<Duration>,
     /// Replace a result that repeats an earlier one with a reference
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     dedup: bool,
-    /// Read only this dialect, instead of detecting it line by line
-    #[arg(long, value_enum, value_name = "DIALECT")]
+    /// Read only this dialect instead of detecting it line by line
+    #[arg(long, value_enum, value_name = "DIALECT", hide_short_help = true)]
     from: Option<Dialect>,
-    /// Write the messages that the next request of this API takes, and nothing else: what the model
-    /// said, unless `--no-echo` is given, and the results of each turn
-    #[arg(long, value_enum, value_name = "API", conflicts_with = "plan")]
+    /// Write only messages for the next request to this API
+    ///
+    /// These are the model's reply, unless `--no-echo` is given, and the results of each turn.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "API",
+        conflicts_with = "plan",
+        hide_possible_values = true
+    )]
     results: Option<Dialect>,
     /// The id of the session whose state is used and updated, in this directory or of the file
-    /// [default: that of the stream or the file]
-    #[arg(long, value_name = "ID")]
+    /// [default: the id in the stream or the file]
+    #[arg(long, value_name = "ID", hide_short_help = true)]
     session_id: Option<String>,
-    /// The directory that holds the state
-    #[arg(long, value_name = "DIR")]
+    /// The directory of the state
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
     state_dir: Option<PathBuf>,
-    /// Where shell calls start [default: where the last run of the session ended, else this directory]
-    #[arg(long, value_name = "DIR")]
+    /// Where shell calls start [default: where the session's last run ended, else this directory]
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
     cwd: Option<PathBuf>,
     /// Another directory that shell calls may change to; repeatable
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
     add_dir: Vec<PathBuf>,
-    /// Pass this variable on to commands, although it holds a secret or can change what they do (e.g.
+    /// Pass this variable to commands although it holds a secret or can change what they do (e.g.
     /// `GITHUB_TOKEN` or `LD_LIBRARY_PATH`); repeatable
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     env: Vec<OsString>,
     /// Let `WebFetch` fetch from this machine and private networks
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     allow_private_addresses: bool,
     /// Write a trace of the run for Chrome's trace viewer or Perfetto
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     trace: Option<PathBuf>,
-    /// Check every line of the input, and exit with 3 if it has unusable records
-    #[arg(long)]
+    /// Check every input line; exit with 3 if a record is unusable
+    #[arg(long, hide_short_help = true)]
     strict: bool,
     /// Exit with 1 if a call failed or was denied
     #[arg(long)]
@@ -163,53 +185,25 @@ pub(crate) struct RunToolsArguments {
 impl Run for RunToolsArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         if self.results.is_some() && self.permission_prompt == PermissionPrompt::Stdio {
-            let error =
-                UsageError::new("--results leaves no room for questions on standard output");
+            let error = UsageError::new("--results and --permission-prompt stdio both need stdout");
             return Err(error
                 .with_hint("use `--permission-prompt tty`, or rules")
                 .into());
         }
         let stdin = take_stdin(io)?;
-        let overrides = Overrides {
-            state_directory: self.state_dir.clone(),
-            concurrency: self.max_concurrency,
-            manifests: self.tools.clone(),
-            allow_private_addresses: self.allow_private_addresses,
-        };
-        let settings = globals.settings(overrides, &io.environment)?;
+        let settings = globals.settings(self.overrides(), &io.environment)?;
         let here = match &self.cwd {
             Some(path) => directory("--cwd", path)?,
             None => std::env::current_dir().context("cannot find the working directory")?,
         };
         let (channels, briefing) = (Channels::new(), Briefing::default());
-        let spent = || {
-            let spent = channels.spent();
-            move |cost| spent(extension(None, Some(&cost)))
-        };
-        let builtin = registry(&settings)?;
-        let registry =
-            self.advisor
-                .add(builtin, &briefing, spent(), KeyCheck::Demanded, globals, io)?;
-        let registry = self.mcp.add_servers(registry, &here, globals, io)?;
-        let registry = Arc::new(registry);
-        let tools_only = self.tools_only.as_ref().map(|names| {
-            let names = names.iter().map(|name| tool_named(&registry, name));
-            names.collect::<Result<_, _>>()
-        });
-        let tools_only = tools_only.transpose()?;
+        let registry = self.registry(&settings, &here, (&channels, &briefing), globals, io)?;
+        let tools_only = self.tools_only(&registry)?;
         let options = self.options(&settings, &here, globals.quiet, io);
         let (lane, _temporary) = self.lane.lane(SPAWNER_THREADS, &settings)?;
         let permissions = permissions(&self.permissions, &here, globals, io)?;
         let context = self.context(here, &permissions, &settings, lane, io)?;
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
-        let (dialect, call_ids) = (self.from, options.call_ids.clone());
-        let decoder = move || {
-            let decoder = dialect.map_or_else(Decoder::detecting, Decoder::pinned);
-            decoder.with_call_ids(call_ids.clone())
-        };
-        let needles = prefilter_needles().iter().copied();
-        let needles = needles.chain(self.results.map(|_| API_MESSAGE_NEEDLE));
-        let needles = Prefilter::new(&needles.collect::<Vec<&str>>())?;
         if options.mode == Mode::Execute {
             guard_children(&io.messages);
         }
@@ -221,15 +215,14 @@ impl Run for RunToolsArguments {
         };
         let prompter = prompt.prompter(&channels, &io.ids, &registry, &context)?;
         let (mode, named) = (permissions.mode, self.judge.as_deref());
-        let judge = guards::judge(mode, named, &briefing, spent(), globals, io)?;
-        let is_told = judge.is_some() || registry.iter().any(|tool| tool.name() == ADVISOR);
-        if let (true, Some(path)) = (is_told, &self.session) {
-            tell_session(path, &briefing)
-                .map_err(|error| error.about(path.display()).about("--session"))?;
+        let judge = guards::judge(mode, named, &briefing, costs(&channels), globals, io)?;
+        let is_briefed = judge.is_some() || registry.iter().any(|tool| tool.name() == ADVISOR);
+        if is_briefed {
+            self.brief(&briefing)?;
         }
         let lifecycle = Lifecycle {
             registry,
-            mode: permissions.mode,
+            mode,
             hooks: guards::hooks(&permissions, &context, self.session.as_deref(), globals, io)?,
             judge,
             rules: permissions.rules.into(),
@@ -240,21 +233,17 @@ impl Run for RunToolsArguments {
             tools_only,
             state_root: settings.state_root.clone(),
         };
-        let observer = observer(globals.quiet, io);
-        let sink = output::record_sink(io)?;
-        channels
-            .start_reading(stdin, move || needles.clone(), options.unwanted, decoder)
-            .context("cannot read input")?;
         let dependencies = Dependencies {
-            sink,
+            observer: observer(globals.quiet, io),
+            sink: output::record_sink(io)?,
             messages: io.messages.clone(),
             clock: Arc::clone(&io.clock),
             ids: Arc::clone(&io.ids),
-            observer,
             trace,
-            listener: is_told
+            listener: is_briefed
                 .then(|| -> Listener { Box::new(move |record| briefing.record(record)) }),
         };
+        self.start_reading(stdin, &channels, &options)?;
         let end = exec::run(&options, lifecycle, context, dependencies, channels);
         if matches!(end.cause, EndCause::EndOfInput) {
             report_foreign_stream(end.understanding, globals.quiet, &io.messages);
@@ -263,22 +252,13 @@ impl Run for RunToolsArguments {
     }
 }
 
-/// Makes sure that no process outlives the run.
-pub(crate) fn guard_children(messages: &Messages) {
-    #[cfg(target_os = "linux")]
-    {
-        crate::process::plan_guardian(GUARDIAN);
-        if let Err(error) = crate::process::adopt_orphans() {
-            messages.note(&format!(
-                "processes that leave their session may outlive the run: {error}"
-            ));
-        }
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = messages;
+/// Reports what requests of the judge and the advisor cost to the run.
+fn costs(channels: &Channels) -> impl Fn(Cost) + Send + Sync + 'static {
+    let spent = channels.spent();
+    move |cost| spent(extension(None, Some(&cost)))
 }
 
-/// Reports signals to the run, and that the reader of the output is gone.
+/// Reports signals and the exit of the output's reader to the run.
 fn watch(channels: &Channels, io: &mut Io) -> anyhow::Result<()> {
     report_end_signals(channels.signals()).context("cannot listen for signals")?;
     if let Some(output) = io.stdout_watch.take() {
@@ -288,6 +268,80 @@ fn watch(channels: &Channels, io: &mut Io) -> anyhow::Result<()> {
 }
 
 impl RunToolsArguments {
+    fn overrides(&self) -> Overrides {
+        Overrides {
+            state_directory: self.state_dir.clone(),
+            concurrency: self.max_concurrency,
+            manifests: self.tools.clone(),
+            allow_private_addresses: self.allow_private_addresses,
+        }
+    }
+
+    /// All tools: built-in tools, command tools, the advisor, and those of MCP servers.
+    fn registry(
+        &self,
+        settings: &Settings,
+        here: &Path,
+        (channels, briefing): (&Channels, &Briefing),
+        globals: &Globals,
+        io: &Io,
+    ) -> Result<Arc<Registry>, UsageError> {
+        let (builtin, keys) = (registry(settings)?, KeyCheck::Demanded);
+        let spent = costs(channels);
+        let registry = self
+            .advisor
+            .add(builtin, briefing, spent, keys, globals, io)?;
+        Ok(Arc::new(self.mcp.add_servers(registry, here, globals, io)?))
+    }
+
+    /// The tools' own names for those of `--tools-only`.
+    fn tools_only<Names: FromIterator<String>>(
+        &self,
+        registry: &Registry,
+    ) -> Result<Option<Names>, UsageError> {
+        let names = self.tools_only.as_ref().map(|names| {
+            let names = names.iter().map(|name| tool_named(registry, name));
+            names.collect()
+        });
+        names.transpose()
+    }
+
+    /// Starts to read the input.
+    fn start_reading(
+        &self,
+        stdin: Input,
+        channels: &Channels,
+        options: &Options,
+    ) -> anyhow::Result<()> {
+        let (dialect, call_ids) = (self.from, options.call_ids.clone());
+        let decoder = move || {
+            let decoder = dialect.map_or_else(Decoder::detecting, Decoder::pinned);
+            decoder.with_call_ids(call_ids.clone())
+        };
+        let needles = prefilter_needles().iter().copied();
+        let needles = needles.chain(self.results.map(|_| API_MESSAGE_NEEDLE));
+        let prefilter = Prefilter::new(&needles.collect::<Vec<&str>>())?;
+        channels
+            .start_reading(stdin, move || prefilter.clone(), options.unwanted, decoder)
+            .context("cannot read input")
+    }
+
+    /// Passes the conversation in the session file, if it exists, to the judge and the advisor.
+    fn brief(&self, briefing: &Briefing) -> Result<(), UsageError> {
+        let Some(path) = self.session.as_ref().filter(|path| path.exists()) else {
+            return Ok(());
+        };
+        let about = |error| UsageError::about(&error, path.display()).about("--session");
+        let session = Session::open(path).map_err(|error| about(UsageError::reason(error)))?;
+        let briefed = session.each_message(Scope::SinceCompaction, &mut |message| {
+            briefing.message(&message);
+            ControlFlow::Continue(())
+        });
+        briefed
+            .map(drop)
+            .map_err(|error| about(UsageError::reason(error)))
+    }
+
     fn options(&self, settings: &Settings, here: &Path, quiet: bool, io: &Io) -> Options {
         let run = io.ids.uuid().simple().to_string();
         Options {
@@ -372,12 +426,11 @@ impl RunToolsArguments {
             EndCause::Terminated => Outcome::Terminated,
             EndCause::OutputGone => Outcome::ReaderGone,
             EndCause::OutputFailed(reason) | EndCause::InputFailed(reason) => {
-                io.messages.note(reason);
+                io.messages.error(reason);
                 Outcome::InputOutputFailed
             }
             EndCause::TimeUp => {
-                io.messages
-                    .note("the time limit of the whole run was reached");
+                io.messages.error("the run reached its time limit");
                 Outcome::TimedOut
             }
             EndCause::EndOfInput if self.strict && end.damaged_lines > 0 => {
@@ -389,22 +442,9 @@ impl RunToolsArguments {
     }
 }
 
-/// Tells what was said in a session file, which may still be missing.
-fn tell_session(path: &Path, briefing: &Briefing) -> Result<(), UsageError> {
-    if !path.exists() {
-        return Ok(());
-    }
-    let session = Session::open(path).map_err(UsageError::reason)?;
-    let told = session.each_message(Scope::SinceCompaction, &mut |message| {
-        briefing.message(&message);
-        ControlFlow::Continue(())
-    });
-    told.map(drop).map_err(UsageError::reason)
-}
-
 /// The tool's own name.
 fn tool_named(registry: &Registry, name: &str) -> Result<String, UsageError> {
-    // Not known before its server runs.
+    // Its server has not started yet.
     if let Some(name) = registry.slow_name(name) {
         return Ok(name.to_owned());
     }
@@ -420,7 +460,7 @@ fn open_trace(path: &PathBuf) -> anyhow::Result<Trace> {
         .write(true)
         .create(true)
         .truncate(true)
-        // It holds what was run.
+        // The trace contains commands and their input.
         .mode(0o600)
         .open(path)
         .with_context(|| format!("cannot write {}", path.display()))?;

@@ -1,4 +1,4 @@
-//! `tools`: what a configuration offers to a model.
+//! `tools`: the tools that a configuration offers to a model.
 
 use std::path::PathBuf;
 
@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 
 use crate::cmd::command::Run;
 use crate::cmd::run::advisor_arguments::AdvisorArguments;
+use crate::cmd::run::lane_arguments::guard_children;
 use crate::cmd::run::mcp_arguments::McpArguments;
-use crate::cmd::run::run_tools::guard_children;
 use crate::cmd::table::table;
 use crate::cmd::{Globals, Outcome, UsageError, output};
 use crate::config::{Overrides, Settings};
@@ -16,18 +16,17 @@ use crate::io::Io;
 use crate::text::terminal_safe_line;
 use crate::tools::{Format, Registry, declarations};
 
-/// Print the tools that calls can name
+/// Print the tools that a model can call
 ///
-/// Writes one line: the array for the `tools` key of a request. On a terminal it lists the tools
-/// for people instead. A manifest declares command tools, programs that the model may call; the page
-/// `docs/command-tools.md` describes its keys.
+/// Writes one line: the array for the `tools` key of a request. On a terminal, prints a list instead. A
+/// manifest declares command tools: programs that the model may call; see `docs/command-tools.md`.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe tools
   turnpipe tools --format openai --json
   turnpipe tools --tools tools.toml")]
 pub(crate) struct ToolsArguments {
-    /// The API to declare the tools for
+    /// The API that receives the declarations
     #[arg(long, value_enum, default_value = "anthropic", value_name = "API")]
     format: Format,
     /// What to print [default: text on a terminal, else json]
@@ -36,7 +35,9 @@ pub(crate) struct ToolsArguments {
     /// Print the declarations, as with `-o json`
     #[arg(long, conflicts_with = "output")]
     json: bool,
-    /// Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable
+    /// Add the command tools of a manifest; repeatable
+    ///
+    /// The manifest is TOML or JSON, see `docs/command-tools.md`.
     #[arg(long, value_name = "FILE")]
     tools: Vec<PathBuf>,
     #[command(flatten)]
@@ -82,10 +83,10 @@ impl Run for ToolsArguments {
     }
 }
 
-/// The built-in tools and those of the configured manifests.
+/// The built-in tools and the command tools of the manifests.
 ///
 /// # Errors
-/// A manifest cannot be used.
+/// A manifest is unreadable or invalid.
 pub(crate) fn registry(settings: &Settings) -> Result<Registry, UsageError> {
     let mut registry = Registry::builtin();
     for manifest in &settings.manifests {
@@ -96,7 +97,7 @@ pub(crate) fn registry(settings: &Settings) -> Result<Registry, UsageError> {
     Ok(registry)
 }
 
-/// A line for each tool: its name and the first sentence of its description.
+/// One line per tool: its name and the first sentence of its description.
 fn list(registry: &Registry) -> String {
     let rows = registry.all().into_iter().map(|tool| {
         let description = terminal_safe_line(tool.description());
@@ -112,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_stand_in_a_column() {
+    fn names_are_aligned() {
         let listed = list(&Registry::builtin());
         let bash = listed.lines().find(|line| line.starts_with("Bash "));
         let column = bash.and_then(|line| line.find("Runs a bash command"));

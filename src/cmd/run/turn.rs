@@ -1,4 +1,4 @@
-//! `turn`: one reply of the main model.
+//! `turn`: requests one reply of the main model.
 
 use std::path::{Path, PathBuf};
 
@@ -9,8 +9,8 @@ use crate::cmd::command::Run;
 use crate::cmd::model_arguments::ModelArguments;
 use crate::cmd::progress::ProgressLine;
 use crate::cmd::run::advisor_arguments::AdvisorArguments;
+use crate::cmd::run::lane_arguments::guard_children;
 use crate::cmd::run::mcp_arguments::McpArguments;
-use crate::cmd::run::run_tools::guard_children;
 use crate::cmd::run::tools::registry;
 use crate::cmd::run::turn_conversation::{TurnConversation, read_file, read_stdin};
 use crate::cmd::run::turn_reply::ReplyWriter;
@@ -34,61 +34,68 @@ use crate::turn::{Assembly, History, Limits, Scribe, system_prompt};
 
 /// Ask the main model for its next reply
 ///
-/// Reads a conversation, from a session file or standard input, and writes the reply as a stream of
-/// records: one for each block as soon as it is complete, so that `run-tools` can start its calls
-/// while the model still speaks. The conversation is not copied, and it is read to its end before
-/// anything is written.
+/// Reads a conversation from a session file or standard input, and writes the reply as records: one per
+/// block as soon as the block is complete, so that `run-tools` can start calls while the reply is still
+/// arriving. The conversation is not copied, and is read to its end before anything is written.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe turn --model openai:gpt-5-mini --prompt 'Which tests fail?' --dry-run
   turnpipe turn --print-prompt")]
 pub(crate) struct TurnArguments {
-    /// The session file with the conversation, which may still be missing [default: standard input
-    /// has the conversation, unless it is a terminal]
+    /// The session file with the conversation; it may be missing
+    ///
+    /// Without it, the conversation is read from standard input, unless that is a terminal.
     #[arg(long, value_name = "FILE")]
     session: Option<PathBuf>,
-    /// Say this first, and write it as a record
+    /// Append this user message, and write it as a record
     #[arg(long, value_name = "TEXT")]
     prompt: Option<String>,
-    /// The instructions for the model [default: short ones for a coding agent]
+    /// The system prompt [default: a short one for coding]
     #[arg(long, value_name = "FILE")]
     system: Option<PathBuf>,
     /// The session's id [default: that of the conversation, else a new one]
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", hide_short_help = true)]
     session_id: Option<String>,
-    /// Also write the parts of each block as they come
+    /// Also write the deltas of each block as they arrive
     #[arg(long)]
     partial: bool,
-    /// Ask for the whole reply at once
-    #[arg(long, conflicts_with = "partial")]
+    /// Do not stream the reply
+    #[arg(long, conflicts_with = "partial", hide_short_help = true)]
     no_stream: bool,
-    /// Add the command tools of a manifest (TOML or JSON, see `docs/command-tools.md`); repeatable
+    /// Add the command tools of a manifest; repeatable
+    ///
+    /// The manifest is TOML or JSON, see `docs/command-tools.md`.
     #[arg(long, value_name = "FILE")]
     tools: Vec<PathBuf>,
-    /// Offer only these tools, separated by commas; an empty list offers none
+    /// Offer only these tools, separated by commas; empty for none
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     tools_only: Option<Vec<String>>,
     #[command(flatten)]
     mcp: McpArguments,
     #[command(flatten)]
     advisor: AdvisorArguments,
-    /// How many tokens the reply may have at most
-    #[arg(long, value_name = "N", default_value = "16384")]
+    /// Maximum number of tokens in the reply
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "16384",
+        hide_short_help = true
+    )]
     max_tokens: u32,
-    /// How freely the model chooses its words, e.g. 0.7 [default: the server decides]
-    #[arg(long, value_name = "T")]
+    /// The sampling temperature, e.g. 0.7 [default: that of the server]
+    #[arg(long, value_name = "T", hide_short_help = true)]
     temperature: Option<f64>,
-    /// Let the model think with about this many tokens, which count apart; 0 for no thinking
-    /// [default: the model decides]
-    #[arg(long, value_name = "TOKENS")]
+    /// The thinking budget in tokens, in addition to `--max-tokens`; 0 disables thinking [default: that
+    /// of the model]
+    #[arg(long, value_name = "TOKENS", hide_short_help = true)]
     thinking: Option<u32>,
-    /// Do not ask once the model has replied this often since a person last said something
+    /// Stop after N replies since the last user message
     #[arg(long, value_name = "N")]
     max_turns: Option<u64>,
-    /// Do not ask once the conversation has cost this many US dollars
+    /// Stop once the conversation has cost this many US dollars
     #[arg(long, value_name = "USD")]
     max_budget: Option<f64>,
-    /// Do not ask once the conversation has cost this many tokens
+    /// Stop once the conversation has used this many tokens
     #[arg(long, value_name = "N")]
     max_session_tokens: Option<u64>,
     #[command(flatten)]
@@ -141,7 +148,7 @@ impl Run for TurnArguments {
         let instructions = instructions.or(given);
         let init = self.init_record(&session, &directory, &model, &functions, &moment);
         let turns = conversation.history.into_turns(&model).map_err(|error| {
-            UsageError::reason(error).with_hint("`--prompt TEXT` says something to the model")
+            UsageError::reason(error).with_hint("`--prompt TEXT` appends a user message")
         })?;
         let request = Request {
             system: instructions_for(instructions.as_deref(), &directory, io),
@@ -151,7 +158,7 @@ impl Run for TurnArguments {
             thinking: self.thinking(),
             attempts: Attempts::UntilABlock,
             shared: SharedPrefix::Conversation,
-            ..Request::new(PromptId::MAIN, self.most_tokens())
+            ..Request::new(PromptId::MAIN, self.total_tokens())
         };
         let delivery = if self.no_stream {
             Delivery::Whole
@@ -230,7 +237,7 @@ impl TurnArguments {
         }
     }
 
-    /// The conversation, and the prompt behind it.
+    /// Reads the conversation and appends the prompt.
     fn conversation(&self, globals: &Globals, io: &mut Io) -> anyhow::Result<TurnConversation> {
         let mut conversation = match &self.session {
             Some(path) if path.exists() => {
@@ -269,25 +276,24 @@ impl TurnArguments {
         }
     }
 
-    /// A budget that can never be reached would be a promise that nobody keeps.
+    /// Refuses a budget that could not be enforced because the model has no price.
     fn check_budget(&self, model: &str, prices: &Prices) -> Result<(), UsageError> {
         if self.max_budget.is_some() && prices.cost(model, &Usage::default()).is_none() {
             return Err(
-                UsageError::new(format!("--max-budget: {model} has no price")).with_hint(
-                    "use `--max-session-tokens`, or give it a price in the configuration",
-                ),
+                UsageError::new(format!("--max-budget: {model} has no price"))
+                    .with_hint("use `--max-session-tokens`, or add a price to the configuration"),
             );
         }
         Ok(())
     }
 
-    /// Thinking counts as a part of the reply.
-    fn most_tokens(&self) -> u32 {
+    /// The limit of the request: APIs count thinking as part of the reply.
+    fn total_tokens(&self) -> u32 {
         self.max_tokens
             .saturating_add(self.thinking.unwrap_or_default())
     }
 
-    /// The tools on offer. A tool whose schema is only told on demand is offered once it was.
+    /// The tools to offer. Deferred tools are offered once the conversation has searched for them.
     fn functions(
         &self,
         registry: &Registry,
@@ -302,7 +308,7 @@ impl TurnArguments {
         {
             if !all.iter().any(|tool| tool.name() == name) {
                 return Err(
-                    UsageError::new(format!("--tools-only: there is no tool `{name}`"))
+                    UsageError::new(format!("--tools-only: unknown tool `{name}`"))
                         .with_hint("`turnpipe tools` lists them"),
                 );
             }
@@ -333,7 +339,7 @@ impl TurnArguments {
     }
 }
 
-/// Saves results that are too long together; returns what stands for them now.
+/// Saves results that exceed the budget together; returns their replacements.
 fn shorten(
     history: &mut History,
     session: &SessionKey,
@@ -359,7 +365,7 @@ fn shorten(
             }
             Err(error) => {
                 io.messages
-                    .note(&format!("cannot save the result of {id}: {error}"));
+                    .warn(&format!("cannot save the result of {id}: {error}"));
                 None
             }
         }
@@ -367,7 +373,7 @@ fn shorten(
     replaced
 }
 
-/// What the model is told before the conversation.
+/// The system prompt.
 fn instructions_for(instructions: Option<&str>, directory: &Path, io: &Io) -> String {
     let today = io.clock.now().to_zoned(io.clock.time_zone()).date();
     system_prompt(instructions, &directory.display().to_string(), today)

@@ -1,4 +1,4 @@
-//! The conversation that the main model is to continue.
+//! The conversation that the main model continues.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -15,14 +15,14 @@ use crate::records::Replacement;
 use crate::session::{Agent, Detail, Prices, Scope, Session};
 use crate::turn::{History, Spent};
 
-/// A conversation, read.
+/// A conversation with its usage.
 #[derive(Default)]
 pub(crate) struct TurnConversation {
     pub(crate) history: History,
-    /// The models of its replies, and what they read and wrote.
+    /// The model and usage of each reply.
     usage: Vec<(String, Usage)>,
     pub(crate) session_id: Option<String>,
-    /// What the stream tells the model beforehand; empty if nothing.
+    /// The system prompt in the stream; empty if absent.
     pub(crate) instructions: String,
 }
 
@@ -36,8 +36,7 @@ impl TurnConversation {
         self.history.note(message);
     }
 
-    /// Takes a record that may say what stands in place of results, or what a model cost that was asked
-    /// besides.
+    /// Reads a record that may contain replacements of results, or the cost of another request.
     fn record(&mut self, record: &str) {
         #[derive(Deserialize)]
         struct Replaced {
@@ -61,7 +60,7 @@ impl TurnConversation {
         }
     }
 
-    /// What it has cost so far.
+    /// The cost so far.
     pub(crate) fn spent(&self, prices: &Prices) -> Spent {
         let mut spent = Spent {
             turns: self.history.replies(),
@@ -74,16 +73,16 @@ impl TurnConversation {
     }
 }
 
-/// The type of the records that say what stands in place of results.
+/// The type of records with replacements of results.
 const REPLACEMENTS: &str = "content-replacement";
 
-/// What stands in the records that say what another request cost.
+/// Occurs in records of what another request cost.
 const COSTS: &str = "\"prompt_id\"";
 
 /// Reads the conversation in a session file.
 ///
 /// # Errors
-/// It cannot be read.
+/// The file is unreadable, or not a session.
 pub(crate) fn read_file(path: &Path) -> Result<TurnConversation, UsageError> {
     let mut conversation = TurnConversation::default();
     let session = Session::open(path).map_err(UsageError::reason)?;
@@ -109,7 +108,7 @@ pub(crate) fn read_file(path: &Path) -> Result<TurnConversation, UsageError> {
 /// Reads the conversation on standard input.
 ///
 /// # Errors
-/// It cannot be read.
+/// Reading failed.
 pub(crate) fn read_stdin(globals: &Globals, io: &mut Io) -> anyhow::Result<TurnConversation> {
     let mut conversation = TurnConversation::default();
     let stdin = take_stdin(io)?;

@@ -1,4 +1,4 @@
-//! The reply of the main model, written while it arrives.
+//! Writes the reply of the main model while it arrives.
 
 use std::sync::Arc;
 
@@ -15,28 +15,28 @@ use crate::records::TurnResultRecord;
 use crate::session::Prices;
 use crate::turn::{Assembly, Ending, Limit, Output, Scribe};
 
-/// Writes down one reply.
+/// Writes one reply.
 pub(crate) struct ReplyWriter {
     pub(crate) scribe: Scribe,
     pub(crate) prices: Prices,
     pub(crate) writer: RecordWriter,
-    /// What looks at a reply without calls.
+    /// Hooks that run after a reply without calls.
     pub(crate) stop_hooks: Option<StopHooks>,
-    /// Whether parts of blocks are written too.
+    /// Whether deltas are written.
     pub(crate) partial: bool,
-    /// Whether a part came.
+    /// Whether a delta has arrived.
     pub(crate) has_begun: bool,
-    /// What the model said.
+    /// The text of the reply.
     pub(crate) text: String,
 }
 
 impl ReplyWriter {
-    /// Writes that the model is not asked.
+    /// Writes that a limit prevents the request.
     ///
     /// # Errors
     /// Writing failed.
     pub(crate) fn limited(mut self, limit: Limit, io: &Io) -> anyhow::Result<Outcome> {
-        io.messages.note(&limit.to_string());
+        io.messages.warn(&limit.to_string());
         let ending = Ending::Limited(limit);
         let record = self.scribe.result(&ending, None, Usage::default());
         self.writer.record(&record)?;
@@ -44,7 +44,7 @@ impl ReplyWriter {
         Ok(Outcome::Done)
     }
 
-    /// Asks, and writes what comes.
+    /// Sends the request and writes the reply.
     ///
     /// # Errors
     /// Writing failed.
@@ -62,14 +62,14 @@ impl ReplyWriter {
         let mut written = Ok(());
         let reply = provider.ask(request, delivery, &watch.stop, &mut |event| {
             if written.is_ok() {
-                written = self.part(event, &mut assembly);
+                written = self.delta(event, &mut assembly);
                 if written.is_err() {
                     watch.stop.cancel();
                 }
             }
         });
         written?;
-        self.rest(&reply, assembly.finish(reply.is_ok()))?;
+        self.finish(&reply, assembly.finish(reply.is_ok()))?;
         if reply.as_ref().is_ok_and(|reply| reply.calls.is_empty()) {
             self.stop(&watch.stop, io)?;
         }
@@ -91,7 +91,7 @@ impl ReplyWriter {
             if let Failure::NotRecorded { difference, .. } = failure
                 && globals.verbose
             {
-                difference.lines().for_each(|line| io.messages.note(line));
+                difference.lines().for_each(|line| io.messages.log(line));
             }
         }
         Ok(watch.or(failures.outcome(0, Outcome::Done)))
@@ -102,11 +102,11 @@ impl ReplyWriter {
         let Some(hooks) = self.stop_hooks.take() else {
             return Ok(());
         };
-        // What was said can be read meanwhile.
+        // Readers get the reply before hooks run.
         self.writer.flush()?;
         let scribe = &self.scribe;
         match hooks.run(&scribe.session_id.0, &self.text, stop, &|text| {
-            io.messages.note(text);
+            io.messages.warn(text);
         }) {
             Stopped::Over => Ok(()),
             Stopped::Continues(text) => self.writer.record(&scribe.feedback(text)),
@@ -114,8 +114,8 @@ impl ReplyWriter {
         }
     }
 
-    /// Writes what a part of the reply brings.
-    fn part(&mut self, event: Event, assembly: &mut Assembly) -> Result<(), WriteError> {
+    /// Writes the records of an event.
+    fn delta(&mut self, event: Event, assembly: &mut Assembly) -> Result<(), WriteError> {
         if let Event::Retry {
             failures,
             wait_ms,
@@ -136,8 +136,8 @@ impl ReplyWriter {
         self.writer.flush()
     }
 
-    /// Writes the last blocks, of which the last says what the reply cost.
-    fn rest(
+    /// Writes the remaining blocks; the last one carries the usage of the reply.
+    fn finish(
         &mut self,
         reply: &Result<Reply, Failure>,
         outputs: Vec<Output>,

@@ -1,4 +1,4 @@
-//! Hooks after a reply without calls, which may tell the model to go on.
+//! `Stop` hooks, which run after a reply without calls and can continue the turn.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use crate::turn::FEEDBACK;
 
 #[derive(Debug, Args)]
 pub(crate) struct StopArguments {
-    /// Run the `Stop` hooks of a settings file of Claude Code or Qwen Code after a reply without
-    /// calls; repeatable
-    #[arg(long, value_name = "FILE")]
+    /// Run the `Stop` hooks of a settings file of Claude Code or Qwen Code after a reply without calls;
+    /// repeatable
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     settings: Vec<PathBuf>,
 }
 
@@ -28,27 +28,27 @@ pub(crate) struct StopHooks {
     runner: HookRunner,
     settings: PermissionSettings,
     directory: PathBuf,
-    /// How often in a row they may tell the model to go on; without end if it is none.
+    /// Maximum number of continuations in a row; `None` for no limit.
     cap: Option<u64>,
-    /// How often they did already.
+    /// Continuations so far.
     before: u64,
 }
 
-/// What becomes of the conversation.
+/// The outcome of `Stop` hooks.
 pub(crate) enum Stopped {
-    /// It is the person's turn.
+    /// The turn is over.
     Over,
-    /// The model has to hear this, and goes on.
+    /// The model continues after this feedback.
     Continues(String),
-    /// A hook ends it for this reason.
+    /// A hook stopped the conversation for this reason.
     Ended(String),
 }
 
 impl StopArguments {
-    /// The hooks; none if there are none for this event.
+    /// The `Stop` hooks; `None` if none is configured.
     ///
     /// # Errors
-    /// A file cannot be used.
+    /// A file is unreadable or invalid.
     pub(crate) fn hooks(
         &self,
         directory: PathBuf,
@@ -62,7 +62,7 @@ impl StopArguments {
         }
         let flags = PermissionFlags {
             settings: self.settings.clone(),
-            // It decides about no calls.
+            // No calls are decided here.
             ignore_unknown_settings: true,
             ..PermissionFlags::default()
         };
@@ -70,7 +70,7 @@ impl StopArguments {
         let settings = config
             .permissions(&flags, &directory)
             .map_err(UsageError::reason)?;
-        let hooks = read_hooks(&settings, globals, io)?;
+        let hooks = read_hooks(&settings, io)?;
         if !hooks.any(HookEvent::Stop) {
             return Ok(None);
         }
@@ -91,8 +91,8 @@ impl StopArguments {
 }
 
 impl StopHooks {
-    /// Runs the hooks after a reply that says this, until `stop`. What people should know goes to
-    /// `note`.
+    /// Runs the hooks after a reply with the text `said`, until `stop`. `note` receives messages to the
+    /// user.
     pub(crate) fn run(
         &self,
         session_id: &str,
@@ -121,7 +121,7 @@ impl StopHooks {
         }
         match feedback(&merged) {
             Some(_) if self.cap.is_some_and(|cap| self.before >= cap) => {
-                note("Stop hooks told the model to go on too often in a row");
+                note("Stop hooks continued the turn too often in a row");
                 Stopped::Over
             }
             Some(text) => Stopped::Continues(text),
@@ -130,7 +130,7 @@ impl StopHooks {
     }
 }
 
-/// What the model has to hear.
+/// The feedback for the model.
 fn feedback(merged: &Merged) -> Option<String> {
     let block = match &merged.decision {
         Some((HookDecision::Block, reason)) => Some(reason),

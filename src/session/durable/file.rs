@@ -29,13 +29,14 @@ pub enum Presence {
 }
 
 /// The durability of records after a crash of the machine.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Sync {
     /// All data is on disk before the run ends.
     #[default]
     Data,
     /// The system decides when data reaches the disk.
-    #[value(name = "none")]
+    #[cfg_attr(feature = "cli", value(name = "none"))]
     Never,
 }
 

@@ -6,12 +6,13 @@ use super::gemini::gemini_schema;
 use crate::tools::{Registry, Tool};
 
 /// The shape of a declaration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Format {
     /// `tools` of the Anthropic messages API.
     Anthropic,
     /// `tools` of OpenAI chat completions.
-    #[value(name = "openai")]
+    #[cfg_attr(feature = "cli", value(name = "openai"))]
     OpenAi,
     /// `tools` of Gemini's `generateContent`.
     Gemini,

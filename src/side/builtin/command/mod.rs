@@ -3,6 +3,7 @@
 //! This does not say what a command may do (the room `shell` does), only what people would say that
 //! it did.
 
+mod effects;
 mod evidence;
 mod forms;
 mod noun;
@@ -11,7 +12,7 @@ mod report;
 
 use serde_json::Value;
 
-use crate::wire::{Parameter, parameters};
+use crate::tool_facts::{Parameter, parameters};
 
 pub(super) use past_tense::past_of;
 pub(super) use report::{Ending, Run, describe};

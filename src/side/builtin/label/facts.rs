@@ -5,7 +5,7 @@ use super::status::{Status, beginning};
 use super::{Call, files, mcp, others};
 use crate::agent::exit_code;
 use crate::side::builtin::command;
-use crate::wire::Purpose;
+use crate::tool_facts::Purpose;
 
 /// The fact of one call.
 pub(super) fn fact(call: &Call<'_>) -> Fact {

@@ -6,7 +6,7 @@ use super::status::{Status, beginning};
 use crate::side::builtin::names::{
     directory_name, distinct, file_name, file_names, glob_noun, is_working_directory, pattern_noun,
 };
-use crate::wire::{Parameter, Purpose, parameters, patched_files, texts};
+use crate::tool_facts::{Parameter, Purpose, parameters, patched_files, texts};
 
 /// The widest directory that is named with a search, in bytes.
 const WIDEST_PLACE: usize = 18;

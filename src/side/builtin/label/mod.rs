@@ -15,7 +15,7 @@ use super::clean::{clean, cut};
 use fact::{Fact, Outcome};
 use status::{Status, status};
 
-use crate::wire::{Parameter, Purpose, parameters};
+use crate::tool_facts::{Parameter, Purpose, parameters};
 
 /// The widest label, in cells.
 const WIDEST: usize = 60;

@@ -8,7 +8,7 @@ use super::status::Status;
 use crate::agent::exit_code;
 use crate::side::builtin::clean::{cut, lower_first, upper_first};
 use crate::side::builtin::names::{address, file_name};
-use crate::wire::Purpose;
+use crate::tool_facts::Purpose;
 
 /// What a call did, or what was not done and how that ended.
 pub(super) fn plain(call: &Call<'_>, class: Class, did: &str, doing: &str) -> Fact {
