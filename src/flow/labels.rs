@@ -140,7 +140,7 @@ impl<'a> Labels<'a> {
                     return LabelEnd::InputFailed(error);
                 }
                 Event::Signal(signal) => {
-                    if !requests.insist(Instant::now()) {
+                    if !requests.ends_now(Instant::now()) {
                         continue;
                     }
                     self.queue.give_up();

@@ -7,6 +7,12 @@ impl Decided {
     /// Why a call of this tool did not run, where nobody could be asked, in one line. `effect` is why it
     /// needs permission at all, or the reason of a hook that asks.
     pub fn reason(&self, tool: &str, effect: Option<&str>) -> String {
+        let denial = self.denial(effect);
+        format!("Permission to use {tool} was denied: {denial}.")
+    }
+
+    /// The same without the name of the tool, for the user.
+    pub fn denial(&self, effect: Option<&str>) -> String {
         let part = self
             .parts
             .iter()
@@ -58,7 +64,7 @@ impl Decided {
                 format!("; `{}` would allow it", flags.join(" "))
             }
         };
-        format!("Permission to use {tool} was denied: {why}{remedy}.")
+        format!("{why}{remedy}")
     }
 
     /// Rules that together would allow the call, if rules can.

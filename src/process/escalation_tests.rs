@@ -5,14 +5,14 @@ use super::*;
 const ALIVE: Observation = Observation {
     leader: Leader::Alive,
     pipes: Pipes::Open,
-    rest: Rest::Alive,
+    descendants: Descendants::Alive,
     token: Level::Running,
 };
 
 const OVER: Observation = Observation {
     leader: Leader::Ended,
     pipes: Pipes::AtEnd,
-    rest: Rest::Gone,
+    descendants: Descendants::Gone,
     token: Level::Running,
 };
 
@@ -131,10 +131,10 @@ prop_compose! {
     fn observation()(
         leader in prop::sample::select(vec![Leader::Alive, Leader::Ended]),
         pipes in prop::sample::select(vec![Pipes::Open, Pipes::AtEnd]),
-        rest in prop::sample::select(vec![Rest::Gone, Rest::Alive]),
+        descendants in prop::sample::select(vec![Descendants::Gone, Descendants::Alive]),
         token in prop::sample::select(vec![Level::Running, Level::Cancelled, Level::Killed]),
     ) -> Observation {
-        Observation { leader, pipes, rest, token }
+        Observation { leader, pipes, descendants, token }
     }
 }
 
@@ -165,6 +165,6 @@ proptest! {
             }
         }
         prop_assert!(finished);
-        prop_assert!(now <= ms(1000 + 25 + 200) + UNKILLABLE);
+        prop_assert!(now <= ms(1000 + 25 + 200) + KILL_TIMEOUT);
     }
 }

@@ -4,7 +4,9 @@
 use std::time::{Duration, Instant};
 
 use turnpipe::io::CancelToken;
-use turnpipe::process::{Capture, Ended, Enforcement, ExitStatus, LaneOptions, Limits, Spawners};
+use turnpipe::process::{
+    Capture, Ended, Enforcement, ExitStatus, LaneOptions, Limits, Spawners, Supervisor,
+};
 
 use crate::support::{LONG, Room, is_alone, run, run_alone};
 
@@ -93,12 +95,12 @@ fn many_calls_alone() {
         return;
     }
     // Free ones need no threads of their own.
-    leave_nothing_behind(Spawners::new(3), 0);
+    leave_nothing_behind(Supervisor::default().spawners(3), 0);
     let options = LaneOptions {
         enforcement: Enforcement::Auto,
         temporary: None,
     };
-    leave_nothing_behind(Spawners::lane(3, options).unwrap(), 3);
+    leave_nothing_behind(Supervisor::default().lane(3, options).unwrap(), 3);
 }
 
 fn leave_nothing_behind(spawners: Spawners, own_threads: u64) {
@@ -167,7 +169,7 @@ fn tokens_alone() {
         return;
     }
     let room = Room::new();
-    let spawners = Spawners::new(1);
+    let spawners = Supervisor::default().spawners(1);
     let before = descriptors();
     let unused: Vec<CancelToken> = (0..10_000).map(|_| CancelToken::default()).collect();
     unused.iter().for_each(CancelToken::cancel);

@@ -4,7 +4,9 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::time::Duration;
 
 use turnpipe::io::CancelToken;
-use turnpipe::process::{Confinement, Enforcement, ExitStatus, LaneOptions, Limits, Spawners};
+use turnpipe::process::{
+    Confinement, Enforcement, ExitStatus, LaneOptions, Limits, Spawners, Supervisor,
+};
 
 use crate::support::{Room, err, out, run};
 
@@ -13,7 +15,7 @@ fn lane(enforcement: Enforcement) -> Spawners {
         enforcement,
         temporary: None,
     };
-    Spawners::lane(2, options).unwrap()
+    Supervisor::default().lane(2, options).unwrap()
 }
 
 /// Only kernels that can enforce anything can be tested; anywhere else `require` must fail.
@@ -22,7 +24,7 @@ fn enforced() -> Option<Spawners> {
         enforcement: Enforcement::Require,
         temporary: None,
     };
-    Spawners::lane(2, options).ok()
+    Supervisor::default().lane(2, options).ok()
 }
 
 /// What changes a file, each for itself; `file` and `link` exist, `new` does not.
@@ -200,7 +202,7 @@ fn abi(lane: &Spawners, room: &Room) -> u32 {
     let call = lane.for_one_call();
     call.run(&room.script(":"), &CancelToken::default())
         .unwrap();
-    call.witnessed()
+    call.confinement_report()
         .unwrap()
         .confinement
         .landlock_abi
@@ -227,10 +229,10 @@ fn a_call_learns_what_was_enforced_and_whether_that_was_in_its_way() {
     let room = Room::new();
     let lane = lane(Enforcement::Auto);
     let call = lane.for_one_call();
-    assert_eq!(call.witnessed(), None);
+    assert_eq!(call.confinement_report(), None);
     let token = CancelToken::default();
     call.run(&room.script("exit 3"), &token).unwrap();
-    let witnessed = call.witnessed().unwrap();
+    let witnessed = call.confinement_report().unwrap();
     assert!(!witnessed.looks_denied);
     if !witnessed.confinement.is_complete() {
         assert!(witnessed.confinement.missing.is_some());
@@ -238,10 +240,10 @@ fn a_call_learns_what_was_enforced_and_whether_that_was_in_its_way() {
     }
     // Hidden by the command itself, so nothing to tell.
     call.run(&room.script("touch x; true"), &token).unwrap();
-    assert!(!call.witnessed().unwrap().looks_denied);
+    assert!(!call.confinement_report().unwrap().looks_denied);
     call.run(&room.script("touch x"), &token).unwrap();
-    assert!(call.witnessed().unwrap().looks_denied);
-    assert_eq!(lane.for_one_call().witnessed(), None);
+    assert!(call.confinement_report().unwrap().looks_denied);
+    assert_eq!(lane.for_one_call().confinement_report(), None);
 }
 
 #[test]
@@ -257,7 +259,7 @@ fn what_is_switched_off_is_said_to_be() {
         seccomp: false,
         missing: Some("switched off".to_owned()),
     };
-    assert_eq!(call.witnessed().unwrap().confinement, expected);
+    assert_eq!(call.confinement_report().unwrap().confinement, expected);
 }
 
 #[test]
@@ -268,7 +270,7 @@ fn a_private_directory_can_be_written_and_goes_with_the_child() {
         enforcement: Enforcement::Auto,
         temporary: Some(room.path("lane")),
     };
-    let lane = Spawners::lane(1, options).unwrap();
+    let lane = Supervisor::default().lane(1, options).unwrap();
     let mut command = room.script(
         "set -e; test \"$(dirname $TMPDIR)\" = \"$PWD/lane\"; cd $TMPDIR; echo a > a; mv a b; \
          mkdir c; ln -s b d; mktemp; cat b; ! (: > ../../outside) 2> /dev/null",

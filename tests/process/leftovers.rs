@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use turnpipe::io::CancelToken;
-use turnpipe::process::{Ended, ExitStatus, Leftovers, Limits, Spawners};
+use turnpipe::process::{Ended, ExitStatus, Leftovers, Limits, Supervisor};
 
 use crate::support::{GRACE, LONG, Room, is_alone, out, run, run_alone, wait_for_file};
 
@@ -138,7 +138,8 @@ fn kill_all_alone() {
         return;
     }
     let room = Room::new();
-    let pools = [Spawners::new(1), Spawners::new(2)];
+    let supervisor = Supervisor::default();
+    let pools = [supervisor.spawners(1), supervisor.spawners(2)];
     let statuses: Vec<ExitStatus> = std::thread::scope(|scope| {
         let calls: Vec<_> = (0..6)
             .map(|number| {
@@ -153,7 +154,7 @@ fn kill_all_alone() {
         for number in 0..6 {
             wait_for_file(&room.path(&format!("ready{number}")));
         }
-        Spawners::kill_all();
+        supervisor.kill_all();
         calls.into_iter().map(|call| call.join().unwrap()).collect()
     });
     assert_eq!(statuses, [ExitStatus::Signal(libc::SIGKILL); 6]);

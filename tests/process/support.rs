@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use turnpipe::io::CancelToken;
-use turnpipe::process::{Capture, Command, Finished, Limits, SpawnError, Spawners, Stdin};
+use turnpipe::process::{
+    Capture, Command, Finished, Limits, SpawnError, Spawners, Stdin, Supervisor,
+};
 
 /// Far longer than anything here takes on a busy machine, and short enough to end a hung test.
 pub(crate) const LONG: Duration = Duration::from_mins(2);
@@ -21,7 +23,8 @@ pub(crate) const GRACE: Duration = Duration::from_secs(10);
 const ALONE: &str = "TURNPIPE_TEST_ALONE";
 
 /// One set of spawner threads for all tests, as a program would have it.
-pub(crate) static SPAWNERS: LazyLock<Spawners> = LazyLock::new(|| Spawners::new(2));
+pub(crate) static SPAWNERS: LazyLock<Spawners> =
+    LazyLock::new(|| Supervisor::default().spawners(2));
 
 /// A directory and a mark of its own for each test. All children carry the mark in their
 /// environment, so that what is left of them can be found wherever it went.

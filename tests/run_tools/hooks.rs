@@ -237,7 +237,7 @@ fn a_hook_that_hangs_is_ended_with_its_children() {
     let file = write_settings(&bench, &hooks);
     let run = run(&bench, &file, &[], bash("a", "echo done"));
     assert_eq!(run.outcomes(), pairs(&[("a", "ok")]), "{run:?}");
-    assert!(run.stderr.contains("was ended after 0.2 s"), "{run:?}");
+    assert!(run.stderr.contains("timed out after 0.2 s"), "{run:?}");
     let child = bench.read("child");
     wait_for("the end of the child", || {
         !PathBuf::from(format!("/proc/{}", child.trim())).exists()
@@ -261,7 +261,7 @@ fn all_hooks_run_side_by_side_and_the_configuration_gives_the_order() {
     assert_eq!(run.outcomes(), pairs(&[("a", "ok")]), "{run:?}");
     assert!(bench.work().join("by-two").exists() && !bench.work().join("by-one").exists());
     assert!(
-        run.stderr.contains("2 hooks rewrote the same call"),
+        run.stderr.contains("2 hooks changed the same call"),
         "{run:?}"
     );
 }
