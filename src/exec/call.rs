@@ -46,7 +46,7 @@ pub(super) enum CallState {
     Done(Box<CallResult>),
 }
 
-/// What records, messages and the schedule need to know about a call.
+/// The description of a call for records, messages and the schedule.
 pub(super) struct Profile {
     /// A short description, such as `Bash(npm test)`.
     pub(super) label: String,

@@ -49,11 +49,11 @@ pub(super) struct Calls {
     /// The hooks after each turn; `None` if there are none.
     turn_hooks: Option<TurnHooks>,
     started: u64,
-    /// The user was told about the first denied call.
+    /// The first denied call was reported to the user.
     mentioned_denial: bool,
 }
 
-/// Which running calls get a result before they have ended.
+/// The running calls that get a result before they have ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Force {
     /// The cancelled ones.
@@ -118,7 +118,7 @@ impl Calls {
         self.weight += weight;
         let index = self.schedule.enqueue(access);
         if let CallState::Resolving(unresolved) = &call.state {
-            // Servers start at once, whatever runs before the call.
+            // Servers start at once, before the calls that come first have ended.
             self.schedule.hold(index);
             let work = Work::Resolve(Arc::clone(unresolved));
             self.workers.start(index, &call, work, session);
@@ -340,8 +340,7 @@ impl Calls {
         }
     }
 
-    /// The failed sibling because of which a call must not run; `None` if there is none, or the call has
-    /// its result.
+    /// The failed sibling that cancels a call; `None` if there is none, or if the call has its result.
     fn sibling_failure(&self, index: CallIndex) -> Option<CancelReason> {
         let call = self.by_index.get(&index)?;
         let failure = self.turns.failure(call.turn)?;

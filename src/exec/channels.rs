@@ -105,8 +105,7 @@ impl Channels {
         }
     }
 
-    /// Starts the thread that reads the input. A file is read twice, each time with a prefilter and a
-    /// decoder of its own.
+    /// Starts the thread that reads the input. A file is read twice, with separate prefilters and decoders.
     ///
     /// # Errors
     /// The system grants no thread, or cannot tell what the input is.

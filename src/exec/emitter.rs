@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::call::{Call, FinishedCall};
 use super::intake::Boundary;
-use super::options::{Echo, Options};
+use super::options::{Echo, Listener, Options};
 use crate::io::{Clock, Ids};
 use crate::jsonl::{Piece, WriteError, Writer};
 use crate::message::{SessionId, ToolUseId};
@@ -20,9 +20,6 @@ use crate::records::{
     TurnEndSubtype, UsageRecord,
 };
 use crate::wire::{Answered, ApiMessages};
-
-/// Receives each record of the conversation.
-pub type Listener = Box<dyn FnMut(&str)>;
 
 /// Writes the output of a run.
 pub(super) struct Emitter<Sink: Write> {

@@ -19,7 +19,7 @@ pub struct CallHooks {
 }
 
 impl CallHooks {
-    /// The given hooks, which are told about this permission mode.
+    /// The given hooks, with the permission mode for their input.
     pub fn new(hooks: Option<SessionHooks>, mode: Mode) -> Self {
         Self { hooks, mode }
     }

@@ -14,7 +14,7 @@ use crate::wire::{Decoder, Event};
 /// Most bytes of input between the reader and the main loop.
 const MAX_CREDIT: usize = 4 * 1024 * 1024;
 
-/// How far a pipe is read ahead for results, in bytes. Pipes usually hold less.
+/// Most bytes that are read ahead of the first call in a pipe, to find its result. Pipes usually hold less.
 const MAX_READ_AHEAD: usize = 1024 * 1024;
 
 /// A part of the input, in order.

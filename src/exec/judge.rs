@@ -42,7 +42,7 @@ pub enum Judgement {
     Allow,
     /// The call must not run, for this reason. An answer that cannot be parsed is a denial.
     Deny(String),
-    /// There is no judgement, for this reason.
+    /// The judge failed, for this reason.
     None(String),
 }
 

@@ -1,5 +1,5 @@
-//! Which calls of the input have their result in it, so that nothing runs twice. See
-//! `docs/protocol.md`, Answered calls.
+//! The calls of the input and their results in it, so that nothing runs twice. See `docs/protocol.md`, Answered
+//! calls.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};

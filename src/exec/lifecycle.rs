@@ -27,7 +27,7 @@ use crate::tools::{
 };
 use crate::wire::ToolCall;
 
-/// What all calls of a run share.
+/// The state that all calls of a run share.
 pub struct Lifecycle {
     /// The tools on offer.
     pub registry: Arc<Registry>,
@@ -53,7 +53,7 @@ pub struct Lifecycle {
     pub state_root: StateRoot,
 }
 
-/// How shell commands are classified.
+/// The classification of shell commands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ShellVerdicts {
     /// By analysis.
@@ -100,8 +100,7 @@ impl Lifecycle {
         })))
     }
 
-    /// Refuses a call of a tool whose server has not started, if it cannot be permitted whatever the
-    /// server says.
+    /// Refuses a call of a tool whose server has not started, if nothing can permit it.
     fn refuse_unresolved(
         &self,
         tool: &str,
@@ -286,7 +285,7 @@ impl Lifecycle {
 pub(super) fn is_open(by: &DecidedBy) -> bool {
     match by {
         DecidedBy::Default { .. } => true,
-        // In the mode `plan` nothing runs, whoever approves it.
+        // In the mode `plan` nothing runs, even with approval.
         DecidedBy::Mode { mode } => *mode != Mode::Plan,
         // No rule forbids such a command, and no rule can allow it.
         DecidedBy::Builtin { builtin } => *builtin == BuiltinRule::Unparsable,

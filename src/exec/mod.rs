@@ -28,15 +28,14 @@ mod turns;
 mod workers;
 
 pub use channels::Channels;
-pub use emitter::Listener;
 pub use hooks::CallHooks;
 pub use judge::{Case, GuardedJudge, Judge, Judgement};
 pub use lifecycle::{Lifecycle, ShellVerdicts};
 pub use options::{
-    Dedup, Echo, Emit, EndCause, HistoryPolicy, Mode, Observer, OnError, Options, Progress, RunEnd,
-    StartDirectory,
+    Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Listener, Mode, Observer, OnError,
+    Options, Progress, RunEnd, StartDirectory,
 };
 pub use prompting::{Answer, Prompter, Question, ToolPrompter};
-pub use runner::{Dependencies, run};
+pub use runner::run;
 pub use schedule::Policy;
 pub use trace::Trace;

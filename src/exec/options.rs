@@ -1,9 +1,13 @@
-//! The options of a run, its progress, and its end.
+//! The options and dependencies of a run, its progress, and its end.
 
+use std::io::Write;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::schedule::Policy;
+use super::trace::Trace;
+use crate::io::{Clock, Ids, Messages};
 use crate::jsonl::UnwantedLines;
 use crate::message::SessionId;
 use crate::state::SessionScope;
@@ -46,6 +50,27 @@ pub struct Options {
     pub call_ids: String,
     /// Whether to check lines without calls and results.
     pub unwanted: UnwantedLines,
+}
+
+/// Receives each record of the conversation.
+pub type Listener = Box<dyn FnMut(&str)>;
+
+/// The dependencies of a run.
+pub struct Dependencies<Sink: Write> {
+    /// Receives the records.
+    pub sink: Sink,
+    /// Messages to the user.
+    pub messages: Messages,
+    /// Times in records.
+    pub clock: Arc<dyn Clock>,
+    /// Ids in records.
+    pub ids: Arc<dyn Ids>,
+    /// Shows the progress.
+    pub observer: Box<dyn Observer>,
+    /// Receives the trace.
+    pub trace: Option<Trace>,
+    /// Receives the conversation: the records of the input, and at the end of each turn its results.
+    pub listener: Option<Listener>,
 }
 
 /// Run or plan.

@@ -42,7 +42,7 @@ pub struct Question<'a> {
     pub tool: &'a str,
     /// Its arguments.
     pub input: &'a Input,
-    /// Why the call needs approval, such as the rule that asks.
+    /// The reason why the call needs approval, such as the rule that asks.
     pub reason: &'a str,
     /// A rule that would allow the call.
     pub rule: Option<&'a str>,
@@ -57,7 +57,7 @@ pub enum Answer {
     AllowAlways(String),
     /// The call must not run. The text is for the model.
     Deny(Option<String>),
-    /// There is no answer, for this reason.
+    /// The question has no answer, for this reason.
     None(String),
 }
 
@@ -98,7 +98,7 @@ pub struct ToolPrompter {
 }
 
 impl ToolPrompter {
-    /// Calls the tool. The error is why there is no decision.
+    /// Calls the tool. The error explains the missing decision.
     fn decision(&self, question: &Question<'_>, cancel: &CancelToken) -> Result<Answer, String> {
         let fields = [
             ("tool_name", json!(question.tool)),

@@ -28,9 +28,9 @@ pub(super) struct CallResult {
     pub(super) phases: Phases,
     /// The permission decision; `None` if the call ended before it was made.
     pub(super) permission: Option<Permission>,
-    /// Why the call was denied, for the user.
+    /// The reason of a denial, for the user.
     pub(super) denial: Option<String>,
-    /// How its processes were confined; `None` if the parallel lane started none.
+    /// The confinement of its processes; `None` if the parallel lane started none.
     pub(super) confinement: Option<ConfinementReport>,
     /// A message for the user on stderr, such as a failure to save the full text.
     pub(super) note: Option<String>,
@@ -51,7 +51,7 @@ pub(super) struct Phases {
     pub(super) map: Duration,
 }
 
-/// Why a call is cancelled.
+/// The reason of a cancellation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum CancelReason {
     /// The user interrupted.

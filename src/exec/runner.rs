@@ -12,18 +12,17 @@ use super::call::CallState;
 use super::calls::{Calls, Force};
 use super::channels::{Channels, RunnerEvent};
 use super::delivery::Delivery;
-use super::emitter::{Emitter, Listener};
+use super::emitter::Emitter;
 use super::intake::{Backlog, InputEvent, Item};
 use super::interruption::{Demand, Interruption, StageKind};
 use super::lifecycle::Lifecycle;
-use super::options::{EndCause, Mode, Observer, Options, RunEnd};
+use super::options::{Dependencies, EndCause, Mode, Observer, Options, RunEnd};
 use super::plan::Plan;
 use super::prompting::{ControlRecord, OpenQuestions};
 use super::result::CancelReason;
 use super::session::Session;
 use super::stream::Stream;
-use super::trace::Trace;
-use crate::io::{Clock, Ids, Messages};
+use crate::io::Messages;
 use crate::jsonl::WriteError;
 use crate::message::{SessionId, ToolUseId};
 use crate::process::EndSignal;
@@ -34,24 +33,6 @@ use crate::wire::{Event, Understanding};
 
 /// Interval of the progress records of running calls.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(30);
-
-/// The dependencies of a run.
-pub struct Dependencies<Sink: Write> {
-    /// Receives the records.
-    pub sink: Sink,
-    /// Messages to the user.
-    pub messages: Messages,
-    /// Times in records.
-    pub clock: Arc<dyn Clock>,
-    /// Ids in records.
-    pub ids: Arc<dyn Ids>,
-    /// Shows the progress.
-    pub observer: Box<dyn Observer>,
-    /// Receives the trace.
-    pub trace: Option<Trace>,
-    /// Receives the conversation: the records of the input, and at the end of each turn its results.
-    pub listener: Option<Listener>,
-}
 
 /// A run in progress.
 struct Runner<'a, Sink: Write> {

@@ -31,7 +31,7 @@ pub(super) struct Session {
 pub(super) enum Children {
     /// The call only reads, so the kernel keeps them from writing.
     Confined,
-    /// Those of the user.
+    /// The user's own rights.
     Free,
 }
 

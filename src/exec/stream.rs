@@ -1,5 +1,5 @@
-//! Which calls of the input this run answers: those of a stream that was made for it and that have no
-//! result yet, once each. See `docs/protocol.md`, Whose calls are run.
+//! The calls of the input that this run answers: calls without a result in a stream that was made for it, once
+//! each. See `docs/protocol.md`, Whose calls are run.
 
 use super::ledger::Ledger;
 use super::options::{HistoryPolicy, Options};
@@ -14,7 +14,7 @@ pub(super) struct Stream {
     messages: Messages,
     /// Prefix of the ids of calls that have none.
     call_ids: String,
-    /// The user was told that the calls of a recording are not run.
+    /// The user knows that the calls of a recording are not run.
     mentioned_history: bool,
 }
 
@@ -124,7 +124,7 @@ impl Stream {
     }
 }
 
-/// Who runs the calls of a stream: a pure state machine.
+/// The owner of a stream, who runs its calls: a pure state machine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Ownership {
     owner: Owner,

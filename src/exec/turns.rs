@@ -1,4 +1,4 @@
-//! Which calls make up a turn, and when it is over: a pure state machine.
+//! The turns of a run: their calls and their ends. A pure state machine.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -18,7 +18,7 @@ pub struct Merged {
     pub updated_output: Option<Value>,
     /// Texts for the model.
     pub additional_context: Vec<String>,
-    /// Messages for the user: those of hooks, failures and conflicts.
+    /// Messages for the user: from hooks, and about failures and conflicts.
     pub messages: Vec<String>,
     /// The first reason to stop the session.
     pub stop: Option<String>,

@@ -29,7 +29,7 @@ pub struct HookRunner {
     pub spawners: Arc<Spawners>,
     /// The environment of programs, and the source of variables in headers.
     pub environment: Variables,
-    /// The directory in which the session began.
+    /// The first directory of the session.
     pub project: PathBuf,
     /// The session file, if it is known.
     pub transcript: Option<PathBuf>,

@@ -21,7 +21,7 @@ pub struct SessionHooks {
     pub runner: HookRunner,
 }
 
-/// The circumstances in which hooks run.
+/// The context of a run of hooks.
 #[derive(Clone, Copy)]
 pub struct HookContext<'a> {
     /// The id of the session.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Ended, ExitStatus, Finished};
 
-/// How much enforcement is required.
+/// The required enforcement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Enforcement {
@@ -21,10 +21,10 @@ pub enum Enforcement {
 /// The restrictions of the parallel lane.
 #[derive(Debug, Clone)]
 pub struct LaneOptions {
-    /// How much enforcement is required.
+    /// The required enforcement.
     pub enforcement: Enforcement,
-    /// The only directory where children can write. Each child has a directory of its own in it as
-    /// `TMPDIR`, which is removed when the child has ended.
+    /// The only directory where children can write. Each child has a subdirectory as `TMPDIR`, which is removed
+    /// when the child has ended.
     pub temporary: Option<PathBuf>,
 }
 

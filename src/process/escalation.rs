@@ -1,4 +1,4 @@
-//! How to end a child: a state machine from observations to the next step, without I/O.
+//! The end of a child: a state machine from observations to the next step, without I/O.
 //!
 //! A child gets SIGTERM when its time is up or its token fires, and SIGKILL after the grace period. If it
 //! ends by itself, processes that it leaves in its group or that hold its pipes have the drain time to
@@ -9,10 +9,10 @@ use std::time::Duration;
 use super::{Ended, Limits};
 use crate::io::Level;
 
-/// Most time spent on killing the processes that a call leaves behind.
+/// Most time spent on killing the surviving processes of a call.
 pub(super) const CLEANUP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What to do with the orphans of a call.
+/// The treatment of a call's orphans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OrphanAction {
     Keep,

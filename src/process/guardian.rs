@@ -26,7 +26,7 @@ use super::start::{Start, c_string};
 pub(super) const ARGUMENT: &str = "__guardian";
 
 /// Size of an entry in bytes: the leader's process id (0 before it is started), four unused bytes, and the
-/// begin of the call (0 if the entry is free).
+/// start of the call (0 if the entry is free).
 const ENTRY: usize = 16;
 const BEGAN: usize = 8;
 

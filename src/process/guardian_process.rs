@@ -35,8 +35,8 @@ const ROUND_INTERVAL: Duration = Duration::from_millis(10);
 /// may be missing in it.
 const EMPTY_ROUNDS: u32 = 3;
 
-/// Runs the guardian if `arguments`, the program's name first, are those of a guardian process. Returns
-/// whether they are; the program must exit then.
+/// Runs the guardian if this process was started as one, by its `arguments` (the program's name first).
+/// Returns whether it was; the program must exit then.
 pub fn run_as_guardian(arguments: &[OsString]) -> bool {
     match arguments {
         [_, first, mark, parent] if first == ARGUMENT => {

@@ -33,11 +33,11 @@ pub(super) struct Orphans {
     list: OnceLock<Option<File>>,
 }
 
-/// The facts about a call by which it claims an orphan.
+/// The facts about a call that identify its orphans.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Claim<'a> {
     pub(super) leader: Pid,
-    /// The begin of the call, on the clock of the process table.
+    /// The start of the call, on the clock of the process table.
     pub(super) began: u64,
     /// The pipes that the call reads, by inode.
     pub(super) pipes: &'a [u64],
@@ -82,9 +82,9 @@ impl Orphans {
         self.adopting.load(Ordering::Relaxed) && self.list().is_some()
     }
 
-    /// Finds the living orphans that belong to the call: those in its session, those that hold its pipes,
-    /// and those that no other running call can have made. Ended ones are waited for. `except` is a child
-    /// that is not an orphan.
+    /// Finds the living orphans of a call: orphans in its session, orphans that hold its pipes, and orphans that
+    /// no other running call can have made. Ended ones are waited for. `except` is a child that is not an
+    /// orphan.
     pub(super) fn of_call(
         &self,
         claim: Claim<'_>,
@@ -114,10 +114,10 @@ impl Orphans {
         found.any_ended
     }
 
-    /// Finds the living orphans that are wanted. Those that have ended are waited for.
+    /// Finds the living orphans that are wanted. Ended ones are waited for.
     ///
     /// An orphan that is to be killed may start the next one and end before its owner is known. So all
-    /// orphans are stopped first, and those of other calls are continued. The number of a child that was not
+    /// orphans are stopped first, and orphans of other calls are continued. The number of a child that was not
     /// waited for is not reused.
     fn examine(
         &self,
@@ -183,7 +183,7 @@ impl Orphans {
         list.as_ref()
     }
 
-    /// The children of the first thread, to which orphans are added.
+    /// The children of the first thread, orphans among them.
     fn numbers(&self, except: Option<Pid>) -> Vec<i32> {
         let mut bytes = Vec::new();
         let mut page = [0; LIST_BYTES];

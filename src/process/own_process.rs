@@ -20,8 +20,8 @@ pub enum EndSignal {
     Terminate,
 }
 
-/// The time after a signal in which further ones belong to the same request to end: a closed terminal and its
-/// shell both send one.
+/// Further signals within this time belong to the same request to end: a closed terminal and its shell both
+/// send one.
 const REQUEST_WINDOW: Duration = Duration::from_secs(1);
 
 /// Counts requests to end, for a command that reads the output of another one. The first request is for that
@@ -46,7 +46,7 @@ pub fn ignore_file_size_signal() {
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
-/// Calls `report` for each signal from now on, on a thread of its own; signals no longer end this process.
+/// Calls `report` on a separate thread for each signal from now on. Signals no longer end this process.
 ///
 /// # Errors
 /// The system refuses the handler or the thread.
@@ -66,8 +66,8 @@ pub fn report_end_signals(report: impl Fn(EndSignal) + Send + 'static) -> io::Re
     Ok(())
 }
 
-/// Calls `report` once, on a thread of its own, when the reader of the pipe, socket or terminal `output` is
-/// gone. Never calls it for a file.
+/// Calls `report` on a separate thread when the reader of the pipe, socket or terminal `output` is gone. Never
+/// calls it for a file.
 ///
 /// # Errors
 /// The system refuses the thread.

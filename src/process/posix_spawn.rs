@@ -22,7 +22,7 @@ const OWN_SESSION: c_int = libc::POSIX_SPAWN_SETSID as c_int;
 #[cfg(not(target_os = "linux"))]
 const OWN_SESSION: c_int = libc::POSIX_SPAWN_SETPGROUP;
 
-/// Starts a child, whose process id is also that of its group and session. The caller has to wait for it.
+/// Starts a child in a group and session with its process id. The caller has to wait for it.
 ///
 /// # Errors
 /// The directory cannot be entered, the program cannot be executed, or the system lacks something.

@@ -25,7 +25,7 @@ pub(super) struct SpawnerPool {
     starter: Starter,
     /// Whether the kernel confines the children, once that was asked.
     enforced: OnceLock<bool>,
-    /// The directory where children may write; each gets one of its own in it.
+    /// The directory where children may write; each gets a subdirectory.
     temporary: Option<PathBuf>,
     /// Empty directories of children that have ended.
     empty_directories: Mutex<Vec<TempDir>>,
