@@ -26,6 +26,8 @@ pub(crate) mod tool_facts;
 
 pub mod records;
 
+pub mod agent;
+
 pub mod wire;
 
 pub mod view;
@@ -57,6 +59,9 @@ pub mod exec;
 pub mod model;
 
 #[cfg(feature = "model")]
+pub mod flow;
+
+#[cfg(feature = "model")]
 pub mod side;
 
 #[cfg(feature = "model")]
@@ -64,9 +69,6 @@ pub mod turn;
 
 #[cfg(feature = "cli")]
 pub mod config;
-
-#[cfg(feature = "cli")]
-pub mod flow;
 
 #[cfg(feature = "cli")]
 pub mod cmd;

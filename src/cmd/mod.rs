@@ -13,7 +13,6 @@ mod error;
 mod globals;
 mod help;
 mod inputs;
-mod line_reader;
 mod model_arguments;
 mod outcome;
 mod output;

@@ -31,11 +31,6 @@ pub(super) const TEMPORARY: Variable = Variable("TMPDIR");
 pub(super) const PAGER: Variable = Variable("TURNPIPE_PAGER PAGER");
 pub(super) const LESS: Variable = Variable("LESS");
 pub(super) const PROJECT: Variable = Variable("CLAUDE_PROJECT_DIR GEMINI_PROJECT_DIR");
-pub(super) const CLAUDE_HOME: Variable = Variable("CLAUDE_CONFIG_DIR");
-pub(super) const QWEN_RUNTIME: Variable = Variable("QWEN_RUNTIME_DIR QWEN_HOME");
-pub(super) const CODEX_HOME: Variable = Variable("CODEX_HOME");
-pub(super) const GEMINI_HOME: Variable = Variable("GEMINI_CLI_HOME");
-pub(super) const PI_HOME: Variable = Variable("PI_CODING_AGENT_DIR");
 pub(super) const LABELS: Variable = Variable(
     "TURNPIPE_EMIT_TOOL_USE_SUMMARIES \
      QWEN_CODE_EMIT_TOOL_USE_SUMMARIES \
@@ -150,6 +145,9 @@ mod tests {
                     .filter(|name| !name.is_empty() && *name != "mcp")
             })
             .collect();
+        // Agents declare the variables that name their directories.
+        let agents = crate::agent::Agent::ALL.iter();
+        declared.extend(agents.flat_map(|agent| agent.format().home_variables));
         described.sort_unstable();
         declared.sort_unstable();
         assert_eq!(described, declared);

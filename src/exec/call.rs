@@ -157,7 +157,7 @@ impl CallState {
                 lane: Lane::Serial,
                 verdict: None,
             };
-            return (profile, Access::world());
+            return (profile, Access::everything());
         };
         (ready.profile(), ready.assessment.access.clone())
     }
@@ -192,11 +192,11 @@ impl ReadyCall {
         let verdict = match (access.is_read_only(), &access.writes) {
             (true, _) => VerdictAccess::ReadOnly,
             (false, Touch::Paths(_)) => VerdictAccess::Writes,
-            (false, Touch::World | Touch::Session | Touch::Nothing) => VerdictAccess::Unknown,
+            (false, Touch::Everything | Touch::Session | Touch::Nothing) => VerdictAccess::Unknown,
         };
         Profile {
             label: self.label(),
-            lane: if access.is_unnoticed() {
+            lane: if access.is_side_effect_free() {
                 Lane::Parallel
             } else {
                 Lane::Serial

@@ -171,7 +171,7 @@ pub(super) fn read_all(
                 }
             }
             let continues = has_calls && bytes < MAX_READ_AHEAD && has_input();
-            if !reader.holds_a_piece() && !continues {
+            if !reader.has_piece() && !continues {
                 break;
             }
         }

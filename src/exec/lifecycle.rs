@@ -194,7 +194,7 @@ impl Lifecycle {
     ) -> Assessment {
         match (self.shell_verdicts, tool.kind()) {
             (ShellVerdicts::AssumedReadOnly, ToolKind::Shell) => Assessment {
-                access: Access::reads_world(),
+                access: Access::reads_everything(),
                 why: "assumed".to_owned(),
                 action: Action::Harmless,
             },
@@ -297,7 +297,7 @@ pub(super) fn is_open(by: &DecidedBy) -> bool {
 pub(super) fn denied(tool: &str, decided: Decided, effect: Option<&str>) -> Box<CallResult> {
     let text = decided.reason(tool, effect);
     Box::new(CallResult {
-        denial: Some(decided.denial(effect)),
+        denial: Some(decided.explanation(effect)),
         permission: Some(Permission {
             decision: Decision::Deny,
             by: decided.by,

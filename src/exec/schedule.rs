@@ -86,7 +86,7 @@ impl Schedule {
     pub(super) fn enqueue(&mut self, access: Access) -> CallIndex {
         let access = self.coarsened(access);
         let index = self.first + self.slots.len() as u64;
-        self.writers += usize::from(!access.is_unnoticed());
+        self.writers += usize::from(!access.is_side_effect_free());
         let blockers = self.blockers(self.slots.len(), &access);
         if blockers == 0 {
             self.ready.insert(index);
@@ -180,7 +180,7 @@ impl Schedule {
                 }
             }
         }
-        self.writers -= usize::from(!access.is_unnoticed());
+        self.writers -= usize::from(!access.is_side_effect_free());
     }
 
     /// The next call in call order, if it is completed.
@@ -207,9 +207,9 @@ impl Schedule {
             let index = self.first + position as u64;
             if let Some(access) = access_of(CallIndex(index)) {
                 let access = self.coarsened(access);
-                self.writers += usize::from(!access.is_unnoticed());
+                self.writers += usize::from(!access.is_side_effect_free());
                 let before = std::mem::replace(&mut self.slots[position].access, access);
-                self.writers -= usize::from(!before.is_unnoticed());
+                self.writers -= usize::from(!before.is_side_effect_free());
             }
             let blockers = self.blockers(position, &self.slots[position].access);
             self.slots[position].stage = Stage::Queued { blockers };
@@ -273,11 +273,11 @@ impl Schedule {
     fn coarsened(&self, access: Access) -> Access {
         match self.policy {
             Policy::Access => access,
-            Policy::Greedy if access.is_unnoticed() => Access {
-                reads: Touch::World,
+            Policy::Greedy if access.is_side_effect_free() => Access {
+                reads: Touch::Everything,
                 writes: Touch::Nothing,
             },
-            Policy::Greedy => Access::world(),
+            Policy::Greedy => Access::everything(),
         }
     }
 }

@@ -13,12 +13,12 @@ fn cap(number: usize) -> NonZeroUsize {
 
 #[test]
 fn a_held_call_delays_later_ones_until_its_access_is_known() {
-    for (access, started) in [(Access::reads_world(), 2), (Access::world(), 1)] {
+    for (access, started) in [(Access::reads_everything(), 2), (Access::everything(), 1)] {
         let mut schedule = Schedule::new(Policy::Greedy, cap(10));
-        let before = schedule.enqueue(Access::reads_world());
-        let held = schedule.enqueue(Access::world());
+        let before = schedule.enqueue(Access::reads_everything());
+        let held = schedule.enqueue(Access::everything());
         schedule.hold(held);
-        schedule.enqueue(Access::reads_world());
+        schedule.enqueue(Access::reads_everything());
         assert_eq!(schedule.start_next(), Some(before));
         assert_eq!(schedule.start_next(), None);
         schedule.complete(before);
@@ -35,8 +35,8 @@ fn a_held_call_delays_later_ones_until_its_access_is_known() {
 fn kinds() -> Vec<Access> {
     vec![
         Access::nothing(),
-        Access::reads_world(),
-        Access::world(),
+        Access::reads_everything(),
+        Access::everything(),
         Access::reads("/a"),
         Access::writes("/a"),
         Access::writes("/a/b"),
@@ -301,7 +301,7 @@ fn explore_from(mut run: Run<'_>) -> usize {
 
 #[test]
 fn the_rule_holds_for_up_to_six_calls_in_every_order() {
-    let small = [Access::reads_world(), Access::world()];
+    let small = [Access::reads_everything(), Access::everything()];
     let mut runs = 0;
     for calls in sequences(&small, 6) {
         for limit in [1, 2, 10] {

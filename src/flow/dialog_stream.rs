@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use clap::ValueEnum;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -94,7 +93,7 @@ impl DialogStream {
     }
 
     fn messages(&mut self, record: &str) -> Vec<Message> {
-        let known = self.agent.iter().chain(Agent::value_variants());
+        let known = self.agent.iter().chain(&Agent::ALL);
         let mut empty = Vec::new();
         for &agent in known {
             let messages = agent.format().messages(record);

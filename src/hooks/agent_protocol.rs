@@ -145,7 +145,7 @@ fn reason(decided: &Decided) -> String {
 mod tests {
     use super::*;
 
-    fn input(event: &str, more: Value) -> AgentHookInput {
+    fn input(event: &str, more: &Value) -> AgentHookInput {
         let mut input = json!({
             "hook_event_name": event, "tool_name": "Bash", "tool_input": {"command": "ls"},
             "cwd": "/",
@@ -161,7 +161,7 @@ mod tests {
         let codex = json!({"turn_id": "1"});
         let answers = |event, more: &Value| {
             [Decision::Allow, Decision::Ask, Decision::Deny].map(|decision| {
-                let answer = input(event, more.clone()).written_answer(decision, "why");
+                let answer = input(event, more).written_answer(decision, "why");
                 answer.is_some()
             })
         };
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn only_the_plan_mode_of_an_agent_counts() {
         let is_planning =
-            |mode| input("PreToolUse", json!({"permission_mode": mode})).is_planning();
+            |mode| input("PreToolUse", &json!({"permission_mode": mode})).is_planning();
         assert!(is_planning("plan"));
         assert!(!is_planning("bypassPermissions") && !is_planning("other"));
     }

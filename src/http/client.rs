@@ -1,12 +1,12 @@
 //! The one client.
 
-use std::error::Error as _;
 use std::sync::OnceLock;
 
 use reqwest::redirect::Policy;
 use rustls::ClientConfig;
 use tokio::time::timeout;
 
+use super::failure::{LONGEST_MESSAGE, causes, chain};
 use super::reach::Guard;
 use super::{
     Address, Headers, HttpFailure, HttpSettings, Outgoing, Reach, Redaction, RefusedAddress,
@@ -16,9 +16,6 @@ use super::{
 /// What helps where the certificate of a server says that it is an authority's.
 const OWN_AUTHORITY: &str = ": the server's certificate is one for an authority; make it with \
                              `-addext basicConstraints=critical,CA:FALSE`";
-
-/// The longest error message, in bytes.
-pub(super) const LONGEST_MESSAGE: usize = 300;
 
 /// Sends requests. Redirects are not followed: they would send keys to another server.
 #[derive(Debug)]
@@ -191,25 +188,6 @@ impl Client {
             message: redaction.clean_line(&message, LONGEST_MESSAGE),
         }
     }
-}
-
-/// The causes of an error, without the URL, which may contain a key.
-pub(super) fn chain(error: &reqwest::Error) -> String {
-    let mut texts: Vec<String> = Vec::new();
-    for cause in causes(error) {
-        let text = cause.to_string();
-        if !texts.iter().any(|known| known.contains(&text)) {
-            texts.push(text);
-        }
-    }
-    if texts.is_empty() {
-        return "the request failed".to_owned();
-    }
-    texts.join(": ")
-}
-
-fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
-    std::iter::successors(error.source(), |cause| (*cause).source())
 }
 
 #[cfg(test)]

@@ -1,80 +1,150 @@
-//! Server-sent events from bytes that come in pieces. Pure: bytes in, events out.
+//! Server-sent events and lines of JSON from chunks of a stream. Pure.
 
-use super::TooLong;
-use super::lines::LineSplitter;
+use crate::jsonl::{LineEnding, LineSplitter, LineTooLong};
 
-/// The decoder of one stream. Of an event only the data is used: its lines, separated by line feeds.
-/// Invalid UTF-8 becomes U+FFFD.
-#[derive(Debug, Default)]
-pub struct EventStream {
-    lines: LineSplitter,
-    /// A byte order mark may still come.
-    begun: bool,
-    /// The data of the event that has begun, if it has any.
-    data: Option<Vec<u8>>,
-}
+/// Maximum length of a line, in bytes.
+const MAX_LINE_BYTES: usize = 16 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
+/// Lines of a response. Errors as soon as a line is too long.
+#[derive(Debug)]
+struct Lines(LineSplitter);
+
+impl Lines {
+    fn new() -> Self {
+        Self(LineSplitter::new(MAX_LINE_BYTES, LineEnding::Any))
+    }
+
+    /// Calls `visit` with each line that ends in the chunk.
+    fn push(&mut self, mut chunk: &[u8], mut visit: impl FnMut(&[u8])) -> Result<(), LineTooLong> {
+        while !chunk.is_empty() {
+            let (length, is_complete) = self.0.push(chunk);
+            let line = self.0.line()?;
+            if is_complete {
+                visit(line);
+            }
+            chunk = &chunk[length..];
+        }
+        Ok(())
+    }
+
+    /// Returns the unfinished last line.
+    fn rest(&mut self) -> Option<&[u8]> {
+        self.0.finish().then(|| self.0.line().ok())?
+    }
+}
+
+/// Decoder of a stream of server-sent events. Returns only the data of events: its lines, separated by line feeds.
+/// Invalid UTF-8 becomes U+FFFD.
+#[derive(Debug)]
+pub struct EventStream {
+    lines: Lines,
+    data: EventData,
+}
+
+impl Default for EventStream {
+    fn default() -> Self {
+        Self {
+            lines: Lines::new(),
+            data: EventData::default(),
+        }
+    }
+}
+
 impl EventStream {
-    /// The data of the events that a piece completes.
+    /// Returns the data of the events that a chunk completes.
     ///
     /// # Errors
     /// A line is too long.
-    pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<String>, TooLong> {
+    pub fn push(&mut self, chunk: &[u8]) -> Result<Vec<String>, LineTooLong> {
         let mut events = Vec::new();
-        let (begun, data) = (&mut self.begun, &mut self.data);
-        self.lines.push(bytes, |line| {
-            let line = if std::mem::replace(begun, true) {
-                line
-            } else {
-                line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line)
-            };
-            if line.is_empty() {
-                events.extend(finished(data));
-            } else {
-                read_field(line, data);
-            }
-        })?;
+        self.lines
+            .push(chunk, |line| events.extend(self.data.push(line)))?;
         Ok(events)
     }
 
-    /// The data at the end of the stream, of an event without the blank line that completes it. It
-    /// may be torn.
+    /// Returns the data at the end of the stream, of an event without the blank line that completes it. It may be
+    /// truncated.
     pub fn rest(mut self) -> Option<String> {
-        let line = self.lines.rest();
-        let line = if self.begun {
-            line.as_slice()
-        } else {
-            line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&line)
-        };
-        read_field(line, &mut self.data);
-        finished(&mut self.data)
-    }
-}
-
-fn read_field(line: &[u8], data: &mut Option<Vec<u8>>) {
-    let (name, value) = match memchr::memchr(b':', line) {
-        Some(colon) => (&line[..colon], &line[colon + 1..]),
-        None => (line, &b""[..]),
-    };
-    // Others are comments, types, fields for reconnecting, or unknown.
-    if name != b"data" {
-        return;
-    }
-    let value = value.strip_prefix(b" ").unwrap_or(value);
-    match data {
-        Some(data) => {
-            data.push(b'\n');
-            data.extend_from_slice(value);
+        if let Some(line) = self.lines.rest() {
+            self.data.push(line);
         }
-        None => *data = Some(value.to_vec()),
+        self.data.finish()
     }
 }
 
-fn finished(data: &mut Option<Vec<u8>>) -> Option<String> {
-    let data = data.take()?;
-    Some(String::from_utf8_lossy(&data).into_owned())
+/// The data of an event that is being read.
+#[derive(Debug, Default)]
+struct EventData {
+    data: Option<Vec<u8>>,
+    is_after_first_line: bool,
+}
+
+impl EventData {
+    /// Reads a line. Returns the data of the event that it completes.
+    fn push(&mut self, line: &[u8]) -> Option<String> {
+        let line = match std::mem::replace(&mut self.is_after_first_line, true) {
+            true => line,
+            false => line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line),
+        };
+        if line.is_empty() {
+            return self.finish();
+        }
+        let (name, value) = match memchr::memchr(b':', line) {
+            Some(colon) => (&line[..colon], &line[colon + 1..]),
+            None => (line, &b""[..]),
+        };
+        // Others are comments, event types, reconnection fields, or unknown.
+        if name == b"data" {
+            let value = value.strip_prefix(b" ").unwrap_or(value);
+            match &mut self.data {
+                Some(data) => {
+                    data.push(b'\n');
+                    data.extend_from_slice(value);
+                }
+                None => self.data = Some(value.to_vec()),
+            }
+        }
+        None
+    }
+
+    fn finish(&mut self) -> Option<String> {
+        let data = self.data.take()?;
+        Some(String::from_utf8_lossy(&data).into_owned())
+    }
+}
+
+/// Decoder of a stream of JSON lines. Skips blank lines; does not parse the JSON. Invalid UTF-8 becomes U+FFFD.
+#[derive(Debug)]
+pub struct JsonLines(Lines);
+
+impl Default for JsonLines {
+    fn default() -> Self {
+        Self(Lines::new())
+    }
+}
+
+impl JsonLines {
+    /// Returns the lines that a chunk completes.
+    ///
+    /// # Errors
+    /// A line is too long.
+    pub fn push(&mut self, chunk: &[u8]) -> Result<Vec<String>, LineTooLong> {
+        let mut lines = Vec::new();
+        self.0.push(chunk, |line| lines.extend(trimmed(line)))?;
+        Ok(lines)
+    }
+
+    /// Returns the unfinished last line. It may be truncated.
+    pub fn rest(mut self) -> Option<String> {
+        trimmed(self.0.rest()?)
+    }
+}
+
+fn trimmed(line: &[u8]) -> Option<String> {
+    let line = line.trim_ascii();
+    (!line.is_empty()).then(|| String::from_utf8_lossy(line).into_owned())
 }
 
 #[cfg(test)]
@@ -83,10 +153,10 @@ mod tests {
 
     use super::*;
 
-    fn decode<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
+    fn decode<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
         let mut stream = EventStream::default();
         let mut events = Vec::new();
-        for piece in pieces {
+        for piece in chunks {
             events.extend(stream.push(piece).unwrap());
         }
         events.extend(stream.rest());
@@ -94,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn events_are_read_by_the_rules_wherever_the_pieces_split() {
+    fn events_are_decoded_wherever_chunks_are_split() {
         let text = "\u{feff}: hello\r\nevent: a\r\ndata: 1\r\ndata:2\r\ndata\r\n\r\n\
                     : ping\n\nevent: lost\n\nid: 7\nretry: 1\ndata:  ä€😀\n\ndata: [DONE]"
             .as_bytes();
@@ -110,6 +180,35 @@ mod tests {
         assert_eq!(decode(text.chunks(1)), expected);
     }
 
+    fn json_lines<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
+        let mut decoder = JsonLines::default();
+        let mut lines = Vec::new();
+        for chunk in chunks {
+            lines.extend(decoder.push(chunk).unwrap());
+        }
+        lines.extend(decoder.rest());
+        lines
+    }
+
+    #[test]
+    fn json_lines_are_whole_wherever_chunks_are_split() {
+        let text = "{\"a\":\"ä😀\"}\r\n\n  {\"b\":1}\n{\"c\":".as_bytes();
+        let expected = ["{\"a\":\"ä😀\"}", "{\"b\":1}", "{\"c\":"];
+        for split in 0..=text.len() {
+            let chunks = [&text[..split], &text[split..]];
+            assert_eq!(json_lines(chunks), expected, "{split}");
+        }
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_an_error() {
+        let mut decoder = JsonLines::default();
+        let chunk = vec![b'x'; 1 << 20];
+        let error = (0..20).find_map(|_| decoder.push(&chunk).err());
+        let limit = MAX_LINE_BYTES;
+        assert_eq!(error, Some(LineTooLong { limit }));
+    }
+
     #[test]
     fn invalid_bytes_do_not_end_the_stream() {
         let decoded = decode([&b"data: a\xFFb\n\ndata: c\n\n"[..]]);
@@ -118,7 +217,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_make_no_difference(
+        fn chunk_boundaries_do_not_matter(
             parts in prop::collection::vec(
                 prop::sample::select(vec![
                     "data", ":", " ", "\r", "\n", "\r\n", "event", "{\"a\":1}", "ä", "\u{feff}", "\n\n",
@@ -128,20 +227,21 @@ mod tests {
             cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
         ) {
             let text = parts.concat().into_bytes();
-            let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(text.len() + 1)).collect();
-            places.extend([0, text.len()]);
-            places.sort_unstable();
-            let pieces = places.windows(2).map(|pair| &text[pair[0]..pair[1]]);
-            prop_assert_eq!(decode(pieces), decode([text.as_slice()]));
+            let mut positions: Vec<usize> = cuts.iter().map(|cut| cut.index(text.len() + 1)).collect();
+            positions.extend([0, text.len()]);
+            positions.sort_unstable();
+            let chunks = positions.windows(2).map(|pair| &text[pair[0]..pair[1]]);
+            prop_assert_eq!(decode(chunks), decode([text.as_slice()]));
         }
 
         #[test]
         fn any_bytes_are_read(text in prop::collection::vec(any::<u8>(), 0..200)) {
             prop_assert_eq!(decode(text.chunks(1)), decode([text.as_slice()]));
+            prop_assert_eq!(json_lines(text.chunks(1)), json_lines([text.as_slice()]));
         }
 
         #[test]
-        fn what_is_sent_arrives(data in prop::collection::vec("[^\r\n]{0,12}", 1..6)) {
+        fn sent_data_arrives(data in prop::collection::vec("[^\r\n]{0,12}", 1..6)) {
             let sent = format!("data: {}\n\n", data.join("\n\ndata: "));
             let got = decode([sent.as_bytes()]);
             prop_assert_eq!(got, data);

@@ -1,14 +1,14 @@
-//! Requests over HTTP: one client for all of them, and the framing of streamed answers.
+//! The HTTP client, and the framing of streamed responses.
 //!
-//! Nothing is built before the first request: no runtime, no client, and certificates only for
-//! the first one that needs TLS.
+//! Nothing is built before the first request: no runtime, no client, and certificates only for the first request
+//! that needs TLS.
 
 mod address;
 mod client;
 mod engine;
 mod event_stream;
+mod failure;
 mod headers;
-mod lines;
 mod outgoing;
 mod reach;
 mod redaction;
@@ -19,11 +19,11 @@ mod tls;
 pub use address::{Address, PlainText, UnusableAddress};
 pub use client::Client;
 pub use engine::{Engine, Task, unless_cancelled};
-pub use event_stream::EventStream;
+pub use event_stream::{EventStream, JsonLines};
+pub use failure::HttpFailure;
 pub use headers::{ContentType, Headers, retry_after};
-pub use lines::{JsonLines, TooLong};
-pub use outgoing::{Header, HeaderValue, Outgoing, Secret};
+pub use outgoing::{Header, HeaderValue, Outgoing};
 pub use reach::{Reach, RefusedAddress};
-pub use redaction::{Redaction, StreamRedaction};
-pub use response::{HttpFailure, Response};
+pub use redaction::{Redaction, Secret, StreamRedaction};
+pub use response::Response;
 pub use settings::{HttpSettings, Proxies, TimeLimits};

@@ -1,8 +1,6 @@
 //! A request before it is sent, and the secrets in it.
 
-use std::fmt;
-
-use super::{Address, Redaction};
+use super::{Address, Redaction, Secret};
 
 /// A request that posts JSON.
 #[derive(Debug, Clone)]
@@ -80,28 +78,6 @@ impl Outgoing {
     pub fn has_secrets(&self) -> bool {
         let mut headers = self.headers.iter();
         headers.any(|header| header.value.secret().is_some())
-    }
-}
-
-/// A key, token or password. It has no `Display`, and `Debug` hides it.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Keeps `text`.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
-
-    /// The text, to be sent and for nothing else.
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("[redacted]")
     }
 }
 

@@ -1,31 +1,31 @@
-//! Which machines may be connected to.
+//! The networks that a client may connect to.
 //!
-//! Addresses that come from a model must not lead into networks that only this machine can reach.
-//! What counts is the address that is connected to, whatever the name: names are looked up by the
-//! client's own resolver, which refuses.
+//! URLs from a model must not lead into networks that only this machine can reach. The check is on the IP address
+//! of the connection: the client's own resolver looks up names and refuses addresses.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
+use ipnet::IpNet;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 use super::Address;
 use super::address::Host;
 
-/// Which machines a client connects to.
+/// The addresses that a client may connect to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Reach {
-    /// All.
+    /// All addresses.
     Anywhere,
-    /// Those of the public internet, this machine, and those of private networks.
+    /// The public internet, this machine, and private networks.
     PublicAndPrivate,
-    /// Those of the public internet.
+    /// The public internet.
     #[default]
     Public,
 }
 
-/// An address may not be connected to.
+/// An error: the client may not connect to an address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{address} is {what}, which is not fetched from{hint}")]
 pub struct RefusedAddress {
@@ -34,12 +34,12 @@ pub struct RefusedAddress {
     hint: &'static str,
 }
 
-/// What networks are for.
+/// The kind of a network that is not public.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Network {
-    /// This machine, and others that belong to the same person or firm.
+    /// This machine, or a private network.
     Private(&'static str),
-    /// Never a page for people: services of the cloud that machines trust, or no machine at all.
+    /// A cloud service that trusts its machines, or not a machine.
     Never(&'static str),
 }
 
@@ -52,11 +52,12 @@ const RESERVED: Network = Network::Never("a reserved address");
 const LINK_LOCAL: Network = Network::Never("a link-local address");
 const MULTICAST: Network = Network::Never("a multicast address");
 
-/// The networks that are not public; the first one of an address counts. Metadata services are those of
-/// cloud-init's data sources; others have link-local or reserved addresses.
-const NETWORKS: &[(&str, Network)] = &[
+/// Networks that are not public. The first match wins. The metadata services are those of cloud-init's data
+/// sources; others have link-local or reserved addresses.
+const TABLE: &[(&str, Network)] = &[
     // Alibaba Cloud.
     ("100.100.100.200/32", METADATA),
+    ("fd00:100::100:200/128", METADATA),
     // Azure.
     ("168.63.129.16/32", METADATA),
     // Most clouds.
@@ -92,38 +93,35 @@ const NETWORKS: &[(&str, Network)] = &[
     ("ff00::/8", MULTICAST),
     ("2001:db8::/32", DOCUMENTATION),
     ("3fff::/20", DOCUMENTATION),
-    // Teredo and its like, then 6to4: they hold an IPv4 address, which they lead to.
+    // Teredo and similar, then 6to4: the address contains an IPv4 address, to which it leads.
     ("2001::/23", RESERVED),
     ("2002::/16", RESERVED),
 ];
 
-/// Whether an address is in a network; nothing if they are of different kinds.
-fn is_in(address: IpAddr, network: &str) -> Option<bool> {
-    let (start, shared) = network.split_once('/')?;
-    let same = match (address, start.parse().ok()?) {
-        (IpAddr::V4(one), IpAddr::V4(other)) => (one.to_bits() ^ other.to_bits()).leading_zeros(),
-        (IpAddr::V6(one), IpAddr::V6(other)) => (one.to_bits() ^ other.to_bits()).leading_zeros(),
-        _ => return None,
-    };
-    Some(same >= shared.parse().ok()?)
-}
+static NETWORKS: LazyLock<Vec<(IpNet, Network)>> = LazyLock::new(|| {
+    #[expect(clippy::expect_used, reason = "the table is part of the program")]
+    let parsed = |network: &str| network.parse().expect("a network");
+    let rows = TABLE.iter();
+    rows.map(|(network, kind)| (parsed(network), *kind))
+        .collect()
+});
 
 impl Network {
-    /// The network of an address, if it is not public.
+    /// Returns the network of an address, or `None` if it is public.
     fn of(address: IpAddr) -> Option<Self> {
         let address = address.to_canonical();
         let mut networks = NETWORKS.iter();
-        let found = networks.find(|(network, _)| is_in(address, network) == Some(true));
+        let found = networks.find(|(network, _)| network.contains(&address));
         let found = found.map(|(_, network)| *network);
         let IpAddr::V6(address) = address else {
             return found;
         };
         if let [0x64, 0xff9b, 0, 0, 0, 0, ..] = address.segments() {
-            // Networks without IPv4 translate: the address is in the last 32 bits.
+            // NAT64: the IPv4 address is in the last 32 bits.
             let [.., a, b, c, d] = address.octets();
             return Self::of(Ipv4Addr::new(a, b, c, d).into());
         }
-        // Only 2000::/3 has been given out.
+        // Only 2000::/3 is allocated.
         let is_global = address.to_bits() >> 125 == 1;
         found.or((!is_global).then_some(RESERVED))
     }
@@ -147,7 +145,7 @@ impl Reach {
         })
     }
 
-    /// The address that is asked: by `https`, but for machines nearby if they may be reached.
+    /// Returns the address with `https`, except for nearby machines that may be reached.
     #[must_use]
     pub fn preferred(self, address: Address) -> Address {
         if self != Self::Public && address.is_nearby() {
@@ -158,11 +156,11 @@ impl Reach {
     }
 }
 
-/// Looks up names, and refuses what is out of reach.
+/// The resolver of a client, which refuses addresses out of reach.
 #[derive(Debug, Clone)]
 pub(super) struct Guard {
     reach: Reach,
-    /// The machines of proxies may be anywhere.
+    /// Host names of proxies, which may have any address.
     proxies: Arc<[String]>,
 }
 
@@ -174,7 +172,7 @@ impl Guard {
         }
     }
 
-    /// Checks what the resolver does not see: numbers, and names that a proxy will look up.
+    /// Checks the addresses that do not use the resolver: IP addresses, and names that a proxy looks up.
     ///
     /// # Errors
     /// The address is out of reach.
@@ -185,7 +183,7 @@ impl Guard {
         match address.host() {
             Host::Machine(address) => self.reach.check(address),
             Host::Name(name) if !self.proxies.is_empty() => {
-                // Behind a proxy there may be no names of the outside; then it is for the proxy.
+                // Behind a proxy, local look-ups of external names may fail; then the proxy decides.
                 let found = look_up(name.to_owned()).await.unwrap_or_default();
                 found.iter().try_for_each(|one| self.reach.check(one.ip()))
             }
@@ -229,12 +227,11 @@ mod tests {
     }
 
     #[test]
-    fn every_network_is_one() {
-        for (network, _) in NETWORKS {
-            let (start, _) = network.split_once('/').unwrap();
-            let start = start.parse().unwrap();
-            assert_eq!(is_in(start, network), Some(true), "{network}");
+    fn networks_parse_and_have_no_host_bits() {
+        for (network, _) in NETWORKS.iter() {
+            assert_eq!(network.trunc(), *network);
         }
+        assert_eq!(NETWORKS.len(), TABLE.len());
     }
 
     #[test]
@@ -339,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_would_allow_it() {
+    fn errors_name_the_option() {
         let refused = |url: &str| Reach::Public.check(literal(url)).unwrap_err().to_string();
         assert_eq!(
             refused("http://[::ffff:127.0.0.1]"),
@@ -353,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn only_machines_nearby_are_asked_without_encryption() {
+    fn only_nearby_machines_are_reached_without_encryption() {
         let rows = [
             (
                 Reach::Public,

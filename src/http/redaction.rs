@@ -1,20 +1,42 @@
 //! Masking secrets in everything that is shown or kept.
 
-use std::fmt::Write;
+use std::fmt::{self, Write as _};
 use std::ops::Range;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use memchr::memmem;
+use serde::de::IgnoredAny;
 
-use super::Secret;
-use crate::text::{MASK, redact, terminal_safe, terminal_safe_line};
+use crate::text::{MASK, redact, redact_strings, terminal_safe, terminal_safe_line};
 
 /// Shorter texts are not masked: removing every `a` would only destroy an answer.
 const SHORTEST: usize = 6;
 
 /// Shorter pieces of base64 occur in other text by chance.
 const SHORTEST_BASE64: usize = 8;
+
+/// A key, token or password. It has no `Display`, and `Debug` hides it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Keeps `text`.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text, to be sent and for nothing else.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("[redacted]")
+    }
+}
 
 /// The secrets of a request, in the spellings in which a server may send them back.
 #[derive(Debug, Clone, Default)]
@@ -79,6 +101,30 @@ impl Redaction {
         }
         self.without_mixed(&terminal_safe(&cleaned))
             .unwrap_or(cleaned)
+    }
+
+    /// `text` without the secrets and without anything else that looks like one. Every line that is JSON,
+    /// or JSON behind `data: `, stays JSON.
+    pub fn clean_record(&self, text: &str) -> String {
+        let cleaned = self.clean(text);
+        let masked = redact(&cleaned);
+        if *masked == cleaned {
+            return cleaned;
+        }
+        let lines = cleaned.split('\n').map(|line| {
+            let json = line.strip_prefix("data: ").unwrap_or(line);
+            let is_json = |text: &str| serde_json::from_str::<IgnoredAny>(text).is_ok();
+            let masked = redact(json);
+            let masked = match serde_json::from_str(json) {
+                Ok(mut value) if !is_json(&masked) => {
+                    redact_strings(&mut value);
+                    value.to_string()
+                }
+                _ => masked.into_owned(),
+            };
+            format!("{}{masked}", &line[..line.len() - json.len()])
+        });
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     /// Masks secrets that are partly escaped, or split by hidden characters; nothing if there are

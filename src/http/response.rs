@@ -3,64 +3,13 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
-use super::client::{LONGEST_MESSAGE, chain};
-use super::{ContentType, Headers, Redaction};
+use super::failure::{LONGEST_MESSAGE, chain};
+use super::{ContentType, Headers, HttpFailure, Redaction};
 
 /// The largest answer, in bytes.
 const LARGEST: usize = 64 << 20;
-
-/// Why there is no answer, or no more of it. The texts are one line, and free of secrets. All but
-/// the last kind can be recorded.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "kind")]
-pub enum HttpFailure {
-    /// No connection, or one that broke before the answer.
-    #[error("{message}")]
-    Unreachable {
-        /// What happened.
-        message: String,
-    },
-    /// The answer broke off.
-    #[error("the connection ended in the middle of the answer: {message}")]
-    Broken {
-        /// What happened.
-        message: String,
-    },
-    /// A limit was reached.
-    #[error("no answer within {ms} ms")]
-    TimedOut {
-        /// The limit, in milliseconds.
-        ms: u64,
-    },
-    /// The answer is too long.
-    #[error("the answer is longer than {bytes} bytes")]
-    TooLarge {
-        /// The limit.
-        bytes: usize,
-    },
-    /// The request cannot be made: certificates, a header, the address.
-    #[error("{message}")]
-    #[serde(skip)]
-    Unusable {
-        /// What is wrong.
-        message: String,
-    },
-}
-
-impl HttpFailure {
-    pub(super) fn timed_out(limit: Duration) -> Self {
-        let ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-        Self::TimedOut { ms }
-    }
-
-    /// The request cannot be made.
-    pub fn unusable(message: String) -> Self {
-        Self::Unusable { message }
-    }
-}
 
 /// An answer whose body is still to come.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
-//! Lines of a file from its end to its start, in constant memory whatever the file's size.
+//! Reads and searches the lines of a file from its end to its start, in constant memory.
 //!
-//! Windows are taken backwards, but searched forwards: the forward finder is several times as fast
-//! as the reverse one.
+//! Windows are read from the end but searched forwards: the forward finder is several times as fast as the
+//! reverse one.
 
 use std::borrow::Borrow;
 use std::fs::File;
@@ -12,51 +12,51 @@ use memchr::{memchr, memrchr, memrchr_iter};
 
 use super::fixed_file::{FixedFile, read_at};
 use super::prefilter::Prefilter;
-use super::reader::LONGEST_LINE;
+use super::reader::MAX_LINE_BYTES;
 
-/// The size of the very first window, in bytes: what is looked for often stands at the end.
+/// Size of the first window, in bytes. Matches are often near the end.
 const FIRST_WINDOW: u64 = 16 * 1024;
 
-/// How far from the end the second window begins, in bytes. Those who read the last lines first have
-/// read that far.
-const NEAR: u64 = 64 * 1024;
+/// Distance of the second window's start from the end of the file, in bytes. Callers that read the last lines
+/// first have read this much.
+const SECOND_WINDOW_START: u64 = 64 * 1024;
 
-/// The size of the next windows, in bytes: they stay in a core's cache.
+/// Size of the next windows, in bytes: fits into a core's cache.
 const SMALL_WINDOW: u64 = 128 * 1024;
 
-/// The size of windows once the search has come far, in bytes: large enough for mappings. They begin
-/// at multiples of their size, so that the system can map large pages.
+/// Size of windows after [`LARGE_WINDOW_AFTER`], in bytes: large enough for mappings. Windows are aligned to
+/// their size, so that the kernel can map large pages.
 const LARGE_WINDOW: u64 = 8 * 1024 * 1024;
 
-/// How far a search goes before windows become large, in bytes.
-const LONG_WAY: u64 = 2 * 1024 * 1024;
+/// Distance from the end of the file after which windows are large, in bytes.
+const LARGE_WINDOW_AFTER: u64 = 2 * 1024 * 1024;
 
-/// Longer lines are skipped, in bytes. The records that are searched for are small; a large one only
-/// quotes a needle.
-const LONGEST_HIT: u64 = 4 * 1024 * 1024;
+/// Maximum length of a matching line, in bytes. Longer lines are skipped: the records that are searched for are
+/// small, and a large one only quotes a needle.
+const MAX_HIT_BYTES: u64 = 4 * 1024 * 1024;
 
-/// A line that holds a needle.
+/// A line that contains a needle.
 #[derive(Debug, Clone, Copy)]
 pub struct Hit<'a> {
     /// The line without its newline.
     pub line: &'a [u8],
-    /// Where it starts in the file, in bytes.
+    /// The byte offset of the line in the file.
     pub offset: u64,
 }
 
-/// Whether a search goes on.
+/// How a search continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchControl {
-    /// It ends.
+    /// The search stops.
     Stop,
-    /// It goes on down to this place, in bytes from the start of the file.
+    /// The search continues down to this byte offset.
     DownTo(u64),
-    /// It goes on to the start of the file, or to the place that was named before.
+    /// The search continues to the start of the file, or to the offset of an earlier `DownTo`.
     Continue,
 }
 
-/// Shows the lines that hold one of `needles` to `visit`, the last one first. Lines of more than 4 MiB
-/// are skipped.
+/// Calls `visit` with the lines that contain one of `needles`, the last one first. Lines of more than 4 MiB are
+/// skipped.
 ///
 /// # Errors
 /// Reading failed.
@@ -66,21 +66,21 @@ pub fn search_backward<Source: Borrow<File>>(
     visit: &mut dyn FnMut(Hit<'_>) -> SearchControl,
 ) -> io::Result<()> {
     let wanted = Prefilter::new(needles).map_err(io::Error::other)?;
-    // A needle may lie across the end of a window.
+    // A needle may cross the end of a window.
     let longest = needles.iter().map(|needle| needle.len() as u64).max();
     let overlap = longest.unwrap_or(0).saturating_sub(1);
     let length = file.length();
     let mut search = Search {
         floor: 0,
         visited: length + 1,
-        barren: 0..0,
+        skipped: 0..0,
     };
     let mut end = length;
     while end > search.floor {
         let start = match length - end {
             0 => end.saturating_sub(FIRST_WINDOW),
-            way if way < NEAR => length.saturating_sub(NEAR),
-            way if way < LONG_WAY => end.saturating_sub(SMALL_WINDOW),
+            way if way < SECOND_WINDOW_START => length.saturating_sub(SECOND_WINDOW_START),
+            way if way < LARGE_WINDOW_AFTER => end.saturating_sub(SMALL_WINDOW),
             _ => (end - 1) / LARGE_WINDOW * LARGE_WINDOW,
         };
         let (window, handle) = file.window_of_file(start..(end + overlap).min(length))?;
@@ -94,7 +94,7 @@ pub fn search_backward<Source: Borrow<File>>(
     Ok(())
 }
 
-/// The last place of a needle on each line of the window.
+/// Returns the position of the last needle on each line of the window.
 fn last_on_lines(wanted: &Prefilter, window: &[u8]) -> Vec<usize> {
     let mut places: Vec<usize> = Vec::new();
     let mut from = 0;
@@ -109,17 +109,17 @@ fn last_on_lines(wanted: &Prefilter, window: &[u8]) -> Vec<usize> {
 }
 
 struct Search {
-    /// Needles before this place do not count.
+    /// Matches before this offset are ignored.
     floor: u64,
-    /// Where the last line starts that was visited.
+    /// The start of the last visited line.
     visited: u64,
-    /// A stretch without a newline, too long for a hit.
-    barren: Range<u64>,
+    /// A range without a newline that is longer than [`MAX_HIT_BYTES`].
+    skipped: Range<u64>,
 }
 
 impl Search {
-    /// Visits the line around a needle at `hit` in the window that starts at `start`; false once
-    /// the search is over.
+    /// Visits the line around a needle at `hit` in the window that starts at `start`. Returns false if the search
+    /// stops.
     fn visit_hit(
         &mut self,
         window: &[u8],
@@ -133,7 +133,7 @@ impl Search {
         if place < self.floor {
             return Ok(false);
         }
-        if place >= self.visited || self.barren.contains(&place) {
+        if place >= self.visited || self.skipped.contains(&place) {
             return Ok(true);
         }
         let inner_start = memrchr(b'\n', &window[..hit]).map(|at| at + 1);
@@ -161,7 +161,7 @@ impl Search {
         Ok(control != SearchControl::Stop)
     }
 
-    /// Where the line around `place` stands; `None` if it is too long.
+    /// Returns the range of the line around `place`, or `None` if it is too long.
     fn line_around(
         &mut self,
         handle: &File,
@@ -174,8 +174,8 @@ impl Search {
             if from == 0 {
                 break 0;
             }
-            if place - from > LONGEST_HIT {
-                self.barren = from..place + 1;
+            if place - from > MAX_HIT_BYTES {
+                self.skipped = from..place + 1;
                 return Ok(None);
             }
             let step = from.min(buffer.len() as u64);
@@ -188,8 +188,8 @@ impl Search {
         };
         let mut to = place;
         loop {
-            if to - start > LONGEST_HIT {
-                self.barren = start..to;
+            if to - start > MAX_HIT_BYTES {
+                self.skipped = start..to;
                 return Ok(None);
             }
             let filled = read_at(handle, &mut buffer, to)?;
@@ -206,12 +206,11 @@ impl Search {
     }
 }
 
-/// Gets the place of a line and the line; returns whether to go on with the line before it.
+/// Receives the range and text of a line; returns whether to continue with the line before it.
 pub type VisitLine<'a> = dyn FnMut(Range<u64>, Option<&[u8]>) -> bool + 'a;
 
-/// Shows the lines to `visit`, the last one first, until it returns false: where each stands, and the
-/// line itself unless it is too long to be read. Both include the newline, which the last line of a
-/// file may lack.
+/// Calls `visit` with the range and text of each line, the last one first, until it returns false. The text is
+/// `None` if the line is longer than [`MAX_LINE_BYTES`]. Both include the newline, which the last line may lack.
 ///
 /// # Errors
 /// Reading failed.
@@ -228,13 +227,13 @@ pub fn lines_backward<Source: Borrow<File>>(
         crossing: Vec::new(),
         visit,
     };
-    // The newline at the very end starts no line.
+    // A newline at the end of the file does not start a line.
     let mut end = length - 1;
     let mut size = FIRST_WINDOW;
     while end > 0 {
         let start = end.saturating_sub(size);
-        let behind = if end + 1 == length { length } else { end };
-        let (window, handle) = file.window_of_file(start..behind)?;
+        let window_end = if end + 1 == length { length } else { end };
+        let (window, handle) = file.window_of_file(start..window_end)?;
         let inner = usize::try_from(end - start).unwrap_or(usize::MAX);
         for newline in memrchr_iter(b'\n', &window[..inner.min(window.len())]) {
             let line_start = start + newline as u64 + 1;
@@ -250,22 +249,22 @@ pub fn lines_backward<Source: Borrow<File>>(
     Ok(())
 }
 
-/// The lines of a file from its end.
+/// State of [`lines_backward`].
 struct Lines<'a, 'b> {
-    /// Where the line before the last one ends.
+    /// The end of the next line.
     end: u64,
-    /// A line that lies in more than one window.
+    /// A line that crosses windows.
     crossing: Vec<u8>,
     visit: &'a mut VisitLine<'b>,
 }
 
 impl Lines<'_, '_> {
-    /// Shows the line that starts at `from`, from the window that starts at `start` if it is in it;
-    /// false if that was the last one that is wanted.
+    /// Visits the line that starts at `from`, in the window that starts at `start` if it is inside. Returns false
+    /// if the caller wants no more lines.
     fn next(&mut self, from: u64, window: &[u8], start: u64, handle: &File) -> io::Result<bool> {
         let place = from..std::mem::replace(&mut self.end, from);
         let length = usize::try_from(place.end - from).unwrap_or(usize::MAX);
-        if length > LONGEST_LINE {
+        if length > MAX_LINE_BYTES {
             return Ok((self.visit)(place, None));
         }
         let inside = usize::try_from(from - start).unwrap_or(usize::MAX);

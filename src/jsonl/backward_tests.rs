@@ -41,11 +41,11 @@ fn lines_with_the_needle_come_last_first_and_once() {
 fn boundaries_of_windows_hide_nothing() {
     for back in [
         FIRST_WINDOW,
-        NEAR,
-        NEAR + SMALL_WINDOW,
-        LONG_WAY,
+        SECOND_WINDOW_START,
+        SECOND_WINDOW_START + SMALL_WINDOW,
+        LARGE_WINDOW_AFTER,
         LARGE_WINDOW,
-        LONG_WAY + LARGE_WINDOW,
+        LARGE_WINDOW_AFTER + LARGE_WINDOW,
     ] {
         for shift in 0..12 {
             let mut text = b"h\n".repeat(300);
@@ -100,7 +100,7 @@ fn a_search_stops_where_it_is_told() {
 #[test]
 fn lines_are_whole_whichever_windows_they_lie_in() {
     let long = usize::try_from(3 * SMALL_WINDOW).unwrap();
-    for length in [10, 20_000, 60_000, 140_000, long, LONGEST_LINE + 1] {
+    for length in [10, 20_000, 60_000, 140_000, long, MAX_LINE_BYTES + 1] {
         let text = format!(
             "first\n{}\n{}\nlast",
             "a".repeat(length),
@@ -117,7 +117,7 @@ fn lines_are_whole_whichever_windows_they_lie_in() {
             let line = line.as_bytes();
             (
                 line.len() as u64,
-                (line.len() <= LONGEST_LINE).then(|| line.to_vec()),
+                (line.len() <= MAX_LINE_BYTES).then(|| line.to_vec()),
             )
         });
         assert!(seen == lines.collect::<Vec<_>>(), "{length}");

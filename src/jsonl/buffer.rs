@@ -1,55 +1,54 @@
-//! Memory to read into that is used again on the same thread. Fresh memory is cleared and brought in
-//! page by page, which takes longer than reading a small file.
+//! Read buffers that are reused on the same thread. Fresh memory is zeroed and faulted in page by page, which
+//! takes longer than reading a small file.
 
 use std::cell::RefCell;
 
-/// How many are kept on a thread.
-const MOST_KEPT: usize = 4;
+/// Maximum number of idle buffers per thread.
+const MAX_IDLE: usize = 4;
 
-/// Larger ones are given back to the system, in bytes.
-const LARGEST_KEPT: usize = 1024 * 1024;
+/// Maximum size of an idle buffer, in bytes. Larger ones are freed.
+const MAX_IDLE_BYTES: usize = 1024 * 1024;
 
 thread_local! {
-    static KEPT: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
+    static IDLE: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Memory to read into. It is kept for the next one when it is dropped.
+/// A read buffer. Dropping it makes its memory available to the next one.
 #[derive(Debug)]
 pub(super) struct Buffer {
     bytes: Vec<u8>,
 }
 
 impl Buffer {
-    /// The largest of those that are kept, or a new one.
+    /// Returns the largest idle buffer, or a new one.
     pub(super) fn take() -> Self {
-        let kept = KEPT.try_with(|kept| {
-            let mut kept = kept.try_borrow_mut().ok()?;
-            let sizes = kept.iter().map(Vec::len).enumerate();
+        let idle = IDLE.try_with(|idle| {
+            let mut idle = idle.try_borrow_mut().ok()?;
+            let sizes = idle.iter().map(Vec::len).enumerate();
             let (largest, _) = sizes.max_by_key(|(_, size)| *size)?;
-            Some(kept.swap_remove(largest))
+            Some(idle.swap_remove(largest))
         });
         Self {
-            bytes: kept.ok().flatten().unwrap_or_default(),
+            bytes: idle.ok().flatten().unwrap_or_default(),
         }
     }
 
-    /// The first `size` bytes; what they hold means nothing.
-    pub(super) fn room(&mut self, size: usize) -> &mut [u8] {
+    /// Returns the first `size` bytes. Their contents are unspecified.
+    pub(super) fn space(&mut self, size: usize) -> &mut [u8] {
         if self.bytes.len() < size {
             self.bytes.resize(size, 0);
         }
         &mut self.bytes[..size]
     }
 
-    /// The first `size` bytes, or as many as there ever were.
+    /// Returns the first `size` bytes, or all of them if the buffer was never that large.
     pub(super) fn filled(&self, size: usize) -> &[u8] {
         &self.bytes[..size.min(self.bytes.len())]
     }
 }
 
-/// `size` bytes to read into, from a buffer that was dropped if there is one. What they hold means
-/// nothing.
-pub fn room_to_read(size: usize) -> Vec<u8> {
+/// Returns `size` bytes to read into, from an idle buffer if there is one. Their contents are unspecified.
+pub fn read_buffer(size: usize) -> Vec<u8> {
     let mut buffer = Buffer::take();
     let mut bytes = std::mem::take(&mut buffer.bytes);
     bytes.resize(size, 0);
@@ -59,15 +58,15 @@ pub fn room_to_read(size: usize) -> Vec<u8> {
 impl Drop for Buffer {
     fn drop(&mut self) {
         let bytes = std::mem::take(&mut self.bytes);
-        if bytes.is_empty() || bytes.len() > LARGEST_KEPT {
+        if bytes.is_empty() || bytes.len() > MAX_IDLE_BYTES {
             return;
         }
-        // A thread that ends keeps nothing.
-        let _ = KEPT.try_with(|kept| {
-            if let Ok(mut kept) = kept.try_borrow_mut()
-                && kept.len() < MOST_KEPT
+        // Fails on a thread that is ending.
+        let _ = IDLE.try_with(|idle| {
+            if let Ok(mut idle) = idle.try_borrow_mut()
+                && idle.len() < MAX_IDLE
             {
-                kept.push(bytes);
+                idle.push(bytes);
             }
         });
     }
@@ -78,15 +77,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_is_used_again_unless_there_is_too_much_of_it() {
+    fn buffers_are_reused_up_to_a_limit() {
         let mut first = Buffer::take();
-        first.room(100)[99] = 7;
+        first.space(100)[99] = 7;
         assert_eq!(first.filled(200).len(), 100);
         drop(first);
         assert_eq!(Buffer::take().filled(100).last(), Some(&7));
-        for _ in 0..2 * MOST_KEPT {
+        for _ in 0..2 * MAX_IDLE {
             let mut large = Buffer::take();
-            large.room(LARGEST_KEPT + 1);
+            large.space(MAX_IDLE_BYTES + 1);
         }
         assert!(Buffer::take().filled(1).is_empty());
     }

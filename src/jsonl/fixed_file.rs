@@ -1,7 +1,7 @@
-//! A file as it was at one moment: a fixed length, read by places.
+//! A snapshot of a file: its first bytes up to a fixed length, read at any offset.
 //!
-//! Windows are read with `pread`, or mapped where that is allowed and worth it. What other
-//! processes append is not seen; if they cut the file short, windows become shorter.
+//! Windows are read with `pread`, or mapped where that is allowed and faster. Bytes that other processes append
+//! are not visible; if they truncate the file, windows become shorter.
 
 use std::borrow::Borrow;
 use std::fs::File;
@@ -14,19 +14,19 @@ use memmap2::{Mmap, MmapOptions};
 
 use super::buffer::Buffer;
 
-/// Smaller windows are read, not mapped: page faults cost more than copying.
-const SMALLEST_MAPPING: u64 = 1024 * 1024;
+/// Minimum size of a mapping, in bytes. Copying a smaller window costs less than its page faults.
+const MIN_MAPPING_BYTES: u64 = 1024 * 1024;
 
 /// Whether large windows may be mapped into memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mapping {
-    /// Where the system can.
+    /// Mapped if the system supports it.
     Allowed,
-    /// Everything is read.
+    /// Always read.
     Refused,
 }
 
-/// The first bytes of a file, read once for everything that needs them.
+/// The first bytes of a file, read once for all uses.
 #[derive(Debug)]
 pub struct Beginning {
     buffer: Buffer,
@@ -40,32 +40,32 @@ impl Beginning {
     /// Reading failed (interrupted reads are repeated).
     pub fn read(file: &File, size: usize) -> io::Result<Self> {
         let mut buffer = Buffer::take();
-        let length = read_at(file, buffer.room(size), 0)?;
+        let length = read_at(file, buffer.space(size), 0)?;
         Ok(Self { buffer, length })
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub fn bytes(&self) -> &[u8] {
         self.buffer.filled(self.length)
     }
 }
 
-/// The first bytes of a file, up to a length that does not change.
+/// The first bytes of a file, up to a fixed length.
 #[derive(Debug)]
 pub struct FixedFile<Source = File> {
     file: Source,
     length: u64,
     mapping: Mapping,
-    /// What was read before.
+    /// Bytes that were read before.
     beginning: Option<Arc<Beginning>>,
     buffer: Option<Buffer>,
-    /// What the buffer holds.
-    held: Range<u64>,
+    /// The range of the file in `buffer`.
+    buffered: Range<u64>,
     map: Option<Mmap>,
 }
 
 impl<Source: Borrow<File>> FixedFile<Source> {
-    /// The first `length` bytes of `file`.
+    /// Creates a snapshot of the first `length` bytes of `file`.
     pub fn new(file: Source, length: u64, mapping: Mapping) -> Self {
         Self {
             file,
@@ -73,25 +73,25 @@ impl<Source: Borrow<File>> FixedFile<Source> {
             mapping,
             beginning: None,
             buffer: None,
-            held: 0..0,
+            buffered: 0..0,
             map: None,
         }
     }
 
-    /// The same, but the first bytes were read already.
+    /// Uses bytes that were read before.
     #[must_use]
     pub fn with_beginning(mut self, beginning: Arc<Beginning>) -> Self {
         self.beginning = Some(beginning);
         self
     }
 
-    /// In bytes.
+    /// Returns the length in bytes.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// The bytes at `range`, cut at the end of the file. They stay until the next window. A window
-    /// inside the last one is not read again.
+    /// Returns the bytes at `range`, limited to the end of the file. A window inside the last one is not read
+    /// again.
     ///
     /// # Errors
     /// Reading failed (interrupted reads are repeated).
@@ -99,7 +99,7 @@ impl<Source: Borrow<File>> FixedFile<Source> {
         Ok(self.window_of_file(range)?.0)
     }
 
-    /// The same, together with the file.
+    /// Like [`FixedFile::window`], with the file.
     pub(super) fn window_of_file(&mut self, range: Range<u64>) -> io::Result<(&[u8], &File)> {
         let end = range.end.min(self.length);
         let range = range.start.min(end)..end;
@@ -114,39 +114,40 @@ impl<Source: Borrow<File>> FixedFile<Source> {
             let window = within(beginning.unwrap_or_default(), 0, &range);
             return Ok((window.unwrap_or_default(), self.file.borrow()));
         }
-        if self.mapping == Mapping::Allowed && size >= SMALLEST_MAPPING {
+        if self.mapping == Mapping::Allowed && size >= MIN_MAPPING_BYTES {
             self.map = self.mapped(range.start, size);
         }
-        let is_held = self.held.start <= range.start && range.end <= self.held.end;
-        if self.map.is_none() && !is_held {
-            self.hold(range.clone())?;
+        let is_buffered = self.buffered.start <= range.start && range.end <= self.buffered.end;
+        if self.map.is_none() && !is_buffered {
+            self.fill(range.clone())?;
         }
         if let Some(map) = &self.map {
             return Ok((map, self.file.borrow()));
         }
-        let held = usize::try_from(self.held.end - self.held.start).map_err(io::Error::other)?;
+        let size =
+            usize::try_from(self.buffered.end - self.buffered.start).map_err(io::Error::other)?;
         let whole = self
             .buffer
             .as_ref()
-            .map_or(&[][..], |buffer| buffer.filled(held));
-        // A file that was cut short has no more.
-        let there = range.start..range.end.min(self.held.end);
-        let window = within(whole, self.held.start, &there).unwrap_or_default();
+            .map_or(&[][..], |buffer| buffer.filled(size));
+        // A truncated file has fewer bytes.
+        let there = range.start..range.end.min(self.buffered.end);
+        let window = within(whole, self.buffered.start, &there).unwrap_or_default();
         Ok((window, self.file.borrow()))
     }
 
-    /// Fills the buffer with the bytes at `range`, cut at the end of the file. Bytes at either end of
-    /// the range that are already in memory are not read again.
-    fn hold(&mut self, range: Range<u64>) -> io::Result<()> {
+    /// Fills the buffer with the bytes at `range`, limited to the end of the file. Bytes at either end of the range
+    /// that are already in memory are not read again.
+    fn fill(&mut self, range: Range<u64>) -> io::Result<()> {
         let buffer = self.buffer.get_or_insert_with(Buffer::take);
         let place = |at: u64| usize::try_from(at - range.start).map_err(io::Error::other);
         let size = place(range.end)?;
-        let bytes = buffer.room(size);
-        let held = std::mem::replace(&mut self.held, 0..0);
+        let bytes = buffer.space(size);
+        let old = std::mem::replace(&mut self.buffered, 0..0);
         let mut from = 0;
         let mut to = size;
-        if range.start < held.start && held.start < range.end && range.end <= held.end {
-            to = place(held.start)?;
+        if range.start < old.start && old.start < range.end && range.end <= old.end {
+            to = place(old.start)?;
             bytes.copy_within(..size - to, to);
         }
         let beginning = self.beginning.as_deref().map(Beginning::bytes);
@@ -165,11 +166,11 @@ impl<Source: Borrow<File>> FixedFile<Source> {
         } else {
             from + filled
         };
-        self.held = range.start..range.start + end as u64;
+        self.buffered = range.start..range.start + end as u64;
         Ok(())
     }
 
-    /// A mapping of bytes that the file has at this moment.
+    /// Maps bytes that the file has now.
     fn mapped(&self, start: u64, size: u64) -> Option<Mmap> {
         let whole = self.file.borrow().metadata().ok()?.len() >= start + size;
         let size = usize::try_from(size).ok()?;
@@ -178,21 +179,21 @@ impl<Source: Borrow<File>> FixedFile<Source> {
         }
         let mut options = MmapOptions::new();
         options.offset(start).len(size);
-        // SAFETY: the mapping is private to this struct and read only, and the range was within the
-        // file just now. Session files are written by appending. A process that cuts the file short
-        // meanwhile could make a later access fail, which is why `Mapping::Refused` exists.
+        // SAFETY: the mapping is private to this struct and read-only, and the range was within the file when it
+        // was checked above. Session files are written by appending. A process that truncates the file could
+        // make a later access fail, which is why `Mapping::Refused` exists.
         unsafe { options.map(self.file.borrow()) }.ok()
     }
 }
 
-/// The bytes at `range` among those that stand at `start`, if all of them are there.
+/// Returns the bytes at `range` of the file, given `bytes` from offset `start`, if all of them are there.
 fn within<'a>(bytes: &'a [u8], start: u64, range: &Range<u64>) -> Option<&'a [u8]> {
     let from = usize::try_from(range.start.checked_sub(start)?).ok()?;
     let to = usize::try_from(range.end.checked_sub(start)?).ok()?;
     bytes.get(from..to)
 }
 
-/// Reads until the buffer is full or the file is over; returns how much there was.
+/// Reads until the buffer is full or the file ends. Returns the number of bytes.
 ///
 /// # Errors
 /// Reading failed (interrupted reads are repeated).
@@ -223,7 +224,7 @@ mod tests {
         let length = bytes.len() as u64 - 5;
         for mapping in [Mapping::Allowed, Mapping::Refused] {
             let mut fixed = FixedFile::new(file.try_clone().unwrap(), length, mapping);
-            for range in [0..10, 7..2 * SMALLEST_MAPPING + 9, length - 3..length + 90] {
+            for range in [0..10, 7..2 * MIN_MAPPING_BYTES + 9, length - 3..length + 90] {
                 let place = |at: u64| usize::try_from(at.min(length)).unwrap();
                 let expected = &bytes[place(range.start)..place(range.end)];
                 assert!(
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_already_is_not_read_again() {
+    fn buffered_bytes_are_not_read_again() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"0123456789").unwrap();
         let beginning = Arc::new(Beginning::read(&file, 4).unwrap());
@@ -273,7 +274,7 @@ mod tests {
                 "{range:?}"
             );
         }
-        // What was read once is there, what was not is gone.
+        // Bytes that were read before are still available.
         file.set_len(300).unwrap();
         assert_eq!(fixed.window(900..1000).unwrap(), &bytes[900..]);
         let mut cut = FixedFile::new(file, 1000, Mapping::Allowed);
@@ -282,11 +283,11 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_cut_short_has_shorter_windows() {
+    fn a_truncated_file_has_shorter_windows() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&vec![b'x'; 2 << 20]).unwrap();
         file.set_len(100).unwrap();
-        let mut fixed = FixedFile::new(file, 2 * SMALLEST_MAPPING, Mapping::Allowed);
-        assert_eq!(fixed.window(0..2 * SMALLEST_MAPPING).unwrap().len(), 100);
+        let mut fixed = FixedFile::new(file, 2 * MIN_MAPPING_BYTES, Mapping::Allowed);
+        assert_eq!(fixed.window(0..2 * MIN_MAPPING_BYTES).unwrap().len(), 100);
     }
 }

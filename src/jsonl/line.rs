@@ -1,32 +1,66 @@
-//! The records on a line, and what is wrong with it.
+//! Finds the records on a line, and its damage.
 //!
-//! Crashes leave torn records, runs of NUL bytes and several records on one line. Recovery is
-//! conservative, because a recovered record may be executed: nothing is ever taken out of the
-//! middle of a value that merely lacks its end.
+//! Crashes leave torn records, runs of NUL bytes and several records on one line. Recovery is conservative,
+//! because a recovered record may be executed: nothing is extracted from the middle of an incomplete value.
 //!
-//! Server-sent events, as `curl` prints the replies of an API, are lines too: the record stands
-//! behind `data:`.
+//! Server-sent events, as `curl` prints the replies of an API, are lines too: the record follows `data:`.
 
 use std::fmt;
 use std::ops::Range;
 
 use serde_json::value::RawValue;
 
+use super::surrogates::replace_lone_surrogates;
 use super::value::{FirstValue, first_value};
-use super::{Damage, Record, replace_lone_surrogates};
 
 pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// A hostile line could be wrong in millions of places.
-const MOST_FINDINGS: usize = 8;
+/// Maximum number of reports per line: a hostile line could have millions.
+const MAX_FINDINGS: usize = 8;
 
-/// The whole JSON objects on a line (with or without its newline), in order, and what is wrong
-/// with the line. Damage is on line 1, its offset in bytes from the start of the line.
+/// A complete JSON object on a line: valid UTF-8, well-formed, of any depth and size, without lone surrogate
+/// escapes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Record {
+    /// A range of the line's `raw` bytes.
+    Range(Range<usize>),
+    /// A copy in which invalid UTF-8 and lone surrogate escapes were replaced by U+FFFD.
+    Repaired(String),
+}
+
+impl Record {
+    /// Returns the JSON text of the record. `raw` must be the `raw` bytes of its line; with other bytes the text is
+    /// unspecified.
+    pub fn text<'a>(&'a self, raw: &'a [u8]) -> &'a str {
+        match self {
+            Self::Range(range) => raw
+                .get(range.clone())
+                .and_then(|bytes| simdutf8::basic::from_utf8(bytes).ok())
+                .unwrap_or_default(),
+            Self::Repaired(text) => text,
+        }
+    }
+}
+
+/// Damage of a line: reported on standard error, and exit status 3 with `--strict`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("input line {line} (byte {offset}): {reason}")]
+pub struct Damage {
+    /// The reason, as a lowercase phrase.
+    pub reason: String,
+    /// The line number, from 1.
+    pub line: u64,
+    /// The byte offset in the input.
+    pub offset: u64,
+}
+
+/// Returns the complete JSON objects on a line (with or without its newline), in order, and its damage. The line
+/// number of damage is 1, and offsets are from the start of the line.
 pub fn split_line(line: &[u8]) -> (Vec<Record>, Vec<Damage>) {
     split_from(line, 0)
 }
 
-/// The same for a line of which the first `start` bytes are skipped.
+/// Like [`split_line`], skipping the first `start` bytes.
 pub(super) fn split_from(line: &[u8], start: usize) -> (Vec<Record>, Vec<Damage>) {
     let begin = start;
     let start = begin + event_field_length(&line[begin..]);
@@ -49,23 +83,21 @@ pub(super) fn split_from(line: &[u8], start: usize) -> (Vec<Record>, Vec<Damage>
     (records.collect(), damage.collect())
 }
 
-/// The record on a line that holds exactly one and needs no repair, as nearly all do. Of all other
-/// lines [`split_line`] says more.
+/// Returns the record on a line that has exactly one and needs no repair, as nearly all do. [`split_line`] handles
+/// all other lines.
 pub fn only_record(line: &[u8]) -> Option<&str> {
     let is_only =
         matches!(first_value(line), FirstValue::Object(range) if is_blank(&line[range.end..]));
     sound_text(line).filter(|_| is_only)
 }
 
-/// The text of a line, without blanks around it, if no record on it needs repair. Whether it is one
-/// record is not known.
+/// Returns the trimmed text of a line if no record on it needs repair. It may not be a record.
 pub fn sound_text(line: &[u8]) -> Option<&str> {
     let text = simdutf8::basic::from_utf8(line).ok()?.trim_ascii();
     replace_lone_surrogates(text).is_none().then_some(text)
 }
 
-/// The text of a line that seems to hold exactly one record and needs no repair. Whether it is well
-/// formed is for its reader to say.
+/// Returns the text of a line that looks like exactly one record and needs no repair. It may not be well-formed.
 pub(super) fn probable_record(line: &[u8]) -> Option<&str> {
     let text = simdutf8::basic::from_utf8(&line[event_field_length(line)..]).ok()?;
     let text = text.trim_matches([' ', '\t', '\r', '\n']);
@@ -73,7 +105,7 @@ pub(super) fn probable_record(line: &[u8]) -> Option<&str> {
     (is_enclosed && replace_lone_surrogates(text).is_none()).then_some(text)
 }
 
-/// The elements of a list of objects, if that is all there is on a line, and needs no repair.
+/// Returns the elements of a list of objects if nothing else is on the line and it needs no repair.
 pub(super) fn list_of_objects(line: &[u8]) -> Option<Vec<Range<usize>>> {
     let ends = line.trim_ascii();
     if !(ends.starts_with(b"[") && ends.ends_with(b"]")) {
@@ -90,8 +122,7 @@ pub(super) fn list_of_objects(line: &[u8]) -> Option<Vec<Range<usize>>> {
     is_list.then(|| elements.into_iter().map(range).collect())
 }
 
-/// Whether there is nothing wrong with a line that is not wanted. The bracket of a list of objects may
-/// stand before the first one.
+/// Whether a line without a needle has no damage. The bracket of a list of objects may precede the first object.
 pub(super) fn is_sound(line: &[u8]) -> bool {
     if list_of_objects(line).is_some() {
         return true;
@@ -108,7 +139,7 @@ pub(super) fn is_sound(line: &[u8]) -> bool {
     is_blank(&text[value.end..]) && simdutf8::basic::from_utf8(line).is_ok()
 }
 
-/// What of a line of an event stream is not a record: the name of its field, or all of it.
+/// Returns the length of the prefix of an event stream's line that is not a record: the field name, or all of it.
 fn event_field_length(line: &[u8]) -> usize {
     let starts_with = |field: &&[u8]| line.starts_with(field);
     if let Some(data) = line.strip_prefix(b"data:") {
@@ -120,7 +151,7 @@ fn event_field_length(line: &[u8]) -> usize {
         };
     }
     let without_record: [&[u8]; 4] = [b":", b"event:", b"id:", b"retry:"];
-    // Some APIs print a list of objects, with nothing but a comma or the end of it on a line.
+    // Some APIs print a list of objects with lines that have only a comma or the closing bracket.
     let is_field =
         without_record.iter().any(starts_with) || matches!(line.trim_ascii(), b"," | b"]");
     if is_field { line.len() } else { 0 }
@@ -130,69 +161,69 @@ fn is_blank(text: &[u8]) -> bool {
     gap(text).first_nul.is_none() && gap(text).length == text.len()
 }
 
-/// The record at `range`, repaired if need be.
+/// Returns the record at `range`, repaired if necessary.
 fn record(line: &[u8], range: Range<usize>) -> Record {
     let bytes = &line[range.clone()];
     if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
         return replace_lone_surrogates(text).map_or(Record::Range(range), Record::Repaired);
     }
-    // All of JSON's own characters are ASCII, so that this changes strings only.
+    // JSON's structure is ASCII, so that this changes only strings.
     let text = String::from_utf8_lossy(bytes).into_owned();
     Record::Repaired(replace_lone_surrogates(&text).unwrap_or(text))
 }
 
-/// What a line holds. Positions are bytes from the start of the line.
+/// The contents of a line. Positions are byte offsets in the line.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Examination {
-    /// Whole top-level objects, in order.
+    /// Complete top-level objects, in order.
     objects: Vec<Range<usize>>,
-    /// What is wrong, in order, at most [`MOST_FINDINGS`].
+    /// Damage, in order, at most [`MAX_FINDINGS`].
     findings: Vec<(Defect, usize)>,
 }
 
 impl Examination {
     fn report(&mut self, defect: Defect, at: usize) {
-        if self.findings.len() < MOST_FINDINGS {
+        if self.findings.len() < MAX_FINDINGS {
             self.findings.push((defect, at));
         }
     }
 }
 
-/// One kind of damage.
+/// A kind of damage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Defect {
     /// NUL bytes around a record.
     NulBytes,
-    /// Bytes that are not UTF-8.
+    /// Invalid UTF-8.
     InvalidUtf8,
-    /// A record without its end, and nothing after it.
+    /// An incomplete record at the end of the line.
     CutOff,
-    /// A record without its end, glued to what comes after.
+    /// An incomplete record, glued to the text after it.
     Torn,
     /// A second record on the line.
     Glued,
     /// A top-level array or scalar.
     NotAnObject,
-    /// Text after a record that is no record.
+    /// Text after a record that is not a record.
     TrailingText,
     /// Anything else.
     NotJson(String),
-    /// Longer than the reader reads.
+    /// More than [`MAX_LINE_BYTES`](super::MAX_LINE_BYTES).
     TooLong,
 }
 
 impl fmt::Display for Defect {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Self::NulBytes => "nul bytes beside a record",
-            Self::InvalidUtf8 => "invalid utf-8",
+            Self::NulBytes => "NUL bytes next to a record",
+            Self::InvalidUtf8 => "invalid UTF-8",
             Self::CutOff => "record is cut off",
-            Self::Torn => "record is cut off and runs into the next one",
+            Self::Torn => "record is cut off and glued to the next one",
             Self::Glued => "several records on one line",
-            Self::NotAnObject => "not a json object",
+            Self::NotAnObject => "not a JSON object",
             Self::TrailingText => "text after a record",
-            Self::NotJson(reason) => return write!(formatter, "not json: {reason}"),
-            Self::TooLong => "line of more than 16 MiB, not read",
+            Self::NotJson(reason) => return write!(formatter, "not JSON: {reason}"),
+            Self::TooLong => "line is longer than 16 MiB; not parsed",
         })
     }
 }
@@ -232,12 +263,11 @@ fn examine(line: &[u8]) -> Examination {
             FirstValue::NotAnObject(range) => (start + range.end, false),
         };
         let after = end + gap(&line[end..]).length;
-        // An object that something else follows may be a part of a greater whole whose start is
-        // missing.
-        let is_hopeless = !matches!(line.get(after), None | Some(b'{'));
+        // An object that is followed by anything else may be part of a larger value whose start is missing.
+        let is_unusable = !matches!(line.get(after), None | Some(b'{'));
         if !is_object {
             result.report(Defect::NotAnObject, start);
-        } else if is_hopeless {
+        } else if is_unusable {
             result.report(Defect::TrailingText, after);
         } else {
             if before.follows_a_record(&result, start) {
@@ -245,31 +275,29 @@ fn examine(line: &[u8]) -> Examination {
             }
             result.objects.push(start..end);
         }
-        if is_hopeless {
+        if is_unusable {
             return result;
         }
         start = end;
     }
 }
 
-/// What stands between two records.
+/// Bytes between two records.
 struct Gap {
-    /// In bytes.
     length: usize,
-    /// Where the first NUL stands in it.
+    /// The position of the first NUL.
     first_nul: Option<usize>,
 }
 
 impl Gap {
-    /// Whether the record at `start` comes right after another one, with no NUL run (which was
-    /// reported already) between.
+    /// Whether the record at `start` directly follows another one, without NULs (reported separately) between.
     fn follows_a_record(&self, so_far: &Examination, start: usize) -> bool {
         let before = start - self.length;
         self.first_nul.is_none() && so_far.objects.last().is_some_and(|last| last.end == before)
     }
 }
 
-/// The whitespace and NUL bytes at the start of `text`.
+/// Returns the whitespace and NUL bytes at the start of `text`.
 fn gap(text: &[u8]) -> Gap {
     let filler = |byte: &u8| matches!(byte, 0 | b' ' | b'\t' | b'\r' | b'\n');
     let length = text
@@ -282,25 +310,25 @@ fn gap(text: &[u8]) -> Gap {
     }
 }
 
-/// Where the next record may start after a torn one, in which the byte at `fault` is wrong: only
-/// where no part of the torn record can.
+/// Returns where the next record starts after a torn one whose byte at `fault` is invalid: only where no part of
+/// the torn record can start.
 fn record_after(text: &[u8], fault: usize) -> Option<usize> {
     match text[fault] {
-        // No value may start here (or the brace would not be wrong), so this is another one.
+        // The brace is invalid, so no value of the torn record can start here.
         b'{' => Some(fault),
-        // Neither a value nor whitespace has raw NULs: a crash left them between two writes.
+        // Neither values nor whitespace contain raw NULs: a crash left them between two writes.
         0 => {
             let next = fault + gap(&text[fault..]).length;
             matches!(text.get(next), None | Some(b'{')).then_some(fault)
         }
-        // A raw control character is wrong inside of a string, not after one.
+        // A raw control character is invalid inside a string, not after one.
         0x01..=0x1f => None,
         _ => brace_at_end_of_string(&text[..fault]),
     }
 }
 
-/// If `text` ends with a string that ends with a brace, where that brace stands. The torn record
-/// stopped inside of a string, and the next record's first quote closed it.
+/// Returns the position of the brace if `text` ends with a string that ends with a brace: the torn record stopped
+/// inside a string, and the first quote of the next record closed it.
 fn brace_at_end_of_string(text: &[u8]) -> Option<usize> {
     let inside = text.trim_ascii_end().strip_suffix(b"\"")?.trim_ascii_end();
     (inside.last() == Some(&b'{')).then(|| inside.len() - 1)

@@ -1,12 +1,13 @@
-//! Lines: a bounded, lossless reader and the one writer of records.
+//! Lines: a bounded, lossless reader, search in large files, and the writer of records.
 //!
-//! This room knows what a JSON object is, not what a record means. `unsafe` is allowed here, each
-//! use with a SAFETY comment.
+//! This module finds JSON objects but does not interpret records. `unsafe` is allowed here, each use with a
+//! SAFETY comment.
 
 mod backward;
 mod buffer;
 mod fixed_file;
 mod line;
+mod lines;
 mod piece;
 mod prefilter;
 mod reader;
@@ -17,12 +18,13 @@ mod value;
 mod writer;
 
 pub use backward::{Hit, SearchControl, VisitLine, lines_backward, search_backward};
-pub use buffer::room_to_read;
+pub use buffer::read_buffer;
 pub use fixed_file::{Beginning, FixedFile, Mapping, read_at};
-pub use line::{only_record, sound_text, split_line};
-pub use piece::{Damage, Piece, Record};
+pub use line::{Damage, Record, only_record, sound_text, split_line};
+pub use lines::{LineEnding, LineReader, LineSplitter, LineTooLong};
+pub use piece::Piece;
 pub use prefilter::Prefilter;
-pub use reader::{LONGEST_LINE, Reader, UnwantedLines};
+pub use reader::{MAX_LINE_BYTES, Reader, UnwantedLines};
 pub use surrogates::replace_lone_surrogates;
 pub use value::{FirstValue, first_value};
 pub use writer::{WriteError, Writer, append_record};

@@ -1,18 +1,17 @@
-//! Decides cheaply which lines must be looked into at all.
+//! Finds the lines that have to be parsed.
 
 use aho_corasick::packed::Searcher;
 use aho_corasick::{AhoCorasick, BuildError};
 use memchr::memmem::Finder;
 
-/// Finds the lines that may matter: looks for a handful of fixed byte sequences, all at once.
+/// Searches for several fixed strings at once.
 #[derive(Debug, Clone)]
 pub struct Prefilter {
     search: Search,
 }
 
-/// The automaton reads a byte at a time; vector instructions are more than ten times as fast, but
-/// not every processor has them, and they are for few needles only. A single needle is found in half
-/// the time.
+/// The automaton reads a byte at a time. Vector instructions are more than ten times as fast, but need few needles
+/// and are not available on all processors. A single needle takes half the time.
 #[derive(Debug, Clone)]
 enum Search {
     One(Finder<'static>),
@@ -21,11 +20,11 @@ enum Search {
 }
 
 impl Prefilter {
-    /// A prefilter for `needles`: no more than a hundred, at best of four bytes and more. An empty
-    /// needle wants every line.
+    /// Creates a prefilter for `needles`: at most a hundred, ideally of four bytes or more. An empty needle matches
+    /// every line.
     ///
     /// # Errors
-    /// Needles of many megabytes do not fit.
+    /// The needles are too large (many megabytes).
     pub fn new(needles: &[&str]) -> Result<Self, BuildError> {
         let search = match (needles, Searcher::new(needles)) {
             ([needle], _) => Search::One(Finder::new(needle).into_owned()),
@@ -35,8 +34,8 @@ impl Prefilter {
         Ok(Self { search })
     }
 
-    /// Finds the first needle at or after `from` and returns its position. It may stand inside of a
-    /// string. A needle never holds a newline.
+    /// Returns the position of the first needle at or after `from`. It may be inside a JSON string. Needles never
+    /// contain a newline.
     pub fn find(&self, haystack: &[u8], from: usize) -> Option<usize> {
         let rest = haystack.get(from..)?;
         let start = match &self.search {
@@ -63,7 +62,7 @@ mod tests {
         assert_eq!(prefilter.find(haystack, haystack.len() + 1), None);
     }
 
-    /// More needles than vector instructions take, and an empty one.
+    /// More needles than vector instructions support, and an empty one.
     #[test]
     fn any_number_of_needles() {
         let many: Vec<String> = (100..400).map(|number| format!("n{number}")).collect();
@@ -75,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn no_needle_wants_nothing() {
+    fn no_needles_match_nothing() {
         let prefilter = Prefilter::new(&[]).unwrap();
         assert_eq!(prefilter.find(b"anything", 0), None);
     }

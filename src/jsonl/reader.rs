@@ -1,5 +1,5 @@
-//! Splits a byte stream into lines without losing a byte, and finds the JSON objects on those that
-//! are wanted. An object or a list that is printed over several lines counts as one line.
+//! Splits a byte stream into lines without losing a byte, and selects the lines that have to be parsed. An object
+//! or a list that spans several lines counts as one line.
 
 use std::io::{self, ErrorKind, Read};
 
@@ -8,9 +8,9 @@ use memchr::{memchr, memchr_iter, memmem, memrchr};
 use super::line::{BOM, Defect, is_sound};
 use super::{Damage, Piece, Prefilter};
 
-/// What an object or a list on several lines begins with, and the line that it ends with. The bracket
-/// of `[{` is closed behind the last of several objects.
-const SPREAD: [(&[u8], &[u8]); 6] = [
+/// The first line of an object or a list that spans several lines, and its last line. The bracket of `[{` is closed
+/// after the last of several objects.
+const MULTILINE_DELIMITERS: [(&[u8], &[u8]); 6] = [
     (b"{\n", b"}"),
     (b"{\r\n", b"}"),
     (b"[{\n", b"}"),
@@ -19,66 +19,67 @@ const SPREAD: [(&[u8], &[u8]); 6] = [
     (b"[\r\n", b"]"),
 ];
 
-/// A longer line, in bytes without its newline, is passed on unread.
-pub const LONGEST_LINE: usize = 16 * 1024 * 1024;
+/// Maximum length of a line that is parsed, in bytes without its newline.
+pub const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 
-/// How much is read at once, in bytes. It stays in a core's cache while it is searched and copied,
-/// and allocators serve it without asking the system.
+/// Size of a read, in bytes: fits into a core's cache while it is searched and copied, and allocators serve it
+/// without a system call.
 const READ_SIZE: usize = 112 * 1024;
 
-/// A larger buffer is given back once the long line that it was for is over, in bytes.
-const LARGEST_KEPT: usize = 4 * READ_SIZE;
+/// Maximum size of the buffer, in bytes, after a long line.
+const MAX_IDLE_BYTES: usize = 4 * READ_SIZE;
 
-/// What happens to lines that the prefilter does not want.
+/// Handling of lines without a needle of the prefilter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnwantedLines {
-    /// They are passed on unread.
+    /// They are not parsed.
     Unread,
-    /// They are checked, and come as [`Piece::Line`] if something is wrong with them.
+    /// They are checked; damaged ones become a [`Piece::Line`].
     Checked,
 }
 
-/// Reads lines from a source and hands them out as [`Piece`]s.
+/// Reads lines from a source as [`Piece`]s.
 pub struct Reader<Source> {
     source: Source,
     prefilter: Prefilter,
     unwanted: UnwantedLines,
     buffer: Vec<u8>,
-    /// Where the bytes begin that were not returned yet.
+    /// The start of the bytes in `buffer` that were not returned yet.
     start: usize,
-    /// Where the last whole line of them ends.
+    /// The end of the last whole line.
     lines_end: usize,
-    /// Where they end.
+    /// The end of the bytes.
     end: usize,
-    /// Where the next needle stands in the whole lines, or their end; `None` if not known.
+    /// The position of the next needle in whole lines, or `lines_end`; `None` if unknown.
     needle: Option<usize>,
-    /// Where `start` stands in the input.
+    /// The byte offset of `start` in the input.
     offset: u64,
-    /// The number of the line at `start`.
+    /// The line number at `start`.
     number: u64,
-    /// Where the next line stands that an object on several lines may begin with, or their end;
-    /// `None` if not known.
-    opening: Option<usize>,
-    /// The object at `start`, if it stands on several lines.
-    spread: Spread,
-    /// The line that is being passed on in parts.
+    /// For each of the [`MULTILINE_DELIMITERS`], the next line that starts with it, or `lines_end`. Unknown if not
+    /// after `start`.
+    openings: [usize; MULTILINE_DELIMITERS.len()],
+    multiline: Multiline,
+    /// The line that is being returned in parts.
     giant: Option<Giant>,
     ended: bool,
+    /// The number of bytes searched for needles and openings.
+    #[cfg(test)]
+    searched: usize,
 }
 
-/// An object or a list on several lines, as `jq` and some APIs print it: a line with a brace or
-/// bracket, indented lines, a line with the other one. Lengths are bytes from `start`.
+/// An object or a list at `start` that spans several lines, as `jq` and some APIs print it: a line with a brace or
+/// bracket, indented lines, and a line with the closing one. Lengths are in bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Spread {
-    /// There is none at `start`.
+enum Multiline {
     None,
-    /// This much of it is there.
+    /// The length so far.
     Unfinished(usize),
-    /// It is there, this long.
+    /// The total length.
     Whole(usize),
 }
 
-/// Where a line stands that is too long.
+/// The position of a line that is too long.
 #[derive(Clone, Copy)]
 struct Giant {
     number: u64,
@@ -86,8 +87,7 @@ struct Giant {
 }
 
 impl<Source: Read> Reader<Source> {
-    /// Reads from `source`; lines without a needle of `prefilter` come unread, as
-    /// [`Piece::Plain`].
+    /// Creates a reader. Lines without a needle of `prefilter` are returned as [`Piece::Plain`].
     pub fn new(source: Source, prefilter: Prefilter) -> Self {
         Self {
             source,
@@ -100,29 +100,30 @@ impl<Source: Read> Reader<Source> {
             needle: None,
             offset: 0,
             number: 1,
-            opening: None,
-            spread: Spread::None,
+            openings: [0; MULTILINE_DELIMITERS.len()],
+            multiline: Multiline::None,
             giant: None,
             ended: false,
+            #[cfg(test)]
+            searched: 0,
         }
     }
 
-    /// Sets what happens to lines without a needle.
+    /// Sets the handling of lines without a needle.
     #[must_use]
     pub fn with_unwanted(mut self, unwanted: UnwantedLines) -> Self {
         self.unwanted = unwanted;
         self
     }
 
-    /// The next piece, or `None` at the end. Never waits for more input while it holds a whole
-    /// line that was not yet returned, unless an object that stands on several lines goes on.
+    /// Returns the next piece, or `None` at the end. Does not read while a whole line is buffered, unless it is part
+    /// of an unfinished object that spans several lines.
     ///
     /// # Errors
-    /// Reading failed (interrupted reads are repeated). Nothing is lost by it: calling again
-    /// reads again.
+    /// Reading failed (interrupted reads are repeated). No bytes are lost: calling again reads again.
     pub fn next_piece(&mut self) -> io::Result<Option<Piece>> {
         loop {
-            if let Some(piece) = self.held_piece() {
+            if let Some(piece) = self.buffered_piece() {
                 return Ok(Some(piece));
             }
             if self.ended {
@@ -131,7 +132,7 @@ impl<Source: Read> Reader<Source> {
             if self.fill()? == 0 {
                 self.ended = true;
                 self.lines_end = self.end;
-                self.measure_spread();
+                self.measure_multiline();
                 if let Some(giant) = self.giant.take() {
                     return Ok(Some(self.part_of(giant, 0, true)));
                 }
@@ -139,21 +140,21 @@ impl<Source: Read> Reader<Source> {
         }
     }
 
-    /// Whether the next call of [`Reader::next_piece`] can be answered without reading. If not, it
-    /// is time to flush what was written.
-    pub fn holds_a_piece(&self) -> bool {
-        let longest_held = if self.giant.is_some() {
+    /// Whether the next call of [`Reader::next_piece`] returns without reading. If not, callers should flush their
+    /// output first.
+    pub fn has_piece(&self) -> bool {
+        let limit = if self.giant.is_some() {
             0
         } else {
-            LONGEST_LINE
+            MAX_LINE_BYTES
         };
-        let waits = matches!(self.spread, Spread::Unfinished(_));
-        (self.start < self.lines_end && !waits) || self.end - self.start > longest_held
+        let waits = matches!(self.multiline, Multiline::Unfinished(_));
+        (self.start < self.lines_end && !waits) || self.end - self.start > limit
     }
 
-    /// The next piece, if it does not take reading.
-    fn held_piece(&mut self) -> Option<Piece> {
-        if !self.holds_a_piece() {
+    /// Returns the next piece if one is buffered.
+    fn buffered_piece(&mut self) -> Option<Piece> {
+        if !self.has_piece() {
             None
         } else if let Some(giant) = self.giant {
             Some(self.more_of(giant))
@@ -164,15 +165,15 @@ impl<Source: Read> Reader<Source> {
         }
     }
 
-    /// The lines before the next one that is to be read, or that one.
+    /// Returns the lines before the next one that has to be parsed, or that line.
     fn next_lines(&mut self) -> Piece {
         let wanted = self.wanted_line();
-        let (mut plain_end, length) = match self.spread {
-            Spread::Whole(length) => {
+        let (mut plain_end, length) = match self.multiline {
+            Multiline::Whole(length) => {
                 let end = self.start + length;
                 (if wanted < end { self.start } else { end }, length)
             }
-            Spread::None | Spread::Unfinished(_) => {
+            Multiline::None | Multiline::Unfinished(_) => {
                 let lines = &self.buffer[self.start..self.lines_end];
                 let length = memchr(b'\n', lines).map_or(lines.len(), |at| at + 1);
                 (self.opening_line().min(wanted), length)
@@ -194,13 +195,17 @@ impl<Source: Read> Reader<Source> {
         }
     }
 
-    /// Where the next line begins that the prefilter wants, or where the whole lines end.
+    /// Returns the start of the next line with a needle, or the end of the whole lines.
     fn wanted_line(&mut self) -> usize {
         let needle = match self.needle {
             Some(known) if known >= self.start => known,
             _ => {
                 let lines = &self.buffer[..self.lines_end];
                 let found = self.prefilter.find(lines, self.start);
+                #[cfg(test)]
+                {
+                    self.searched += found.unwrap_or(self.lines_end) - self.start;
+                }
                 *self.needle.insert(found.unwrap_or(self.lines_end))
             }
         };
@@ -211,45 +216,42 @@ impl<Source: Read> Reader<Source> {
         memrchr(b'\n', before).map_or(self.start, |at| self.start + at + 1)
     }
 
-    /// Where the first line behind `start` begins that an object on several lines may begin with, or
-    /// where the whole lines end.
+    /// Returns the start of the first line after `start` that may begin a multiline object, or the end of the whole
+    /// lines.
     fn opening_line(&mut self) -> usize {
-        if let Some(known) = self.opening
-            && known > self.start
-        {
-            return known;
-        }
         let lines = &self.buffer[self.start..self.lines_end];
-        let begins = |opening: &[u8]| {
-            let mut places = memmem::find_iter(lines, opening);
-            places.find(|at| lines[..*at].ends_with(b"\n"))
-        };
-        let opening = SPREAD
-            .iter()
-            .filter_map(|(opening, _)| begins(opening))
-            .min();
-        let found = opening.map_or(self.lines_end, |length| self.start + length);
-        *self.opening.insert(found)
+        for (next, (opening, _)) in self.openings.iter_mut().zip(MULTILINE_DELIMITERS) {
+            if *next <= self.start {
+                let mut found = memmem::find_iter(lines, opening);
+                let length = found.find(|at| lines[..*at].ends_with(b"\n"));
+                *next = length.map_or(self.lines_end, |length| self.start + length);
+                #[cfg(test)]
+                {
+                    self.searched += *next - self.start;
+                }
+            }
+        }
+        self.openings.into_iter().min().unwrap_or(self.lines_end)
     }
 
-    /// Finds out whether an object on several lines stands at `start`, and how long it is.
-    fn measure_spread(&mut self) {
+    /// Determines whether a multiline object is at `start`, and its length.
+    fn measure_multiline(&mut self) {
         let lines = &self.buffer[self.start..self.lines_end];
-        let mut known = SPREAD.iter();
+        let mut known = MULTILINE_DELIMITERS.iter();
         let opening = known.find(|(opening, _)| lines.starts_with(opening));
-        let (mut at, end) = match (opening, self.spread) {
+        let (mut at, end) = match (opening, self.multiline) {
             (None, _) => (0, &b""[..]),
-            (Some((_, end)), Spread::Unfinished(at)) => (at, *end),
+            (Some((_, end)), Multiline::Unfinished(at)) => (at, *end),
             (Some((opening, end)), _) => (opening.len(), *end),
         };
-        self.spread = Spread::None;
-        while at > 0 && at <= LONGEST_LINE {
+        self.multiline = Multiline::None;
+        while at > 0 && at <= MAX_LINE_BYTES {
             let rest = &lines[at..];
             let line = match memchr(b'\n', rest) {
                 Some(length) => &rest[..=length],
                 None if self.ended => rest,
                 None => {
-                    self.spread = Spread::Unfinished(at);
+                    self.multiline = Multiline::Unfinished(at);
                     return;
                 }
             };
@@ -257,7 +259,7 @@ impl<Source: Read> Reader<Source> {
             match line.first() {
                 Some(b' ' | b'\t') => {}
                 Some(_) if line.trim_ascii_end() == end => {
-                    self.spread = Spread::Whole(at);
+                    self.multiline = Multiline::Whole(at);
                     return;
                 }
                 _ => return,
@@ -265,9 +267,9 @@ impl<Source: Read> Reader<Source> {
         }
     }
 
-    /// Where the first line before `end` begins that something is wrong with, or `end`.
+    /// Returns the start of the first damaged line before `end`, or `end`.
     fn first_damaged(&self, end: usize) -> usize {
-        if let Spread::Whole(length) = self.spread {
+        if let Multiline::Whole(length) = self.multiline {
             let object = &self.buffer[self.start..self.start + length];
             return if is_sound(object) { end } else { self.start };
         }
@@ -284,7 +286,7 @@ impl<Source: Read> Reader<Source> {
         end
     }
 
-    /// The length of the byte order mark at `start`, which may stand only where the input begins.
+    /// Returns the length of the byte order mark at `start`, which is allowed only at the start of the input.
     fn bom_length(&self) -> usize {
         let has_bom = self.offset == 0 && self.buffer[self.start..self.end].starts_with(BOM);
         if has_bom { BOM.len() } else { 0 }
@@ -328,8 +330,8 @@ impl<Source: Read> Reader<Source> {
         }
     }
 
-    /// Takes bytes out of the buffer and counts them. If they are most of it, the buffer itself goes
-    /// out, and only what is left is copied.
+    /// Removes bytes from the buffer and counts their lines. If they are most of it, returns the buffer itself and
+    /// copies the remaining bytes.
     fn take(&mut self, length: usize) -> Vec<u8> {
         let raw = if self.start == 0 && length == self.lines_end && 2 * length > self.buffer.len() {
             let rest = self.buffer[length..self.end].to_vec();
@@ -344,27 +346,28 @@ impl<Source: Read> Reader<Source> {
         self.lines_end = self.lines_end.max(self.start);
         self.offset += length as u64;
         self.number += memchr_iter(b'\n', &raw).count() as u64;
-        self.spread = Spread::None;
-        self.measure_spread();
+        self.multiline = Multiline::None;
+        self.measure_multiline();
         raw
     }
 
-    /// Reads once, behind the unfinished line in the buffer; 0 at the end of the input.
+    /// Reads once, after the unfinished line in the buffer. Returns 0 at the end of the input.
     fn fill(&mut self) -> io::Result<usize> {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
         (self.start, self.lines_end) = (0, 0);
-        (self.needle, self.opening) = (None, None);
-        let room = (self.end + READ_SIZE).min(LONGEST_LINE + 1);
-        if self.buffer.len() < room {
-            let doubled = (2 * self.buffer.len()).min(LONGEST_LINE + 1);
-            self.buffer.resize(room.max(doubled), 0);
-        } else if self.buffer.len() > LARGEST_KEPT && self.end < READ_SIZE {
-            self.buffer.truncate(room);
+        self.needle = None;
+        self.openings = [0; MULTILINE_DELIMITERS.len()];
+        let size = (self.end + READ_SIZE).min(MAX_LINE_BYTES + 1);
+        if self.buffer.len() < size {
+            let doubled = (2 * self.buffer.len()).min(MAX_LINE_BYTES + 1);
+            self.buffer.resize(size.max(doubled), 0);
+        } else if self.buffer.len() > MAX_IDLE_BYTES && self.end < READ_SIZE {
+            self.buffer.truncate(size);
             self.buffer.shrink_to_fit();
         }
         let length = loop {
-            match self.source.read(&mut self.buffer[self.end..room]) {
+            match self.source.read(&mut self.buffer[self.end..size]) {
                 Ok(length) => break length,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
@@ -375,7 +378,7 @@ impl<Source: Read> Reader<Source> {
             self.lines_end = self.end + newline + 1;
         }
         self.end += length;
-        self.measure_spread();
+        self.measure_multiline();
         Ok(length)
     }
 }

@@ -3,8 +3,8 @@ use std::io::{self, Read};
 use proptest::prelude::*;
 
 use super::super::samples::{interesting_byte, mutated, object_line};
-use super::super::{Damage, FirstValue, LONGEST_LINE, Piece, Prefilter, Record, first_value};
-use super::{Reader, UnwantedLines};
+use super::super::{Damage, FirstValue, MAX_LINE_BYTES, Piece, Prefilter, Record, first_value};
+use super::{MULTILINE_DELIMITERS, Reader, UnwantedLines};
 
 /// Hands out its parts one a read, with an interruption before each.
 struct Chunks {
@@ -226,14 +226,14 @@ fn an_object_may_stand_on_several_lines() {
 #[test]
 fn an_object_on_several_lines_is_not_held_for_ever() {
     let mut input = b"{\n".to_vec();
-    for _ in 0..LONGEST_LINE / 1000 + 100 {
+    for _ in 0..MAX_LINE_BYTES / 1000 + 100 {
         input.extend([b' '; 999]);
         input.push(b'\n');
     }
     input.extend(b"}\n{\"w\":1}\n");
     let mut reader = Reader::new(&input[..], prefilter());
     let first = reader.next_piece().unwrap().unwrap();
-    assert!(first.raw().len() <= LONGEST_LINE + 1);
+    assert!(first.raw().len() <= MAX_LINE_BYTES + 1);
     let pieces: Vec<_> = std::iter::once(first).chain(pieces_of(reader)).collect();
     assert_eq!(joined(&pieces), input);
     assert_eq!(lines(&pieces).len(), 1);
@@ -241,11 +241,11 @@ fn an_object_on_several_lines_is_not_held_for_ever() {
 
 #[test]
 fn bad_input_matrix() {
-    const UTF8: &str = "invalid utf-8";
-    const NULS: &str = "nul bytes beside a record";
-    const OTHER: &str = "not a json object";
+    const UTF8: &str = "invalid UTF-8";
+    const NULS: &str = "NUL bytes next to a record";
+    const OTHER: &str = "not a JSON object";
     const CONTROL: &str =
-        "not json: control character (\\u0000-\\u001F) found while parsing a string";
+        "not JSON: control character (\\u0000-\\u001F) found while parsing a string";
     const GLUED: &str = "several records on one line";
     const CUT: &str = "record is cut off";
     type Row<'a> = (&'a [u8], &'a [&'a str], &'a [(&'a str, u64)]);
@@ -257,7 +257,7 @@ fn bad_input_matrix() {
         (
             b"{}\n\xef\xbb\xbf{}\n",
             &["{}"],
-            &[("not json: expected value", 3)],
+            &[("not JSON: expected value", 3)],
         ),
         (b"{\"a\":1}\r\n {} \r\n", &["{\"a\":1}", "{}"], &[]),
         (b"{}\n\0\0{}\0\n", &["{}", "{}"], &[(NULS, 3)]),
@@ -269,7 +269,7 @@ fn bad_input_matrix() {
         (
             b"\xff{}\n",
             &[],
-            &[("not json: expected value", 0), (UTF8, 0)],
+            &[("not JSON: expected value", 0), (UTF8, 0)],
         ),
         (
             b"{\"a\":\"\\ud83d\xff\"}",
@@ -293,7 +293,7 @@ fn bad_input_matrix() {
         (
             b"{\"type\":\"assistant\",\"mes{\"type\":\"user\"}\n",
             &["{\"type\":\"user\"}"],
-            &[("record is cut off and runs into the next one", 0)],
+            &[("record is cut off and glued to the next one", 0)],
         ),
         (b"{\"a\":[{\"b\":1}\n{}", &["{}"], &[(CUT, 0)]),
         (b"{}\n{\"a\":[{\"b\":1}", &["{}"], &[(CUT, 3)]),
@@ -349,7 +349,7 @@ fn lines_without_needle_come_in_runs() {
         offset: 34,
     };
     let damage = Damage {
-        reason: "not json: key must be a string".into(),
+        reason: "not JSON: key must be a string".into(),
         line: 6,
         offset: 35,
     };
@@ -380,11 +380,22 @@ fn lines_without_needle_come_in_runs() {
     );
 }
 
-/// Many damaged lines without a needle do not make the search for the next needle start anew.
+/// Neither damaged lines without a needle nor lines that may begin an object restart the searches: one for needles
+/// and one for each way in which an object can begin.
 #[test]
-fn hostile_lines_are_checked_in_linear_time() {
-    let input = "x\n".repeat(200_000);
-    assert_eq!(checked(input.as_bytes()).len(), 200_000);
+fn hostile_lines_are_searched_in_linear_time() {
+    for line in ["x\n", "{\n", "[{\r\n", "{\nx\n", "[\n]\n"] {
+        let input = line.repeat(100_000);
+        let reader = Reader::new(input.as_bytes(), prefilter());
+        let mut reader = reader.with_unwanted(UnwantedLines::Checked);
+        let mut pieces = 0;
+        while reader.next_piece().unwrap().is_some() {
+            pieces += 1;
+        }
+        assert!(pieces > 50_000, "{line:?}: {pieces}");
+        let limit = (2 + MULTILINE_DELIMITERS.len()) * input.len();
+        assert!(reader.searched <= limit, "{line:?}: {}", reader.searched);
+    }
 }
 
 #[test]
@@ -412,7 +423,7 @@ fn a_whole_line_is_returned_before_the_next_read() {
     for _ in 0..2 {
         raws.push(reader.next_piece().unwrap().unwrap().raw().to_vec());
     }
-    assert!(!reader.holds_a_piece());
+    assert!(!reader.has_piece());
     raws.push(reader.next_piece().unwrap().unwrap().raw().to_vec());
     // A failed read loses nothing and can be repeated.
     for _ in 0..2 {
@@ -436,8 +447,8 @@ fn a_whole_line_is_returned_before_the_next_read() {
 fn giant_lines_are_passed_on_in_parts() {
     let long = |length: usize| format!("{{\"w\":\"{}\"}}", "x".repeat(length - 8)).into_bytes();
     for (length, giant) in [
-        (LONGEST_LINE, false),
-        (LONGEST_LINE + 1, true),
+        (MAX_LINE_BYTES, false),
+        (MAX_LINE_BYTES + 1, true),
         (40 << 20, true),
     ] {
         for newline in [b"\n".as_slice(), b""] {
@@ -453,7 +464,7 @@ fn giant_lines_are_passed_on_in_parts() {
             let mut ends = Vec::new();
             let mut numbers = Vec::new();
             while let Some(piece) = reader.next_piece().unwrap() {
-                assert!(piece.raw().len() <= LONGEST_LINE + 1);
+                assert!(piece.raw().len() <= MAX_LINE_BYTES + 1);
                 output.extend_from_slice(piece.raw());
                 match &piece {
                     Piece::Giant {

@@ -1,4 +1,4 @@
-//! Generated JSON for this room's property tests.
+//! Generated JSON for the property tests of this module.
 
 use proptest::prelude::*;
 
@@ -12,7 +12,7 @@ pub(super) fn object_line() -> impl Strategy<Value = Vec<u8>> {
     object_of(value_text()).prop_map(|text| text.replace('\n', " ").into_bytes())
 }
 
-/// The text with a few bytes changed, removed, doubled or cut.
+/// The text with a few bytes replaced, removed or inserted, or truncated.
 pub(super) fn mutated(text: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     let change = (any::<prop::sample::Index>(), 0..4_u8, interesting_byte());
     (text, prop::collection::vec(change, 0..4)).prop_map(|(mut text, changes)| {
@@ -34,7 +34,7 @@ pub(super) fn mutated(text: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Val
     })
 }
 
-/// Bytes that mean something to a JSON parser, and some that do not.
+/// Mostly bytes with a meaning in JSON.
 pub(super) fn interesting_byte() -> impl Strategy<Value = u8> {
     prop_oneof![
         8 => prop::sample::select(b"{}[]:,\"\\ \t\r0123456789.eE+-tfnul/".to_vec()),

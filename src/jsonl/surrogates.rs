@@ -1,15 +1,15 @@
 //! Lone surrogate escapes in JSON text.
 //!
-//! JavaScript writes half of an emoji as `\ud83d` when it cuts a string in the wrong place. JSON
-//! allows it, but no UTF-8 string can hold it, and `serde_json` refuses the whole record.
+//! JavaScript writes half of an emoji as `\ud83d` when it splits a string inside a surrogate pair. JSON allows it,
+//! but UTF-8 cannot represent it, and `serde_json` rejects the whole record.
 
 use memchr::{memchr, memmem};
 
-/// Replaces every `\uD800`…`\uDFFF` escape that is not half of a pair by `\ufffd`. `json` is
-/// well-formed JSON text; the result has the same length. `None` if there is nothing to replace.
+/// Replaces every `\uD800`…`\uDFFF` escape that is not part of a pair with `\ufffd`. `json` must be well-formed;
+/// the result has the same length. Returns `None` if there is nothing to replace.
 #[must_use]
 pub fn replace_lone_surrogates(json: &str) -> Option<String> {
-    // Texts are full of other escapes.
+    // Most escapes are other ones.
     let mut escapes = memmem::find_iter(json.as_bytes(), b"\\u");
     if !escapes.any(|at| matches!(json.as_bytes().get(at + 2), Some(b'd' | b'D'))) {
         return None;
@@ -20,7 +20,7 @@ pub fn replace_lone_surrogates(json: &str) -> Option<String> {
     while let Some(distance) = memchr(b'\\', &json.as_bytes()[at..]) {
         at += distance;
         let (length, lone) = match surrogate_at(json, at) {
-            // No escape has fewer than two characters, and none is longer for our purpose.
+            // Other escapes are skipped with their first character.
             None => (2, false),
             Some(Half::High) if surrogate_at(json, at + 6) == Some(Half::Low) => (12, false),
             Some(_) => (6, true),
@@ -44,7 +44,7 @@ enum Half {
     Low,
 }
 
-/// Which half of a pair the escape at `at` is, if it is one.
+/// Returns the half of a pair that the escape at `at` is, if any.
 fn surrogate_at(json: &str, at: usize) -> Option<Half> {
     let digits = json.get(at..at + 6)?.strip_prefix("\\u")?;
     match u16::from_str_radix(digits, 16).ok()? {
@@ -81,7 +81,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_comes_out_can_be_decoded(
+        fn the_result_can_be_decoded(
             parts in prop::collection::vec(
                 prop::sample::select(vec!["\\ud83d", "\\uDE00", "\\\\", "u", "d83d", "\\n", "é", "\\u0041"]),
                 0..12,

@@ -1,31 +1,37 @@
-//! The first JSON value of a text, found without building it.
+//! Finds the first JSON value of a text without building it.
 //!
-//! `serde_json` skips a value iteratively, so depth costs no stack. It accepts numbers of any size,
-//! repeated keys, lone surrogates, and bytes in strings that are not UTF-8.
+//! `serde_json` skips values iteratively, so that depth uses no stack. It accepts numbers of any size, repeated
+//! keys, lone surrogates, and invalid UTF-8 in strings.
 
 use std::ops::Range;
 
 use memchr::memchr;
 use serde::de::IgnoredAny;
 
-/// What a text starts with. Positions are bytes from the start of the text.
+/// The start of a text. Positions are byte offsets in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FirstValue {
-    /// Nothing: there is only whitespace.
+    /// Only whitespace.
     Missing,
-    /// A whole object; text may follow it.
+    /// A complete object. Text may follow it.
     Object(Range<usize>),
-    /// A whole array, string, number, `true`, `false` or `null`; text may follow it.
+    /// A complete array, string, number, `true`, `false` or `null`. Text may follow it.
     NotAnObject(Range<usize>),
-    /// A value without its end.
+    /// An incomplete value.
     CutOff,
-    /// Something that is not JSON.
+    /// Not JSON.
     Broken {
-        /// The first byte that cannot stand where it does.
+        /// The first invalid byte.
         at: usize,
-        /// What is wrong, as a lowercase phrase.
+        /// The reason, as a lowercase phrase.
         reason: String,
     },
+}
+
+#[cfg(test)]
+thread_local! {
+    /// The number of bytes that [`first_value`] has parsed on this thread.
+    pub(super) static PARSED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 /// Finds the first JSON value in `text`.
@@ -36,6 +42,8 @@ pub fn first_value(text: &[u8]) -> FirstValue {
         None => return FirstValue::Missing,
         Some(Ok(_)) => {
             let end = values.byte_offset();
+            #[cfg(test)]
+            PARSED.set(PARSED.get() + end);
             let start = end - text[..end].trim_ascii_start().len();
             return if text[start] == b'{' {
                 FirstValue::Object(start..end)
@@ -47,7 +55,9 @@ pub fn first_value(text: &[u8]) -> FirstValue {
     };
     let message = error.to_string();
     let reason = message.split(" at line ").next().unwrap_or(&message);
-    let at = place_of(&error, reason, text);
+    let at = position_of(&error, reason, text);
+    #[cfg(test)]
+    PARSED.set(PARSED.get() + at);
     if error.is_eof() || reason == "invalid number" && at == text.len() {
         return FirstValue::CutOff;
     }
@@ -57,14 +67,14 @@ pub fn first_value(text: &[u8]) -> FirstValue {
     }
 }
 
-/// Where the byte stands that an error is about; the end of the text if that is missing.
-fn place_of(error: &serde_json::Error, reason: &str, text: &[u8]) -> usize {
+/// Returns the position of the invalid byte, or the end of the text if a byte is missing.
+fn position_of(error: &serde_json::Error, reason: &str, text: &[u8]) -> usize {
     let lines_before = text.split_inclusive(|byte| *byte == b'\n');
     let before: usize = lines_before.take(error.line() - 1).map(<[u8]>::len).sum();
     let reached = (before + error.column()).min(text.len());
     let last = reached.saturating_sub(1);
     if reason.starts_with("control character") {
-        // The parser stops before this byte, but behind all others.
+        // For this error, the column is before the byte; for all others it is after it.
         reached.min(text.len() - 1)
     } else if reason == "invalid escape" {
         bad_escape(text, reached)
@@ -80,8 +90,8 @@ fn is_open_number(last: u8) -> bool {
     matches!(last, b'-' | b'+' | b'.' | b'e' | b'E')
 }
 
-/// The wrong byte of the first bad escape. The parser takes the four digits of a `\u` at once, so
-/// the place that it reports may lie behind further backslashes.
+/// Returns the invalid byte of the first invalid escape. The parser reads the four digits of a `\u` at once, so the
+/// position that it reports may be after further backslashes.
 fn bad_escape(text: &[u8], reached: usize) -> usize {
     let mut at = 0;
     while let Some(skipped) = memchr(b'\\', &text[at..]) {
@@ -107,7 +117,7 @@ fn bad_escape(text: &[u8], reached: usize) -> usize {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::samples::{json_text, mutated};
+    use super::super::samples::{interesting_byte, json_text, mutated};
     use super::*;
 
     #[test]
@@ -193,8 +203,21 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_have_an_answer(text in prop::collection::vec(any::<u8>(), 0..60)) {
-            let _ = first_value(&text);
+        fn positions_are_in_the_text(text in prop::collection::vec(interesting_byte(), 0..60)) {
+            match first_value(&text) {
+                FirstValue::Missing => prop_assert!(text.trim_ascii().is_empty()),
+                FirstValue::Object(range) => {
+                    let object = &text[range];
+                    prop_assert_eq!((object[0], object[object.len() - 1]), (b'{', b'}'));
+                }
+                FirstValue::NotAnObject(range) => {
+                    prop_assert!(!range.is_empty() && text[..range.start].trim_ascii().is_empty());
+                    let alone = FirstValue::NotAnObject(0..range.len());
+                    prop_assert_eq!(first_value(&text[range]), alone);
+                }
+                FirstValue::CutOff => prop_assert!(!text.trim_ascii().is_empty()),
+                FirstValue::Broken { at, .. } => prop_assert!(at < text.len()),
+            }
         }
     }
 }

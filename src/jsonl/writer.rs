@@ -1,35 +1,34 @@
-//! The one writer of a command's records.
+//! The writer of a command's records.
 //!
-//! It buffers, counts, and remembers whether the last byte was a newline. When to flush is the
-//! caller's business.
+//! It buffers, counts, and tracks whether the output is at the start of a line. The caller decides when to flush.
 
 use std::io::{self, ErrorKind, Write};
 
 use serde::Serialize;
 
-/// Buffered bytes beyond this are handed to the system; longer echoes are not buffered at all.
+/// Size of the buffer, in bytes. Longer echoes are written directly.
 const BUFFER_SIZE: usize = 64 * 1024;
 
-/// Why writing stopped. Once it has, every later call says the same.
+/// A write failure. Every later call returns the same error.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// The reader of our output went away.
+    /// The reader of the output closed it.
     #[error("broken pipe")]
     BrokenPipe,
     /// Disk full, I/O error: exit 74.
     #[error("cannot write output after {written} bytes: {source}")]
     Failed {
-        /// Bytes that were written before it failed.
+        /// Bytes written before the failure.
         written: u64,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// A record could not be serialised. Nothing of it was written, and writing can go on.
-    #[error("cannot serialise a record: {0}")]
+    /// A record could not be serialized. Nothing of it was written; later calls can succeed.
+    #[error("cannot serialize a record: {0}")]
     Serialise(#[from] serde_json::Error),
 }
 
-/// A broken pipe stays distinct from other failures.
+/// Keeps [`io::ErrorKind::BrokenPipe`] distinct from other failures.
 impl From<WriteError> for io::Error {
     fn from(error: WriteError) -> Self {
         match error {
@@ -39,8 +38,7 @@ impl From<WriteError> for io::Error {
     }
 }
 
-/// Buffers what is echoed, and what is our own; remembers whether the last byte was a newline.
-/// What is still buffered when it is dropped is lost: flush first.
+/// Writes echoed input and records. Buffered bytes are lost on drop: call [`Writer::flush`] first.
 pub struct Writer<Sink: Write> {
     sink: Sink,
     buffer: Vec<u8>,
@@ -49,10 +47,10 @@ pub struct Writer<Sink: Write> {
     failure: Option<Failure>,
 }
 
-/// Appends one of our own records, and a newline.
+/// Appends a record and a newline.
 ///
 /// # Errors
-/// It cannot be serialised; then a part of it may be there.
+/// The record cannot be serialized. A part of it may have been appended.
 pub fn append_record(text: &mut Vec<u8>, record: &impl Serialize) -> Result<(), WriteError> {
     serde_json::to_writer(&mut *text, record)?;
     text.push(b'\n');
@@ -60,7 +58,7 @@ pub fn append_record(text: &mut Vec<u8>, record: &impl Serialize) -> Result<(), 
 }
 
 impl<Sink: Write> Writer<Sink> {
-    /// Writes to `sink`, which need not buffer.
+    /// Creates a writer to `sink`, which need not buffer.
     pub fn new(sink: Sink) -> Self {
         Self {
             sink,
@@ -71,7 +69,7 @@ impl<Sink: Write> Writer<Sink> {
         }
     }
 
-    /// Copies input bytes as they are.
+    /// Copies input bytes unchanged.
     ///
     /// # Errors
     /// See [`WriteError`].
@@ -97,9 +95,8 @@ impl<Sink: Write> Writer<Sink> {
         }
     }
 
-    /// Writes one of our own records on its own line: if the echo stopped inside of a torn
-    /// last line, that line gets its newline first. A record serialises to a single line, as
-    /// every value does that holds no `RawValue` with a newline.
+    /// Writes a record on its own line. If the echo stopped in the middle of a line, writes a newline first. The
+    /// record must serialize to a single line, as every value does that has no `RawValue` with a newline.
     ///
     /// # Errors
     /// See [`WriteError`].
@@ -121,7 +118,7 @@ impl<Sink: Write> Writer<Sink> {
         }
     }
 
-    /// Hands everything to the system.
+    /// Writes all buffered bytes.
     ///
     /// # Errors
     /// See [`WriteError`].
@@ -137,12 +134,12 @@ impl<Sink: Write> Writer<Sink> {
         }
     }
 
-    /// Whether there is anything that the system has not got yet.
+    /// Whether there are buffered bytes.
     pub fn has_buffered(&self) -> bool {
         !self.buffer.is_empty()
     }
 
-    /// How many bytes the system has taken so far.
+    /// Returns the number of bytes written so far, without buffered ones.
     pub fn written(&self) -> u64 {
         self.written
     }
@@ -158,13 +155,12 @@ impl<Sink: Write> Writer<Sink> {
         let mut buffer = std::mem::take(&mut self.buffer);
         let result = self.write(&buffer);
         buffer.clear();
-        // A single long record must not hold its memory for ever.
+        // A single long record must not keep its memory.
         buffer.shrink_to(2 * BUFFER_SIZE);
         self.buffer = buffer;
         result
     }
 
-    /// Writes all of `bytes`, in as many steps as the system likes.
     fn write(&mut self, mut bytes: &[u8]) -> Result<(), WriteError> {
         while !bytes.is_empty() {
             match self.sink.write(bytes) {
@@ -188,10 +184,10 @@ impl<Sink: Write> Writer<Sink> {
     }
 }
 
-/// What is remembered of an error that cannot be cloned.
+/// A copy of an `io::Error`, which is not `Clone`.
 enum Failure {
     BrokenPipe,
-    /// An error of the system.
+    /// An OS error.
     Code(i32),
     /// An error of a sink in this process.
     Other(ErrorKind, String),

@@ -1,4 +1,4 @@
-//! Files in the form of `.mcp.json`: the servers, with variables of the environment in their texts.
+//! Configuration files in the format of `.mcp.json`, with environment variables in strings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -6,68 +6,67 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::name::server_prefix;
 use crate::io::Environment;
 
-/// A server of a file.
+/// A configured server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerConfig {
     /// Its name.
     pub name: String,
-    /// How it is reached.
+    /// Its transport.
     pub transport: Transport,
 }
 
-/// How a server is reached.
+/// The transport of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Transport {
-    /// A program that is talked to on its standard input and output.
+    /// The standard input and output of a program.
     Stdio(Program),
     /// Streamable HTTP.
     Http {
-        /// The address.
+        /// The URL.
         url: String,
         /// Headers of every request.
         headers: BTreeMap<String, String>,
     },
-    /// Another one, which the file calls this. The server cannot be used.
+    /// A transport that is not supported.
     Unknown(String),
 }
 
-/// A server that is started.
+/// A program to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
     /// The program.
     pub command: String,
     /// Its arguments.
     pub arguments: Vec<String>,
-    /// Variables that it gets besides those of all servers.
+    /// Environment variables in addition to those of all servers.
     pub environment: BTreeMap<String, String>,
-    /// Where it runs, if not where the run began.
+    /// Its working directory, relative to that of the run.
     pub directory: Option<PathBuf>,
 }
 
-/// A file that cannot be used.
+/// An invalid configuration file.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {problem}", file.display())]
 pub struct MalformedConfig {
     /// The file.
     pub file: PathBuf,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: ConfigProblem,
 }
 
-/// What is wrong with a file.
+/// A problem in a configuration file.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigProblem {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{0}")]
     Unreadable(#[from] std::io::Error),
-    /// It has another form.
+    /// The file has another format.
     #[error("{0}")]
     Form(#[from] serde_json::Error),
-    /// A server has neither a command nor an address, or both.
-    #[error("server {0}: it needs either a `command` or a `url`")]
+    /// A server has neither a command nor a URL, or both.
+    #[error("server {0}: expected either a `command` or a `url`")]
     Transport(String),
     /// A variable is not set.
     #[error("server {server}: ${{{variable}}} is not set")]
@@ -77,8 +76,8 @@ pub enum ConfigProblem {
         /// The variable.
         variable: String,
     },
-    /// The tools of two servers would have the same names.
-    #[error("server {0}: another server has a name that differs only in special characters")]
+    /// The tools of two servers have the same prefix.
+    #[error("server {0}: the name of another server differs only in special characters")]
     SameNames(String),
 }
 
@@ -103,14 +102,13 @@ struct Written {
     headers: BTreeMap<String, String>,
 }
 
-/// Names of HTTP transports. Servers of the old one, `sse`, are tried with the new one, which many of
-/// them have too.
+/// Names of HTTP transports. Servers with the old transport, `sse`, often support the new one.
 const HTTP: [&str; 4] = ["http", "streamable-http", "streamableHttp", "sse"];
 
-/// Reads files. A server of a later file replaces one of the same name.
+/// Reads configuration files. A server of a later file replaces one with the same name.
 ///
 /// # Errors
-/// A file cannot be used.
+/// A file is invalid.
 pub fn read_config(
     files: &[PathBuf],
     environment: &Environment,
@@ -201,14 +199,14 @@ impl Written {
     }
 }
 
-/// The text with the values of variables: `${NAME}`, or `${NAME:-default}` for one that may not be
-/// set or be empty. The error is the name of one that is not set.
+/// Replaces `${NAME}`, or `${NAME:-default}` for variables that may be unset or empty. The error is the name of an
+/// unset variable.
 fn expanded(text: &str, environment: &Environment) -> Result<String, String> {
     let mut result = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
         result.push_str(before);
-        let Some((inside, behind)) = after.split_once('}') else {
+        let Some((inside, after_variable)) = after.split_once('}') else {
             result.push_str("${");
             rest = after;
             continue;
@@ -222,10 +220,27 @@ fn expanded(text: &str, environment: &Environment) -> Result<String, String> {
             None => environment.get(name).and_then(OsStr::to_str),
         };
         result.push_str(value.ok_or_else(|| name.to_owned())?);
-        rest = behind;
+        rest = after_variable;
     }
     result.push_str(rest);
     Ok(result)
+}
+
+/// Prefix of the names of all tools of servers.
+const PREFIX: &str = "mcp__";
+
+/// Returns the prefix of the names of a server's tools.
+pub(super) fn server_prefix(server: &str) -> String {
+    format!("{PREFIX}{}__", normalised(server))
+}
+
+/// Replaces every character that model APIs reject in names with an underscore.
+pub(super) fn normalised(name: &str) -> String {
+    let letter = |letter: char| match letter {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => letter,
+        _ => '_',
+    };
+    name.chars().map(letter).collect()
 }
 
 #[cfg(test)]

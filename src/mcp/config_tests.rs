@@ -77,15 +77,15 @@ fn malformed_files_are_refused() {
         ("{}", "FILE: missing field `mcpServers` at line 1 column 2"),
         (
             r#"{"mcpServers": {"a": {}}}"#,
-            "FILE: server a: it needs either a `command` or a `url`",
+            "FILE: server a: expected either a `command` or a `url`",
         ),
         (
             r#"{"mcpServers": {"a": {"command": "x", "url": "http://a"}}}"#,
-            "FILE: server a: it needs either a `command` or a `url`",
+            "FILE: server a: expected either a `command` or a `url`",
         ),
         (
             r#"{"mcpServers": {"a": {"type": "http", "command": "x"}}}"#,
-            "FILE: server a: it needs either a `command` or a `url`",
+            "FILE: server a: expected either a `command` or a `url`",
         ),
         (
             r#"{"mcpServers": {"a": {"command": "${NONE}"}}}"#,
@@ -93,10 +93,17 @@ fn malformed_files_are_refused() {
         ),
         (
             r#"{"mcpServers": {"a b": {"command": "x"}, "a.b": {"command": "y"}}}"#,
-            "FILE: server a.b: another server has a name that differs only in special characters",
+            "FILE: server a.b: the name of another server differs only in special characters",
         ),
     ];
     for (text, expected) in rows {
         assert_eq!(read(text).unwrap_err(), expected, "{text}");
     }
+}
+
+#[test]
+fn other_characters_become_underscores() {
+    assert_eq!(server_prefix("files"), "mcp__files__");
+    assert_eq!(server_prefix("my server.v2"), "mcp__my_server_v2__");
+    assert_eq!(normalised("größe/max-1"), "gr__e_max-1");
 }

@@ -1,4 +1,4 @@
-//! A server that answers.
+//! The connection to a running server.
 
 use std::error::Error;
 use std::future::Future;
@@ -22,23 +22,24 @@ use rmcp::transport::streamable_http_client::{
 use tokio::net::unix::pipe;
 use tokio::time::{sleep, timeout};
 
-use super::content::{LONGEST_TEXT, cut};
-use super::lines::{BoundedLines, LONGEST, Volume};
-use super::process::{Ends, SHOWN, ServerProcess};
+use super::content::{MAX_TEXT_LENGTH, cut};
+use super::deps::Failure;
+use super::output_limit::{LimitedOutput, MAX_LINE_BYTES, Output};
+use super::process::{Ends, MAX_MESSAGE_WIDTH, ServerProcess};
 use crate::io::CancelToken;
 use crate::text::{fitted, terminal_safe_line};
 use crate::tools::Input;
 
-/// How long a server may take to hear that a call is over.
-const FAREWELL: Duration = Duration::from_secs(1);
+/// Timeout for telling a server that a call or the connection has ended.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long a program may take to end after its output has.
-const LAST_BREATH: Duration = Duration::from_secs(1);
+/// Timeout for the end of a program after its output ended.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What a page of a list counts besides its text, in bytes: there may be no end of empty ones.
-const EACH_PAGE: usize = 1024;
+/// Size of a page of a list in addition to its text, in bytes. Limits the number of empty pages.
+const PAGE_OVERHEAD: usize = 1024;
 
-/// How a connection is made.
+/// The transport of a connection.
 pub(super) enum Route {
     /// Through pipes.
     Pipes(Ends),
@@ -46,32 +47,18 @@ pub(super) enum Route {
     Http(reqwest::Client, StreamableHttpClientTransportConfig),
 }
 
-/// A server that is connected, and its process if it has one.
+/// A connected server, and its process if it has one.
 pub(super) struct Connection {
     peer: Peer<RoleClient>,
-    /// Until it is closed.
+    /// `None` after the connection was closed.
     service: Mutex<Option<RunningService<RoleClient, Listener>>>,
     process: Option<ServerProcess>,
-    volume: Arc<Volume>,
-    /// It could not be asked, or its answer did not arrive.
+    output: Arc<Output>,
+    /// A request could not be sent, or its response did not arrive.
     is_lost: AtomicBool,
 }
 
-/// Why there is no answer.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Failure {
-    /// Nobody waits for it any more.
-    #[error("cancelled")]
-    Cancelled,
-    /// The time of a call was up.
-    #[error("the call was not answered within {} s", .0.as_secs_f32())]
-    TimedOut(Duration),
-    /// The server refused it, or is gone.
-    #[error("{0}")]
-    Failed(String),
-}
-
-/// Hears what a server says by itself. All requests of servers are refused.
+/// Handles notifications of a server. Refuses all requests of servers.
 pub(super) struct Listener {
     changed: Arc<AtomicBool>,
 }
@@ -90,7 +77,7 @@ impl ClientHandler for Listener {
 }
 
 impl Connection {
-    /// Connects to a server, and asks for its tools. `changed` is set when they change.
+    /// Connects to a server and lists its tools. `changed` is set when they change.
     pub(super) async fn open(
         route: Route,
         process: Option<ServerProcess>,
@@ -98,9 +85,9 @@ impl Connection {
         limit: Duration,
         stop: &CancelToken,
     ) -> Result<(Self, Vec<RemoteTool>), String> {
-        let volume = Arc::<Volume>::default();
+        let output = Arc::<Output>::default();
         let opening = async {
-            let connected = connect(Listener { changed }, route, Arc::clone(&volume)).await;
+            let connected = connect(Listener { changed }, route, Arc::clone(&output)).await;
             let listed = match &connected {
                 Ok(service) => list(service.peer()).await,
                 Err(reason) => Err(reason.clone()),
@@ -109,7 +96,7 @@ impl Connection {
                 (Ok(service), Ok(tools)) => Ok((service, tools)),
                 (Ok(service), Err(reason)) if !service.peer().is_transport_closed() => Err(reason),
                 (_, Err(reason)) | (Err(reason), _) => {
-                    Err(cause(&volume, process.as_ref()).await.unwrap_or(reason))
+                    Err(cause(&output, process.as_ref()).await.unwrap_or(reason))
                 }
             }
         };
@@ -119,7 +106,7 @@ impl Connection {
                     peer: service.peer().clone(),
                     service: Mutex::new(Some(service)),
                     process,
-                    volume,
+                    output,
                     is_lost: AtomicBool::default(),
                 };
                 Ok((connection, tools))
@@ -133,13 +120,13 @@ impl Connection {
         }
     }
 
-    /// Its tools.
+    /// Lists the tools.
     pub(super) async fn tools(
         &self,
         limit: Duration,
         stop: &CancelToken,
     ) -> Result<Vec<RemoteTool>, String> {
-        self.volume.asked();
+        self.output.reset();
         match within(limit, stop, list(&self.peer)).await {
             Ok(tools) => Ok(tools),
             Err(reason) => Err(self.reason(reason).await),
@@ -154,11 +141,11 @@ impl Connection {
         cancel: &CancelToken,
         limit: Duration,
     ) -> Result<CallToolResult, Failure> {
-        self.volume.asked();
+        self.output.reset();
         let parameters = CallToolRequestParams::new(tool).with_arguments(input);
         let called = self.answer(parameters, cancel, limit).await;
-        // Of several answers each may be long.
-        self.volume.asked();
+        // Each response may be long.
+        self.output.reset();
         match called {
             Err(Failure::Failed(reason)) => Err(Failure::Failed(self.reason(reason).await)),
             other => other,
@@ -184,14 +171,14 @@ impl Connection {
                 let answer = answer.unwrap_or(Err(ServiceError::TransportClosed));
                 return match answer.map_err(|error| self.failed(error))? {
                     ServerResult::CallToolResult(result) => Ok(result),
-                    _ => Err(Failure::Failed("its answer is no result of a tool".to_owned())),
+                    _ => Err(Failure::Failed("the response is not a tool result".to_owned())),
                 };
             }
             () = cancel.fired() => Failure::Cancelled,
             () = sleep(limit) => Failure::TimedOut(limit),
         };
-        // The server may not listen any more.
-        let _ = timeout(FAREWELL, handle.cancel(None)).await;
+        // The server may have stopped reading.
+        let _ = timeout(CANCEL_TIMEOUT, handle.cancel(None)).await;
         Err(failure)
     }
 
@@ -199,53 +186,53 @@ impl Connection {
         Failure::Failed(match error {
             ServiceError::McpError(error) => {
                 let mut message = error.message.into_owned();
-                cut(&mut message, LONGEST_TEXT);
+                cut(&mut message, MAX_TEXT_LENGTH);
                 message
             }
             other => {
-                // Over HTTP, it may be another one that answers the next call.
+                // Over HTTP, another server may respond to the next call.
                 self.is_lost.store(true, Ordering::Relaxed);
                 innermost(&other)
             }
         })
     }
 
-    /// Whether the server is gone.
+    /// Whether the server has ended.
     pub(super) fn is_closed(&self) -> bool {
         self.is_lost.load(Ordering::Relaxed) || self.peer.is_transport_closed()
     }
 
-    /// Closes the connection, and ends the process that does not take that for its end.
+    /// Closes the connection, and ends the process if it does not exit.
     pub(super) async fn end(&self) {
         let service = self.service.lock();
         let service = service.unwrap_or_else(PoisonError::into_inner).take();
         if let Some(service) = service {
-            let _ = timeout(FAREWELL, service.cancel()).await;
+            let _ = timeout(CANCEL_TIMEOUT, service.cancel()).await;
         }
         if let Some(process) = &self.process {
             process.end().await;
         }
     }
 
-    /// Why something failed: how the process ended, if it did.
+    /// Returns the reason of a failure: the end of the process, if it ended.
     async fn reason(&self, reason: String) -> String {
         if !self.is_closed() {
             return reason;
         }
-        let cause = cause(&self.volume, self.process.as_ref()).await;
+        let cause = cause(&self.output, self.process.as_ref()).await;
         cause.unwrap_or(reason)
     }
 }
 
-/// Why a server is gone, as far as that is known.
-async fn cause(volume: &Volume, process: Option<&ServerProcess>) -> Option<String> {
-    match volume.excess() {
-        Some(excess) => Some(excess.to_owned()),
-        None => process?.ending(LAST_BREATH).await,
+/// Returns the reason why a server ended, if known.
+async fn cause(output: &Output, process: Option<&ServerProcess>) -> Option<String> {
+    match output.violation() {
+        Some(violation) => Some(violation.to_owned()),
+        None => process?.ending(EXIT_TIMEOUT).await,
     }
 }
 
-/// Waits for a server, until its time is up or the run is over.
+/// Waits for a server until a timeout or the end of the run.
 async fn within<Output>(
     limit: Duration,
     stop: &CancelToken,
@@ -253,7 +240,7 @@ async fn within<Output>(
 ) -> Result<Output, String> {
     tokio::select! {
         done = work => done,
-        () = sleep(limit) => Err(format!("it did not answer within {} s", limit.as_secs_f32())),
+        () = sleep(limit) => Err(format!("no response within {} s", limit.as_secs_f32())),
         () = stop.fired() => Err("the run ended".to_owned()),
     }
 }
@@ -261,13 +248,13 @@ async fn within<Output>(
 async fn connect(
     listener: Listener,
     route: Route,
-    volume: Arc<Volume>,
+    output: Arc<Output>,
 ) -> Result<RunningService<RoleClient, Listener>, String> {
     let served = match route {
         Route::Pipes((to_server, from_server)) => {
             let pipes = pipe::Receiver::from_owned_fd(from_server).and_then(|receiver| {
                 let sender = pipe::Sender::from_owned_fd(to_server)?;
-                let lines = BoundedLines::new(receiver, volume);
+                let lines = LimitedOutput::new(receiver, output);
                 Ok(AsyncRwTransport::new_client(lines, sender))
             });
             serve_client(listener, pipes.map_err(|error| error.to_string())?).await
@@ -283,7 +270,7 @@ async fn connect(
     })
 }
 
-/// All pages of the list of tools, if they come to an end.
+/// Reads all pages of the list of tools, up to a limit.
 async fn list(peer: &Peer<RoleClient>) -> Result<Vec<RemoteTool>, String> {
     let (mut tools, mut size, mut cursor) = (Vec::new(), 0, None);
     loop {
@@ -291,8 +278,8 @@ async fn list(peer: &Peer<RoleClient>) -> Result<Vec<RemoteTool>, String> {
         let page = peer.list_tools(Some(parameters)).await;
         let page = page.map_err(|error| innermost(&error))?;
         let written = serde_json::to_vec(&page.tools).map_err(|error| error.to_string())?;
-        size += EACH_PAGE + written.len();
-        if size > LONGEST {
+        size += PAGE_OVERHEAD + written.len();
+        if size > MAX_LINE_BYTES {
             return Err("its list of tools is too long".to_owned());
         }
         tools.extend(page.tools);
@@ -303,7 +290,7 @@ async fn list(peer: &Peer<RoleClient>) -> Result<Vec<RemoteTool>, String> {
     }
 }
 
-/// The first cause of an error: what wraps it names types, and addresses that may contain keys.
+/// Returns the root cause of an error. The outer errors name types, and URLs that may contain keys.
 fn innermost(error: &(dyn Error + 'static)) -> String {
     let mut error = error;
     loop {
@@ -313,7 +300,7 @@ fn innermost(error: &(dyn Error + 'static)) -> String {
         };
         match request {
             Some(cause) => error = cause,
-            None => return fitted(&terminal_safe_line(&error.to_string()), SHOWN),
+            None => return fitted(&terminal_safe_line(&error.to_string()), MAX_MESSAGE_WIDTH),
         }
     }
 }

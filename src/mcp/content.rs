@@ -1,4 +1,4 @@
-//! What a server answers, as a result of ours.
+//! Conversion of a server's result to a tool result.
 
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde::Serialize;
@@ -7,24 +7,24 @@ use serde_json::Value;
 use crate::text::{truncate_utf16, utf16_length};
 use crate::tools::{Block, CallStatus, Content, Image, ToolReply};
 
-/// The images that the APIs of models take.
-const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+/// Media types of images that model APIs accept.
+const IMAGE_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// The largest image that they take, as base64.
-const LARGEST_IMAGE: usize = 5 * 1024 * 1024;
+/// Maximum size of an image that model APIs accept, in base64 characters.
+const MAX_IMAGE_SIZE: usize = 5 * 1024 * 1024;
 
-/// The most text beside images, and of a text in the structured output, in UTF-16 units. Text alone
-/// is saved to a file when it is too long.
-pub(super) const LONGEST_TEXT: usize = 50_000;
+/// Maximum length of all text next to images, and of a string in the structured output, in UTF-16 units. Text without
+/// images is saved to a file when it is too long.
+pub(super) const MAX_TEXT_LENGTH: usize = 50_000;
 
-/// The reply of a call that the server answered.
+/// Converts the result of a call.
 pub(super) fn reply(result: CallToolResult) -> ToolReply {
     let mut structured = serde_json::to_value(&result.content).unwrap_or_default();
     shorten(&mut structured);
     let mut blocks: Vec<Block> = result.content.into_iter().map(block).collect();
     if let Some(value) = result.structured_content
         && !value.is_null()
-        && !is_said(&blocks, &value)
+        && !is_in_text(&blocks, &value)
     {
         let text = value.to_string();
         blocks.push(Block::Text { text });
@@ -39,7 +39,7 @@ pub(super) fn reply(result: CallToolResult) -> ToolReply {
         });
         Content::Text(texts.collect::<Vec<_>>().join("\n"))
     } else {
-        bound(&mut blocks);
+        limit_texts(&mut blocks);
         Content::Blocks(blocks)
     };
     ToolReply {
@@ -53,30 +53,29 @@ pub(super) fn reply(result: CallToolResult) -> ToolReply {
     }
 }
 
-/// Whether the texts say this value, as they should for programs that only know texts. Many servers
-/// wrap what is no object as the only member of one, and give each item of a list its own text.
-fn is_said(blocks: &[Block], value: &Value) -> bool {
+/// Whether text blocks contain this value, as the specification recommends for clients that only read text. Many servers
+/// wrap a value that is not an object in an object, and write each item of a list to its own block.
+fn is_in_text(blocks: &[Block], value: &Value) -> bool {
     let is_text = |block: &Block| match block {
         Block::Text { text } => {
             value.as_str() == Some(text)
-                || serde_json::from_str::<Value>(text).is_ok_and(|said| said == *value)
+                || serde_json::from_str::<Value>(text).is_ok_and(|parsed| parsed == *value)
         }
         Block::Image { .. } => false,
     };
     blocks.iter().any(is_text)
         || match value {
-            Value::Array(items) => items.iter().all(|item| is_said(blocks, item)),
+            Value::Array(items) => items.iter().all(|item| is_in_text(blocks, item)),
             Value::Object(members) if members.len() == 1 => {
-                members.values().all(|member| is_said(blocks, member))
+                members.values().all(|member| is_in_text(blocks, member))
             }
             _ => false,
         }
 }
 
-/// Cuts texts that are too long in all, and leaves out those that are empty, which the APIs of models
-/// refuse.
-fn bound(blocks: &mut Vec<Block>) {
-    let (mut room, mut is_full) = (LONGEST_TEXT, false);
+/// Truncates texts to [`MAX_TEXT_LENGTH`] in total, and removes empty ones, which model APIs reject.
+fn limit_texts(blocks: &mut Vec<Block>) {
+    let (mut remaining, mut is_full) = (MAX_TEXT_LENGTH, false);
     blocks.retain_mut(|block| {
         let Block::Text { text } = block else {
             return true;
@@ -85,21 +84,21 @@ fn bound(blocks: &mut Vec<Block>) {
             return false;
         }
         let length = utf16_length(text);
-        is_full = length > room;
-        cut(text, room);
-        room = room.saturating_sub(length);
+        is_full = length > remaining;
+        cut(text, remaining);
+        remaining = remaining.saturating_sub(length);
         true
     });
 }
 
 fn block(content: ContentBlock) -> Block {
     match content {
-        ContentBlock::Text(text) => said(text.text),
+        ContentBlock::Text(text) => text_block(text.text),
         ContentBlock::Image(image) => binary("image", None, Some(image.mime_type), image.data),
         ContentBlock::Audio(audio) => binary("audio", None, Some(audio.mime_type), audio.data),
         ContentBlock::Resource(embedded) => match embedded.resource {
             ResourceContents::TextResourceContents { uri, text, .. } => {
-                said(format!("[resource {uri}]\n{text}"))
+                text_block(format!("[resource {uri}]\n{text}"))
             }
             ResourceContents::BlobResourceContents {
                 uri,
@@ -113,51 +112,51 @@ fn block(content: ContentBlock) -> Block {
             let description = link.description.map(|text| format!(": {text}"));
             let (name, uri) = (link.name, link.uri);
             let description = description.unwrap_or_default();
-            said(format!("[link to resource {name}, {uri}{description}]"))
+            text_block(format!("[link to resource {name}, {uri}{description}]"))
         }
         other => unknown(&other),
     }
 }
 
-fn said(text: String) -> Block {
+fn text_block(text: String) -> Block {
     Block::Text { text }
 }
 
-/// Content of a kind that this program does not know yet.
+/// Content of an unknown kind.
 fn unknown(content: &impl Serialize) -> Block {
-    said(serde_json::to_string(content).unwrap_or_default())
+    text_block(serde_json::to_string(content).unwrap_or_default())
 }
 
-/// An image that models can see; of anything else, only what it is.
+/// Returns an image that models can read, or a description of anything else.
 fn binary(kind: &str, uri: Option<String>, media_type: Option<String>, data: String) -> Block {
     let media_type = media_type.unwrap_or_else(|| "unknown type".to_owned());
-    if IMAGES.contains(&media_type.as_str()) && data.len() <= LARGEST_IMAGE {
+    if IMAGE_TYPES.contains(&media_type.as_str()) && data.len() <= MAX_IMAGE_SIZE {
         return Block::Image {
             source: Image { media_type, data },
         };
     }
     let uri = uri.map_or_else(String::new, |uri| format!(" {uri}"));
     let bytes = data.len() / 4 * 3;
-    said(format!(
+    text_block(format!(
         "[{kind}{uri} not shown: {media_type}, {bytes} bytes]"
     ))
 }
 
-/// Cuts what is long in a structured output. Images are whole in the content.
+/// Truncates long strings in a structured output. The content has complete images.
 fn shorten(structured: &mut Value) {
     match structured {
-        Value::String(text) => cut(text, LONGEST_TEXT),
+        Value::String(text) => cut(text, MAX_TEXT_LENGTH),
         Value::Array(values) => values.iter_mut().for_each(shorten),
         Value::Object(members) => members.values_mut().for_each(shorten),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
-/// Cuts a text that has more UTF-16 units than this.
-pub(super) fn cut(text: &mut String, longest: usize) {
-    if utf16_length(text) > longest {
-        let kept = truncate_utf16(text, longest).len();
+/// Truncates a text to `limit` UTF-16 units.
+pub(super) fn cut(text: &mut String, limit: usize) {
+    if utf16_length(text) > limit {
+        let kept = truncate_utf16(text, limit).len();
         text.truncate(kept);
-        text.push_str("\n[the rest was cut]");
+        text.push_str("\n[truncated]");
     }
 }

@@ -1,20 +1,19 @@
-//! Tools of MCP servers: which servers a file names, starting them when they are needed, calling
-//! their tools, and what their answers become.
+//! Tools of MCP servers: configuration files, starting servers on demand, calls, and results.
 //!
-//! A server is a program that the user chose. It runs unconfined, but what it says is hostile: its
-//! messages are bounded, every wait for it has a limit, and its hints give no permission.
+//! A server is a program that the user chose. It runs unconfined, but its messages are untrusted: they are bounded,
+//! every wait has a timeout, and hints do not grant permission.
 
 mod config;
 mod connection;
 mod content;
-mod lines;
-mod name;
+mod deps;
+mod output_limit;
 mod process;
 mod search;
 mod server;
 mod servers;
-mod tool;
+mod source;
 
 pub use config::{ConfigProblem, MalformedConfig, Program, ServerConfig, Transport, read_config};
-pub use server::{Timeouts, World};
+pub use deps::{ServerDeps, Timeouts};
 pub use servers::Servers;

@@ -1,4 +1,4 @@
-//! A server that is a program of ours.
+//! The process of a server.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,56 +12,56 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::config::Program;
-use super::server::World;
+use super::deps::ServerDeps;
 use crate::io::CancelToken;
 use crate::process::{
     Capture, Captured, Command, Conversation, ExitStatus, Finished, Limits, SpawnError, Stdin,
 };
 use crate::text::{fitted, terminal_safe_line};
 
-/// What is kept of its stderr, for the message when it fails.
-const KEPT: Capture = Capture {
+/// Capture of its standard error, for error messages.
+const CAPTURE: Capture = Capture {
     memory_bytes: 8 * 1024,
     total_bytes: 8 * 1024,
 };
 
-/// How long it may go on after it was asked to end.
+/// Time between the request to end and the kill.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// How much of its last words, or of an error, is shown, in columns.
-pub(super) const SHOWN: usize = 200;
+/// Maximum width of a line of standard error or an error message, in columns.
+pub(super) const MAX_MESSAGE_WIDTH: usize = 200;
 
-/// A program, from its start to its end.
+/// A started program. Dropping it ends the program.
 #[derive(Debug)]
 pub(super) struct ServerProcess {
     cancel: CancelToken,
-    /// How it ended, if it has.
+    /// A description of how it ended.
     ending: watch::Receiver<Option<String>>,
 }
 
-/// What to write to it and to read from it.
+/// The pipes to its standard input and from its standard output.
 pub(super) type Ends = (OwnedFd, OwnedFd);
 
 impl ServerProcess {
-    /// Starts it, on a thread that watches it to its end.
-    pub(super) fn start(program: &Program, world: &World) -> io::Result<(Self, Ends)> {
+    /// Starts the program, and a thread that waits for its end.
+    pub(super) fn start(program: &Program, deps: &ServerDeps) -> io::Result<(Self, Ends)> {
         let (stdin, to_server) = io::pipe()?;
         let (from_server, stdout) = io::pipe()?;
         let mut environment: BTreeMap<OsString, OsString> =
-            world.variables.iter().cloned().collect();
+            deps.variables.iter().cloned().collect();
         let own = program.environment.iter();
         environment.extend(own.map(|(name, value)| (name.into(), value.into())));
-        // By it, servers are found that outlive this process.
+        // Identifies servers that outlive this process.
         environment.insert("TURNPIPE".into(), "1".into());
         let directory = program.directory.as_deref().unwrap_or(Path::new(""));
         let command = Command {
             program: program.command.clone().into(),
             arguments: program.arguments.iter().map(OsString::from).collect(),
             environment: environment.into_iter().collect(),
-            directory: world.directory.join(directory),
+            directory: deps.directory.join(directory),
             stdin: Stdin::Null,
             report: None,
-            capture: KEPT,
+            capture: CAPTURE,
             limits: Limits {
                 timeout: Duration::MAX,
                 grace: GRACE,
@@ -73,7 +73,7 @@ impl ServerProcess {
             stdout: stdout.into(),
         };
         let (cancel, (ended, ending)) = (CancelToken::default(), watch::channel(None));
-        let watcher = (Arc::clone(&world.spawners), cancel.clone());
+        let watcher = (Arc::clone(&deps.spawners), cancel.clone());
         thread::Builder::new()
             .name("server".to_owned())
             .spawn(move || {
@@ -85,19 +85,18 @@ impl ServerProcess {
         Ok((Self { cancel, ending }, ends))
     }
 
-    /// How it ended, if it does so within `patience`.
-    pub(super) async fn ending(&self, patience: Duration) -> Option<String> {
+    /// Waits up to `limit` for the end of the program. Returns how it ended.
+    pub(super) async fn ending(&self, limit: Duration) -> Option<String> {
         let mut ending = self.ending.clone();
-        let ended = timeout(patience, ending.wait_for(Option::is_some)).await;
+        let ended = timeout(limit, ending.wait_for(Option::is_some)).await;
         ended.ok()?.ok()?.clone()
     }
 
-    /// Waits for its end, which it should reach by itself since its input is closed, and asks for it
-    /// after a while.
+    /// Waits for the program to exit because its input was closed, then ends it.
     pub(super) async fn end(&self) {
         if self.ending(GRACE).await.is_none() {
             self.cancel.cancel();
-            // After the grace it is killed.
+            // It is killed after the grace period.
             self.ending(3 * GRACE).await;
         }
     }
@@ -115,8 +114,8 @@ fn description(finished: Result<Finished, SpawnError>) -> String {
         Err(error) => return error.to_string(),
     };
     let ending = match finished.status {
-        ExitStatus::Code(code) => format!("it ended with status {code}"),
-        ExitStatus::Signal(signal) => format!("it was ended by signal {signal}"),
+        ExitStatus::Code(code) => format!("exited with status {code}"),
+        ExitStatus::Signal(signal) => format!("killed by signal {signal}"),
     };
     match last_line(&finished.stderr) {
         Some(line) => format!("{ending}: {line}"),
@@ -125,8 +124,8 @@ fn description(finished: Result<Finished, SpawnError>) -> String {
 }
 
 fn last_line(stderr: &Captured) -> Option<String> {
-    let bytes = stderr.suffix(KEPT.total_bytes).ok()?;
+    let bytes = stderr.suffix(CAPTURE.total_bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let line = text.lines().rfind(|line| !line.trim().is_empty())?;
-    Some(fitted(&terminal_safe_line(line.trim()), SHOWN))
+    Some(fitted(&terminal_safe_line(line.trim()), MAX_MESSAGE_WIDTH))
 }

@@ -1,4 +1,4 @@
-//! `ToolSearch`: how a model gets the schemas that were kept from it.
+//! `ToolSearch`: returns schemas that are not in the list of tools.
 
 use std::sync::{Arc, LazyLock};
 
@@ -6,9 +6,9 @@ use schemars::{JsonSchema, schema_for};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::connection::Failure;
+use super::deps::Failure;
+use super::server::{McpTool, ended};
 use super::servers::Servers;
-use super::tool::{McpTool, ended};
 use crate::permission::Action;
 use crate::tools::{
     Access, Assessment, CallContext, CallStatus, DecisionContext, Input, InvalidInput,
@@ -22,14 +22,14 @@ const DESCRIPTION: &str = "Finds tools of MCP servers whose parameters you were 
     returns their declarations. A query is either `select:` and exact names separated by commas, or \
     words that the name or the description of a tool contains.";
 
-/// How many tools are found by words, if the call does not say.
-const FOUND: usize = 5;
+/// Default number of tools found by words.
+const DEFAULT_RESULTS: usize = 5;
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 struct Query {
     /// `select:` and exact names separated by commas, or words
     query: String,
-    /// The most tools that are found by words
+    /// Maximum number of tools found by words
     max_results: Option<usize>,
 }
 
@@ -115,7 +115,7 @@ fn declaration(tool: &McpTool) -> String {
     declaration.to_string()
 }
 
-/// The tools that a query asks for; by words, those with most of them come first.
+/// Returns the matching tools. By words, those with the most words come first.
 fn found<'a>(tools: &'a [Arc<McpTool>], query: &Query) -> Vec<&'a Arc<McpTool>> {
     if let Some(names) = query.query.strip_prefix("select:") {
         let names: Vec<&str> = names.split(',').map(str::trim).collect();
@@ -134,10 +134,10 @@ fn found<'a>(tools: &'a [Arc<McpTool>], query: &Query) -> Vec<&'a Arc<McpTool>> 
         .filter(|(hits, _)| *hits > 0)
         .collect();
     scored.sort_by_key(|(hits, _)| std::cmp::Reverse(*hits));
-    let most = query.max_results.unwrap_or(FOUND);
+    let limit = query.max_results.unwrap_or(DEFAULT_RESULTS);
     scored
         .into_iter()
-        .take(most)
+        .take(limit)
         .map(|(_, tool)| tool)
         .collect()
 }

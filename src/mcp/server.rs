@@ -1,95 +1,44 @@
-//! One server: started when it is first needed, and again if it died since.
+//! A server and its tools. It is started when it is first needed, and again after it died.
 
-use std::collections::HashMap;
-use std::ffi::OsString;
-use std::future::Future;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
 
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::model::{CallToolResult, Tool as RemoteTool};
 use rmcp::transport::common::client_side_sse::ExponentialBackoff;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use serde_json::Value;
 use tokio::sync::{Mutex, MutexGuard};
-use tokio::task::JoinHandle;
 
-use super::config::{ServerConfig, Transport};
-use super::connection::{Connection, Failure, Route};
-use super::name::server_prefix;
+use super::config::{ServerConfig, Transport, normalised, server_prefix};
+use super::connection::{Connection, Route};
+use super::content::reply;
+use super::deps::{Failure, ServerDeps, unless_cancelled};
 use super::process::ServerProcess;
-use super::tool::McpTool;
-use crate::http::{Address, Client, Engine, PlainText, Task};
+use crate::http::{Address, PlainText};
 use crate::io::CancelToken;
-use crate::process::Spawners;
-use crate::tools::Input;
+use crate::permission::Action;
+use crate::tools::{
+    Access, Assessment, CallContext, CallStatus, DecisionContext, Input, InvalidInput,
+    PreparedCall, ResultLimit, Tool, ToolFailure, ToolReply,
+};
 
-/// How often an answer that was cut off is asked for, after one second, two and four, before the server
-/// counts as gone.
-const RECONNECTIONS: usize = 3;
-
-/// What servers need.
-#[derive(Debug)]
-pub struct World {
-    /// Runs the conversations with them.
-    pub engine: Engine,
-    /// Sends requests to those that are reached over HTTP.
-    pub client: Client,
-    /// Starts programs.
-    pub spawners: Arc<Spawners>,
-    /// What programs get as their environment.
-    pub variables: Vec<(OsString, OsString)>,
-    /// Where programs run.
-    pub directory: PathBuf,
-    /// How long to wait.
-    pub timeouts: Timeouts,
-}
-
-/// How long servers are waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Timeouts {
-    /// For a server to start and list its tools.
-    pub start: Duration,
-    /// For a call.
-    pub call: Duration,
-}
-
-impl World {
-    /// Runs a task on the engine to its end.
-    pub(super) fn run<Output: Send + 'static>(
-        &self,
-        task: impl Future<Output = Result<Output, Failure>> + Send + 'static,
-    ) -> Result<Output, Failure> {
-        let done = self.engine.run(|_: Task<()>| task, |()| ());
-        done.unwrap_or_else(|error| Err(Failure::Failed(error.to_string())))
-    }
-}
-
-/// The end of a task, which goes on if nobody waits for it any more: what a server does when it starts
-/// is of use to the next call.
-pub(super) async fn unless_cancelled<Output>(
-    task: JoinHandle<Result<Output, Failure>>,
-    cancel: &CancelToken,
-) -> Result<Output, Failure> {
-    tokio::select! {
-        done = task => done.unwrap_or_else(|error| Err(Failure::Failed(error.to_string()))),
-        () = cancel.fired() => Err(Failure::Cancelled),
-    }
-}
+/// Number of reconnections after an interrupted response, with delays of one, two and four seconds.
+const MAX_RECONNECTIONS: usize = 3;
 
 /// A server, running or not.
 pub(super) struct Server {
     pub(super) name: String,
-    /// What the names of its tools begin with.
+    /// Prefix of the names of its tools.
     pub(super) prefix: String,
-    pub(super) world: Arc<World>,
-    /// How many tools all servers have, as far as they have said so.
+    pub(super) deps: Arc<ServerDeps>,
+    /// Number of tools of all servers that have listed them.
     pub(super) tool_count: Arc<AtomicUsize>,
     stop: CancelToken,
     transport: Transport,
     state: Mutex<State>,
-    /// Set when its tools are to be listed.
+    /// Set when its tools must be listed again.
     changed: Arc<AtomicBool>,
 }
 
@@ -97,21 +46,21 @@ pub(super) struct Server {
 struct State {
     connection: Option<Arc<Connection>>,
     tools: Vec<Arc<McpTool>>,
-    /// Why it is not tried again: it has never worked.
+    /// Set if the server never worked; then it is not tried again.
     failure: Option<Failure>,
 }
 
 impl Server {
     pub(super) fn new(
         config: ServerConfig,
-        world: Arc<World>,
+        deps: Arc<ServerDeps>,
         stop: CancelToken,
         tool_count: Arc<AtomicUsize>,
     ) -> Self {
         Self {
             prefix: server_prefix(&config.name),
             name: config.name,
-            world,
+            deps,
             tool_count,
             stop,
             transport: config.transport,
@@ -120,14 +69,14 @@ impl Server {
         }
     }
 
-    /// Its tools. It is started if it does not run.
+    /// Lists its tools. Starts the server if it does not run.
     pub(super) async fn tools(self: Arc<Self>) -> Result<Vec<Arc<McpTool>>, Failure> {
         let (connection, mut state) = self.connected().await?;
         if self.changed.swap(false, Ordering::Relaxed) {
-            let limit = self.world.timeouts.start;
+            let limit = self.deps.timeouts.start;
             match connection.tools(limit, &self.stop).await {
                 Ok(tools) => self.learn(&mut state, tools),
-                // It may do no more than that.
+                // The old list stays valid if the server still runs.
                 Err(_) if !connection.is_closed() => {}
                 Err(reason) => {
                     connection.end().await;
@@ -138,7 +87,7 @@ impl Server {
         Ok(state.tools.clone())
     }
 
-    /// Calls one of its tools.
+    /// Calls a tool.
     pub(super) fn call(
         self: &Arc<Self>,
         tool: String,
@@ -146,10 +95,10 @@ impl Server {
         cancel: &CancelToken,
     ) -> Result<CallToolResult, Failure> {
         let (server, cancel) = (Arc::clone(self), cancel.clone());
-        self.world.run(async move {
+        self.deps.run(async move {
             let connecting = Arc::clone(&server).connection();
             let connection = unless_cancelled(tokio::spawn(connecting), &cancel).await?;
-            let limit = server.world.timeouts.call;
+            let limit = server.deps.timeouts.call;
             let called = connection.call(tool, input, &cancel, limit).await;
             called.map_err(|failure| match failure {
                 Failure::Failed(reason) => Failure::Failed(server.reason(&reason)),
@@ -207,53 +156,188 @@ impl Server {
     async fn start(&self) -> Result<(Connection, Vec<RemoteTool>), String> {
         let (route, process) = match &self.transport {
             Transport::Stdio(program) => {
-                let started = ServerProcess::start(program, &self.world);
+                let started = ServerProcess::start(program, &self.deps);
                 let (process, ends) = started.map_err(|error| error.to_string())?;
                 (Route::Pipes(ends), Some(process))
             }
-            Transport::Http { url, headers } => {
-                let address = Address::parse(url).map_err(|error| error.to_string())?;
-                let mut custom = HashMap::new();
-                for (name, value) in headers {
-                    let (Ok(key), Ok(mut value)) =
-                        (name.parse::<HeaderName>(), value.parse::<HeaderValue>())
-                    else {
-                        return Err(format!("the header {name} cannot be sent"));
-                    };
-                    value.set_sensitive(true);
-                    custom.insert(key, value);
-                }
-                if !custom.is_empty() {
-                    let admitted = address.admit_secrets(PlainText::Nearby);
-                    admitted.map_err(|error| error.to_string())?;
-                }
-                let client = self.world.client.for_address(&address);
-                let client = client.map_err(|error| error.to_string())?.clone();
-                let config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
-                let mut config = config.custom_headers(custom);
-                let mut attempts = ExponentialBackoff::default();
-                attempts.max_times = Some(RECONNECTIONS);
-                config.retry_config = Arc::new(attempts);
-                (Route::Http(client, config), None)
-            }
+            Transport::Http { url, headers } => (self.http_route(url, headers)?, None),
             Transport::Unknown(kind) => {
                 return Err(format!("unknown transport `{kind}`; use `stdio` or `http`"));
             }
         };
         self.changed.store(false, Ordering::Relaxed);
-        let (changed, limit) = (Arc::clone(&self.changed), self.world.timeouts.start);
+        let (changed, limit) = (Arc::clone(&self.changed), self.deps.timeouts.start);
         Connection::open(route, process, changed, limit, &self.stop).await
     }
 
-    /// Ends it. If it is being started, that ends first, since the run is over.
+    fn http_route(&self, url: &str, headers: &BTreeMap<String, String>) -> Result<Route, String> {
+        let address = Address::parse(url).map_err(|error| error.to_string())?;
+        if !headers.is_empty() {
+            address
+                .admit_secrets(PlainText::Nearby)
+                .map_err(|error| error.to_string())?;
+        }
+        let client = self
+            .deps
+            .client
+            .for_address(&address)
+            .map_err(|error| error.to_string())?;
+        let mut retries = ExponentialBackoff::default();
+        retries.max_times = Some(MAX_RECONNECTIONS);
+        let mut config = StreamableHttpClientTransportConfig::with_uri(url)
+            .custom_headers(sensitive_headers(headers)?);
+        config.retry_config = Arc::new(retries);
+        Ok(Route::Http(client.clone(), config))
+    }
+
+    /// Ends the server. Waits for a start in progress.
     pub(super) async fn end(self: Arc<Self>) {
         if let Some(connection) = self.state.lock().await.connection.take() {
             connection.end().await;
         }
     }
 
-    /// A reason with the name of the server.
+    /// Adds the name of the server to a reason.
     pub(super) fn reason(&self, reason: &str) -> String {
         format!("MCP server {}: {reason}", self.name)
+    }
+}
+
+fn sensitive_headers(
+    headers: &BTreeMap<String, String>,
+) -> Result<HashMap<HeaderName, HeaderValue>, String> {
+    let parse = |(name, value): (&String, &String)| {
+        let (Ok(key), Ok(mut value)) = (name.parse::<HeaderName>(), value.parse::<HeaderValue>())
+        else {
+            return Err(format!("header {name}: cannot be sent"));
+        };
+        value.set_sensitive(true);
+        Ok((key, value))
+    };
+    headers.iter().map(parse).collect()
+}
+
+/// Metadata key for the maximum size of a tool's results.
+const RESULT_SIZE_KEY: &str = "anthropic/maxResultSizeChars";
+
+/// Upper bound of that size, in UTF-16 units.
+const MAX_RESULT_SIZE: usize = 500_000;
+
+/// Total number of tools above which schemas are deferred.
+const MAX_LISTED_TOOLS: usize = 20;
+
+/// A tool of a server.
+pub(super) struct McpTool {
+    name: String,
+    description: String,
+    schema: Value,
+    result_limit: ResultLimit,
+    remote: Arc<Remote>,
+}
+
+/// The data of a tool that a call needs.
+struct Remote {
+    server: Arc<Server>,
+    /// The server's name for the tool.
+    name: String,
+    only_reads: bool,
+}
+
+impl McpTool {
+    pub(super) fn new(tool: RemoteTool, server: &Arc<Server>) -> Self {
+        let meta = tool.meta.as_ref();
+        let result_size = meta.and_then(|meta| meta.get(RESULT_SIZE_KEY)?.as_u64());
+        let hints = tool.annotations.as_ref();
+        Self {
+            name: format!("{}{}", server.prefix, normalised(&tool.name)),
+            description: tool.description.unwrap_or_default().into_owned(),
+            schema: Value::Object((*tool.input_schema).clone()),
+            result_limit: result_size.map_or(ResultLimit::Default, |units| {
+                let units = usize::try_from(units).unwrap_or(usize::MAX);
+                ResultLimit::Raised(units.min(MAX_RESULT_SIZE))
+            }),
+            remote: Arc::new(Remote {
+                server: Arc::clone(server),
+                only_reads: hints.and_then(|hints| hints.read_only_hint) == Some(true),
+                name: tool.name.into_owned(),
+            }),
+        }
+    }
+}
+
+impl Tool for McpTool {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn description(&self) -> &str {
+        &self.description
+    }
+
+    fn input_schema(&self) -> &Value {
+        &self.schema
+    }
+
+    fn is_deferred(&self) -> bool {
+        self.remote.server.tool_count.load(Ordering::Relaxed) > MAX_LISTED_TOOLS
+    }
+
+    fn result_limit(&self) -> ResultLimit {
+        self.result_limit
+    }
+
+    fn prepare(&self, input: &Input) -> Result<Box<dyn PreparedCall>, InvalidInput> {
+        Ok(Box::new(McpCall {
+            remote: Arc::clone(&self.remote),
+            input: input.clone(),
+        }))
+    }
+}
+
+struct McpCall {
+    remote: Arc<Remote>,
+    input: Input,
+}
+
+impl PreparedCall for McpCall {
+    fn assess(&self, _: &DecisionContext) -> Assessment {
+        let Remote {
+            server, only_reads, ..
+        } = &*self.remote;
+        let (access, what) = if *only_reads {
+            (Access::reads_everything(), "declares the tool as read-only")
+        } else {
+            (
+                Access::everything(),
+                "does not declare the tool as read-only",
+            )
+        };
+        Assessment {
+            access,
+            why: format!("MCP server {} {what}", server.name),
+            // Hints of a server do not grant permission.
+            action: Action::Anything,
+        }
+    }
+
+    fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
+        let Remote { server, name, .. } = &*self.remote;
+        match server.call(name.clone(), self.input.clone(), call.cancel) {
+            Ok(result) => Ok(reply(result)),
+            Err(Failure::Failed(reason)) => Err(ToolFailure(reason)),
+            Err(Failure::Cancelled) => Ok(ended(CallStatus::Cancelled, String::new())),
+            Err(failure @ Failure::TimedOut(_)) => {
+                let text = server.reason(&failure.to_string());
+                Ok(ended(CallStatus::TimedOut, text))
+            }
+        }
+    }
+}
+
+/// Returns the reply of a call without a result.
+pub(super) fn ended(status: CallStatus, text: String) -> ToolReply {
+    ToolReply {
+        status,
+        ..ToolReply::text(text, Value::Null)
     }
 }

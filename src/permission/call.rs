@@ -28,8 +28,7 @@ impl<'a> Call<'a> {
         };
         let read = reads.iter().map(|path| {
             if path.to_string_lossy().contains(GAP) {
-                let (path, is_glob) = (path.clone(), false);
-                return NamedFile::Outlined { path, is_glob };
+                return NamedFile::Outlined(path.to_string_lossy().into_owned());
             }
             NamedFile::Known(surroundings.place(path))
         });

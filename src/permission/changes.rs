@@ -2,10 +2,11 @@
 
 use super::command::{Command, is_harmlessly_set};
 use super::invocation::joined;
-use super::named_file::{NamedFile, outline};
+use super::named_file::NamedFile;
+use super::outline::outlines;
 use super::programs;
 use super::surroundings::Surroundings;
-use super::wildcard::GAP;
+use super::wildcard::{GAP, GLOB};
 use crate::shell::{PartWord, analyse};
 
 impl Command<'_> {
@@ -15,27 +16,29 @@ impl Command<'_> {
             invocation.behind(|program, _| matches!(program, "rm" | "rmdir"))
         });
         removed.into_iter().any(|word| {
-            let outline = outline(word, surroundings);
-            let mut directory = outline.as_str();
-            if word.text.ends_with(['*', '}'])
-                && let Some(before) = outline.strip_suffix(GAP)
-            {
-                directory = match before {
-                    "" => ".",
-                    "/" => "/",
-                    _ => before.trim_end_matches('/'),
-                };
-                if directory.len() == GAP.len_utf8() && directory.starts_with(GAP) {
-                    return true;
-                }
-            }
-            !directory.starts_with('-')
-                && !directory.contains(GAP)
-                && self
-                    .file(directory, word, surroundings)
-                    .iter()
-                    .any(|file| surroundings.is_critical(&file.place()))
+            let outlines = outlines(word, surroundings);
+            outlines
+                .iter()
+                .any(|outline| self.is_critical(outline, surroundings))
         })
+    }
+
+    fn is_critical(&self, outline: &str, surroundings: &Surroundings<'_>) -> bool {
+        let directory = match outline.strip_suffix(GLOB) {
+            None => outline,
+            Some("") => ".",
+            Some("/") => "/",
+            Some(before) => match before.trim_end_matches('/') {
+                "\0" => return true,
+                directory => directory,
+            },
+        };
+        !directory.starts_with('-')
+            && !directory.contains([GAP, GLOB])
+            && self
+                .file(directory, surroundings)
+                .iter()
+                .any(|file| surroundings.is_critical(&file.place()))
     }
 
     /// Whether it does nothing but change files in the working directories, in a way whose effect is
@@ -55,7 +58,7 @@ impl Command<'_> {
                 if let Some(letters) = value.strip_prefix('-') {
                     letters.chars().all(|letter| "EPRTadfinprvcm".contains(letter))
                 } else {
-                    self.file(value, word, surroundings)
+                    self.file(value, surroundings)
                         .iter()
                         .all(|file| matches!(file, NamedFile::Known(place) if surroundings.is_inside(place)))
                 }

@@ -6,16 +6,17 @@ use std::sync::LazyLock;
 
 use super::command_pattern::CommandPattern;
 use super::directories::{self, Target};
-use super::invocation::{Invocation, joined};
-use super::named_file::{NamedFile, outline};
-use super::started::{Started, guessed, started};
-use super::surroundings::{Place, Surroundings};
-use super::wildcard::GAP;
+use super::invocation::{Invocation, found_by, joined};
+use super::named_file::NamedFile;
+use super::outline::{names_in, outlines};
+use super::started::{Line, Started, guessed, started};
+use super::surroundings::{Place, Surroundings, normalised};
+use super::wildcard::{GAP, GLOB};
 use super::{domain, programs};
-use crate::shell::{CommandPart, PartInput, PartWord};
+use crate::shell::{CommandPart, PartWord, WordPiece};
 
-/// Maximum number of option letters in one word that a value may follow.
-const MAX_LETTERS: usize = 8;
+/// Maximum number of directories in which options let a program work.
+const MAX_DIRECTORIES: usize = 16;
 
 /// Variables that may be set before a command that a rule allows.
 static HARMLESS_VARIABLES: LazyLock<Vec<&str>> = LazyLock::new(|| {
@@ -35,13 +36,26 @@ pub(super) struct Command<'a> {
     pub(super) invocations: Vec<Invocation>,
     /// Whether it may also run commands that are only known when it runs.
     pub(super) runs_unknown: bool,
+    /// What it takes from standard input to name files.
+    names_taken: Vec<PartWord>,
     /// Where it may run; nothing if that is not known.
     pub(super) directories: Vec<PathBuf>,
+    /// Where its relative paths may begin.
+    reached: Reached,
     /// What has to match for it to be allowed.
     known: Vec<Known>,
     named: OnceCell<Vec<NamedFile>>,
+    read: OnceCell<Vec<NamedFile>>,
     redirected: OnceCell<Vec<NamedFile>>,
     changed: OnceCell<Vec<NamedFile>>,
+}
+
+/// Directories that relative paths may begin at.
+struct Reached {
+    /// Those that are known; never empty.
+    known: Vec<PathBuf>,
+    /// Whether it may be others.
+    is_open: bool,
 }
 
 /// A way to write a command, with gaps for what is not known.
@@ -61,37 +75,49 @@ pub(super) fn commands<'a>(
     surroundings: &Surroundings<'_>,
 ) -> Vec<Command<'a>> {
     let Some(parts) = parts else {
-        let started = guessed(script, surroundings);
-        return vec![Command::new(script, Vec::new(), started, Vec::new())];
+        let mut started = guessed(script, surroundings);
+        let directories = if std::mem::take(&mut started.changes_directory) {
+            Vec::new()
+        } else {
+            vec![surroundings.request.directory.to_owned()]
+        };
+        let mut command = Command::new(script, Vec::new(), started, directories, surroundings);
+        if command.takes_names() {
+            command.names_taken.push(PartWord::unknown(0..0, "$name"));
+        }
+        return vec![command];
     };
-    let printed = printed(parts);
+    let line = Line::new(parts, surroundings);
     let parts: Vec<Vec<CommandPart>> = parts.iter().map(CommandPart::levels).collect();
     let directories = directories::of(script, &parts, surroundings);
-    parts
-        .into_iter()
-        .zip(directories)
-        .map(|(levels, directories)| {
-            let written = levels
-                .first()
-                .and_then(|part| script.get(part.span.clone()));
-            let started = started(&levels, &printed, surroundings);
-            Command::new(written.unwrap_or_default(), levels, started, directories)
-        })
-        .collect()
-}
-
-/// The texts that commands print because they are among their words or in their here-documents.
-fn printed(parts: &[CommandPart]) -> Vec<String> {
-    let texts = parts.iter().flat_map(|part| {
-        let arguments = part.words.iter().skip(1);
-        let arguments = arguments.map(|word| word.value.as_deref().unwrap_or(&word.text));
-        let input = match &part.input {
-            PartInput::Text(text) => text.clone(),
-            PartInput::Inherited | PartInput::Given => None,
-        };
-        std::iter::once(joined(arguments)).chain(input)
-    });
-    texts.collect()
+    let mut commands: Vec<Command<'a>> = Vec::new();
+    for (levels, directories) in parts.into_iter().zip(directories) {
+        let written = levels
+            .first()
+            .and_then(|part| script.get(part.span.clone()));
+        let started = started(&levels, &line);
+        let mut command = Command::new(
+            written.unwrap_or_default(),
+            levels,
+            started,
+            directories,
+            surroundings,
+        );
+        if command.takes_names() {
+            let pieces = match commands.last() {
+                Some(before) if before.is_piped_into(&command, script) => {
+                    found_by(&before.levels[0].words)
+                }
+                _ => vec![WordPiece::Unknown],
+            };
+            command.names_taken.push(PartWord {
+                pieces,
+                ..PartWord::unknown(0..0, "$name")
+            });
+        }
+        commands.push(command);
+    }
+    commands
 }
 
 impl<'a> Command<'a> {
@@ -100,6 +126,7 @@ impl<'a> Command<'a> {
         levels: Vec<CommandPart>,
         started: Started,
         directories: Vec<PathBuf>,
+        surroundings: &Surroundings<'_>,
     ) -> Self {
         let mut known = Vec::new();
         for level in &levels {
@@ -126,14 +153,18 @@ impl<'a> Command<'a> {
             }
         }
         known.dedup_by(|one, other| one.text == other.text);
+        let reached = reached(&started, &directories, surroundings);
         Self {
             text,
             levels,
             invocations: started.invocations,
             runs_unknown: started.runs_unknown,
+            names_taken: Vec::new(),
             directories,
+            reached,
             known,
             named: OnceCell::new(),
+            read: OnceCell::new(),
             redirected: OnceCell::new(),
             changed: OnceCell::new(),
         }
@@ -141,6 +172,25 @@ impl<'a> Command<'a> {
 }
 
 impl Command<'_> {
+    /// Whether it takes names of files from standard input.
+    fn takes_names(&self) -> bool {
+        let mut programs = self.invocations.iter().map(Invocation::program);
+        let last = self.levels.last().map(|level| level.words.as_slice());
+        let last = last.and_then(|words| words.first()?.value.as_deref());
+        programs.any(|program| programs::TAKES_NAMES.contains(program))
+            && !last.is_some_and(|program| programs::TEXTS.contains(program))
+    }
+
+    /// Whether its output, and nothing else, is the input of the next command.
+    fn is_piped_into(&self, next: &Self, script: &str) -> bool {
+        let (Some(from), Some(to)) = (self.levels.first(), next.levels.first()) else {
+            return false;
+        };
+        script
+            .get(from.span.end..to.span.start)
+            .is_some_and(|between| between.trim() == "|")
+    }
+
     /// Whether the command line that it belongs to is understood.
     pub(super) fn is_understood(&self) -> bool {
         !self.levels.is_empty()
@@ -191,7 +241,7 @@ impl Command<'_> {
     ) -> Option<Vec<&Place>> {
         let targets = self.redirected(surroundings).iter().map(|file| match file {
             NamedFile::Known(place) => Some(place),
-            NamedFile::Outlined { .. } | NamedFile::Somewhere(_) => None,
+            NamedFile::Outlined(_) => None,
         });
         targets.collect()
     }
@@ -217,18 +267,36 @@ impl Command<'_> {
         part.only_reads && is_harmlessly_set(part) && stays() && !self.reads_outside(surroundings)
     }
 
-    /// The file that a word, or a part of it, means where the command runs.
-    pub(super) fn file(
-        &self,
-        name: &str,
-        word: &PartWord,
-        surroundings: &Surroundings<'_>,
-    ) -> Vec<NamedFile> {
-        NamedFile::of(name, word, &self.directories, surroundings)
+    /// The files that a word, or a part of it, means where the command runs.
+    pub(super) fn file(&self, name: &str, surroundings: &Surroundings<'_>) -> Vec<NamedFile> {
+        let mut files = NamedFile::of(name, &self.reached.known, surroundings);
+        if self.reached.is_open {
+            files.extend(NamedFile::of(name, &[], surroundings));
+        }
+        files
     }
 
-    /// Whether it may change a file that is only known when it runs.
-    pub(super) fn changes_unknown(&self, surroundings: &Surroundings<'_>) -> bool {
+    /// The files that any of these words, or a part of one, may name.
+    fn files<'w>(
+        &self,
+        words: impl Iterator<Item = &'w PartWord>,
+        surroundings: &Surroundings<'_>,
+    ) -> Vec<NamedFile> {
+        let mut files = Vec::new();
+        for outline in words.flat_map(|word| outlines(word, surroundings)) {
+            for name in names_in(&outline) {
+                files.extend(self.file(name, surroundings));
+            }
+        }
+        files
+    }
+
+    /// The files that it may change, if one of them is only known when it runs.
+    pub(super) fn changes_unknown(
+        &self,
+        surroundings: &Surroundings<'_>,
+        is_wanted: impl Fn(&NamedFile) -> bool,
+    ) -> bool {
         let mut files = self
             .redirected(surroundings)
             .iter()
@@ -237,29 +305,34 @@ impl Command<'_> {
             let words = one.words.iter().filter_map(|word| word.value.as_deref());
             words.map(|word| (programs::name(word), &one.words))
         });
-        files.any(|file| matches!(file, NamedFile::Somewhere(_)))
-            || (self.takes_names()
-                && words.any(|(name, words)| programs::CHANGES.contains_with(name, words)))
+        let taken = || self.files(self.names_taken.iter(), surroundings);
+        files.any(|file| file.is_unknown() && is_wanted(file))
+            || (!self.names_taken.is_empty()
+                && words.any(|(name, words)| programs::CHANGES.contains_with(name, words))
+                && taken().iter().any(is_wanted))
     }
 
-    /// Whether it may read a file that is only known when it runs.
-    pub(super) fn reads_unknown(&self, surroundings: &Surroundings<'_>) -> bool {
-        let mut outlines = self
-            .read_words()
-            .map(|word| (outline(word, surroundings), word));
-        self.takes_names()
-            || outlines.any(|(outline, word)| {
-                let files = names_in(&outline).flat_map(|name| self.file(name, word, surroundings));
-                let is_option = outline.starts_with('-') && word.value.is_some();
-                let mut files = files.filter(|_| !is_option);
-                files.any(|file| matches!(file, NamedFile::Somewhere(_)))
-            })
-    }
-
-    /// Whether it takes names of files from standard input.
-    fn takes_names(&self) -> bool {
-        let mut programs = self.invocations.iter().map(Invocation::program);
-        programs.any(|program| programs::TAKES_NAMES.contains(program))
+    /// Whether it may read a file that is only known when it runs, and that is wanted.
+    pub(super) fn reads_unknown(
+        &self,
+        surroundings: &Surroundings<'_>,
+        is_wanted: impl Fn(&NamedFile) -> bool,
+    ) -> bool {
+        let read = self.read.get_or_init(|| {
+            let is_option = |word: &&PartWord| {
+                let value = word.value.as_deref();
+                value.is_some_and(|value| value.starts_with('-'))
+            };
+            let is_in_place = |one: &&Invocation| !matches!(one.program(), "cd" | "pushd");
+            let words = self.invocations.iter().filter(is_in_place);
+            let words = words
+                .flat_map(Invocation::read_words)
+                .chain(&self.names_taken);
+            let mut files = self.files(words.filter(|word| !is_option(word)), surroundings);
+            files.retain(NamedFile::is_unknown);
+            files
+        });
+        read.iter().any(is_wanted)
     }
 
     /// Whether reads are confined to the working directories, and it may read a file elsewhere.
@@ -272,75 +345,38 @@ impl Command<'_> {
         let is_inside = |path: &Path| {
             path == Path::new("/dev/null") || surroundings.is_inside(&surroundings.place(path))
         };
-        let is_outside = |word: &PartWord| {
-            let outline = outline(word, surroundings);
-            let is_glob = !word.text.contains(['$', '`']);
-            let mut names = names_in(&outline).filter(|name| name.len() > 1 || name.contains(GAP));
-            names.any(|name| {
-                let known = name.split(GAP).next().unwrap_or_default();
-                let path = Path::new(known);
-                let may_leave = path.is_absolute()
-                    || path.components().any(|part| part == Component::ParentDir);
-                let is_known = !name.contains(GAP) || (is_glob && !name.contains(".."));
-                !is_known
-                    || (may_leave
-                        && !self
-                            .directories
-                            .iter()
-                            .all(|from| is_inside(&from.join(path))))
-            })
+        let leads_outside = |name: &str| {
+            let known = name.split([GAP, GLOB]).next().unwrap_or_default();
+            let path = Path::new(known);
+            let may_leave =
+                path.is_absolute() || path.components().any(|part| part == Component::ParentDir);
+            let is_open = name.contains(GAP) || (name.contains(GLOB) && name.contains(".."));
+            let mut reached = self.directories.iter().map(|from| from.join(path));
+            is_open || (may_leave && !reached.all(|path| is_inside(&path)))
         };
         // What `find` puts in place of `{}` is below its own operands.
-        let mut words = self.read_words().filter(|word| word.text != "{}");
-        self.takes_names()
+        let words = self.invocations.iter().flat_map(Invocation::read_words);
+        let mut outlines = words
+            .filter(|word| word.text != "{}")
+            .flat_map(|word| outlines(word, surroundings));
+        !self.names_taken.is_empty()
             || self.directories.is_empty()
             || !self
                 .directories
                 .iter()
                 .all(|directory| is_inside(directory))
-            || words.any(is_outside)
-    }
-
-    /// The words that may name a file that it reads.
-    fn read_words(&self) -> impl Iterator<Item = &PartWord> {
-        self.invocations.iter().flat_map(|one| {
-            let program = one.program();
-            let is_text = programs::TEXTS.contains(program);
-            let skipped = if is_text { one.words.len() } else { 1 };
-            // The first operand of these is a script.
-            let script = one.words.iter().position(|word| {
-                matches!(program, "awk" | "gawk" | "mawk" | "sed" | "gsed")
-                    && word.span != one.words[0].span
-                    && !word.text.starts_with('-')
-            });
-            let before = one.words.iter().take(1).chain(&one.words);
-            let words = one.words.iter().zip(before).enumerate();
-            let words = words.filter(move |(index, (word, before))| {
-                let is_message = |word| programs::TEXT_OPTIONS.is_mark(program, word);
-                *index >= skipped
-                    && Some(*index) != script
-                    && !is_message(before)
-                    && !is_message(word)
-            });
-            words.map(|(_, (word, _))| word).chain(&one.reads)
-        })
+            || outlines.any(|outline| {
+                let mut names = names_in(&outline);
+                names.any(|name| (name.len() > 1 || name.contains(GAP)) && leads_outside(name))
+            })
     }
 
     /// The files that it is redirected from, or that any of its words may name.
     pub(super) fn named(&self, surroundings: &Surroundings<'_>) -> &[NamedFile] {
         self.named.get_or_init(|| {
-            let words = self
-                .invocations
-                .iter()
-                .flat_map(|one| one.words.iter().chain(&one.reads));
-            let mut named = Vec::new();
-            for word in words {
-                let outline = outline(word, surroundings);
-                for name in names_in(&outline) {
-                    named.extend(self.file(name, word, surroundings));
-                }
-            }
-            named
+            let invocations = self.invocations.iter();
+            let words = invocations.flat_map(|one| one.words.iter().chain(&one.reads));
+            self.files(words, surroundings)
         })
     }
 
@@ -348,8 +384,9 @@ impl Command<'_> {
     pub(super) fn redirected(&self, surroundings: &Surroundings<'_>) -> &[NamedFile] {
         self.redirected.get_or_init(|| {
             let words = self.levels.iter().take(1).flat_map(|part| &part.writes);
-            words
-                .flat_map(|word| self.file(&outline(word, surroundings), word, surroundings))
+            let outlines = words.flat_map(|word| outlines(word, surroundings));
+            outlines
+                .flat_map(|outline| self.file(&outline, surroundings))
                 .collect()
         })
     }
@@ -359,15 +396,42 @@ impl Command<'_> {
         self.changed.get_or_init(|| {
             let words = self.invocations.iter().flat_map(Invocation::changed);
             let mut changed = Vec::new();
-            for word in words {
-                let outline = outline(word, surroundings);
+            for outline in words.flat_map(|word| outlines(word, surroundings)) {
                 for name in names_in(&outline).filter(|name| !name.starts_with('-')) {
-                    changed.extend(self.file(name, word, surroundings));
+                    changed.extend(self.file(name, surroundings));
                 }
             }
             changed
         })
     }
+}
+
+/// Where relative paths of a command may begin, which runs in one of `directories`: there, or where an
+/// option such as `-C` of a program leads.
+fn reached(started: &Started, directories: &[PathBuf], surroundings: &Surroundings<'_>) -> Reached {
+    let mut is_open = directories.is_empty() || started.changes_directory;
+    let mut known = directories.to_vec();
+    if known.is_empty() {
+        known.push(surroundings.request.directory.to_owned());
+    }
+    let words = started
+        .invocations
+        .iter()
+        .flat_map(Invocation::directory_options);
+    for to in words.flat_map(|word| outlines(&word, surroundings)) {
+        if to.contains([GAP, GLOB]) {
+            is_open = true;
+        } else if known.len() <= MAX_DIRECTORIES {
+            let further: Vec<PathBuf> = known
+                .iter()
+                .map(|from| normalised(&from.join(&to)))
+                .collect();
+            known.extend(further);
+        }
+    }
+    known.sort_unstable();
+    known.dedup();
+    Reached { known, is_open }
 }
 
 /// The word for allow rules, to be covered as it is written or as what it means. What is only known
@@ -402,19 +466,4 @@ fn starts_unseen(part: &CommandPart) -> bool {
         Some(program) => programs::UNSEEN.contains(program),
         None => true,
     }
-}
-
-/// The parts of a word that may name a file: all of it, and what follows letters of options, `=`, `@` or
-/// `:`.
-pub(super) fn names_in(word: &str) -> impl Iterator<Item = &str> {
-    let behind_sign = word
-        .match_indices(['=', '@', ':'])
-        .filter_map(|(at, _)| word.get(at + 1..));
-    let letters = word.strip_prefix('-').unwrap_or_default();
-    let count = letters.bytes().take_while(u8::is_ascii_alphabetic).count();
-    let behind_letters = (1..=count.min(MAX_LETTERS)).filter_map(|at| letters.get(at..));
-    std::iter::once(word)
-        .chain(behind_sign)
-        .chain(behind_letters)
-        .filter(|name| !name.is_empty())
 }

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::named_file::outline;
+use super::outline::outline;
 use super::surroundings::{Surroundings, normalised};
-use super::wildcard::GAP;
+use super::wildcard::{GAP, GLOB};
 use crate::shell::CommandPart;
 
 /// More directories than these are as good as unknown.
@@ -73,7 +73,7 @@ pub(super) fn target(levels: &[CommandPart], surroundings: &Surroundings<'_>) ->
     let known = match operands {
         [] => surroundings.request.home.map(Path::to_owned),
         [to] => Some(outline(to, surroundings))
-            .filter(|to| !to.starts_with('-') && !to.contains(GAP))
+            .filter(|to| !to.starts_with('-') && !to.contains([GAP, GLOB]))
             .map(PathBuf::from),
         _ => None,
     };

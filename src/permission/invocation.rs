@@ -1,13 +1,11 @@
 //! A program with its arguments, in the ways in which rules may write it.
 
-use std::ops::Range;
-
 use super::command_pattern::CommandPattern;
-use super::named_file::outline;
+use super::outline::outline;
 use super::programs;
 use super::surroundings::Surroundings;
-use super::wildcard::GAP;
-use crate::shell::{CommandPart, PartInput, PartWord, analyse};
+use super::wildcard::begins_with_gap;
+use crate::shell::{CommandPart, PartInput, PartWord, WordPiece, analyse};
 use crate::tool_facts::patched_files;
 
 /// Maximum number of words that are combined to the names of copies.
@@ -34,6 +32,8 @@ impl Invocation {
         is_guessed: bool,
         surroundings: &Surroundings<'_>,
     ) -> Self {
+        let words: Vec<PartWord> = words.iter().flat_map(PartWord::alternatives).collect();
+        let words = with_pathspecs(with_placeholders(words));
         let mut outlines: Vec<String> = words
             .iter()
             .map(|word| outline(word, surroundings))
@@ -74,7 +74,8 @@ impl Invocation {
         } else {
             1
         };
-        let is_known = |start: &usize| *start == 0 || !invocation.outlines[*start].starts_with(GAP);
+        let is_known =
+            |start: &usize| *start == 0 || !begins_with_gap(&invocation.outlines[*start]);
         for start in (0..count).filter(is_known).collect::<Vec<usize>>() {
             for at in invocation.positions_from(start).into_iter().skip(1) {
                 let program = invocation.outlines.iter().skip(start).take(1);
@@ -143,11 +144,7 @@ impl Invocation {
     /// Adds files that it may change, by name.
     pub(super) fn add_changed<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
         let names = names.filter(|name| !name.is_empty());
-        self.patched.extend(names.map(|name| PartWord {
-            span: Range::default(),
-            text: name.to_owned(),
-            value: Some(name.to_owned()),
-        }));
+        self.patched.extend(names.map(PartWord::known));
     }
 
     /// Adds the files that copies of its operands are in each of its operands that may be a directory.
@@ -164,6 +161,16 @@ impl Invocation {
         self.add_changed(copies.iter().map(String::as_str));
     }
 
+    /// Adds the files that `find` finds, if it changes them by itself.
+    pub(super) fn add_found(&mut self) {
+        if programs::CHANGES.contains_with(self.program(), &self.words) {
+            self.patched.push(PartWord {
+                pieces: found_by(&self.words),
+                ..PartWord::unknown(0..0, "{}")
+            });
+        }
+    }
+
     /// Adds the files of the patch that it gets.
     pub(super) fn patch(&mut self, level: &CommandPart) {
         let input = match &level.input {
@@ -177,11 +184,7 @@ impl Invocation {
             .flat_map(|text| patched_files(text).map(str::to_owned))
             .collect();
         if files.is_empty() {
-            self.patched.push(PartWord {
-                span: Range::default(),
-                text: "$patch".to_owned(),
-                value: None,
-            });
+            self.patched.push(PartWord::unknown(0..0, "$patch"));
         }
         self.add_changed(files.iter().map(String::as_str));
     }
@@ -195,8 +198,105 @@ impl Invocation {
                         && text
                             .match_indices(' ')
                             .filter_map(|(at, _)| text.get(at + 1..))
-                            .any(|rest| !rest.starts_with(GAP) && pattern.may_cover(rest)))
+                            .any(|rest| !begins_with_gap(rest) && pattern.may_cover(rest)))
             })
+    }
+
+    /// The words that may name a file that it reads.
+    pub(super) fn read_words(&self) -> impl Iterator<Item = &PartWord> {
+        let program = self.program();
+        let skipped = if self.takes_only_text() {
+            self.words.len()
+        } else {
+            1
+        };
+        // The first operand of these is a script.
+        let script = self.words.iter().skip(1).position(|word| {
+            matches!(program, "awk" | "gawk" | "mawk" | "sed" | "gsed")
+                && !word.text.starts_with('-')
+        });
+        let before = self.words.iter().take(1).chain(&self.words);
+        let words = self.words.iter().zip(before).enumerate();
+        let words = words.filter(move |(index, (word, before))| {
+            let is_message = |word| programs::TEXT_OPTIONS.is_mark(program, word);
+            // Names from standard input have no place in the text.
+            let is_taken = word.value.is_none() && word.span.is_empty();
+            *index >= skipped
+                && !is_taken
+                && script.is_none_or(|script| *index != script + 1)
+                && !is_message(before)
+                && !is_message(word)
+        });
+        words.map(|(_, (word, _))| word).chain(&self.reads)
+    }
+
+    /// Whether none of its words names a file that it reads.
+    fn takes_only_text(&self) -> bool {
+        let subcommand = self.words.get(1).map_or(&[][..], std::slice::from_ref);
+        programs::TEXTS.contains_with(self.program(), subcommand)
+    }
+
+    /// The directories that options let it, or what it starts, work in.
+    pub(super) fn directory_options(&self) -> impl Iterator<Item = PartWord> {
+        self.words.iter().enumerate().filter_map(|(index, word)| {
+            let text = word.value.as_deref().unwrap_or(&word.text);
+            if programs::DIRECTORY_OPTIONS.contains(text) {
+                return self.words.get(index + 1).cloned();
+            }
+            let (name, value) = text.split_once('=').or_else(|| text.split_at_checked(2))?;
+            let is_attached = !value.is_empty() && programs::DIRECTORY_OPTIONS.contains(name);
+            is_attached.then(|| match &word.value {
+                Some(_) => PartWord::known(value),
+                None => PartWord::unknown(0..0, value),
+            })
+        })
+    }
+
+    /// Whether it starts a command that is only known when it runs.
+    pub(super) fn starts_unknown(&self) -> bool {
+        let is_unknown = |at: usize| begins_with_gap(&self.outlines[at]);
+        let program = self.program();
+        let first_operand = (1..self.words.len()).find(|at| !self.outlines[*at].starts_with('-'));
+        (1..self.words.len()).any(|at| {
+            let before = &self.words[at - 1];
+            let is_behind_operand = programs::STARTS_BEHIND_OPERAND
+                .contains_with(program, &self.words)
+                && first_operand.is_some_and(|first| first < at);
+            let attached = self.outlines[at]
+                .split_once('\0')
+                .is_some_and(|(option, _)| {
+                    programs::STARTS_INSIDE.is_mark(program, &PartWord::known(option))
+                });
+            attached
+                || is_unknown(at)
+                    && (is_behind_operand
+                        || programs::COMMAND_OPTIONS
+                            .contains(before.value.as_deref().unwrap_or_default())
+                        || programs::STARTS_INSIDE.is_mark(program, before))
+        })
+    }
+
+    /// Whether it is, or starts, a program that runs commands which it reads.
+    pub(super) fn may_be_shell(&self, level: &CommandPart) -> bool {
+        let program = self.program();
+        if programs::READS_COMMANDS.contains_with(program, &self.words) {
+            return true;
+        }
+        if programs::SHELLS.contains(program) {
+            return reads_script(&self.outlines[1..]);
+        }
+        let is_shell = |word: &PartWord| {
+            let value = word.value.as_deref().unwrap_or_default();
+            let name = programs::name(value);
+            programs::SHELLS.contains(name) || programs::READS_COMMANDS.contains(name)
+        };
+        let shell = self.words.iter().position(is_shell);
+        if programs::TAKES_NAMES.contains(program) {
+            return shell.is_some();
+        }
+        self.begins_anywhere
+            && level.unwrapped().is_none()
+            && shell.is_some_and(|at| reads_script(&self.outlines[at + 1..]))
     }
 
     /// The words behind the first program that is wanted.
@@ -224,6 +324,146 @@ impl Invocation {
         });
         operands.chain(&self.writes).chain(&self.patched)
     }
+}
+
+/// The names of the files that `find` finds, with gaps: anything, unless it looks for one name.
+pub(super) fn found_by(words: &[PartWord]) -> Vec<WordPiece> {
+    /// With these it may find other names, or print other texts.
+    const OTHERWISE: &[&str] = &["-o", "-or", ",", "!", "-not", "-printf", "-files0-from"];
+    let values: Vec<&str> = words
+        .iter()
+        .map(|word| word.value.as_deref().unwrap_or("!"))
+        .collect();
+    let name = values.iter().position(|value| *value == "-name");
+    let pattern = name
+        .and_then(|at| values.get(at + 1))
+        .copied()
+        .unwrap_or_default();
+    let is_find = values
+        .first()
+        .is_some_and(|program| programs::name(program) == "find");
+    let is_odd = values.iter().any(|value| OTHERWISE.contains(value)) || pattern.contains('\\');
+    let mut pieces = vec![WordPiece::Unknown];
+    if is_find && name.is_some() && !is_odd {
+        pieces.push(WordPiece::Text("/".to_owned()));
+        pieces.extend(glob_pieces(pattern));
+    }
+    pieces
+}
+
+/// Puts what is found, or an unknown text, in place of what `find`, `xargs` and others replace.
+fn with_placeholders(mut words: Vec<PartWord>) -> Vec<PartWord> {
+    let found = found_by(&words);
+    let Some((first, arguments)) = words.split_first_mut() else {
+        return words;
+    };
+    if !programs::REPLACES.contains(programs::name(first.value.as_deref().unwrap_or_default())) {
+        return words;
+    }
+    let mut placeholders = vec!["{}".to_owned()];
+    for (index, word) in arguments.iter().enumerate() {
+        let value = word.value.as_deref().unwrap_or_default();
+        let next = arguments.get(index + 1).and_then(|next| next.value.clone());
+        match value.strip_prefix("-I").or(value.strip_prefix("-J")) {
+            Some("") => placeholders.extend(next),
+            Some(placeholder) => placeholders.push(placeholder.to_owned()),
+            None => {
+                let replaced = value
+                    .strip_prefix("-i")
+                    .or(value.strip_prefix("--replace="));
+                placeholders.extend(replaced.map(str::to_owned));
+            }
+        }
+    }
+    placeholders.retain(|placeholder| !placeholder.is_empty());
+    for word in arguments {
+        let Some(value) = word
+            .value
+            .as_deref()
+            .filter(|value| !value.starts_with("-I"))
+        else {
+            continue;
+        };
+        let placeholder = placeholders
+            .iter()
+            .find(|text| value.contains(text.as_str()));
+        if let Some(placeholder) = placeholder {
+            let mut pieces = Vec::new();
+            for (index, text) in value.split(placeholder.as_str()).enumerate() {
+                pieces.extend_from_slice(if index > 0 { &found } else { &[] });
+                pieces.push(WordPiece::Text(text.to_owned()));
+            }
+            (word.value, word.pieces) = (None, pieces);
+        }
+    }
+    words
+}
+
+/// Puts gaps in place of the stars of what git looks for by itself.
+fn with_pathspecs(mut words: Vec<PartWord>) -> Vec<PartWord> {
+    let is = |word: &PartWord, text: &str| word.value.as_deref() == Some(text);
+    let is_git = words
+        .first()
+        .is_some_and(|word| programs::name(word.value.as_deref().unwrap_or_default()) == "git");
+    if !is_git {
+        return words;
+    }
+    let dashes = words.iter().position(|word| is(word, "--"));
+    let searches = words.iter().any(|word| is(word, "grep"));
+    let first = match dashes {
+        Some(dashes) => dashes,
+        None if searches => words.len(),
+        None => 1,
+    };
+    for word in words.iter_mut().skip(first) {
+        if let Some(value) = word
+            .value
+            .take_if(|value| !value.starts_with('-') && value.contains(['*', '?', '[']))
+        {
+            word.pieces = glob_pieces(&value);
+        }
+    }
+    words
+}
+
+/// A pattern of another program than the shell.
+fn glob_pieces(pattern: &str) -> Vec<WordPiece> {
+    let mut pieces = Vec::new();
+    for (index, text) in pattern.split(['*', '?']).enumerate() {
+        pieces.extend((index > 0).then_some(WordPiece::Unknown));
+        let (known, set) = text.split_at(text.find('[').unwrap_or(text.len()));
+        pieces.push(WordPiece::Text(known.to_owned()));
+        pieces.extend((!set.is_empty()).then_some(WordPiece::Unknown));
+    }
+    pieces
+}
+
+/// Whether a shell with these arguments runs what it reads from standard input. What is not known may be
+/// an option.
+fn reads_script(arguments: &[String]) -> bool {
+    let is_stdin = |value: &str| {
+        // A process substitution is one as well.
+        value == "/dev/stdin" || value.starts_with("/dev/fd/") || value.starts_with("/proc/")
+    };
+    let mut values = arguments.iter().map(String::as_str);
+    while let Some(value) = values.next() {
+        match value {
+            value if begins_with_gap(value) => return true,
+            "-" | "--" => return values.next().is_none_or(is_stdin),
+            "--rcfile" | "--init-file" => _ = values.next(),
+            option if option.starts_with("--") => {}
+            option if option.starts_with(['-', '+']) => {
+                if option.contains(['c', 's', '\0']) {
+                    return !option.contains('c');
+                }
+                if option.ends_with(['o', 'O']) {
+                    values.next();
+                }
+            }
+            operand => return is_stdin(operand),
+        }
+    }
+    true
 }
 
 /// Whether the analysis says that a command only reads.

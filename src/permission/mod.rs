@@ -13,6 +13,7 @@ mod directories;
 mod domain;
 mod invocation;
 mod named_file;
+mod outline;
 mod path_pattern;
 mod programs;
 mod reason;

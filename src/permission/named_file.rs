@@ -1,138 +1,119 @@
 //! What the words of a command name.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
-use super::surroundings::{Place, Surroundings, normalised};
-use super::wildcard::GAP;
-use crate::shell::PartWord;
+use super::surroundings::{Place, Surroundings};
+use super::wildcard::{GAP, GLOB, Wildcard};
 
 /// A file that a word names.
 #[derive(Debug, Clone)]
 pub(super) enum NamedFile {
     /// This one.
     Known(Place),
-    /// One below a known directory, with gaps in its path.
-    Outlined {
-        path: PathBuf,
-        /// Whether the gaps are to be filled with names of files, of which those that begin with a full
-        /// stop have to be spelled out.
-        is_glob: bool,
-    },
-    /// One in a directory that is not known; the path is as if it were the working directory.
-    Somewhere(PathBuf),
+    /// One whose path has gaps. It is absolute, or begins with a gap.
+    Outlined(String),
 }
 
 impl NamedFile {
-    /// The file that `name`, which is a word or a part of it, means in each of these directories. With
-    /// no directory, nothing is known of where relative paths lead.
-    pub(super) fn of<'a>(
-        name: &'a str,
-        word: &PartWord,
-        directories: &'a [PathBuf],
-        surroundings: &'a Surroundings<'_>,
+    /// Returns the file that `name`, a word or a part of it, means in each of these directories. With no
+    /// directory, nothing is known of where relative paths lead.
+    pub(super) fn of(
+        name: &str,
+        directories: &[PathBuf],
+        surroundings: &Surroundings<'_>,
     ) -> Vec<Self> {
         let path = Path::new(name);
-        let begins_anywhere =
-            word.text == "{}" || (name.starts_with(GAP) && word.text.contains(['$', '`']));
-        if begins_anywhere || (path.is_relative() && directories.is_empty()) {
-            return vec![Self::Somewhere(surroundings.request.directory.join(path))];
+        if name.starts_with(GAP) {
+            return vec![Self::Outlined(name.to_owned())];
+        }
+        if path.is_relative() && directories.is_empty() {
+            return vec![Self::Outlined(format!("{GAP}/{name}"))];
+        }
+        if let Some((link, below)) = link_of_process(path) {
+            let mut files = vec![Self::Outlined(format!("{GAP}/{below}"))];
+            let below = if link == "root" {
+                format!("/{below}")
+            } else {
+                below
+            };
+            files.extend(Self::of(&below, directories, surroundings));
+            return files;
         }
         let root = [PathBuf::from("/")];
         let directories = if path.is_absolute() {
-            root.as_slice()
+            &root
         } else {
             directories
         };
-        directories
-            .iter()
-            .map(|directory| {
-                let path = directory.join(path);
-                if name.contains(GAP) {
-                    Self::Outlined {
-                        path: normalised(&path),
-                        // Some shells look for `**` in all directories below.
-                        is_glob: !word.text.contains(['{', '$', '`'])
-                            && !word.text.contains("**")
-                            && !surroundings.finds_hidden(),
-                    }
-                } else {
-                    Self::Known(surroundings.place(&path))
-                }
-            })
-            .collect()
+        let files = directories.iter().map(|directory| {
+            let path = directory.join(path);
+            if name.contains([GAP, GLOB]) {
+                Self::Outlined(normalised_outline(&path))
+            } else {
+                Self::Known(surroundings.place(&path))
+            }
+        });
+        files.collect()
+    }
+
+    /// Whether anything at all may be in one of its gaps, and not only a part of the name of a file.
+    pub(super) fn is_unknown(&self) -> bool {
+        matches!(self, Self::Outlined(path) if path.contains(GAP))
     }
 
     /// The file, as far as it is known.
     pub(super) fn place(&self) -> Place {
         match self {
             Self::Known(place) => place.clone(),
-            Self::Outlined { path, .. } | Self::Somewhere(path) => Place {
-                name: path.clone(),
+            Self::Outlined(path) => Place {
+                name: path.into(),
                 real: None,
             },
         }
     }
 }
 
-/// What is known of a word before the command runs, with gaps for the rest.
-pub(super) fn outline(word: &PartWord, surroundings: &Surroundings<'_>) -> String {
-    if let Some(value) = &word.value {
-        return value.clone();
+/// Splits a path at a link of a process to a directory: `/proc/self/cwd/x`. What has gaps may be one.
+fn link_of_process(path: &Path) -> Option<(&'static str, String)> {
+    let below = normalised_outline(path.strip_prefix("/").ok()?);
+    let names: Vec<&str> = below.split('/').collect();
+    let may_be = |name: &str, wanted: &str| Wildcard::parse(wanted).may_cover(name);
+    if names.len() < 3 || !may_be(names[0], "proc") {
+        return None;
     }
-    let home = surroundings.request.home.map(Path::to_string_lossy);
-    let mut outline = String::new();
-    let mut rest = word.text.as_str();
-    if let (Some(after), Some(home)) = (rest.strip_prefix('~'), &home)
-        && (after.is_empty() || after.starts_with('/'))
-    {
-        outline.push_str(home);
-        rest = after;
-    }
-    while let Some(first) = rest.chars().next() {
-        let length = match first {
-            '$' | '`' | '*' | '?' | '[' | '{' => unknown_length(rest),
-            _ => 0,
-        };
-        let (unknown, after) = rest.split_at(length);
-        match (unknown, &home) {
-            ("", _) => {
-                let mut characters = rest.chars();
-                let first = characters
-                    .next()
-                    .filter(|first| !matches!(first, '"' | '\''));
-                outline.extend(match first {
-                    Some('\\') => characters.next(),
-                    first => first,
-                });
-                rest = characters.as_str();
-                continue;
-            }
-            ("$HOME" | "${HOME}", Some(home)) => outline.push_str(home),
-            _ => outline.push(GAP),
-        }
-        rest = after;
-    }
-    outline
+    ["cwd", "root"].into_iter().find_map(|link| {
+        let at = names.iter().skip(2).position(|name| may_be(name, link))?;
+        Some((link, names[at + 3..].join("/")))
+    })
 }
 
-/// How much of a text that begins with a special character may become anything.
-fn unknown_length(text: &str) -> usize {
-    let through = |end: Option<usize>| end.map_or(text.len(), |at| at + 1);
-    let after = text.get(1..).unwrap_or_default();
-    match text.chars().next() {
-        Some('`') => through(text.rfind('`')),
-        Some('{') => text.rfind('}').map_or(0, |at| at + 1),
-        Some('[') => text.find(']').map_or(0, |at| at + 1),
-        Some('$') => match after.chars().next() {
-            Some('(') => through(text.rfind(')')),
-            Some('{') => through(text.find('}')),
-            Some('"' | '\'') | None => 0,
-            Some(first) if first.is_ascii_alphanumeric() || first == '_' => {
-                let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-                1 + after.bytes().take_while(is_name).count()
+/// Removes `.` and `..` from a path with gaps. Where `..` leads from a gap is a gap as well.
+fn normalised_outline(path: &Path) -> String {
+    let mut result = PathBuf::new();
+    let mut begins_anywhere = false;
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                let last = result
+                    .file_name()
+                    .map(|name| name.to_string_lossy().into_owned());
+                if last.is_some_and(|name| name.contains(GAP)) {
+                    begins_anywhere = true;
+                    result.clear();
+                } else {
+                    result.pop();
+                }
             }
-            Some(first) => 1 + first.len_utf8(),
-        },
-        _ => 1,
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => {
+                result.push(component);
+            }
+        }
+    }
+    let text = result.to_string_lossy();
+    if begins_anywhere {
+        format!("{GAP}/{text}")
+    } else {
+        text.into_owned()
     }
 }

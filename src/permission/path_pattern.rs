@@ -1,12 +1,13 @@
 //! Files, as in `Read(~/.ssh/**)`.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::named_file::NamedFile;
 use super::surroundings::{Place, Surroundings};
-use super::wildcard::{Wildcard, escaped};
+use super::wildcard::{GAP, GLOB, Wildcard, escaped};
 use super::{Behavior, Source};
 
 /// The files of a rule.
@@ -20,7 +21,12 @@ pub(super) struct PathPattern {
     /// The same, with a star for everything that is not literal: with no directory for `**/`, and with
     /// some.
     outlines: [String; 2],
+    /// Whether it is about what is in a directory that nothing is known of. The name of a file is not.
+    may_be_directory: bool,
 }
+
+/// Names without an extension that are names of files.
+const FILES: &[&str] = &[".env", ".envrc", ".netrc", ".npmrc", ".pgpass", ".pypirc"];
 
 /// What a pattern is relative to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +76,12 @@ impl PathPattern {
             // directory.
             below = below.strip_suffix("/**").unwrap_or(below);
         }
+        let name = Path::new(below)
+            .file_name()
+            .and_then(OsStr::to_str)
+            .unwrap_or(below);
+        let is_file = FILES.contains(&name) || Path::new(name).extension().is_some();
+        let may_be_directory = !is_file || pattern.ends_with('/') || pattern.ends_with("/**");
         let below = if is_anchored || below.contains('/') {
             below.to_owned()
         } else {
@@ -91,6 +103,7 @@ impl PathPattern {
             globs: set_of(&parts).map_err(|error| error.kind().to_string())?,
             parts,
             outlines: ["", "*/"].map(|between| outline(&below.replace("**/", between))),
+            may_be_directory,
         })
     }
 
@@ -148,27 +161,32 @@ impl PathPattern {
 
     /// Whether it may restrict a file of a command line.
     pub(super) fn may_restrict(&self, file: &NamedFile, surroundings: &Surroundings<'_>) -> bool {
-        let (path, is_glob) = match file {
+        let path = match file {
             NamedFile::Known(place) => return self.restricts(place, surroundings),
-            // Too little is known but for names without a directory.
-            NamedFile::Somewhere(path) => return self.covers(path, surroundings),
-            NamedFile::Outlined { path, is_glob } => (path.to_string_lossy(), *is_glob),
+            NamedFile::Outlined(path) => path,
         };
-        let may_cover = |pattern: &str| {
-            let pattern = Wildcard::parse(pattern);
-            if is_glob {
-                pattern.may_cover_glob(&path)
-            } else {
-                pattern.may_cover(&path)
-            }
-        };
+        // What is in a restricted directory is restricted, whatever it is called.
+        let known = path.split([GAP, GLOB]).next().unwrap_or_default();
+        let directory = known
+            .rsplit_once('/')
+            .map_or("", |(directory, _)| directory);
+        if self.covers(Path::new(directory), surroundings) {
+            return true;
+        }
+        let may_cover = |pattern: &str| Wildcard::parse(pattern).may_cover(path);
         self.roots(surroundings).into_iter().any(|root| {
             let root = escaped(&root.to_string_lossy());
             self.outlines.iter().any(|outline| {
                 let itself = format!("{}/{outline}", root.trim_end_matches('/'));
-                may_cover(&itself) || may_cover(&format!("{itself}/*"))
+                may_cover(&itself)
+                    || (self.is_directory_of(path) && may_cover(&format!("{itself}/*")))
             })
         })
+    }
+
+    /// Whether it is about files in its directory, given a path with gaps.
+    fn is_directory_of(&self, path: &str) -> bool {
+        self.may_be_directory || !path.contains(GAP)
     }
 }
 
@@ -251,16 +269,9 @@ impl PathUnion {
 
     /// Whether one of them may be about a file of a command line.
     pub(super) fn may_restrict(&self, file: &NamedFile, surroundings: &Surroundings<'_>) -> bool {
-        let Some(unions) = &self.unions else {
-            return true;
-        };
-        let mut patterns = unions.iter().map(|union| &union.pattern);
         match file {
             NamedFile::Known(place) => self.may_cover(place, surroundings),
-            NamedFile::Somewhere(path) => {
-                patterns.any(|pattern| pattern.covers(path, surroundings))
-            }
-            NamedFile::Outlined { .. } => !unions.is_empty(),
+            NamedFile::Outlined(_) => self.unions.as_ref().is_none_or(|unions| !unions.is_empty()),
         }
     }
 }

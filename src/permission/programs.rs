@@ -19,12 +19,24 @@ pub(super) struct Programs {
 pub(super) static STARTS: LazyLock<Programs> = LazyLock::new(|| with("starts"));
 /// They start a command somewhere behind other operands, or in options.
 pub(super) static STARTS_INSIDE: LazyLock<Programs> = LazyLock::new(|| with("starts-inside"));
+/// They start one behind their first operand.
+pub(super) static STARTS_BEHIND_OPERAND: LazyLock<Programs> =
+    LazyLock::new(|| with("starts-behind-operand"));
+/// Options and words before a command.
+pub(super) static COMMAND_OPTIONS: LazyLock<Programs> = LazyLock::new(|| with("command-options"));
+/// Options before a directory that the program goes to.
+pub(super) static DIRECTORY_OPTIONS: LazyLock<Programs> =
+    LazyLock::new(|| with("directory-options"));
+/// They put other words in place of `{}`.
+pub(super) static REPLACES: LazyLock<Programs> = LazyLock::new(|| with("replaces"));
 /// They may do so too, unless they are known to only read.
 pub(super) static INTERPRETS: LazyLock<Programs> = LazyLock::new(|| with("interprets"));
 /// They run the command lines that they read from standard input.
 pub(super) static SHELLS: LazyLock<Programs> = LazyLock::new(|| with("shells"));
 /// They always run commands that they read.
 pub(super) static READS_COMMANDS: LazyLock<Programs> = LazyLock::new(|| with("reads-commands"));
+/// They run commands of a language of their own that they read.
+pub(super) static READS_LANGUAGE: LazyLock<Programs> = LazyLock::new(|| with("reads-language"));
 /// Variables whose values programs run as command lines.
 pub(super) static RUN_VARIABLES: LazyLock<Programs> = LazyLock::new(|| with("run-variables"));
 /// Variables that make programs run code, or options, from elsewhere.

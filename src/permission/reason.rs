@@ -4,15 +4,15 @@ use super::{Behavior, Decided, Mode};
 use crate::message::{BuiltinRule, DecidedBy, Decision};
 
 impl Decided {
-    /// Why a call of this tool did not run, where nobody could be asked, in one line. `effect` is why it
-    /// needs permission at all, or the reason of a hook that asks.
+    /// Returns why a call of this tool did not run without approval, in one line for the model.
     pub fn reason(&self, tool: &str, effect: Option<&str>) -> String {
-        let denial = self.denial(effect);
-        format!("Permission to use {tool} was denied: {denial}.")
+        let why = self.explanation(effect);
+        format!("Permission to use {tool} was denied: {why}")
     }
 
-    /// The same without the name of the tool, for the user.
-    pub fn denial(&self, effect: Option<&str>) -> String {
+    /// Returns the same without the tool. `effect` is why the call needs permission at all, or the reason
+    /// of a hook that asks.
+    pub fn explanation(&self, effect: Option<&str>) -> String {
         let part = self
             .parts
             .iter()
@@ -64,7 +64,7 @@ impl Decided {
                 format!("; `{}` would allow it", flags.join(" "))
             }
         };
-        format!("{why}{remedy}")
+        format!("{why}{remedy}.")
     }
 
     /// Rules that together would allow the call, if rules can.

@@ -169,12 +169,11 @@ impl Rule {
     pub fn matches(&self, request: &Request<'_>) -> bool {
         let surroundings = Surroundings::new(request);
         let call = Call::new(&surroundings);
-        let is_unclear = matches!(self.specifier, Specifier::Command(_))
-            && call
-                .commands()
-                .iter()
-                .any(|command| !command.is_understood());
-        is_unclear || self.restricts(&call)
+        let is_unclear = |command: &Command<'_>| match self.specifier {
+            Specifier::Command(_) => !command.is_understood(),
+            _ => self.paths().is_some() && self.may_restrict_unknown(command, &surroundings),
+        };
+        call.commands().iter().any(is_unclear) || self.restricts(&call)
     }
 
     /// Whether it restricts a call, as a whole or in a part.
@@ -218,10 +217,10 @@ impl Rule {
         command: &Command<'_>,
         surroundings: &Surroundings<'_>,
     ) -> bool {
+        // What may be any file is asked about.
         let any = |files: &[NamedFile], pattern: &PathPattern| {
-            files
-                .iter()
-                .any(|file| pattern.may_restrict(file, surroundings))
+            let mut files = files.iter().filter(|file| !file.is_unknown());
+            files.any(|file| pattern.may_restrict(file, surroundings))
         };
         match &self.specifier {
             Specifier::Command(pattern) => command.may_be(pattern),
@@ -242,6 +241,31 @@ impl Rule {
             }
             Specifier::Outside(OutsideAccess::Command) => command.names_outside(surroundings),
             Specifier::Outside(_) | Specifier::Argument | Specifier::Nothing => false,
+        }
+    }
+
+    /// Whether it may restrict what is only known of a command when it runs.
+    pub(super) fn may_restrict_unknown(
+        &self,
+        command: &Command<'_>,
+        surroundings: &Surroundings<'_>,
+    ) -> bool {
+        let paths = self.paths();
+        let may_be =
+            |file: &NamedFile| paths.is_none_or(|pattern| pattern.may_restrict(file, surroundings));
+        match &self.specifier {
+            Specifier::Command(_) => command.runs_unknown,
+            Specifier::Reading(_) => {
+                command.runs_unknown
+                    || command.reads_unknown(surroundings, may_be)
+                    || command.changes_unknown(surroundings, may_be)
+            }
+            Specifier::Writing(_) | Specifier::Outside(_) => {
+                command.runs_unknown || command.changes_unknown(surroundings, may_be)
+            }
+            Specifier::Any | Specifier::Domain(_) | Specifier::Argument | Specifier::Nothing => {
+                false
+            }
         }
     }
 

@@ -135,21 +135,8 @@ impl Rules {
         command: &Command<'_>,
         surroundings: &Surroundings<'_>,
     ) -> bool {
-        let restricts = |rule: &Rule| match rule.specifier {
-            Specifier::Command(_) => command.runs_unknown,
-            Specifier::Reading(_) => {
-                command.runs_unknown
-                    || command.reads_unknown(surroundings)
-                    || command.changes_unknown(surroundings)
-            }
-            Specifier::Writing(_) | Specifier::Outside(_) => {
-                command.runs_unknown || command.changes_unknown(surroundings)
-            }
-            Specifier::Any | Specifier::Domain(_) | Specifier::Argument | Specifier::Nothing => {
-                false
-            }
-        };
-        self.restricting(restricts).is_some()
+        self.restricting(|rule| rule.may_restrict_unknown(command, surroundings))
+            .is_some()
     }
 
     /// The strictest one that restricts a call that is no command line.

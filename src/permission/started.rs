@@ -1,21 +1,18 @@
 //! What a command may start: itself, the command that it is a wrapper of, and command lines in its
 //! arguments, its variables and its standard input.
 
-use super::command::names_in;
 use super::invocation::{Invocation, joined};
-use super::named_file::outline;
+use super::outline::{names_in, outline};
 use super::programs;
 use super::surroundings::Surroundings;
-use super::wildcard::GAP;
-use crate::shell::{CommandPart, PartAssignment, PartInput, PartWord, analyse};
+use super::wildcard::{GAP, GLOB, begins_with_gap};
+use crate::shell::{CommandPart, PartInput, PartWord, analyse, lenient_parts};
 
 /// Maximum depth of command lines in the arguments of commands.
-const MAX_DEPTH: usize = 4;
+const MAX_DEPTH: usize = 5;
 
-/// Keywords that a command follows.
-const BEFORE_COMMANDS: &[&str] = &[
-    "!", "{", "coproc", "do", "elif", "else", "if", "then", "time", "until", "while",
-];
+/// Maximum number of words of a wrapper that are tried as the first one of its command.
+const MAX_BEGINNINGS: usize = 8;
 
 /// All that a command may run.
 #[derive(Default)]
@@ -23,236 +20,216 @@ pub(super) struct Started {
     pub(super) invocations: Vec<Invocation>,
     /// Whether it may also run commands that are only known when it runs.
     pub(super) runs_unknown: bool,
+    /// Whether a command line in it changes the directory.
+    pub(super) changes_directory: bool,
+}
+
+/// What a command line says about the standard input of its commands.
+pub(super) struct Line<'a> {
+    /// Texts among the words and in the here-documents, which may be printed, and read by a shell.
+    printed: Vec<String>,
+    /// Whether `exec` replaces the standard input of what follows.
+    replaces_input: bool,
+    surroundings: &'a Surroundings<'a>,
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn new(parts: &[CommandPart], surroundings: &'a Surroundings<'a>) -> Self {
+        let texts = parts.iter().flat_map(|part| {
+            let arguments = part.words.iter().skip(1);
+            let arguments = arguments.map(|word| word.value.as_deref().unwrap_or(&word.text));
+            let input = match &part.input {
+                PartInput::Text(text) => text.clone(),
+                PartInput::Inherited | PartInput::Given => None,
+            };
+            std::iter::once(joined(arguments)).chain(input)
+        });
+        let replaces_input = parts.iter().any(|part| {
+            let first = part.words.first();
+            let is_exec = first.is_some_and(|word| word.value.as_deref() == Some("exec"));
+            is_exec && (!part.reads.is_empty() || matches!(part.input, PartInput::Text(_)))
+        });
+        Self {
+            printed: texts.collect(),
+            replaces_input,
+            surroundings,
+        }
+    }
 }
 
 /// Collects what is started by a command, given with the commands that it starts in its place.
-/// `printed` are texts that the command line prints, which a shell in it may read.
-pub(super) fn started(
-    levels: &[CommandPart],
-    printed: &[String],
-    surroundings: &Surroundings<'_>,
-) -> Started {
+pub(super) fn started(levels: &[CommandPart], line: &Line<'_>) -> Started {
     let mut started = Started::default();
     for level in levels {
-        started.add_level(level, printed, MAX_DEPTH, surroundings);
+        started.add_level(level, MAX_DEPTH, line);
     }
     started
 }
 
-/// Collects what may be run by a text that is not understood: anything between characters that separate
-/// commands.
+/// Collects what may be run by a text that is not understood.
 pub(super) fn guessed(script: &str, surroundings: &Surroundings<'_>) -> Started {
     let mut started = Started::default();
-    started.guess(script, surroundings);
+    let line = Line::new(&lenient_parts(script).parts, surroundings);
+    started.add_lenient(script, MAX_DEPTH, &line);
     let mut renaming = ["BASH_ALIASES", "BASH_CMDS", "histexpand"].iter();
     started.runs_unknown |= renaming.any(|name| script.contains(name));
     started
 }
 
 impl Started {
-    fn add_level(
-        &mut self,
-        level: &CommandPart,
-        printed: &[String],
-        depth: usize,
-        surroundings: &Surroundings<'_>,
-    ) {
-        let mut invocation = Invocation::new(level.words.clone(), false, surroundings);
+    /// Adds a command line.
+    fn add_script(&mut self, script: &str, depth: usize, line: &Line<'_>) {
+        let Some(depth) = depth.checked_sub(1) else {
+            self.runs_unknown = true;
+            return;
+        };
+        match analyse(script).parts {
+            Some(parts) => self.add_parts(&parts, depth, line),
+            None => self.add_lenient(script, depth, line),
+        }
+    }
+
+    fn add_parts(&mut self, parts: &[CommandPart], depth: usize, line: &Line<'_>) {
+        for level in parts.iter().flat_map(CommandPart::levels) {
+            let program = level.words.first().and_then(|word| word.value.as_deref());
+            self.changes_directory |= matches!(program, Some("cd" | "pushd" | "popd"));
+            self.add_level(&level, depth, line);
+        }
+    }
+
+    /// Adds a text that is not understood.
+    fn add_lenient(&mut self, script: &str, depth: usize, line: &Line<'_>) {
+        let read = lenient_parts(script);
+        self.runs_unknown |= read.is_ambiguous;
+        self.add_parts(&read.parts, depth, line);
+        for enclosed in &read.enclosed {
+            self.add_script(enclosed, depth, line);
+        }
+    }
+
+    /// Adds commands that may begin at any word of a text in another language.
+    fn add_anywhere(&mut self, text: &str, line: &Line<'_>) {
+        let text = text.replace('\\', "");
+        for piece in text.split([
+            ';', '|', '&', '\n', '(', ')', '`', '"', '\'', '{', '}', '!', '=',
+        ]) {
+            let words: Vec<PartWord> = piece.split_whitespace().map(PartWord::known).collect();
+            if !words.is_empty() {
+                self.invocations
+                    .push(Invocation::new(words, true, line.surroundings));
+            }
+        }
+    }
+
+    fn add_level(&mut self, level: &CommandPart, depth: usize, line: &Line<'_>) {
+        let mut invocation = Invocation::new(level.words.clone(), false, line.surroundings);
         invocation.reads.clone_from(&level.reads);
         invocation.writes.clone_from(&level.writes);
         let program = invocation.program().to_owned();
-        let (first, arguments) = (
-            level.words.first(),
-            level.words.get(1..).unwrap_or_default(),
-        );
-        let mut scripts: Vec<String> = level.assignments.iter().filter_map(script_of).collect();
+        let arguments = level.words.get(1..).unwrap_or_default();
+        self.runs_unknown |= program.contains([GAP, GLOB]) || may_mean_another(&program, level);
+        let input = match &level.input {
+            PartInput::Text(Some(text)) => Some(text.as_str()),
+            _ => None,
+        };
+        let is_replaced = line.replaces_input || level.input != PartInput::Inherited;
+        let is_unknown = input.is_none() && (is_replaced || !level.reads.is_empty());
+        let mut scripts = run_variables(level);
         if invocation.begins_anywhere {
+            self.add_started(&invocation, level, depth, line);
             scripts.extend(scripts_in(arguments));
-            // `sudo $x`, `bash -c "$x"`, `xargs -I{} {}` and `bash <(…)` run anything.
-            let is_unknown = |at: usize| {
-                level.words.get(at).is_some_and(|word| {
-                    matches!(word.text.as_str(), "{}" | "%")
-                        || word.text.starts_with("<(")
-                        || outline(word, surroundings).starts_with(GAP)
-                })
-            };
-            let is_last = level.unwrapped().is_none();
-            if is_last && programs::STARTS.contains(&program) {
-                for at in invocation.operand_positions() {
-                    if is_unknown(at) {
-                        self.runs_unknown = true;
-                    } else if depth > 0 {
-                        let inner = CommandPart {
-                            words: level.words.get(at..).unwrap_or_default().to_vec(),
-                            ..level.clone()
-                        };
-                        self.add_level(&inner, printed, depth - 1, surroundings);
-                    }
-                }
-            }
-            if programs::INTERPRETS.contains(&program) {
-                // Text in quotes of a script of `awk`, or behind a command letter of `sed`.
-                for script in arguments.iter().filter_map(|word| word.value.as_deref()) {
-                    self.guess(script, surroundings);
-                    invocation
-                        .add_changed(script.split(|letter: char| " \t\n\"'|>();".contains(letter)));
-                }
+        }
+        if invocation.may_be_shell(level) {
+            self.runs_unknown |=
+                is_unknown || arguments.iter().any(|word| word.text.starts_with("<("));
+            scripts.extend(input.map(str::to_owned));
+            if is_unknown {
+                scripts.extend_from_slice(&line.printed);
             }
         }
-        self.guess_evaluated(level, &program, surroundings);
-        let mut started = arguments.iter().filter_map(|word| word.value.as_deref());
-        let starts_shell = invocation.begins_anywhere
-            && level.unwrapped().is_none()
-            && !programs::SHELLS.contains(&program)
-            && started.any(|word| programs::SHELLS.contains(programs::name(word)));
-        let is_shell =
-            starts_shell || (programs::SHELLS.contains(&program) && reads_script(arguments));
-        self.runs_unknown |= is_shell && arguments.iter().any(|word| word.text.starts_with("<("));
-        if is_shell || programs::READS_COMMANDS.contains(&program) {
-            match &level.input {
-                PartInput::Text(Some(text)) => scripts.push(text.clone()),
-                PartInput::Inherited if level.reads.is_empty() => {}
-                PartInput::Text(None) | PartInput::Inherited | PartInput::Given => {
-                    scripts.extend_from_slice(printed);
-                    self.runs_unknown = true;
-                }
+        let reads_language = programs::READS_LANGUAGE.contains_with(&program, arguments);
+        let is_language = reads_language
+            || (programs::INTERPRETS.contains(&program) && invocation.begins_anywhere);
+        if is_language {
+            self.runs_unknown |= reads_language && is_unknown;
+            let values = arguments.iter().filter_map(|word| word.value.as_deref());
+            for script in values.chain(input) {
+                self.add_anywhere(script, line);
+                let names = script.split(|letter: char| " \t\n\"'|>();".contains(letter));
+                invocation.add_changed(names.chain(files_of_sed(script)));
             }
         }
-        let is_named = first.is_none_or(|word| word.value.is_some());
-        let mut assigned = level.assignments.iter();
-        self.runs_unknown |= !is_named
-            || programs::RENAMES.contains_with(&program, arguments)
-            || assigned.any(|set| {
-                programs::CODE_VARIABLES.contains(&set.name)
-                    || (programs::RUN_VARIABLES.contains(&set.name) && set.value.is_none())
-            });
         if programs::PATCHES.contains_with(&program, arguments) {
             invocation.patch(level);
         }
         if programs::COPIES.contains(&program) {
             invocation.add_copies();
         }
-        let is_expanded = |word: &PartWord| word.text.starts_with('{') && word.text.contains(',');
-        if level.words.iter().any(is_expanded) {
-            let written = joined(level.words.iter().map(|word| word.text.as_str()));
-            self.guess(&written, surroundings);
+        if program == "find" {
+            invocation.add_found();
         }
+        let is_shell = programs::SHELLS.contains(&program);
         self.invocations.push(invocation);
         for script in scripts {
-            match analyse(&script).parts.filter(|_| depth > 0) {
-                Some(parts) => {
-                    for part in parts.iter() {
-                        for level in part.levels() {
-                            self.add_level(&level, printed, depth - 1, surroundings);
-                        }
-                    }
-                }
-                None => self.guess(&script, surroundings),
+            if !is_language {
+                self.add_script(&script, depth, line);
             }
+            if !is_shell {
+                self.add_anywhere(&script, line);
+            }
+        }
+        for text in evaluated(level, &program) {
+            self.add_lenient(&text, depth.saturating_sub(1), line);
         }
     }
 
-    /// Collects command substitutions in what a command evaluates.
-    fn guess_evaluated(
+    /// Adds the command that a program starts with its arguments.
+    fn add_started(
         &mut self,
+        invocation: &Invocation,
         level: &CommandPart,
-        program: &str,
-        surroundings: &Surroundings<'_>,
+        depth: usize,
+        line: &Line<'_>,
     ) {
-        // An integer variable evaluates what it is set to.
-        let mut evaluated: Vec<String> = level
-            .assignments
-            .iter()
-            .filter_map(|set| set.value.clone())
-            .collect();
-        if programs::EVALUATES.contains(program) {
-            let words = level.words.iter().skip(1);
-            let words = words.map(|word| word.value.as_ref().unwrap_or(&word.text));
-            evaluated.extend(words.map(|text| text.replace('\\', "")));
-            if let PartInput::Text(Some(text)) = &level.input {
-                evaluated.push(text.clone());
-            }
+        let program = invocation.program();
+        self.runs_unknown |= invocation.starts_unknown();
+        if level.unwrapped().is_some() || !programs::STARTS.contains(program) {
+            return;
         }
-        for text in evaluated {
-            if text.contains("$(") || text.contains('`') {
-                self.guess(&text, surroundings);
-            }
-        }
-    }
-
-    fn guess(&mut self, script: &str, surroundings: &Surroundings<'_>) {
-        let script = script
-            .replace("\\\n", "")
-            .replace("$()", "")
-            .replace("$\"", "\"")
-            .replace("``", "");
-        let script = script.replace('>', " > ").replace('<', " < ");
-        self.guess_words(&script, surroundings);
-        if script.contains('=') {
-            // `git -c alias.x='rm y'`
-            self.guess_words(&script.replace('=', " "), surroundings);
-        }
-        if script.contains('{') && script.contains(',') {
-            // `{rm,x}` runs `rm x`.
-            self.guess_words(&script.replace(['{', ',', '}'], " "), surroundings);
-        }
-    }
-
-    fn guess_words(&mut self, script: &str, surroundings: &Surroundings<'_>) {
-        for piece in script.split([';', '|', '&', '\n', '(', ')', '`']) {
-            let words = piece.split_whitespace().map(|word| {
-                // What `$'…'` stands for is not known here.
-                let text = if word.contains("$'") || word == "$" {
-                    "$x".to_owned()
-                } else if word.ends_with('$') {
-                    format!("{word}x")
-                } else {
-                    word.replace(['"', '\'', '\\'], "")
-                };
-                PartWord {
-                    span: 0..0,
-                    value: is_plain(&text).then(|| text.clone()),
-                    text,
-                }
-            });
-            let words: Vec<PartWord> = words.collect();
-            let command = CommandPart {
-                words: without_beginning(&words).to_vec(),
-                ..CommandPart::default()
-            };
-            let is_unknown = |word: &PartWord| word.value.is_none() && word.text.starts_with('$');
-            if let Some((first, arguments)) = command.words.split_first() {
-                let is_shell = programs::SHELLS.contains(programs::name(&first.text));
-                self.runs_unknown |= is_unknown(first) || (is_shell && reads_script(arguments));
-            }
-            let levels = command.levels().into_iter().map(|level| level.words);
-            let ways = std::iter::once(words).chain(levels);
-            self.invocations.extend(
-                ways.filter(|words| !words.is_empty())
-                    .map(|words| Invocation::new(words, true, surroundings)),
-            );
-        }
-    }
-}
-
-/// Whether bash leaves a word without quotes as it is.
-fn is_plain(word: &str) -> bool {
-    matches!(word, "[" | "[[") || !word.replace("{}", "").contains(['$', '{', '*', '?', '['])
-}
-
-/// Returns the words that begin at the command: without keywords, assignments and redirections.
-fn without_beginning(mut words: &[PartWord]) -> &[PartWord] {
-    while let Some((first, rest)) = words.split_first() {
-        let text = first.text.as_str();
-        words = match text {
-            ">" | "<" => rest.get(1..).unwrap_or_default(),
-            _ if BEFORE_COMMANDS.contains(&text) || text.contains(['=', '<']) => rest,
-            // The descriptor that is redirected.
-            _ if text.bytes().all(|byte| byte.is_ascii_digit()) => rest,
-            _ => break,
+        let Some(depth) = depth.checked_sub(1) else {
+            return;
         };
+        for at in invocation.operand_positions().take(MAX_BEGINNINGS) {
+            let mut words = invocation.words.get(at..).unwrap_or_default().to_vec();
+            if programs::TAKES_NAMES.contains(program) {
+                words.push(PartWord::unknown(0..0, "$name"));
+            }
+            let is_unknown = words.first().is_some_and(|word| {
+                word.text.starts_with("<(") || begins_with_gap(&outline(word, line.surroundings))
+            });
+            self.runs_unknown |= is_unknown;
+            // The operand of a shell is the file of a script.
+            if !is_unknown && !programs::SHELLS.contains(program) {
+                let inner = CommandPart {
+                    words,
+                    assignments: Vec::new(),
+                    ..level.clone()
+                };
+                self.add_level(&inner, depth, line);
+            }
+        }
     }
-    words
+}
+
+/// Whether words of a command make other programs of names, or its variables add programs.
+fn may_mean_another(program: &str, level: &CommandPart) -> bool {
+    let arguments = level.words.get(1..).unwrap_or_default();
+    let mut assigned = level.assignments.iter();
+    programs::RENAMES.contains_with(program, arguments)
+        || assigned.any(|set| {
+            programs::CODE_VARIABLES.contains(&set.name)
+                || (programs::RUN_VARIABLES.contains(&set.name) && set.word.value.is_none())
+        })
 }
 
 /// Command lines in arguments: texts of several words, and those behind an option's letter or `=`
@@ -270,42 +247,48 @@ fn scripts_in(arguments: &[PartWord]) -> impl Iterator<Item = String> {
         let following = joined(following.iter().map(|word| word.text.as_str()));
         let attached = attached.map(move |text| format!("{text} {following}"));
         let itself = is_script.then(|| value.to_owned());
-        // `!` is how git marks them, `\_` a blank of `env -S`.
+        // `!` is how git marks them, `\_` a blank of `env -S`, and `,` one of `gcc -wrapper`.
+        let listed = (value.contains(',') && !is_script).then(|| value.replace(',', " "));
         itself
             .into_iter()
+            .chain(listed)
             .chain(attached)
             .map(|text| text.trim_start_matches('!').replace("\\_", " "))
     })
 }
 
-/// The value of a variable that programs run as a command line.
-fn script_of(assignment: &PartAssignment) -> Option<String> {
-    let is_run = programs::RUN_VARIABLES.contains(&assignment.name);
-    let value = assignment.value.as_ref().filter(|_| is_run)?;
-    Some(value.trim_start_matches('!').to_owned())
+/// The values of variables that programs run as command lines.
+fn run_variables(level: &CommandPart) -> Vec<String> {
+    let set = level.assignments.iter();
+    let run = set.filter(|set| programs::RUN_VARIABLES.contains(&set.name));
+    let values = run.filter_map(|set| set.word.value.as_deref());
+    values
+        .map(|value| value.trim_start_matches('!').to_owned())
+        .collect()
 }
 
-/// Whether a shell with these arguments runs what it reads from standard input. What is not known may be
-/// an option.
-fn reads_script(arguments: &[PartWord]) -> bool {
-    let is_stdin = |value: &str| matches!(value, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0");
-    let mut values = arguments.iter().map(|word| word.value.as_deref());
-    while let Some(value) = values.next() {
-        match value {
-            None => return true,
-            Some("-" | "--") => return values.next().flatten().is_none_or(is_stdin),
-            Some("--rcfile" | "--init-file") => _ = values.next(),
-            Some(option) if option.starts_with("--") => {}
-            Some(option) if option.starts_with(['-', '+']) => {
-                if option.contains(['c', 's']) {
-                    return !option.contains('c');
-                }
-                if option.ends_with(['o', 'O']) {
-                    values.next();
-                }
-            }
-            Some(operand) => return is_stdin(operand),
+/// Texts of a command that are evaluated, with substitutions in them. A variable may be an integer, which
+/// evaluates what it is set to.
+fn evaluated(level: &CommandPart, program: &str) -> Vec<String> {
+    let assigned = level.assignments.iter();
+    let mut texts: Vec<String> = assigned.filter_map(|set| set.word.value.clone()).collect();
+    if programs::EVALUATES.contains(program) {
+        let words = level.words.iter().skip(1);
+        let words = words.map(|word| word.value.as_ref().unwrap_or(&word.text));
+        texts.extend(words.map(|text| text.replace('\\', "")));
+        if let PartInput::Text(Some(text)) = &level.input {
+            texts.push(text.clone());
         }
     }
-    true
+    texts.retain(|text| text.contains("$(") || text.contains('`'));
+    texts
+}
+
+/// The files that commands of a script of `sed` may read or write.
+fn files_of_sed(script: &str) -> impl Iterator<Item = &str> {
+    let commands = script.match_indices(['r', 'R', 'w', 'W']);
+    commands.filter_map(|(at, _)| {
+        let rest = script.get(at + 1..)?;
+        Some(rest.split('\n').next().unwrap_or_default().trim())
+    })
 }

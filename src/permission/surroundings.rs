@@ -87,6 +87,17 @@ impl<'a> Surroundings<'a> {
         }
     }
 
+    /// The home directory, unless the command line may set another one.
+    pub(super) fn home(&self) -> Option<&'a Path> {
+        let is_kept = match self.request.action {
+            Action::Command { script, .. } => script
+                .match_indices("HOME")
+                .all(|(at, _)| script[..at].ends_with(['$', '{'])),
+            _ => true,
+        };
+        self.request.home.filter(|_| is_kept)
+    }
+
     /// Where a path without `..` leads.
     pub(super) fn real(&self, path: &Path) -> Option<Rc<Path>> {
         if let Some(known) = self.real_paths.borrow().get(path) {

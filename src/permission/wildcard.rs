@@ -1,11 +1,20 @@
 //! Texts with `*` in them.
 
-/// Stands in a text for what is only known when the command runs. No command line holds this character.
+/// Stands in a text for anything, which is only known when the command runs.
 pub(super) const GAP: char = '\0';
 
-/// The time for texts with gaps grows with their length and that of the pattern. What is longer may be
-/// anything.
-const LONGEST_COMPARED: usize = 1024;
+/// Stands in a text for what the shell puts in place of `*`: no `/`, and no full stop at the beginning of
+/// a name.
+pub(super) const GLOB: char = '\x01';
+
+/// Whether nothing is known of how a text begins.
+pub(super) fn begins_with_gap(text: &str) -> bool {
+    text.starts_with([GAP, GLOB])
+}
+
+/// Maximum length of a text with gaps that is compared; a longer one may be anything. The time grows with
+/// its length and that of the pattern.
+const MAX_COMPARED: usize = 1024;
 
 /// A text in which every `*` stands for any characters, or none.
 #[derive(Debug, Clone)]
@@ -63,45 +72,29 @@ impl Wildcard {
         rest.ends_with(last.as_str())
     }
 
-    /// Whether it stands for a text that this one may become, when anything may fill the gaps.
+    /// Whether it stands for a text that this one may become when its gaps are filled.
     pub(super) fn may_cover(&self, text: &str) -> bool {
-        self.may_cover_filled(text, |_, _| true)
-    }
-
-    /// The same of a path whose gaps are filled as the shell fills `*`: with no `/`, and with no full
-    /// stop at the beginning of a name.
-    pub(super) fn may_cover_glob(&self, path: &str) -> bool {
-        self.may_cover_filled(path, |before, next| {
-            next != b'/' && !(next == b'.' && before == Some(b'/'))
-        })
-    }
-
-    /// `may_fill` says whether a gap may become a letter of the pattern, where the letter before it is
-    /// known unless it is a star.
-    fn may_cover_filled(&self, text: &str, may_fill: impl Fn(Option<u8>, u8) -> bool) -> bool {
         let first = self.pieces.first().map_or("", String::as_str);
-        if begins_otherwise(text, first) && !text.starts_with(GAP) {
+        if begins_otherwise(text, first) && !begins_with_gap(text) {
             return false;
         }
-        let Some((known, _)) = text.split_once(GAP) else {
+        let Some((known, _)) = text.split_once([GAP, GLOB]) else {
             return self.covers(text);
         };
         if !first.starts_with(known) && !known.starts_with(first) {
             return false;
         }
-        if text.len() > LONGEST_COMPARED {
+        if text.len() > MAX_COMPARED {
             return true;
         }
-        // `None` is a star or a gap. Row by row from the end: may what follows in both be the same?
+        // `None` is a star. Row by row from the end: may what follows in both be the same?
         let mut pattern: Vec<Option<u8>> = Vec::new();
         for (index, piece) in self.pieces.iter().enumerate() {
             pattern.extend((index > 0).then_some(None));
             pattern.extend(piece.bytes().map(Some));
         }
-        let text: Vec<Option<u8>> = text
-            .bytes()
-            .map(|byte| (byte != GAP as u8).then_some(byte))
-            .collect();
+        let text = text.as_bytes();
+        let is_gap = |byte: u8| byte == GAP as u8 || byte == GLOB as u8;
         let mut below = vec![false; text.len() + 1];
         for at in (0..=pattern.len()).rev() {
             let mut row = vec![false; text.len() + 1];
@@ -110,12 +103,14 @@ impl Wildcard {
                     (None, None) => true,
                     (Some(None), None) => below[index],
                     (Some(None), Some(_)) => below[index] || row[index + 1],
-                    (Some(Some(next)), Some(None)) => {
+                    (Some(Some(next)), Some(gap)) if is_gap(*gap) => {
                         let before = at.checked_sub(1).and_then(|before| pattern[before]);
-                        (may_fill(before, *next) && below[index]) || row[index + 1]
+                        let is_hidden = *next == b'.' && before == Some(b'/');
+                        let may_fill = *gap == GAP as u8 || (*next != b'/' && !is_hidden);
+                        (may_fill && below[index]) || row[index + 1]
                     }
-                    (None, Some(None)) => row[index + 1],
-                    (Some(one), Some(other)) => one == other && below[index + 1],
+                    (None, Some(gap)) if is_gap(*gap) => row[index + 1],
+                    (Some(Some(one)), Some(other)) => one == other && below[index + 1],
                     (Some(_), None) | (None, Some(_)) => false,
                 };
             }
@@ -177,7 +172,7 @@ mod tests {
             ("/*/secrets/*", "/a/s\0/b", true),
         ];
         for (pattern, path, expected) in rows {
-            let found = Wildcard::parse(pattern).may_cover_glob(path);
+            let found = Wildcard::parse(pattern).may_cover(&path.replace(GAP, &GLOB.to_string()));
             assert_eq!(found, expected, "{pattern} {path:?}");
         }
     }

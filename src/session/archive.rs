@@ -1,4 +1,4 @@
-//! Session files that their agent has compressed (Codex: `archived_sessions/*.jsonl.zst`).
+//! Session files that their agent has compressed (`*.jsonl.zst`).
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -15,16 +15,16 @@ pub(super) const EXTENSION: &str = ".jsonl.zst";
 pub(super) const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// The largest session that is unpacked, in bytes. A small archive may hold a very large one.
-const LARGEST: u64 = 1024 * 1024 * 1024;
+const MAX_UNPACKED: u64 = 1024 * 1024 * 1024;
 
 /// How much is unpacked for a list, in bytes.
-const LISTED: u64 = 64 * 1024 * 1024;
+const MAX_LISTED: u64 = 64 * 1024 * 1024;
 
 /// The largest window, in bytes: what every decoder should support (RFC 8878, 3.1.1.1.2).
-const LARGEST_WINDOW: u64 = 8 * 1024 * 1024;
+const MAX_WINDOW: u64 = 8 * 1024 * 1024;
 
 /// The longest header of a frame up to its content size, in bytes.
-const LONGEST_HEADER: usize = 18;
+const MAX_HEADER: usize = 18;
 
 /// How much of an archive to unpack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,9 +68,9 @@ fn unpack(mut packed: &File, target: &mut File, wanted: Unpack) -> io::Result<u6
     // A file may consist of several frames.
     loop {
         let before = packed.stream_position()?;
-        let mut header = [0; LONGEST_HEADER];
+        let mut header = [0; MAX_HEADER];
         let filled = read_at(packed, &mut header, before)?;
-        if window_size(&header[..filled]).is_some_and(|window| window > LARGEST_WINDOW) {
+        if window_size(&header[..filled]).is_some_and(|window| window > MAX_WINDOW) {
             return Err(io::Error::other(
                 "needs more than 8 MiB of memory to unpack; unpack it with `zstd -d --long=31`",
             ));
@@ -89,8 +89,8 @@ fn unpack(mut packed: &File, target: &mut File, wanted: Unpack) -> io::Result<u6
             target.write_all(&block[..read])?;
             size += read as u64;
             match wanted {
-                Unpack::Beginning if size >= LISTED => return Ok(size),
-                Unpack::Whole if size > LARGEST => {
+                Unpack::Beginning if size >= MAX_LISTED => return Ok(size),
+                Unpack::Whole if size > MAX_UNPACKED => {
                     return Err(io::Error::other(
                         "holds more than 1 GiB; unpack it with `zstd -d`",
                     ));
@@ -124,8 +124,9 @@ mod tests {
     use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
     use super::*;
+    use crate::agent::Agent;
     use crate::jsonl::Mapping;
-    use crate::session::{Agent, Session, discover};
+    use crate::session::{Session, discover};
 
     const SESSION: &str = r#"{"timestamp":"2026-01-01T10:00:00Z","type":"session_meta","payload":{"id":"t1","cwd":"/x"}}
 {"timestamp":"2026-01-01T10:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"hello"}]}}
@@ -167,7 +168,7 @@ mod tests {
         let packed = compress_to_vec(long.as_bytes(), CompressionLevel::Uncompressed);
         std::fs::write(&path, packed).unwrap();
         let listed = Session::open_for_list(&path).unwrap();
-        assert!(listed.file.size < LISTED + (1 << 20));
+        assert!(listed.file.size < MAX_LISTED + (1 << 20));
         let facts = listed.summary(Mapping::Allowed).unwrap();
         assert_eq!(facts.session_id.as_deref(), Some("t1"));
         assert_eq!(Session::open(&path).unwrap().file.size, long.len() as u64);

@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use std::io;
 use std::ops::ControlFlow;
 
-use super::format::{Change, Detail, Entry, Shape};
 use super::lines::Place;
-use super::opened::Session;
+use super::session::Session;
 use super::side_file::Labels;
 use super::tree::{Scope, Tree};
+use crate::agent::{Change, Detail, Entry, Shape};
 use crate::jsonl::read_at;
 use crate::message::{Joiner, Message, Origin, Role};
 

@@ -4,11 +4,11 @@ use std::cell::Cell;
 use std::io;
 use std::ops::ControlFlow;
 
-use super::format::Detail;
-use super::opened::Session;
+use super::prices::Prices;
+use super::session::Session;
 use super::stats::{Current, Tally};
 use super::tree::Scope;
-use super::{Facts, Prices};
+use crate::agent::{Detail, Facts};
 use crate::jsonl::Mapping;
 use crate::message::{Origin, Pairs};
 use crate::records::SessionCounts;
@@ -42,7 +42,11 @@ impl Session {
                 is_subagent.set(facts.is_subagent);
             },
             &mut |message| {
-                said.is_subagent = is_subagent.get();
+                if std::mem::replace(&mut said.is_subagent, is_subagent.get()) && !said.is_subagent
+                {
+                    // The messages so far were those of a subagent.
+                    said = Facts::default();
+                }
                 said.add_message(&message);
                 tally.message(&message, &mut current);
                 pairs.note(&message);

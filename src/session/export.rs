@@ -9,7 +9,7 @@ use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
-use super::record::side_file_path;
+use super::side_file::side_file_path;
 use crate::text::sha256;
 use crate::view::IndexRow;
 

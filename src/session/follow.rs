@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use memchr::memrchr;
 
 use super::open::{Identity, SessionError, SessionFile, open_safely};
-use crate::jsonl::{read_at, room_to_read};
+use crate::jsonl::{read_at, read_buffer};
 use crate::records::SwitchReason;
 
 /// How many bytes are read at once.
@@ -65,7 +65,7 @@ impl Follower {
     /// Reading failed.
     pub fn new(file: SessionFile, start: u64) -> io::Result<Self> {
         let length = start.min(COMPARED as u64);
-        let mut last = room_to_read(usize::try_from(length).unwrap_or(COMPARED));
+        let mut last = read_buffer(usize::try_from(length).unwrap_or(COMPARED));
         let filled = read_at(&file.file, &mut last, start - length)?;
         // What was cut off meanwhile is noticed as truncated.
         last.truncate(filled);
@@ -107,7 +107,7 @@ impl Follower {
             return self.look_for_a_new_one();
         };
         let known_bytes = self.last.len();
-        let mut bytes = room_to_read(known_bytes + READ_SIZE);
+        let mut bytes = read_buffer(known_bytes + READ_SIZE);
         let filled = read_at(&file.file, &mut bytes, self.read - known_bytes as u64)?;
         bytes.truncate(filled);
         let Some(filled) = filled.checked_sub(known_bytes) else {

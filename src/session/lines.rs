@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use memchr::{memchr, memchr_iter, memrchr};
 
 use super::recover::records_on_line;
-use crate::jsonl::{Damage, LONGEST_LINE, Piece, Prefilter, Reader, Record};
+use crate::jsonl::{Damage, MAX_LINE_BYTES, Piece, Prefilter, Reader, Record};
 
 /// How much is read at once, in bytes. It stays in a core's cache while it is searched.
 const READ_SIZE: usize = 128 * 1024;
@@ -127,7 +127,7 @@ pub(super) fn for_each_raw_line(
         }
         number += memchr_iter(b'\n', &lines[counted..]).count() as u64;
         let mut done = lines_end;
-        if end - done > LONGEST_LINE {
+        if end - done > MAX_LINE_BYTES {
             too_long += u64::from(!is_too_long);
             is_too_long = true;
             done = end;
@@ -136,7 +136,7 @@ pub(super) fn for_each_raw_line(
         offset += done as u64;
         begun = end - done;
         if begun == buffer.len() {
-            buffer.resize((2 * begun).min(LONGEST_LINE + 1), 0);
+            buffer.resize((2 * begun).min(MAX_LINE_BYTES + 1), 0);
         }
     }
 }
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn raw_lines_that_are_too_long_are_passed_over() {
-        for (length, is_read) in [(LONGEST_LINE, true), (LONGEST_LINE + 1, false)] {
+        for (length, is_read) in [(MAX_LINE_BYTES, true), (MAX_LINE_BYTES + 1, false)] {
             let text = format!("a\n{}\nb", "a".repeat(length));
             let mut found = Vec::new();
             let too_long = for_each_raw_line(text.as_bytes(), &["a", "b"], &mut |line| {

@@ -2,26 +2,28 @@
 //! for. A prompt, a reply and a call count once, however many files and rows repeat it.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::io;
 use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::discover::subagent_files;
+use super::discover::{Candidate, subagent_files};
 use super::distinct::Distinct;
-use super::each::each;
-use super::format::{Detail, Entry};
+use super::listing::Listing;
 use super::open::SessionError;
-use super::opened::Session;
-use super::side_file::each_entry_beside;
+use super::parallel::each_in_order;
+use super::session::Session;
+use super::side_file::each_side_entry;
 use super::tree::{Key, Scope};
-use super::{Agent, Candidate, Facts, Listing};
+use crate::agent::{Agent, Detail, Entry, Facts};
 use crate::jsonl::Mapping;
 use crate::message::{Message, Origin, Role, Thread, Usage};
-use crate::records::{Dimension, SessionStatsRecord, ToolShare, UsageShare};
+use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, ToolShare, UsageShare};
 
 /// Adds up sessions.
 #[derive(Debug)]
@@ -92,10 +94,10 @@ pub(super) struct Current {
 impl Current {
     /// Starts to read a file.
     pub(super) fn of(session: &Session) -> Self {
-        // Claude Code and Qwen Code keep the ids of records that they copy into other files.
-        let path = match session.agent() {
-            Agent::Claude | Agent::Qwen => String::new(),
-            Agent::Codex | Agent::Gemini | Agent::Pi => session.file.path.display().to_string(),
+        let path = if session.format().has_global_ids {
+            String::new()
+        } else {
+            session.file.path.display().to_string()
         };
         Self {
             path,
@@ -150,19 +152,24 @@ impl Tally {
         candidates: &[Candidate],
         listing: &Listing,
     ) -> Vec<(PathBuf, SessionError)> {
-        let (mut looked, _) = each(candidates, listing.jobs, &listing.examined, &|candidate,
-                                                                                  (): &mut (
-        )| {
-            self.look_at(candidate, listing)
+        let mut tallies = Vec::with_capacity(candidates.len());
+        let look = |candidate: &Candidate| {
+            let tally = self.look_at(candidate, listing);
+            listing.examined.fetch_add(1, Ordering::Relaxed);
+            tally
+        };
+        let Ok(()) = each_in_order(candidates, listing.jobs.get(), look, |_, tally| {
+            tallies.push(tally);
+            Ok::<(), Infallible>(())
         });
-        looked.sort_by_key(|looked| looked.item);
         let mut failed = Vec::new();
-        // The last changed comes last: what a fork copied counts for the session that had it first.
-        for looked in looked.into_iter().rev() {
-            match looked.output {
+        // The last changed comes last: records that a fork copied count for the session that had them
+        // first.
+        for (candidate, tally) in candidates.iter().zip(tallies).rev() {
+            match tally {
                 Ok(tally) => tally.into_iter().for_each(|tally| self.merge(tally)),
                 Err(SessionError::Unknown) => {}
-                Err(error) => failed.push((candidates[looked.item].path.clone(), error)),
+                Err(error) => failed.push((candidate.path.clone(), error)),
             }
         }
         failed
@@ -182,20 +189,23 @@ impl Tally {
             tally.sessions = 0;
             tally.prompts = Distinct::default();
         }
-        Ok(listing.filter.admits(&facts).then_some(tally))
+        Ok(listing.selection.admits(&facts).then_some(tally))
     }
 
     /// Counts one session and the files of its subagents.
     fn read(&self, session: &Session) -> io::Result<(Self, Facts)> {
         let mut tally = Self::within(self.period.clone(), self.detail);
-        let facts = tally.read_file(session)?;
-        each_entry_beside(&session.file.path, &mut |mut entry| {
+        let facts = match tally.read_records(session)? {
+            Some(facts) => facts,
+            None => session.facts_of_ends(&mut session.bytes(Mapping::Allowed))?,
+        };
+        each_side_entry(&session.file.path, &mut |mut entry| {
             tally.replies.add_all(cost(&mut entry));
         })?;
         let prompts = std::mem::take(&mut tally.prompts);
         for path in subagent_files(&session.file.path, session.agent()) {
             if let Ok(subagent) = Session::open(&path) {
-                tally.read_file(&subagent)?;
+                tally.read_records(&subagent)?;
             }
         }
         // Subagents are prompted by the model, not by a person.
@@ -226,11 +236,12 @@ impl Tally {
         Ok((tally, facts))
     }
 
-    fn read_file(&mut self, session: &Session) -> io::Result<Facts> {
+    /// Counts one file. Returns its facts, unless records were skipped.
+    fn read_records(&mut self, session: &Session) -> io::Result<Option<Facts>> {
         let mut current = Current::of(session);
         let (mut facts, mut first_model, mut costs) = (Facts::default(), None, Vec::new());
         let before = self.replies.len();
-        let passes_over_records = !session.words(self.detail).is_empty();
+        let skips_records = !session.words(self.detail).is_empty();
         session.each_entry_and_message(
             Scope::AllBranches,
             self.detail,
@@ -238,7 +249,7 @@ impl Tally {
                 costs.extend(cost(entry));
                 let added = std::mem::take(&mut entry.facts);
                 first_model = first_model.take().or_else(|| added.model.clone());
-                if !passes_over_records {
+                if !skips_records {
                     facts.add(added);
                 }
             },
@@ -253,10 +264,7 @@ impl Tally {
             *model = model.take().or_else(|| first_model.clone());
         }
         self.replies.add_all(costs);
-        if passes_over_records {
-            return session.facts_of_ends(&mut session.bytes(Mapping::Allowed));
-        }
-        Ok(facts)
+        Ok((!skips_records).then_some(facts))
     }
 
     /// Counts a message.
@@ -347,9 +355,8 @@ impl Tally {
         )
     }
 
-    /// The totals, with days of this zone.
-    pub fn finish(self, zone: &TimeZone) -> SessionStatsRecord {
-        let all = self.costs(&[], zone).pop().unwrap_or_default();
+    /// The totals, with days of this zone. `all` is the sum of all costs.
+    pub fn finish(self, all: SessionCostRecord, zone: &TimeZone) -> SessionStatsRecord {
         let shares = |dimension| {
             let costs = self.costs(&[dimension], zone).into_iter();
             let shares = costs.map(|cost| UsageShare {

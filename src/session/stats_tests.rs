@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::jsonl::Mapping;
-use crate::session::{Depth, Filter, Prices, Root, discover};
+use crate::session::{Depth, Prices, Root, Selection, discover};
 
 fn stats(name: &str) -> SessionStatsRecord {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -13,17 +13,22 @@ fn stats(name: &str) -> SessionStatsRecord {
     stats_of(&[&path])
 }
 
+fn finished(tally: Tally) -> SessionStatsRecord {
+    let all = tally.costs(&[], &TimeZone::UTC).pop().unwrap_or_default();
+    tally.finish(all, &TimeZone::UTC)
+}
+
 fn stats_of(paths: &[&Path]) -> SessionStatsRecord {
     let mut tally = Tally::default();
     for path in paths {
         tally.add(&Session::open(path).unwrap()).unwrap();
     }
-    tally.finish(&TimeZone::UTC)
+    finished(tally)
 }
 
 fn listing() -> Listing {
     Listing {
-        filter: Filter::default(),
+        selection: Selection::default(),
         depth: Depth::Whole,
         prices: None,
         mapping: Mapping::Refused,
@@ -96,7 +101,7 @@ fn a_period_limits_what_counts_not_which_sessions() {
             Detail::Counts,
         );
         tally.add(&session).unwrap();
-        let stats = tally.finish(&TimeZone::UTC);
+        let stats = finished(tally);
         (stats.sessions, stats.prompts, stats.replies)
     };
     let (start, end) = ("2026-01-01T10:00:00Z", "2026-01-01T11:00:00Z");
@@ -126,7 +131,7 @@ fn sessions_of_subagents_add_tokens_only() {
     };
     let mut tally = Tally::default();
     assert!(tally.add_all(&discover(&[root]), &listing()).is_empty());
-    let stats = tally.finish(&TimeZone::UTC);
+    let stats = finished(tally);
     assert_eq!((stats.sessions, stats.prompts), (1, 1));
     assert_eq!(stats.usage.input, 14);
 }

@@ -1,5 +1,6 @@
 use std::io::Write;
 
+use jiff::Timestamp;
 use proptest::prelude::*;
 
 use super::*;

@@ -5,10 +5,12 @@
 
 use super::expansion::identifier_length;
 use super::lexer::{Expansions, Lexer, LineBreaks};
+use super::parts::{CommandPart, PartAssignment, PartInput, PartWord};
 use super::redirection;
+use super::word::Word;
 
-/// How much of a command line is read, in bytes.
-const LONGEST: usize = 16 * 1024;
+/// Maximum length of the text that is read, in bytes.
+const MAX_LENGTH: usize = 16 * 1024;
 
 /// Words that begin or end something that is no simple command.
 const RESERVED: &str =
@@ -17,6 +19,12 @@ const RESERVED: &str =
 /// Whether a word, as it is written, means something to the shell where a command begins.
 pub(super) fn is_reserved(word: &str) -> bool {
     RESERVED.split(' ').any(|reserved| reserved == word)
+}
+
+/// Whether a command may follow a word.
+fn is_keyword(word: &str) -> bool {
+    word == "time"
+        || (is_reserved(word) && !matches!(word, "for" | "case" | "select" | "[[" | "coproc"))
 }
 
 /// The simple commands of a command line.
@@ -60,45 +68,161 @@ pub enum Follows {
 
 /// Reads a command line; never fails, and takes time that is linear in its length.
 pub fn simple_commands(script: &str) -> CommandList {
-    let text = script
-        .get(..script.floor_char_boundary(LONGEST))
-        .unwrap_or(script);
-    let mut reader = Reader {
-        lexer: Lexer::lenient(text),
-        commands: Vec::new(),
-        certain: text.len() == script.len(),
-        current: empty(Follows::Next),
-        is_started: false,
-        delimiters: Vec::new(),
-    };
-    reader.run();
+    let reader = Reader::read(script);
     CommandList {
         certain: reader.certain && reader.lexer.certain,
-        commands: reader.commands,
+        commands: reader
+            .commands
+            .into_iter()
+            .map(LenientCommand::simple)
+            .collect(),
+    }
+}
+
+/// The commands of any text, as well as it can be read, without those in its substitutions; and these
+/// substitutions, other bracketed texts and arithmetic, which may run commands as well.
+pub struct LenientParts {
+    /// The commands, without keywords before them.
+    pub parts: Vec<CommandPart>,
+    /// What is in brackets and backticks.
+    pub enclosed: Vec<String>,
+    /// Whether another reading may find other commands.
+    pub is_ambiguous: bool,
+}
+
+/// Reads a text that the analysis does not understand; never fails.
+pub fn lenient_parts(script: &str) -> LenientParts {
+    let is_whole = script.len() <= MAX_LENGTH;
+    let reader = Reader::read(script);
+    LenientParts {
+        parts: reader
+            .commands
+            .iter()
+            .map(|command| command.part(script))
+            .collect(),
+        enclosed: reader
+            .lexer
+            .enclosed
+            .iter()
+            .map(|&text| text.to_owned())
+            .collect(),
+        is_ambiguous: reader.lexer.is_ambiguous || !is_whole,
     }
 }
 
 struct Reader<'text> {
     lexer: Lexer<'text, 'text>,
-    commands: Vec<SimpleCommand>,
+    commands: Vec<LenientCommand>,
     certain: bool,
-    current: SimpleCommand,
+    current: LenientCommand,
     /// The current command has words, assignments or redirections.
     is_started: bool,
-    /// The ends of here-documents whose text begins on the next line.
-    delimiters: Vec<String>,
+    /// The ends of here-documents whose text begins on the next line, whether that is expanded, and the
+    /// commands that they are for.
+    delimiters: Vec<(String, bool, usize)>,
 }
 
-fn empty(follows: Follows) -> SimpleCommand {
-    SimpleCommand {
-        follows,
-        words: Vec::new(),
-        output: None,
-        has_here_document: false,
+/// A command as it is read.
+struct LenientCommand {
+    follows: Follows,
+    words: Vec<Word>,
+    /// Whether assignments may follow its words.
+    has_only_keywords: bool,
+    assignments: Vec<(String, Word)>,
+    /// The operator of each redirection, whether it is from another descriptor, and its target.
+    redirections: Vec<(&'static str, bool, Word)>,
+    here_document: Option<String>,
+}
+
+impl LenientCommand {
+    fn new(follows: Follows) -> Self {
+        Self {
+            follows,
+            words: Vec::new(),
+            has_only_keywords: true,
+            assignments: Vec::new(),
+            redirections: Vec::new(),
+            here_document: None,
+        }
+    }
+
+    fn simple(self) -> SimpleCommand {
+        let output = |(operator, is_errors, target): (&str, bool, Word)| {
+            let is_output = operator.contains('>') && !operator.ends_with('&') && !is_errors;
+            (is_output && target.prefix != "/dev/null").then_some(target.prefix)
+        };
+        SimpleCommand {
+            follows: self.follows,
+            words: self.words.into_iter().map(|word| word.prefix).collect(),
+            output: self.redirections.into_iter().filter_map(output).next_back(),
+            has_here_document: self.here_document.is_some(),
+        }
+    }
+
+    /// The command without keywords before it.
+    fn part(&self, script: &str) -> CommandPart {
+        let word = |word: &Word| PartWord::lenient(script, word);
+        let mut words = self.words.as_slice();
+        while let Some((first, rest)) = words.split_first() {
+            let keyword = script.get(first.span.clone()).unwrap_or_default();
+            words = match keyword {
+                "function" => rest.get(1..).unwrap_or_default(),
+                _ if is_keyword(keyword) => rest,
+                _ => break,
+            };
+        }
+        let mut part = CommandPart {
+            words: words.iter().map(word).collect(),
+            // A construct around it may be redirected.
+            input: PartInput::Given,
+            ..CommandPart::default()
+        };
+        let assignments = self.assignments.iter();
+        part.assignments = assignments
+            .map(|(name, value)| PartAssignment {
+                name: name.clone(),
+                word: word(value),
+            })
+            .collect();
+        if let Some(text) = &self.here_document {
+            part.input = PartInput::Text(Some(text.clone()));
+        }
+        for (operator, _, target) in &self.redirections {
+            let target = word(target);
+            match *operator {
+                "<<<" => part.input = PartInput::Text(target.value),
+                "<<" | "<<-" => {}
+                _ => {
+                    if operator.contains('>') {
+                        part.writes.push(target.clone());
+                    }
+                    if operator.contains('<') {
+                        part.reads.push(target);
+                    }
+                }
+            }
+        }
+        part
     }
 }
 
-impl Reader<'_> {
+impl<'text> Reader<'text> {
+    fn read(script: &'text str) -> Self {
+        let text = script
+            .get(..script.floor_char_boundary(MAX_LENGTH))
+            .unwrap_or(script);
+        let mut reader = Reader {
+            lexer: Lexer::lenient(text),
+            commands: Vec::new(),
+            certain: text.len() == script.len(),
+            current: LenientCommand::new(Follows::Next),
+            is_started: false,
+            delimiters: Vec::new(),
+        };
+        reader.run();
+        reader
+    }
+
     fn run(&mut self) {
         loop {
             self.lexer.skip_blanks(LineBreaks::End);
@@ -108,7 +232,7 @@ impl Reader<'_> {
             } else if rest.starts_with('\n') {
                 self.lexer.skip(1);
                 self.end(Follows::Next);
-                self.skip_here_documents();
+                self.read_here_documents();
             } else if rest.starts_with('#') {
                 self.lexer.skip(rest.find('\n').unwrap_or(rest.len()));
             } else if let Some(operator) = redirection::operator(rest) {
@@ -130,8 +254,9 @@ impl Reader<'_> {
     fn end(&mut self, follows: Follows) {
         if self.is_started {
             self.is_started = false;
-            let ended = std::mem::replace(&mut self.current, empty(follows));
-            self.commands.push(ended);
+            let next = LenientCommand::new(follows);
+            self.commands
+                .push(std::mem::replace(&mut self.current, next));
         } else if follows != Follows::Next {
             self.current.follows = follows;
         }
@@ -140,16 +265,27 @@ impl Reader<'_> {
     fn word(&mut self, rest: &str) {
         self.is_started = true;
         let name = identifier_length(rest);
-        if self.current.words.is_empty() && name > 0 && rest.as_bytes().get(name) == Some(&b'=') {
-            self.lexer.skip(name + 1);
+        let after_name = rest.get(name..).unwrap_or_default();
+        let sign = usize::from(after_name.starts_with("+="));
+        if self.current.has_only_keywords
+            && name > 0
+            && after_name
+                .get(sign..)
+                .is_some_and(|rest| rest.starts_with('='))
+        {
+            self.lexer.skip(name + sign + 1);
             if self.lexer.peek().is_some_and(|byte| byte == b'(') {
                 self.lexer.skip_enclosed();
             }
             // Without a word, the value is empty.
-            let _ = self.lexer.word(Expansions::Unsplit);
+            let here = self.lexer.position();
+            let value = self.lexer.word(Expansions::Unsplit);
+            let value = value.unwrap_or(Word::plain(here..here, ""));
+            let name = rest.get(..name).unwrap_or_default().to_owned();
+            self.current.assignments.push((name, value));
             return;
         }
-        let Ok(word) = self.lexer.word(Expansions::Unsplit) else {
+        let Ok(word) = self.lexer.word(Expansions::All) else {
             self.certain = false;
             return self.lexer.skip(1);
         };
@@ -157,37 +293,57 @@ impl Reader<'_> {
         if self.current.words.is_empty() && is_reserved(source) {
             self.certain = false;
         }
-        self.current.words.push(word.prefix);
+        if source.starts_with('{') && redirection::operator(self.lexer.rest()).is_some() {
+            // The variable of a descriptor.
+            return;
+        }
+        self.current.has_only_keywords &= is_keyword(source);
+        self.current.words.push(word);
     }
 
-    fn redirection(&mut self, rest: &str, (operator, length): (&str, usize)) {
+    fn redirection(&mut self, rest: &str, (operator, length): (&'static str, usize)) {
         self.is_started = true;
         self.lexer.skip(length);
         self.lexer.skip_blanks(LineBreaks::End);
-        let Ok(target) = self.lexer.word(Expansions::Unsplit) else {
+        let Ok(target) = self.lexer.word(Expansions::All) else {
             self.certain = false;
             return;
         };
         if matches!(operator, "<<" | "<<-") {
             self.certain = false;
-            self.current.has_here_document = true;
-            self.delimiters.push(target.prefix);
-        } else if operator.contains('>')
-            && !operator.ends_with('&')
-            && !rest.starts_with('2')
-            && target.prefix != "/dev/null"
-        {
-            self.current.output = Some(target.prefix);
+            self.current.here_document = Some(String::new());
+            let written = self.lexer.before(target.span.len());
+            let expands = written == target.prefix;
+            self.delimiters
+                .push((target.prefix, expands, self.commands.len()));
+        } else {
+            let is_errors = rest.starts_with('2');
+            self.current
+                .redirections
+                .push((operator, is_errors, target));
         }
     }
 
-    fn skip_here_documents(&mut self) {
-        for delimiter in std::mem::take(&mut self.delimiters) {
-            for line in self.lexer.rest().split_inclusive('\n') {
+    fn read_here_documents(&mut self) {
+        for (delimiter, expands, command) in std::mem::take(&mut self.delimiters) {
+            let rest = self.lexer.rest();
+            let mut length = 0;
+            for line in rest.split_inclusive('\n') {
                 self.lexer.skip(line.len());
                 if line.trim() == delimiter {
                     break;
                 }
+                length += line.len();
+            }
+            let text = rest.get(..length).unwrap_or_default();
+            if expands {
+                let mut inside = Lexer::lenient(text);
+                // It can only fail at a backslash at the end.
+                let _ = inside.here_document();
+                self.lexer.enclosed.append(&mut inside.enclosed);
+            }
+            if let Some(command) = self.commands.get_mut(command) {
+                command.here_document = Some(text.to_owned());
             }
         }
     }

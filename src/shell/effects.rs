@@ -19,6 +19,9 @@ pub(super) struct Place {
     pub(super) has_input: bool,
     /// Directly in an item of a `case`, which `;;` ends.
     pub(super) in_case_item: bool,
+    /// Where the construct ends that may not run, or runs in a shell of its own: a variable that is set
+    /// here has its value up to there.
+    pub(super) scope_end: usize,
 }
 
 /// The shell that runs a command.
@@ -63,6 +66,11 @@ impl Place {
             shell: Shell::Unattended,
             ..self
         }
+    }
+
+    /// The place in a construct that ends at this byte.
+    pub(super) fn within(self, scope_end: usize) -> Self {
+        Self { scope_end, ..self }
     }
 
     pub(super) fn in_loop(self) -> Self {

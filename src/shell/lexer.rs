@@ -10,7 +10,7 @@ use tree_sitter::Node;
 
 use super::expansion::{self, Expanded};
 use super::refusal::Refusal;
-use super::word::{Shape, Word};
+use super::word::{Shape, Word, WordPiece};
 
 /// A command substitution or process substitution that the tree found.
 #[derive(Debug, Clone, Copy)]
@@ -44,6 +44,11 @@ pub(super) struct Lexer<'text, 'tree> {
     pub(super) found: Vec<Node<'tree>>,
     /// Whether the text of every word is what the command will get, but for variables.
     pub(super) certain: bool,
+    /// What was passed without being read, where this reads leniently: the contents of brackets and
+    /// backticks.
+    pub(super) enclosed: Vec<&'text str>,
+    /// Whether quotes and brackets may belong together in another way.
+    pub(super) is_ambiguous: bool,
     /// A bracket was not closed, so no other one is looked for.
     unclosed: bool,
 }
@@ -61,6 +66,8 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
             substitutions: Some(substitutions),
             found: Vec::new(),
             certain: true,
+            enclosed: Vec::new(),
+            is_ambiguous: false,
             unclosed: false,
         }
     }
@@ -90,6 +97,12 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         self.text.get(self.position..self.end).unwrap_or_default()
     }
 
+    /// As many bytes as that before the position.
+    pub(super) fn before(&self, bytes: usize) -> &'text str {
+        let start = self.position.saturating_sub(bytes);
+        self.text.get(start..self.position).unwrap_or_default()
+    }
+
     pub(super) fn skip(&mut self, bytes: usize) {
         self.position += bytes;
     }
@@ -113,6 +126,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
             span: start..start,
             prefix: String::new(),
             shape: Shape::Literal,
+            pieces: Vec::new(),
         };
         while let Some(byte) = self.peek() {
             let is_substitution = matches!(byte, b'<' | b'>') && self.peek_at(1) == Some(b'(');
@@ -125,6 +139,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
                     return Err(refusal);
                 }
                 self.certain = false;
+                self.is_ambiguous = true;
                 self.position = before;
                 word.push(self.character()?);
             }
@@ -139,12 +154,12 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
     /// Reads what begins with `byte` into the word.
     fn part(&mut self, byte: u8, word: &mut Word, expansions: Expansions) -> Result<(), Refusal> {
         match byte {
-            b'<' | b'>' if self.is_lenient() => self.enclosed(word),
+            b'<' | b'>' if self.is_lenient() => self.enclosed(word, true),
             b'\\' if self.peek_at(1) == Some(b'\n') => self.skip(2),
             b'<' | b'>' => {
                 self.substitution()?;
                 word.push("/dev/fd/");
-                word.worsen(Shape::Single);
+                word.push_unknown(WordPiece::Glob, Shape::Single);
             }
             b'#' if self.position == word.span.start => {
                 return Err(self.refuse(1, "a comment where a word is expected"));
@@ -170,34 +185,41 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
                 self.dollar(word, splits)?;
             }
             b'*' | b'?' if expansions == Expansions::All => {
-                word.worsen(Shape::Matches);
-                self.skip(1);
-            }
-            b'[' if expansions == Expansions::All && self.may_be_bracket_pattern() => {
-                word.worsen(Shape::Matches);
-                self.skip(1);
-            }
-            b'{' if expansions == Expansions::All => {
-                if self.may_be_brace_expansion() {
-                    // What begins with alternatives may become anything, even names of no file.
-                    word.worsen(if word.prefix.is_empty() {
-                        Shape::Split
-                    } else {
-                        Shape::Matches
-                    });
-                }
-                word.push("{");
-                self.skip(1);
-            }
-            b'~' if !self.is_lenient() && self.is_tilde_prefix(word.span.start) => {
-                // A home directory of any user is a path.
-                word.push(if self.position == word.span.start {
-                    "/"
+                // Some shells look for `**` in all directories below.
+                let is_recursive = self.peek_at(1) == Some(b'*');
+                let piece = if is_recursive {
+                    WordPiece::Unknown
                 } else {
-                    ""
-                });
-                word.worsen(Shape::Single);
-                self.skip(1);
+                    WordPiece::Glob
+                };
+                self.expanded(word, piece, Shape::Matches, 1);
+            }
+            b'[' if expansions == Expansions::All
+                && (self.is_lenient() || self.may_be_bracket_pattern()) =>
+            {
+                self.expanded(word, WordPiece::Bracket, Shape::Matches, 1);
+            }
+            b'{' if expansions == Expansions::All
+                && (self.is_lenient() || self.may_be_brace_expansion()) =>
+            {
+                // What begins with alternatives may become anything, even names of no file.
+                let shape = if word.prefix.is_empty() {
+                    Shape::Split
+                } else {
+                    Shape::Matches
+                };
+                self.expanded(word, WordPiece::Brace('{'), shape, 1);
+            }
+            b',' | b'}' if expansions == Expansions::All && word.has_alternatives() => {
+                self.expanded(word, WordPiece::Brace(byte.into()), Shape::Matches, 1);
+            }
+            b'~' if self.is_tilde_prefix(word.span.start) => {
+                let is_first = self.position == word.span.start;
+                self.expanded(word, WordPiece::Home, Shape::Single, 1);
+                if is_first && !self.is_lenient() {
+                    // A home directory of any user is a path.
+                    word.prefix.push('/');
+                }
             }
             _ => {
                 let character = self.character()?;
@@ -280,25 +302,38 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
 
     /// What begins with `$` or a backtick. `shape` is what an expansion does to the word here.
     fn dollar(&mut self, word: &mut Word, shape: Shape) -> Result<(), Refusal> {
+        let is_quoted = shape == Shape::Single;
         if self.is_lenient() {
-            self.enclosed(word);
+            self.enclosed(word, is_quoted);
             return Ok(());
         }
         if self.peek() == Some(b'`') || expansion::begins_substitution(self.rest()) {
             self.substitution()?;
-            word.worsen(shape);
+            word.push_unknown(WordPiece::Unknown, shape);
             return Ok(());
         }
         let (expanded, length) = expansion::read(self.rest())
             .map_err(|problem| self.refuse(problem.length, problem.why))?;
+        let text = self.rest().get(..length).unwrap_or_default();
         match expanded {
             Expanded::Dollar => word.push("$"),
-            Expanded::Number => word.worsen(Shape::Single),
-            Expanded::Value => word.worsen(shape),
-            Expanded::List => word.worsen(Shape::Split),
+            Expanded::Number => word.push_unknown(WordPiece::Glob, Shape::Single),
+            Expanded::Value => word.push_unknown(variable(text, is_quoted), shape),
+            Expanded::List => word.push_unknown(WordPiece::Unknown, Shape::Split),
         }
         self.skip(length);
         Ok(())
+    }
+
+    /// Passes what becomes something of unknown value.
+    fn expanded(&mut self, word: &mut Word, piece: WordPiece, shape: Shape, length: usize) {
+        if self.is_lenient() {
+            let written = self.rest().get(..length).unwrap_or_default();
+            word.push_written(piece, written);
+        } else {
+            word.push_unknown(piece, shape);
+        }
+        self.skip(length);
     }
 
     /// Passes a substitution that the tree found here as well.
@@ -332,32 +367,49 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
 
     /// Passes the brackets that stand here, if they are closed.
     pub(super) fn skip_enclosed(&mut self) {
-        self.enclosed(&mut Word::anything(self.position..self.position));
+        self.enclosed(&mut Word::anything(self.position..self.position), true);
     }
 
     /// Passes an expansion, of which a variable is kept as it is written.
-    fn enclosed(&mut self, word: &mut Word) {
+    fn enclosed(&mut self, word: &mut Word, is_quoted: bool) {
         let rest = self.rest();
         let opening = usize::from(rest.starts_with(['$', '<', '>']));
         let follows = rest.get(opening..).unwrap_or_default();
         if !follows.starts_with(['(', '{', '[', '`']) {
-            self.certain &= !follows.starts_with('"');
-            let length = 1 + expansion::identifier_length(follows);
-            word.push(rest.get(..length).unwrap_or_default());
-            return self.skip(length);
+            let is_translated = follows.starts_with('"');
+            self.certain &= !is_translated;
+            let special =
+                usize::from(follows.starts_with(|next: char| "@*#?$!-0123456789".contains(next)));
+            let name = expansion::identifier_length(follows).max(special);
+            let written = rest.get(..1 + name).unwrap_or_default();
+            let piece = match name {
+                0 if is_translated => WordPiece::Text(String::new()),
+                0 => WordPiece::Text("$".to_owned()),
+                _ => variable(written, is_quoted),
+            };
+            word.push_written(piece, written);
+            return self.skip(1 + name);
         }
         // The output of a process substitution is a file, whose name says nothing.
         self.certain &= rest.starts_with(['<', '>']);
         let length = (!self.unclosed).then(|| enclosed_length(follows)).flatten();
         self.unclosed |= length.is_none();
         self.certain &= !self.unclosed;
+        self.is_ambiguous |= self.unclosed;
         let length = length.map_or(1, |length| opening + length);
-        let is_variable = length == 1 || rest.starts_with("${");
-        word.push(if is_variable {
-            rest.get(..length).unwrap_or_default()
+        let written = rest.get(..length).unwrap_or_default();
+        let is_variable = rest.starts_with("${");
+        if length > 1 {
+            self.is_ambiguous |= is_variable && written.contains(['\'', '"', '\\']);
+            let inside = written.get(opening + 1..length - 1).unwrap_or_default();
+            self.enclosed.push(inside);
+        }
+        let shown = if length == 1 || is_variable {
+            written
         } else {
             "$()"
-        });
+        };
+        word.push_written(WordPiece::Unknown, shown);
         self.skip(length);
     }
 
@@ -405,6 +457,24 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
 
     fn refuse(&self, length: usize, why: impl Into<String>) -> Refusal {
         Refusal::unknown(self.position..self.position + length, why)
+    }
+}
+
+/// The variable that `$NAME` or `${NAME…}` stands for.
+fn variable(text: &str, is_quoted: bool) -> WordPiece {
+    let inside = text.get(1..).unwrap_or_default();
+    let inside = inside
+        .strip_prefix('{')
+        .and_then(|inside| inside.strip_suffix('}'))
+        .unwrap_or(inside);
+    let (name, operator) = inside.split_at(expansion::identifier_length(inside));
+    if name.is_empty() {
+        return WordPiece::Unknown;
+    }
+    WordPiece::Variable {
+        name: name.to_owned(),
+        operator: operator.to_owned(),
+        is_quoted,
     }
 }
 

@@ -6,6 +6,7 @@
 //! read-only, and is listed as a command. Nothing is run or opened here. [`simple_commands`] reads any text as well as it can.
 
 mod analysis;
+mod bindings;
 mod call;
 mod command_list;
 mod commands;
@@ -27,11 +28,12 @@ mod walk;
 mod word;
 
 pub use analysis::{Analysis, Verdict, analyse};
-pub use command_list::{CommandList, Follows, SimpleCommand, simple_commands};
+pub use command_list::{CommandList, Follows, SimpleCommand, lenient_parts, simple_commands};
 pub use commands::may_verify_signatures;
 pub use parts::{CommandPart, PartAssignment, PartInput, PartWord};
 pub use portable::differs_between_shells;
 pub use requirement::{GitScope, GitUse, Requirement};
+pub use word::WordPiece;
 
 #[cfg(test)]
 mod parts_tests;

@@ -97,11 +97,7 @@ fn assigned_value(lexer: &mut Lexer<'_, '_>) -> Result<Word, Refusal> {
         // An empty value.
         None | Some(b' ' | b'\t') => {
             let here = lexer.position();
-            Ok(Word {
-                span: here..here,
-                prefix: String::new(),
-                shape: super::word::Shape::Literal,
-            })
+            Ok(Word::plain(here..here, ""))
         }
         _ => lexer.word(Expansions::Unsplit),
     }

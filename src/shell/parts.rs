@@ -7,13 +7,14 @@
 
 use std::ops::Range;
 
+use super::bindings;
 use super::command_list::is_reserved;
 use super::expansion::identifier_length;
 use super::parsed_command::ParsedCommand;
 use super::redirection::Redirection;
 use super::refusal::Refusal;
 use super::table::WRAPPERS;
-use super::word::Word;
+use super::word::{Word, WordPiece};
 use super::{call, options};
 
 /// A command with its arguments, a condition in `[[ … ]]`, or assignments or redirections alone.
@@ -43,8 +44,8 @@ pub struct CommandPart {
 pub struct PartAssignment {
     /// The variable.
     pub name: String,
-    /// The value without quotes and escapes; `None` if it is only known when it runs.
-    pub value: Option<String>,
+    /// The value.
+    pub word: PartWord,
 }
 
 /// The standard input of a command.
@@ -69,6 +70,8 @@ pub struct PartWord {
     /// The value without quotes and escapes; `None` if it is only known when it runs, as with
     /// variables, substitutions, names of files, alternatives in braces, and a tilde.
     pub value: Option<String>,
+    /// What is known all the same; empty if the value is known.
+    pub pieces: Vec<WordPiece>,
 }
 
 impl CommandPart {
@@ -79,11 +82,7 @@ impl CommandPart {
         simple: &ParsedCommand<'_>,
         mut input: PartInput,
     ) -> Result<Option<Self>, Refusal> {
-        let word = |word: &Word| PartWord {
-            span: word.span.clone(),
-            text: text.get(word.span.clone()).unwrap_or_default().to_owned(),
-            value: word.literal().map(str::to_owned),
-        };
+        let word = |word: &Word| PartWord::new(text, word);
         let words: Vec<PartWord> = simple.words.iter().map(word).collect();
         let span = if let (Some(first), Some(last)) = (words.first(), words.last()) {
             first.span.start..last.span.end
@@ -93,7 +92,7 @@ impl CommandPart {
         };
         let assignments = simple.assignments.iter().map(|given| PartAssignment {
             name: given.name.clone(),
-            value: given.value.literal().map(str::to_owned),
+            word: word(&given.value),
         });
         let assigned = simple.assignments.iter().map(|given| {
             let written = text.get(given.span.clone()).unwrap_or_default();
@@ -154,11 +153,7 @@ impl CommandPart {
         let mut words = inner.to_vec();
         let start = words.first()?.span.start;
         if name == "xargs" {
-            words.push(PartWord {
-                span: self.span.end..self.span.end,
-                text: "\"$@\"".to_owned(),
-                value: None,
-            });
+            words.push(PartWord::unknown(self.span.end..self.span.end, "\"$@\""));
         }
         Some(Self {
             span: start..self.span.end,
@@ -191,6 +186,70 @@ pub(super) fn begins_command(text: &str, words: &[Word]) -> bool {
 }
 
 impl PartWord {
+    pub(super) fn new(text: &str, word: &Word) -> Self {
+        Self {
+            span: word.span.clone(),
+            text: text.get(word.span.clone()).unwrap_or_default().to_owned(),
+            value: word.literal().map(str::to_owned),
+            pieces: without_brackets(&word.pieces),
+        }
+    }
+
+    /// The same of a word that is read leniently, whose variables are not followed.
+    pub(super) fn lenient(text: &str, word: &Word) -> Self {
+        let mut read = Self::new(text, word);
+        for piece in &mut read.pieces {
+            *piece = bindings::without_value(piece);
+        }
+        read.value = read.value.filter(|_| read.pieces.is_empty());
+        match read.alternatives().as_slice() {
+            [word] => word.clone(),
+            _ => read,
+        }
+    }
+
+    /// A word that is not in the text, of known value.
+    pub fn known(value: &str) -> Self {
+        Self {
+            span: 0..0,
+            text: value.to_owned(),
+            value: Some(value.to_owned()),
+            pieces: Vec::new(),
+        }
+    }
+
+    /// A word that nothing is known of.
+    pub fn unknown(span: Range<usize>, text: &str) -> Self {
+        Self {
+            span,
+            text: text.to_owned(),
+            value: None,
+            pieces: vec![WordPiece::Unknown],
+        }
+    }
+
+    /// The words that it becomes if it has alternatives in braces.
+    pub fn alternatives(&self) -> Vec<Self> {
+        if self.pieces.is_empty() {
+            return vec![self.clone()];
+        }
+        let words = bindings::alternatives(&self.pieces)
+            .into_iter()
+            .map(|pieces| {
+                let text = |piece: &WordPiece| match piece {
+                    WordPiece::Text(text) => Some(text.clone()),
+                    _ => None,
+                };
+                let value: Option<String> = pieces.iter().map(text).collect();
+                Self {
+                    pieces: value.as_ref().map_or(pieces, |_| Vec::new()),
+                    value,
+                    ..self.clone()
+                }
+            });
+        words.collect()
+    }
+
     fn as_argument(&self) -> Word {
         match &self.value {
             Some(value) => Word::plain(self.span.clone(), value),
@@ -202,9 +261,8 @@ impl PartWord {
     fn assigned_by(&self, wrapper: &str) -> Option<PartAssignment> {
         let (name, value) = match wrapper {
             "env" => {
-                let (name, _) = self.value.as_ref().unwrap_or(&self.text).split_once('=')?;
-                let value = self.value.as_ref().and_then(|text| text.split_once('='));
-                (name, value.map(|(_, value)| value.to_owned()))
+                let (name, value) = self.value.as_ref().unwrap_or(&self.text).split_once('=')?;
+                (name, self.value.as_ref().map(|_| value))
             }
             "time" => {
                 let (name, rest) = self.text.split_at(identifier_length(&self.text));
@@ -216,6 +274,56 @@ impl PartWord {
             _ => return None,
         };
         let name = name.to_owned();
-        Some(PartAssignment { name, value })
+        let word = match value {
+            Some(value) => Self {
+                span: self.span.clone(),
+                ..Self::known(value)
+            },
+            None => Self::unknown(self.span.clone(), &self.text),
+        };
+        Some(PartAssignment { name, word })
+    }
+}
+
+/// Puts a glob in place of every set of characters.
+fn without_brackets(pieces: &[WordPiece]) -> Vec<WordPiece> {
+    let Some(at) = pieces.iter().position(|piece| *piece == WordPiece::Bracket) else {
+        return pieces.to_vec();
+    };
+    let mut known = pieces[..at].to_vec();
+    let rest = &pieces[at + 1..];
+    let closes = |piece: &WordPiece| matches!(piece, WordPiece::Text(text) if text.contains(']'));
+    match rest {
+        [WordPiece::Text(text), others @ ..] if set_length(text).is_some() => {
+            known.push(WordPiece::Glob);
+            let length = set_length(text).unwrap_or_default();
+            known.push(WordPiece::Text(text[length..].to_owned()));
+            known.extend(without_brackets(others));
+        }
+        _ if rest.iter().any(closes) => known.push(WordPiece::Unknown),
+        _ => {
+            known.push(WordPiece::Text("[".to_owned()));
+            known.extend(without_brackets(rest));
+        }
+    }
+    known
+}
+
+/// The length of a set of characters, given what follows its opening bracket.
+fn set_length(text: &str) -> Option<usize> {
+    let mut rest = text.strip_prefix(['!', '^']).unwrap_or(text);
+    rest = rest.strip_prefix(']').unwrap_or(rest);
+    loop {
+        let at = rest.find([']', '['])?;
+        let found = &rest[at..];
+        if found.starts_with(']') {
+            return Some(text.len() - found.len() + 1);
+        }
+        let class = ["[:", "[.", "[="].iter().find_map(|open| {
+            let close = format!("{}]", &open[1..]);
+            let inside = found.strip_prefix(open)?;
+            Some(&inside[inside.find(&close)? + close.len()..])
+        });
+        rest = class.unwrap_or(&found[1..]);
     }
 }

@@ -155,17 +155,21 @@ pub(super) type Table = HashMap<&'static str, Command>;
 
 /// The commands.
 pub(super) static COMMANDS: LazyLock<Table> =
-    LazyLock::new(|| parse(include_str!("tables/commands.txt")).unwrap_or_default());
+    LazyLock::new(|| table(include_str!("tables/commands.txt")));
 
 /// The reading forms of git's subcommands.
-pub(super) static GIT: LazyLock<Table> =
-    LazyLock::new(|| parse(include_str!("tables/git.txt")).unwrap_or_default());
+pub(super) static GIT: LazyLock<Table> = LazyLock::new(|| table(include_str!("tables/git.txt")));
 
 /// The commands that start another one in their place.
 pub(super) static WRAPPERS: LazyLock<Table> =
-    LazyLock::new(|| parse(include_str!("tables/wrappers.txt")).unwrap_or_default());
+    LazyLock::new(|| table(include_str!("tables/wrappers.txt")));
 
-/// Reads a table. A test makes sure that ours can be read.
+#[expect(clippy::expect_used, reason = "the tables are part of the program")]
+fn table(text: &'static str) -> Table {
+    parse(text).expect("the table is valid")
+}
+
+/// Reads a table.
 fn parse(text: &'static str) -> Result<Table, String> {
     let mut table = Table::new();
     let mut current: Vec<&'static str> = Vec::new();

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use tree_sitter::{Node, TreeCursor};
 
+use super::bindings::Bindings;
 use super::commands::{double_bracket, double_bracket_words};
 use super::effects::{Effects, Place};
 use super::lexer::{Expansions, Lexer, Substitution};
@@ -45,6 +46,7 @@ pub(super) struct Walk<'text, 'tree> {
     piped: usize,
     /// The commands, whatever they do.
     parts: Vec<CommandPart>,
+    bindings: Bindings,
 }
 
 /// A command line that is understood.
@@ -72,12 +74,13 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             cursor: root.walk(),
             tasks: vec![Task {
                 node: root,
-                place: Place::default(),
+                place: Place::default().within(text.len()),
             }],
             effects: Effects::default(),
             refused,
             piped: 0,
             parts: Vec::new(),
+            bindings: Bindings::default(),
         }
     }
 
@@ -90,6 +93,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             return Err(self.refused.unwrap_or(refusal));
         }
         self.parts.sort_by_key(|part| part.span.start);
+        self.bindings.resolve(self.source.0, &mut self.parts);
         Ok(Understood {
             effects: self.refused.map_or(Ok(self.effects), Err),
             parts: self.parts,
@@ -128,8 +132,32 @@ impl<'text, 'tree> Walk<'text, 'tree> {
     fn statement(&mut self, task: Task<'tree>) -> Result<(), Refusal> {
         let Task { node, place } = task;
         match node.kind() {
-            "program" | "list" | "if_statement" | "elif_clause" | "else_clause"
-            | "negated_command" | "compound_statement" | "do_group" => {
+            "list" => {
+                let children = self.children(node);
+                let first = self.tasks.len();
+                self.parts(node, &children, place)?;
+                // The right side of `&&` ran if whatever `&&` adds behind it runs.
+                let chain = self.chain_end(node);
+                if let Some(right) = self.tasks.get_mut(first..).and_then(<[_]>::last_mut) {
+                    right.place.scope_end = chain.unwrap_or(right.node.end_byte());
+                }
+                Ok(())
+            }
+            "elif_clause" | "else_clause" | "do_group" => {
+                let children = self.children(node);
+                self.parts(node, &children, place.within(node.end_byte()))
+            }
+            "if_statement" => {
+                let children = self.children(node);
+                let is_branch =
+                    |child: &&Node<'_>| matches!(child.kind(), "elif_clause" | "else_clause");
+                let end = children
+                    .iter()
+                    .find(is_branch)
+                    .map_or(node.end_byte(), Node::start_byte);
+                self.parts(node, &children, place.within(end))
+            }
+            "program" | "negated_command" | "compound_statement" => {
                 let children = self.children(node);
                 self.parts(node, &children, place)
             }
@@ -142,6 +170,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 for (index, stage) in stages.iter_mut().enumerate() {
                     stage.place.is_piped |= index < last;
                     stage.place.has_input |= index > 0;
+                    stage.place.scope_end = stage.node.end_byte();
                 }
                 self.piped += self.tasks.len() - first;
                 if self.piped > MOST_PIPED {
@@ -152,11 +181,11 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             }
             "subshell" | "command_substitution" | "process_substitution" => {
                 let children = self.children(node);
-                self.parts(node, &children, place.in_subshell())
+                self.parts(node, &children, place.in_subshell().within(node.end_byte()))
             }
             "while_statement" => {
                 let children = self.children(node);
-                self.parts(node, &children, place.in_loop())
+                self.parts(node, &children, place.in_loop().within(node.end_byte()))
             }
             "for_statement" => self.for_statement(node, place),
             "case_statement" => self.case_statement(node, place),
@@ -171,6 +200,20 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             "test_command" => self.test_command(node, place),
             _ => Err(self.source.not_accepted(node)),
         }
+    }
+
+    /// Where a chain of commands with nothing but `&&` between them ends, of which a list with `&&` is a
+    /// part.
+    fn chain_end(&self, list: Node<'tree>) -> Option<usize> {
+        let joins = |node: &Node<'tree>| {
+            let mut cursor = node.walk();
+            node.kind() == "list" && node.children(&mut cursor).any(|child| child.kind() == "&&")
+        };
+        let chain = std::iter::successors(Some(list), |node| {
+            node.parent()
+                .filter(|parent| parent.start_byte() == node.start_byte())
+        });
+        chain.take_while(joins).last().map(|node| node.end_byte())
     }
 
     fn children(&mut self, node: Node<'tree>) -> Vec<Node<'tree>> {
@@ -223,7 +266,12 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             } else {
                 match self.source.slice(span.clone()) {
                     ";;" | ";&" | ";;&" if place.in_case_item => {}
-                    "&" => self.note(self.source.token(&span)),
+                    "&" => {
+                        self.note(self.source.token(&span));
+                        if let Some(task) = self.tasks.last_mut() {
+                            task.place.scope_end = task.place.scope_end.min(span.start);
+                        }
+                    }
                     _ => self.source.token(&span)?,
                 }
                 Part::Separator
@@ -253,9 +301,10 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         };
         self.source.may_be_set(self.source.trimmed(*name))?;
         // The name and the words are read as one, since they hold no keyword.
-        if let Some(words) = words.clone() {
-            self.list_of_words(node, words, place)?;
-        }
+        let values = match words.clone() {
+            Some(words) => self.list_of_words(node, words, place)?,
+            None => vec![Word::anything(0..0)],
+        };
         let name = self.source.trimmed(*name);
         let mut position = self.source.trimmed(node).start;
         for &child in &children {
@@ -270,10 +319,14 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             self.source.only_blanks(position..span.start)?;
             match child.kind() {
                 "variable_name" if span == name => {}
-                "do_group" => self.tasks.push(Task {
-                    node: child,
-                    place: place.in_loop(),
-                }),
+                "do_group" => {
+                    let variable = self.source.slice(name.clone());
+                    self.bindings.bind(variable, &values, child.byte_range());
+                    self.tasks.push(Task {
+                        node: child,
+                        place: place.in_loop(),
+                    });
+                }
                 "comment" => self.source.comment(&span)?,
                 _ if !child.is_named() => self.source.token(&span)?,
                 _ => return Err(self.source.not_accepted(child)),
@@ -318,7 +371,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 return self.parts_in(
                     position..self.source.trimmed(node).end,
                     body,
-                    place.in_case_item(),
+                    place.in_case_item().within(node.end_byte()),
                 );
             }
         }
@@ -344,19 +397,20 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         owner: Node<'tree>,
         range: Range<usize>,
         place: Place,
-    ) -> Result<(), Refusal> {
+    ) -> Result<Vec<Word>, Refusal> {
         let substitutions = self.substitutions(owner, range.clone());
         let mut lexer = Lexer::new(self.source.0, range.clone(), &substitutions);
+        let mut words = Vec::new();
         while lexer.position() < range.end {
             lexer.skip_blanks(super::lexer::LineBreaks::End);
-            lexer.word(Expansions::All)?;
+            words.push(lexer.word(Expansions::All)?);
         }
         let found = lexer.found;
         if !self.source.ends_here(range.end) {
             return Err(self.source.not_accepted(owner));
         }
         self.push_all(found, place);
-        Ok(())
+        Ok(words)
     }
 
     fn redirected(&mut self, node: Node<'tree>, place: Place) -> Result<(), Refusal> {
@@ -529,6 +583,16 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 self.push_all(lexer.found, place);
             }
         }
+        for assignment in &simple.assignments {
+            // A value that is set for one command may be lost after it.
+            let end = if simple.words.is_empty() {
+                place.scope_end
+            } else {
+                range.end
+            };
+            let value = std::slice::from_ref(&assignment.value);
+            self.bindings.bind(&assignment.name, value, range.end..end);
+        }
         self.parts
             .extend(CommandPart::new(self.source.0, range, &simple, input)?);
         let waits = !place.is_piped && self.reads_all(owner, &simple);
@@ -585,7 +649,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             // The shell may end before the command whose output it reads: when it has no more memory
             // for it, or warns of a NUL into a closed pipe.
             self.effects.may_leave_processes = true;
-            let mut place = place.in_subshell();
+            let mut place = place.in_subshell().within(node.end_byte());
             place.has_input |= self.source.slice(node.byte_range()).starts_with(">(");
             self.tasks.push(Task { node, place });
         }

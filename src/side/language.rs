@@ -51,7 +51,7 @@ impl Language {
 
     /// Whether a short text can be in this language: `false` only where the detector is sure that
     /// it is not. Names, and words like "parser", belong to no language.
-    pub fn may_be_that_of(self, text: &str) -> bool {
+    pub fn is_plausible(self, text: &str) -> bool {
         let prose = prose(text);
         let Some(script) = detect_script(&prose) else {
             return true;
@@ -208,7 +208,7 @@ mod tests {
         ];
         for (language, text, expected) in table {
             let named = Language::named(language).unwrap();
-            assert_eq!(named.may_be_that_of(text), expected, "{language} {text}");
+            assert_eq!(named.is_plausible(text), expected, "{language} {text}");
         }
         assert_eq!(Language::named("tlh"), None);
     }

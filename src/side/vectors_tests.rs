@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::label::{CallsEnded, FinishedCall, clean_label, excerpt, label_question, shown};
+use super::label::{CallsEnded, ShownCall, clean_label, excerpt, label_question, shown};
 use super::recap::{RECAP_MESSAGES, RecapGate, clean_recap};
-use super::title::{FEWEST_MESSAGES, TITLE_MESSAGES, is_example, sanitize, tail, title_question};
+use super::title::{MIN_MESSAGES, TITLE_MESSAGES, is_example, sanitize, tail, title_question};
 use super::{Said, Spoken, says_yes};
 use crate::message::{Message, Origin, Role};
 use crate::session::Agent;
@@ -163,7 +163,7 @@ fn ours(area: &str, input: &Value) -> Option<Value> {
             let spoken = spoken(&input["history"]);
             let question = title_question(spoken.recent(TITLE_MESSAGES));
             question
-                .filter(|_| spoken.messages() >= FEWEST_MESSAGES)
+                .filter(|_| spoken.messages() >= MIN_MESSAGES)
                 .into()
         }
         "sessionRecap.generate" => as_contents(spoken(&input["history"]).recent(RECAP_MESSAGES)),
@@ -184,10 +184,10 @@ fn label_of(input: &Value) -> Option<Value> {
         .iter()
         .map(|tool| (raw(&tool["input"]), raw(&tool["output"])))
         .collect();
-    let calls: Vec<FinishedCall<'_>> = tools
+    let calls: Vec<ShownCall<'_>> = tools
         .iter()
         .zip(&parts)
-        .map(|(tool, (input, output))| FinishedCall {
+        .map(|(tool, (input, output))| ShownCall {
             name: tool["name"].as_str().unwrap_or_default(),
             input,
             output,

@@ -1,31 +1,38 @@
-//! What a call touches; the scheduler's only input.
+//! The files that a call reads and writes: the only input of the scheduler.
 
+use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 
-/// A set of places.
+use crate::permission::normalised;
+
+/// Maximum number of symbolic links that are followed, as in the kernel.
+const MAX_LINKS: usize = 40;
+
+/// A set of files and directories.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Touch {
-    /// No place at all.
+    /// Nothing.
     Nothing,
-    /// No file, but what the calls after this one depend on: the shell's working directory.
+    /// The shell's working directory, on which later calls depend, but no file.
     Session,
-    /// These files, or everything below these directories; absolute, lexically normalised.
+    /// These files, or everything below these directories. Absolute and lexically normalised.
     Paths(Vec<PathBuf>),
-    /// Anything.
-    World,
+    /// Everything.
+    Everything,
 }
 
-/// What a call reads and what it writes.
+/// The files that a call reads and writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Access {
-    /// What it looks at.
+    /// The files it reads.
     pub reads: Touch,
-    /// What it changes.
+    /// The files it writes.
     pub writes: Touch,
 }
 
 impl Access {
-    /// Touches nothing.
+    /// Reads and writes nothing.
     pub fn nothing() -> Self {
         Self {
             reads: Touch::Nothing,
@@ -33,7 +40,7 @@ impl Access {
         }
     }
 
-    /// Reads one place, writes none.
+    /// Reads one file or tree.
     pub fn reads(path: impl Into<PathBuf>) -> Self {
         Self {
             reads: Touch::Paths(vec![path.into()]),
@@ -41,15 +48,29 @@ impl Access {
         }
     }
 
-    /// Reads anything, writes nothing.
-    pub fn reads_world() -> Self {
+    /// Reads the file or the tree at `path` (absolute), with links resolved.
+    pub(super) fn reading(path: &Path) -> Result<Self, AccessError> {
+        resolve_links(path)
+            .map(Self::reads)
+            .map_err(|error| AccessError::unresolved(path, &error))
+    }
+
+    /// Writes the file at `path` (absolute), with links resolved.
+    pub(super) fn writing(path: &Path) -> Result<Self, AccessError> {
+        resolve_links(path)
+            .map(Self::writes)
+            .map_err(|error| AccessError::unresolved(path, &error))
+    }
+
+    /// May read everything, writes nothing.
+    pub fn reads_everything() -> Self {
         Self {
-            reads: Touch::World,
+            reads: Touch::Everything,
             writes: Touch::Nothing,
         }
     }
 
-    /// Reads and writes one place.
+    /// Reads and writes one file or tree.
     pub fn writes(path: impl Into<PathBuf>) -> Self {
         let paths = Touch::Paths(vec![path.into()]);
         Self {
@@ -58,33 +79,33 @@ impl Access {
         }
     }
 
-    /// May do anything. A call whose analysis fails counts as this.
-    pub fn world() -> Self {
+    /// May read and write everything, like a call that cannot be analysed.
+    pub fn everything() -> Self {
         Self {
-            reads: Touch::World,
-            writes: Touch::World,
+            reads: Touch::Everything,
+            writes: Touch::Everything,
         }
     }
 
-    /// Reads anything, and decides where the next call begins.
-    pub fn moves() -> Self {
+    /// May read everything, and changes the working directory of later calls.
+    pub fn changes_directory() -> Self {
         Self {
-            reads: Touch::World,
+            reads: Touch::Everything,
             writes: Touch::Session,
         }
     }
 
-    /// Whether it changes no file: what permission is about.
+    /// Whether it writes no file. Used by permission rules.
     pub fn is_read_only(&self) -> bool {
         self.writes == Touch::Session || self.writes.is_nothing()
     }
 
-    /// Whether it changes nothing that another call could notice: what the schedule is about.
-    pub fn is_unnoticed(&self) -> bool {
+    /// Whether it changes nothing that other calls depend on. Used by the scheduler.
+    pub fn is_side_effect_free(&self) -> bool {
         self.writes.is_nothing()
     }
 
-    /// Whether two calls must not run at the same time: one writes something the other touches.
+    /// Whether two calls must not run at the same time because one writes what the other reads or writes.
     pub fn conflicts_with(&self, other: &Self) -> bool {
         self.writes.overlaps(&other.writes)
             || self.writes.overlaps(&other.reads)
@@ -93,23 +114,23 @@ impl Access {
 }
 
 impl Touch {
-    /// Whether it is no place.
+    /// Whether the set is empty.
     fn is_nothing(&self) -> bool {
         match self {
             Self::Nothing => true,
             Self::Paths(paths) => paths.is_empty(),
-            Self::Session | Self::World => false,
+            Self::Session | Self::Everything => false,
         }
     }
 
-    /// Whether two sets have a place in common. A directory contains what is below it.
+    /// Whether two sets intersect. A directory contains everything below it.
     pub fn overlaps(&self, other: &Self) -> bool {
         match (self, other) {
             (some, other) if some.is_nothing() || other.is_nothing() => false,
             (Self::Paths(some), Self::Paths(others)) => some
                 .iter()
                 .any(|path| others.iter().any(|other| related(path, other))),
-            // Every path may be relative to where the session is.
+            // Paths may be relative to the session's working directory.
             _ => true,
         }
     }
@@ -117,4 +138,92 @@ impl Touch {
 
 fn related(some: &Path, other: &Path) -> bool {
     some.starts_with(other) || other.starts_with(some)
+}
+
+/// An error: the access of a call cannot be determined.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct AccessError(pub(super) String);
+
+impl AccessError {
+    fn unresolved(path: &Path, error: &io::Error) -> Self {
+        Self(format!("{}: {error}", path.display()))
+    }
+}
+
+/// Returns the canonical name of `path` (absolute), with all links resolved, including dangling ones. The components
+/// that do not exist are kept below the deepest directory that exists.
+///
+/// # Errors
+/// A cycle of links, a file used as a directory, or missing permission.
+pub(super) fn resolve_links(path: &Path) -> io::Result<PathBuf> {
+    let mut path = normalised(path);
+    let mut missing: Vec<OsString> = Vec::new();
+    let mut links = 0;
+    loop {
+        match path.canonicalize() {
+            Ok(found) => {
+                return Ok(missing
+                    .into_iter()
+                    .rev()
+                    .fold(found, |path, name| path.join(name)));
+            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Err(error) => {
+                if let Ok(target) = path.read_link() {
+                    links += 1;
+                    if links > MAX_LINKS {
+                        return Err(error);
+                    }
+                    let parent = path.parent().unwrap_or(Path::new("/"));
+                    path = normalised(&parent.canonicalize()?.join(target));
+                } else {
+                    let Some(name) = path.file_name() else {
+                        return Err(error);
+                    };
+                    missing.push(name.to_owned());
+                    path.pop();
+                }
+            }
+        }
+    }
+}
+
+/// Like [`resolve_links`], without the error.
+pub(super) fn real_path(path: &Path) -> Option<PathBuf> {
+    resolve_links(path).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::super::test_context::Session;
+    use super::*;
+
+    #[test]
+    fn two_names_of_one_file_resolve_to_the_same() {
+        let session = Session::new();
+        session.write("real/file", "x");
+        symlink(session.path("real"), session.path("alias")).unwrap();
+        symlink("real/file", session.path("direct")).unwrap();
+        let real = session.path("real/file");
+        for name in ["real/file", "alias/file", "direct"] {
+            assert_eq!(resolve_links(&session.path(name)).unwrap(), real, "{name}");
+        }
+    }
+
+    #[test]
+    fn missing_components_are_kept() {
+        let session = Session::new();
+        session.write("real/file", "x");
+        symlink("real", session.path("alias")).unwrap();
+        symlink("real/future", session.path("dangling")).unwrap();
+        symlink("circle", session.path("circle")).unwrap();
+        let resolved = |name: &str| resolve_links(&session.path(name)).ok();
+        assert_eq!(resolved("alias/new/a"), Some(session.path("real/new/a")));
+        assert_eq!(resolved("dangling"), Some(session.path("real/future")));
+        assert_eq!(resolved("circle"), None);
+        assert_eq!(resolved("real/file/below"), None);
+    }
 }

@@ -5,7 +5,6 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::sync::{Arc, OnceLock};
 
-use super::ToolContext;
 use crate::io::Environment;
 use crate::process::Variables;
 use crate::text::{is_secret, redact};
@@ -50,14 +49,12 @@ const MARKER: (&str, &str) = ("TURNPIPE", "1");
 #[derive(Debug, Clone, Default)]
 pub struct ChildVariables(Arc<OnceLock<Variables>>);
 
-/// The variables for a child of a session, sorted by name: the session's without what is removed
-/// and not kept on request.
-pub(super) fn child_environment(session: &ToolContext) -> Variables {
-    let variables = session
-        .child_variables
-        .0
-        .get_or_init(|| cleaned(&session.environment, &session.kept_variables).into());
-    Arc::clone(variables)
+impl ChildVariables {
+    /// Returns the variables of [`cleaned`], computed by the first call.
+    pub(super) fn get(&self, environment: &Environment, kept: &BTreeSet<OsString>) -> Variables {
+        let variables = self.0.get_or_init(|| cleaned(environment, kept).into());
+        Arc::clone(variables)
+    }
 }
 
 /// With the marker `TURNPIPE=1`, and a `PATH` that does not depend on the working directory.

@@ -12,7 +12,7 @@ use super::{DecisionContext, Web};
 use crate::io::{CancelToken, Clock};
 use crate::message::ToolUseId;
 use crate::permission::Rules;
-use crate::process::Spawners;
+use crate::process::{Spawners, Variables};
 use crate::state::ReadLog;
 
 /// The session as a call finds it when it starts. Calls of one concurrent batch all see the same;
@@ -56,6 +56,13 @@ impl DerefMut for ToolContext {
 }
 
 impl ToolContext {
+    /// Returns the environment of children, sorted by name: the session's without removed variables.
+    pub(super) fn child_environment(&self) -> Variables {
+        let decision = &self.decision;
+        self.child_variables
+            .get(&decision.environment, &decision.kept_variables)
+    }
+
     /// Whether a directory exists and the shell may be in it, links resolved.
     pub(crate) fn allows_directory(&self, directory: &Path) -> bool {
         let Ok(directory) = directory.canonicalize() else {
@@ -93,13 +100,4 @@ pub struct CallContext<'a> {
     pub session: &'a ToolContext,
     /// Fires when the call must end.
     pub cancel: &'a CancelToken,
-}
-
-/// What a call changes for the calls after it.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ContextChange {
-    /// The shell's working directory.
-    Directory(PathBuf),
-    /// The to-do list.
-    Todos(Value),
 }

@@ -5,11 +5,16 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Input, real_path};
+use serde_json::{Map, Value};
+
+use super::access::real_path;
 use crate::io::Environment;
 use crate::permission::{Action, Request};
 use crate::process::Spawners;
 use crate::shell::{CommandPart, differs_between_shells};
+
+/// The arguments of a call: an object.
+pub type Input = Map<String, Value>;
 
 /// Everything that decides what a call touches and whether it may run. `run-tools`, `hook` and `check`
 /// each fill it in, and call the same functions.

@@ -18,7 +18,6 @@ mod printed;
 mod registry;
 mod reply;
 mod schema;
-mod source;
 #[cfg(test)]
 mod test_context;
 #[cfg(test)]
@@ -27,21 +26,25 @@ mod todo_write;
 mod tool;
 mod web;
 
+use access::real_path;
 pub use access::{Access, Touch};
 pub use action::AskedCall;
 pub use bash::settled as settled_analysis;
 pub use child_environment::{ChildVariables, cleaned as child_variables};
 pub use command_tool::{CommandTool, ManifestError, ManifestProblem, load_manifest};
-pub use context::{CallContext, ContextChange, ShellTimeouts, ToolContext};
-pub use decision_context::{DecisionContext, ShellDialect, ShellGuarantees, WriteProtection};
-use paths::real_path;
+pub use context::{CallContext, ShellTimeouts, ToolContext};
+pub use decision_context::{
+    DecisionContext, Input, ShellDialect, ShellGuarantees, WriteProtection,
+};
 pub use registry::{LookupError, NameClash, Registry, Resolved, TOOL_SEARCH};
-pub use reply::{Block, CallStatus, Content, FullText, Image, ToolReply};
+pub use reply::{
+    Block, CallStatus, Content, ContextChange, FullText, Image, InvalidInput, ToolFailure,
+    ToolReply,
+};
 pub(crate) use schema::gemini_schema;
 pub use schema::{Format, declarations};
-pub use source::{ToolSource, Unavailable};
 pub use tool::{
-    Assessment, Input, InterruptBehavior, InvalidInput, PreparedCall, ResultLimit, Tool,
-    ToolFailure, ToolKind,
+    Assessment, InterruptBehavior, PreparedCall, ResultLimit, Tool, ToolKind, ToolSource,
+    Unavailable,
 };
 pub use web::Web;

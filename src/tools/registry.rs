@@ -1,7 +1,6 @@
 //! The tools of a configuration, found by name or alias.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
@@ -12,7 +11,7 @@ use super::files::{Edit, Glob, Grep, Ls, Read, Write};
 use super::schema::{InvalidSchema, SchemaCheck, message};
 use super::todo_write::TodoWrite;
 use super::web::WebFetch;
-use super::{Input, ManifestError, Tool, ToolSource, Unavailable, load_manifest};
+use super::{Input, Tool, ToolSource, Unavailable};
 use crate::tool_facts::{alias, without_namespace};
 
 /// All tools that can be called, built-in ones sorted by name first, then the others sorted by
@@ -168,21 +167,6 @@ impl Registry {
         }
         sort_by_name(&mut self.tools[self.builtin..]);
         Ok(())
-    }
-
-    /// Adds the tools of a manifest.
-    ///
-    /// # Errors
-    /// The manifest is unusable, or a name in it is taken; nothing was added.
-    pub fn add_manifest(&mut self, file: &Path) -> Result<(), ManifestError> {
-        let tools = load_manifest(file)?
-            .into_iter()
-            .map(|declared| (Arc::new(declared.tool) as Arc<dyn Tool>, declared.aliases))
-            .collect();
-        self.add(tools).map_err(|clash| ManifestError {
-            file: file.to_owned(),
-            problem: clash.into(),
-        })
     }
 
     /// Finds the tool for a call: by name, then by alias with its argument mapping. A namespace

@@ -1,11 +1,11 @@
 //! What a tool gives back.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::ContextChange;
 use crate::process::Captured;
 pub use crate::records::{ImageSource as Image, ResultBlock as Block, ResultContent as Content};
 
@@ -41,6 +41,25 @@ impl ToolReply {
         }
     }
 }
+
+/// What a call changes for the calls after it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ContextChange {
+    /// The shell's working directory.
+    Directory(PathBuf),
+    /// The to-do list.
+    Todos(Value),
+}
+
+/// An input makes no sense; the text is for the model.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidInput(pub String);
+
+/// A tool failed; the text is for the model.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ToolFailure(pub String);
 
 /// How a call that ran went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

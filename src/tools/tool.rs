@@ -1,11 +1,15 @@
 //! What a tool is, and what one call of it is.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::{Access, CallContext, DecisionContext, ToolReply, Touch, paths};
+use super::access::AccessError;
+use super::{
+    Access, CallContext, DecisionContext, Input, InvalidInput, ToolFailure, ToolReply, Touch,
+};
 use crate::permission::Action;
 
 /// Something the model can call.
@@ -74,7 +78,7 @@ impl Assessment {
     /// The assessment of a call of the tool `name` that reads the file or the tree at `path`
     /// (absolute).
     pub(super) fn reading(name: &str, path: PathBuf) -> Self {
-        let access = paths::reading(&path);
+        let access = Access::reading(&path);
         let action = Action::Files {
             reads: vec![path],
             writes: Vec::new(),
@@ -84,7 +88,7 @@ impl Assessment {
 
     /// The assessment of a call of the tool `name` that changes the file at `path` (absolute).
     pub(super) fn writing(name: &str, path: PathBuf) -> Self {
-        let access = paths::writing(&path);
+        let access = Access::writing(&path);
         let action = Action::Files {
             reads: Vec::new(),
             writes: vec![path],
@@ -97,12 +101,12 @@ impl Assessment {
     pub(super) fn of(name: &str, access: Result<Access, AccessError>, action: Action) -> Self {
         let (access, why) = match access {
             Ok(access) if access.is_read_only() => (access, format!("{name} only reads")),
-            Ok(access) if access.writes == Touch::World => {
+            Ok(access) if access.writes == Touch::Everything => {
                 (access, format!("{name} may change anything"))
             }
             Ok(access) => (access, format!("{name} writes")),
             Err(error) => (
-                Access::world(),
+                Access::everything(),
                 format!("{name} cannot be analysed: {error}"),
             ),
         };
@@ -113,9 +117,6 @@ impl Assessment {
         }
     }
 }
-
-/// The arguments of a call: an object.
-pub type Input = Map<String, Value>;
 
 /// What an interrupt does to a running call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -149,17 +150,25 @@ pub enum ResultLimit {
     Unlimited,
 }
 
-/// What a call touches cannot be worked out.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(super) struct AccessError(pub(super) String);
+/// Tools that are known only when somebody asks for them, such as those of MCP servers.
+pub trait ToolSource: Send + Sync {
+    /// Whether [`ToolSource::find`] may wait to say whether there is a tool of this name.
+    fn is_slow(&self, name: &str) -> bool;
 
-/// An input makes no sense; the text is for the model.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct InvalidInput(pub String);
+    /// The tool of this name, if there is one. May wait for a server.
+    ///
+    /// # Errors
+    /// It cannot be found out.
+    fn find(&self, name: &str) -> Result<Option<Arc<dyn Tool>>, Unavailable>;
 
-/// A tool failed; the text is for the model.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+    /// All tools, sorted by name. May wait for servers.
+    fn tools(&self) -> Vec<Arc<dyn Tool>>;
+
+    /// Ends what was started.
+    fn end(&self);
+}
+
+/// A source cannot say whether it has a tool.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct ToolFailure(pub String);
+pub struct Unavailable(pub String);

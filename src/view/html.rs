@@ -1,25 +1,16 @@
-//! A dialog as one self-contained page: nothing is loaded from elsewhere, no script runs.
-//!
-//! The policy of a page names what may run or decide its look by a hash, so that what was said does
-//! neither, even if it became markup.
+//! A conversation as one self-contained HTML page: it loads nothing and runs no script.
 
 use std::fmt::Write;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use sha2::{Digest, Sha256};
-
 use super::gist::{gist, input_in_full};
 use super::outline::{media_word, result_text};
+use super::page::{block, line, page_head, to_the_second};
 use super::rich_text::rich_text;
 use super::selection::folded;
 use super::text::word;
 use super::{Piece, Place, Subagent, Timeline, ToolUse};
 use crate::message::{Call, Media, Origin, Role, ToolResult};
-use crate::text::{terminal_safe, terminal_safe_line};
-
-/// The look of the page. Follows the reader's choice of light or dark.
-const STYLE: &str = include_str!("page.css");
+use crate::text::terminal_safe;
 
 /// Kinds of images that a page may hold.
 const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
@@ -151,25 +142,6 @@ impl Html<'_> {
     }
 }
 
-/// Everything before the content of a page. Beside the style it may load only what is `allowed`.
-pub(super) fn page_head(title: &str, allowed: &str) -> String {
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-         base-uri 'none'; form-action 'none'; style-src {}; {allowed}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"referrer\" content=\"no-referrer\">\n\
-         <title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n",
-        source_of(STYLE),
-        line(title)
-    )
-}
-
-/// How a policy names a script or style that is part of the page.
-pub(super) fn source_of(text: &str) -> String {
-    format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))
-}
-
 /// The attribute that makes the first part of a message a target of links, and the link to it.
 fn anchor(place: &Place) -> (String, String) {
     if !place.is_first {
@@ -231,41 +203,6 @@ fn image(media: &Media) -> String {
         ),
         _ => line(&media_word(media)),
     }
-}
-
-/// A time without fractions, with a blank between date and time.
-pub(super) fn to_the_second(time: &str) -> String {
-    time.get(..19).unwrap_or(time).replace('T', " ")
-}
-
-/// Harmless text of several lines.
-fn block(text: &str) -> String {
-    escaped(&terminal_safe(text.trim_end()))
-}
-
-/// Harmless text on one line.
-pub(super) fn line(text: &str) -> String {
-    escaped(&terminal_safe_line(text))
-}
-
-fn escaped(text: &str) -> String {
-    let mut page = String::with_capacity(text.len());
-    let mut copied = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        let entity = match byte {
-            b'&' => "&amp;",
-            b'<' => "&lt;",
-            b'>' => "&gt;",
-            b'"' => "&quot;",
-            b'\'' => "&#39;",
-            _ => continue,
-        };
-        page.push_str(&text[copied..at]);
-        page.push_str(entity);
-        copied = at + 1;
-    }
-    page.push_str(&text[copied..]);
-    page
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 
 use super::harmless_markdown::harmless_line;
-use super::html::{line, page_head, source_of};
+use super::page::{line, page_head, source_of};
 use crate::text::counted;
 
 /// The only script: it searches and filters what is on the page. Without it the list is whole.

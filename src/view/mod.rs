@@ -1,18 +1,17 @@
 //! Conversations as terminal text, Markdown and HTML.
 
-mod exit_code;
 mod gist;
 mod harmless_markdown;
 mod html;
 mod index_page;
 mod markdown;
 mod outline;
+mod page;
 mod rich_text;
 mod selection;
 mod text;
 mod timeline;
 
-pub use exit_code::exit_code;
 pub use gist::input_gist;
 pub use html::{Html, PageHead};
 pub use index_page::{IndexRow, html_index, markdown_index};

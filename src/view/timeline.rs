@@ -6,7 +6,7 @@ use std::fmt::Write;
 use jiff::{SignedDuration, Timestamp};
 
 use super::gist::gist;
-use super::html::{line, to_the_second};
+use super::page::{line, to_the_second};
 use super::{Piece, ToolUse};
 use crate::text::fitted;
 

@@ -106,7 +106,7 @@ fn answers_become_results() {
             "odd",
             "error",
             json!(
-                "<tool_use_error>MCP server s: its answer is no result of a tool</tool_use_error>"
+                "<tool_use_error>MCP server s: the response is not a tool result</tool_use_error>"
             ),
         ),
         (
@@ -178,7 +178,7 @@ fn texts_and_images_beside_each_other_are_bounded() {
     let texts = blocks.iter().filter_map(|block| block["text"].as_str());
     let texts: Vec<&str> = texts.collect();
     assert_eq!(texts[0], "[image not shown: image/png, 4718592 bytes]");
-    assert!(texts[1].len() == 30_000 && texts[2].ends_with("[the rest was cut]"));
+    assert!(texts[1].len() == 30_000 && texts[2].ends_with("[truncated]"));
     assert_eq!(texts.len(), 3, "what is empty is left out");
 }
 
@@ -343,13 +343,16 @@ fn a_server_that_dies_costs_one_call_and_is_started_again() {
     let rows = [
         (
             "die",
-            "MCP server s: it ended with status 3: the database is gone",
+            "MCP server s: exited with status 3: the database is gone",
         ),
-        ("killed", "MCP server s: it was ended by signal 9"),
-        ("flood", "MCP server s: it wrote a line that is too long"),
+        ("killed", "MCP server s: killed by signal 9"),
+        (
+            "flood",
+            "MCP server s: its output has a line that is too long",
+        ),
         (
             "babble",
-            "MCP server s: it wrote too much that nobody asked for",
+            "MCP server s: it wrote too much unsolicited output",
         ),
     ];
     for (name, error) in rows {
@@ -372,7 +375,10 @@ fn a_call_without_an_answer_ends_with_its_time() {
         let run = run(&bench, &[("MCP_TOOL_TIMEOUT", "300")], &tool("a", name));
         assert_eq!(run.outcomes(), pairs(&[("a", "timeout")]), "{run:?}");
         let text = run.content("a");
-        assert!(text.contains("was not answered within 0.3 s"), "{text}");
+        assert!(
+            text.contains("no response to the call within 0.3 s"),
+            "{text}"
+        );
         assert_eq!(starts(&bench), (1, false), "{name}");
         let told = bench.read("log").contains("notifications/cancelled");
         assert_eq!(told, name == "hang");
@@ -444,19 +450,13 @@ fn a_server_that_cannot_be_used_gives_an_error_and_is_not_tried_again() {
         &calls,
     );
     let rows = [
-        (
-            "silent0",
-            "MCP server silent: it did not answer within 1.5 s",
-        ),
-        (
-            "silent1",
-            "MCP server silent: it did not answer within 1.5 s",
-        ),
+        ("silent0", "MCP server silent: no response within 1.5 s"),
+        ("silent1", "MCP server silent: no response within 1.5 s"),
         (
             "missing2",
             "MCP server missing: no-such-program: command not found",
         ),
-        ("text3", "MCP server text: it ended with status 4: why"),
+        ("text3", "MCP server text: exited with status 4: why"),
         ("away4", "MCP server away: "),
         (
             "plain5",
@@ -575,7 +575,7 @@ fn a_tool_decides_whether_calls_run() {
         (
             "unanswered",
             "denied",
-            "the call was not answered within 1.5 s",
+            "no response to the call within 1.5 s",
         ),
     ];
     let calls = rows.map(|(word, ..)| bash(word, &format!("touch {word}")));
@@ -677,7 +677,7 @@ fn tools_are_listed_behind_the_others_and_servers_that_fail_are_reported() {
     assert_eq!(echo["description"], "Does echo. Really.");
     assert_eq!(echo["input_schema"]["properties"]["text"]["type"], "string");
     assert!(
-        messages.contains("MCP server broken: it ended with status 1"),
+        messages.contains("MCP server broken: exited with status 1"),
         "{messages}"
     );
     assert_eq!(starts(&bench), (1, false));
@@ -782,8 +782,8 @@ fn respond(mut stream: &TcpStream, status: &str, headers: &str, body: &str) {
     );
 }
 
-/// A server over HTTP that answers calls of `echo` in a stream of events, never those of `hang`, and
-/// fails at those of `fail`, or `cut`s the answer off. With one of `gone` it ends in the middle of the answer.
+/// A server over HTTP with the tools `echo` (answers in an event stream), `hang` (never answers), `fail`, `cut` (the
+/// answer is incomplete) and `gone` (the server ends during the answer).
 fn serve(listener: &TcpListener, requests: &Sender<Request>) {
     for stream in listener.incoming() {
         let stream = stream.unwrap();
@@ -887,11 +887,7 @@ fn servers_are_reached_over_http() {
     for (_, name) in names {
         let called = requests.iter();
         let called = called.filter(|request| request.body["params"]["name"] == name);
-        assert_eq!(
-            called.count(),
-            1,
-            "{name} is sent once, whatever becomes of it"
-        );
+        assert_eq!(called.count(), 1, "{name} is sent once");
     }
     assert!(
         has("POST", "notifications/cancelled"),

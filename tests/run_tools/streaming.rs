@@ -108,8 +108,8 @@ fn results_come_in_call_order_and_before_the_result_record() {
     );
 }
 
-/// `Wait` ends when `Open` has run: only side by side do both end. `Open` is not honest about what
-/// it does, so the kernel must not be asked.
+/// `Wait` ends when `Open` has run, so both end only in parallel. `Open` writes although it is declared as reading,
+/// so the kernel must not enforce that.
 const MANIFEST: &str = r#"
 [[tool]]
 name = "Wait"
@@ -127,7 +127,7 @@ access = "read-only"
 "#;
 
 #[test]
-fn calls_that_only_read_run_side_by_side() {
+fn calls_that_only_read_run_in_parallel() {
     let bench = Bench::new();
     let manifest = bench.write("tools.toml", MANIFEST);
     let mut input = String::new();
@@ -180,12 +180,12 @@ access = "read-only"
     }
 }
 
-/// A slow first call holds back the results of all others; they must not pile up.
+/// A slow first call delays the results of all others, whose memory must stay bounded.
 #[test]
 fn memory_is_bounded_while_results_wait_for_their_turn() {
     let bench = Bench::new();
     let manifest = bench.write("tools.toml", MANIFEST);
-    // Long lines: numbering them is not what is tested.
+    // Long lines, so that numbering them costs little.
     let line = "text that is read a thousand times ".repeat(50);
     let file = bench.write("file", format!("{line}\n").repeat(38));
     let mut driver = bench.drive(&["--tools", manifest.to_str().unwrap()]);
@@ -203,7 +203,7 @@ fn memory_is_bounded_while_results_wait_for_their_turn() {
             .unwrap();
         line.split_whitespace().nth(1).unwrap().parse().unwrap()
     };
-    // Nothing more can happen when the peak stands still: all that may wait does.
+    // When the peak does not change, no more calls can start.
     let mut last = (0, 0);
     crate::bench::wait_for("results to wait", || {
         let now = peak();

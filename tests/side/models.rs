@@ -90,6 +90,41 @@ fn eighty_labels_of_a_slow_model_stand_in_their_places() {
     assert!(took < Duration::from_secs(6), "{took:?}");
 }
 
+#[test]
+fn no_line_waits_longer_than_the_limit_and_a_hanging_model_is_given_up() {
+    let server = Server::start(Duration::from_secs(60), always(says("Read a file")));
+    let start = Instant::now();
+    let input = stream(20);
+    let run = fed(
+        server.command(&["summarize-batch", "--hold-ms", "500"]),
+        &input,
+    );
+    let took = start.elapsed();
+    assert!(took < Duration::from_secs(4), "{took:?}");
+    assert_eq!((run.status, run.stdout), (Some(0), input));
+    assert_eq!(run.stderr.matches("too slow").count(), 1, "{}", run.stderr);
+}
+
+#[test]
+fn a_closing_line_counts_what_was_not_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["Port it", "Cut it", "Paint it"].map(|prompt| {
+        let text = qwen(&[prompt, "Done."]);
+        write(folder.path(), &format!("{prompt}.jsonl"), &text)
+    });
+    let answer = |body: &Value| match body.to_string().contains("Port it") {
+        true => (200, titles("Port the parser")),
+        false => (500, "{}".to_owned()),
+    };
+    let server = Server::start(NO_DELAY, Box::new(answer));
+    let mut words = vec!["title"];
+    words.extend(paths.iter().map(|path| path.to_str().unwrap()));
+    let run = fed(server.command(&words), "");
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+    let last = run.stderr.lines().last();
+    assert_eq!(last, Some("turnpipe: 1 written, 2 not"), "{}", run.stderr);
+}
+
 /// With `--hold-ms 0` no line waits for a label: one that goes out was ready before its place came. Each
 /// message comes a little later after the label was asked for, until the label is the first.
 #[test]

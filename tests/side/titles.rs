@@ -60,6 +60,25 @@ fn one_conversation_is_copied_and_named_at_its_end() {
     assert_eq!(text.stdout, "port-the-config-parser-to-rust\n");
 }
 
+#[test]
+fn titles_by_rules_are_written_only_on_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "a.jsonl", &claude(&TALK));
+    let path = path.to_str().unwrap();
+    let before = std::fs::read(path).unwrap();
+    let refused = run(&["title", "--write", path], b"");
+    assert_eq!(records(&refused.stdout)[0]["reason"], "no_fast_model");
+    assert!(
+        refused.stderr.contains("--model builtin"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(std::fs::read(path).unwrap(), before);
+    let written = run(&["title", "--write", "--model", "builtin", path], b"");
+    assert_eq!(records(&written.stdout)[0]["written"], true);
+    assert_ne!(std::fs::read(path).unwrap(), before);
+}
+
 /// For each agent: what is written shows, stays below a name that a person gives, and replaces it
 /// on request, also for the agent's own readers.
 #[test]

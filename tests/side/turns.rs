@@ -192,7 +192,7 @@ fn in_a_pipe_the_model_gets_advice_that_is_paid_for() {
     assert_eq!(second.status, Some(10), "{}", second.stderr);
     let bodies = server.bodies.lock().unwrap();
     let asked = bodies[1]["messages"][1]["content"].as_str().unwrap();
-    assert_eq!(asked.matches("Person: Make it fast").count(), 1, "{asked}");
+    assert_eq!(asked.matches("User: Make it fast").count(), 1, "{asked}");
     assert!(
         asked.contains("Model: I look.\nCall of Advisor: {}"),
         "{asked}"

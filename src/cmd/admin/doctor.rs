@@ -12,11 +12,12 @@ use crate::cmd::command::Run;
 use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::session::cost_table::fitted_table;
 use crate::cmd::{Globals, Outcome};
-use crate::config::{Config, ConfigSource, Overrides, PermissionFlags, Setting, session_roots};
+use crate::config::{Config, ConfigSource, Overrides, PermissionFlags, Setting};
 use crate::io::{Environment, Io};
 use crate::process::{Enforcement, LaneOptions, Supervisor};
 use crate::records::{Condition, DoctorRecord, Subject};
 use crate::session::discover;
+use crate::session::session_roots;
 use crate::text::terminal_safe_line;
 use crate::tools::Registry;
 

@@ -9,11 +9,11 @@ use serde::Serialize;
 
 use crate::cmd::check::line::{LineForm, Question, read_question};
 use crate::cmd::inputs::{InputErrors, is_stdin, open_stream, take_stdin};
-use crate::cmd::line_reader::{Line, LineReader};
 use crate::cmd::output::{self, Form, FormArguments, RecordWriter};
 use crate::cmd::progress::ProgressLine;
 use crate::cmd::{Globals, Outcome};
 use crate::io::{Io, Messages};
+use crate::jsonl::LineReader;
 use crate::records::CheckErrorRecord;
 
 /// The hint for a missing file, which may be a command or text.
@@ -140,11 +140,11 @@ impl<Answer: Serialize> Answering<'_, Answer> {
             };
             number += 1;
             let question = match line {
-                Line::Whole(bytes) => {
+                Ok(bytes) => {
                     let bytes = without_byte_order_mark(bytes, number);
                     read_question(bytes, self.form)
                 }
-                Line::TooLong => Err("the line is longer than 16 MiB".to_owned()),
+                Err(_) => Err("the line is longer than 16 MiB".to_owned()),
             };
             match question {
                 Ok(question) => {

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use crate::cmd::{Globals, UsageError};
 use crate::config::PermissionSettings;
 use crate::exec::GuardedJudge;
-use crate::flow::{Briefing, Consultant, Cost, ModelJudge};
 use crate::hooks::{HookRunner, Hooks, SessionHooks};
 use crate::http::{Client, Engine};
 use crate::io::{Environment, Io};
 use crate::model::{ChosenModel, Connector, KeyCheck, Model, ModelName, ModelWorld, Provider};
 use crate::permission::Mode;
 use crate::process::Spawners;
+use crate::side::{Briefing, Consultant, Cost, ModelJudge};
 use crate::tools::ToolContext;
 
 /// The hooks of the settings files for a session recorded in `transcript`; `None` without hooks. Prints

@@ -46,7 +46,7 @@ impl McpArguments {
             }
         })?;
         let config = globals.config(&io.environment)?;
-        let world = mcp::World {
+        let deps = mcp::ServerDeps {
             engine: http::Engine::default(),
             client: http::Client::new(config.models(None).http),
             spawners: Arc::new(globals.children.spawners(1)),
@@ -54,7 +54,7 @@ impl McpArguments {
             directory: directory.to_owned(),
             timeouts: config.mcp_timeouts(),
         };
-        let servers = mcp::Servers::new(configs, world, io.messages.clone());
+        let servers = mcp::Servers::new(configs, deps, io.messages.clone());
         Ok(registry.with_source(Arc::new(servers)))
     }
 

@@ -23,7 +23,6 @@ use crate::cmd::run::mcp_arguments::McpArguments;
 use crate::cmd::run::permission_arguments::permissions;
 use crate::cmd::run::permission_prompt::PermissionPrompt;
 use crate::cmd::run::tools::registry;
-use crate::cmd::side::side_arguments::extension;
 use crate::cmd::times::parse_span_or_seconds;
 use crate::cmd::{Globals, Outcome, UsageError, output};
 use crate::config::{Overrides, PermissionFlags, PermissionSettings, Settings};
@@ -31,13 +30,13 @@ use crate::exec::{
     self, CallHooks, Channels, Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Lifecycle,
     Listener, Mode, OnError, Options, Policy, RunEnd, StartDirectory, Trace,
 };
-use crate::flow::{ADVISOR, Briefing, Cost};
 use crate::io::{Input, Io};
 use crate::jsonl::{Prefilter, UnwantedLines};
 use crate::message::SessionId;
 use crate::model::KeyCheck;
 use crate::process::{Spawners, Supervisor, report_departure, report_end_signals};
 use crate::session::{Scope, Session};
+use crate::side::{ADVISOR, Briefing, Cost, extension};
 use crate::state::{ReadLog, SessionScope};
 use crate::tools::{
     ChildVariables, DecisionContext, Input as ToolInput, Registry, ShellGuarantees, ToolContext,

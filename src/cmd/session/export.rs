@@ -12,14 +12,13 @@ use crate::cmd::inputs::InputErrors;
 use crate::cmd::progress::ProgressLine;
 use crate::cmd::session::printer::{DialogForm, Look, Printer};
 use crate::cmd::session::show::{known, print_messages};
-use crate::cmd::session::source::{FilterArguments, SourceArguments, about, candidates_at};
+use crate::cmd::session::source::{SelectionArguments, about, candidates_at};
 use crate::cmd::{Globals, Outcome, UsageError};
-use crate::flow::each_in_order;
 use crate::io::{Environment, Io, Messages};
 use crate::jsonl::Writer;
 use crate::session::{
-    Depth, ExportError, ExportFolder, Filter, Listed, Listing, Prices, Scope, Session, Sessions,
-    list, subagent_files,
+    Depth, ExportError, ExportFolder, Listed, Listing, Prices, Scope, Session, Sessions,
+    each_in_order, list, subagent_files,
 };
 use crate::text::{counted, terminal_safe_line};
 use crate::view::{
@@ -51,9 +50,7 @@ pub(crate) struct SessionExportArguments {
     #[arg(short, long, value_enum, value_name = "FORM", default_value = "html")]
     output: PageForm,
     #[command(flatten)]
-    source: SourceArguments,
-    #[command(flatten)]
-    filter: FilterArguments,
+    selection: SelectionArguments,
 }
 
 /// What the pages are.
@@ -71,10 +68,13 @@ impl Run for SessionExportArguments {
         let prices = globals.config(&io.environment)?.prices(None);
         let prices = prices.map_err(UsageError::reason)?;
         let mut errors = InputErrors::new(&io.messages);
-        self.source.check_roots(&mut errors);
-        let named = self.source.named_for_reading(&self.sessions, io)?;
+        self.selection.source.check_roots(&mut errors);
+        let named = self
+            .selection
+            .source
+            .named_for_reading(&self.sessions, io)?;
         let candidates = if self.sessions.is_empty() {
-            self.source.candidates(&io.environment)
+            self.selection.source.candidates(&io.environment)
         } else {
             let mut paths = Vec::new();
             for session in &named {
@@ -86,8 +86,9 @@ impl Run for SessionExportArguments {
             }
             candidates_at(paths.into_iter())
         };
-        let mut listing = self.source.listing(Depth::Ends);
-        self.filter.apply(&mut listing.filter, io.clock.as_ref());
+        let mut listing = self.selection.listing(Depth::Ends, io.clock.as_ref());
+        // A named session is exported even if it is empty.
+        listing.selection.without_empty &= self.sessions.is_empty();
         let reading = ProgressLine::of_sessions("reading", candidates.len(), globals.quiet, io);
         listing.examined = reading.done();
         let (listed, failed) = list(&candidates, &listing);
@@ -112,7 +113,7 @@ impl Run for SessionExportArguments {
         let mut written = Vec::new();
         each_in_order(
             &outdated,
-            self.source.jobs().get(),
+            self.selection.source.jobs().get(),
             |page| folder.write(&page.name, |file| pages.write(page, file)),
             |place, outcome| -> anyhow::Result<()> {
                 progress.advance();
@@ -241,7 +242,7 @@ fn subagents(
         .collect();
     // A session is exported with all its subagents.
     let all = Listing {
-        filter: Filter::default(),
+        selection: crate::session::Selection::default(),
         ..listing
     };
     let (listed, failed) = list(&candidates_at(started.keys().cloned()), &all);
@@ -278,7 +279,7 @@ impl Pages<'_> {
         let listed = page.listed;
         let session = Session::open(&listed.path).map_err(UsageError::reason)?;
         let facts = &listed.facts;
-        let source = &self.arguments.source;
+        let source = &self.arguments.selection.source;
         let about = about(listed.path.clone(), listed.agent, facts.clone());
         let head = known(&session, &about, facts, self.prices).map_err(UsageError::reason)?;
         let mut parts = source.ancestors(&session, facts, self.environment, self.messages);

@@ -53,7 +53,7 @@ pub(crate) fn statusline(
     let since = midnight.min(now.saturating_sub(LOOK_BACK)?);
     source.agent.get_or_insert(Agent::Claude);
     let mut listing = source.listing(Depth::Whole);
-    listing.filter.since = Some(since);
+    listing.selection.since = Some(since);
     let mut tally = Tally::within(since..Timestamp::MAX, Detail::Costs);
     // A file that cannot be read is nothing to report below a prompt.
     let _ = tally.add_all(&source.candidates(&io.environment), &listing);

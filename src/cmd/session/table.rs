@@ -9,14 +9,11 @@ use crate::cmd::session::cost_table::{dollars, with_separators};
 use crate::cmd::table::aligned;
 use crate::cmd::times::{ago, to_the_minute};
 use crate::records::SessionCounts;
-use crate::session::{Listed, TitleSource};
+use crate::session::{Listed, TitleSource, short_ids};
 use crate::text::{byte_size, display_width, fitted, fitted_end, terminal_safe_line};
 
 /// How wide the title column may be.
 const TITLE_COLUMNS: usize = 60;
-
-/// The shortest beginning of an id that is shown.
-const ID_CHARACTERS: usize = 8;
 
 /// A table of this many columns has room for branches and models.
 const WIDE: usize = 160;
@@ -68,7 +65,11 @@ pub(crate) fn session_table(sessions: &[impl Borrow<Listed>], look: &TableLook) 
     if look.resume || has_room(VERY_WIDE) {
         head.push("RESUME");
     }
-    let ids = short_ids(sessions, &look.other_ids);
+    let ids = sessions.iter().map(|session| {
+        let session: &Listed = session.borrow();
+        session.facts.session_id.as_deref().unwrap_or("-")
+    });
+    let ids = short_ids(&ids.collect::<Vec<_>>(), &look.other_ids);
     let listed = sessions.iter().zip(ids);
     let mut rows: Vec<Vec<String>> = vec![head.iter().copied().map(str::to_owned).collect()];
     rows.extend(listed.map(|(session, id)| {
@@ -111,33 +112,6 @@ pub(crate) fn session_table(sessions: &[impl Borrow<Listed>], look: &TableLook) 
         page.extend([row.concat(), "\n".to_owned(), command.unwrap_or_default()]);
     }
     page
-}
-
-/// The beginnings of the ids, long enough to tell the sessions apart.
-fn short_ids<'a>(sessions: &'a [impl Borrow<Listed>], others: &'a [String]) -> Vec<&'a str> {
-    let of = |session| -> &str {
-        let session: &Listed = Borrow::borrow(session);
-        session.facts.session_id.as_deref().unwrap_or("-")
-    };
-    let others = others.iter().map(String::as_str);
-    let mut sorted: Vec<&str> = sessions.iter().map(of).chain(others).collect();
-    sorted.sort_unstable();
-    sorted.dedup();
-    let shared = |one: &str, other: &str| {
-        let pairs = one.chars().zip(other.chars());
-        pairs.take_while(|(one, other)| one == other).count()
-    };
-    let short = |id: &'_ str| {
-        let place = sorted.partition_point(|other| *other < id);
-        let before = place.checked_sub(1).and_then(|before| sorted.get(before));
-        let neighbours = before.into_iter().chain(sorted.get(place + 1));
-        let longest = neighbours.map(|other| shared(id, other) + 1).max();
-        let length = longest.unwrap_or(0).max(ID_CHARACTERS);
-        id.char_indices()
-            .nth(length)
-            .map_or(id.len(), |(end, _)| end)
-    };
-    sessions.iter().map(of).map(|id| &id[..short(id)]).collect()
 }
 
 /// The cell below a head.

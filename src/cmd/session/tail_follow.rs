@@ -8,9 +8,7 @@ use crate::cmd::UsageError;
 use crate::cmd::session::tail_printer::{Joining, Lines, Printer};
 use crate::io::Io;
 use crate::records::{About, SwitchReason};
-use crate::session::{
-    Agent, Follower, Seen, WakeReason, Watch, open_safely, subagent_files, subagent_folder,
-};
+use crate::session::{Agent, Follower, Seen, WakeReason, Watch, open_safely, subagent_files};
 
 /// How often to look for newer sessions and new subagents.
 const LOOK_AROUND: Duration = Duration::from_secs(1);
@@ -168,7 +166,7 @@ pub(crate) fn follow(
             if let Some(subagents) = subagents {
                 subagents.look(StartAt::Beginning);
                 // It appears with the first of them.
-                if let Some(folder) = subagent_folder(&subagents.session, subagents.agent) {
+                if let Some(folder) = (subagents.agent.format().subagent_dir)(&subagents.session) {
                     watch.add(&folder);
                 }
             }

@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 use super::super::recap::RecapArguments;
 use super::*;
 use crate::cmd::{Globals, Outcome};
-use crate::flow::Product;
 use crate::io::{Environment, Input, Io, Messages, Output, SeededIds, TerminalFacts};
 use crate::message::{Block, Message, Origin, Role};
+use crate::side::Text;
 
 const AWAY: Duration = Duration::from_mins(5);
 
@@ -172,16 +172,16 @@ fn watch(terminal: File, clock: Arc<SetClock>, session: &Mutex<Session>, shown: 
         &CancelToken::default(),
         &mut || Some(session.lock().unwrap().excerpt()),
         &mut || {
-            let product = Product {
+            let text = Text {
                 text: "Where it stands".to_owned(),
                 model: "builtin".to_owned(),
                 cost: None,
             };
-            Made {
+            SessionOutput {
                 is_alone: true,
                 path: None,
                 session_id: None,
-                result: Ok((product, None)),
+                result: Ok((text, None)),
             }
         },
         &mut |made| {

@@ -18,7 +18,7 @@ const MOST_LINES: usize = 60;
 pub(super) fn nearest(exchanges: &[ExchangeRecord], forms: &[Outgoing]) -> (String, String) {
     let mut best: Option<(f32, String, String)> = None;
     for form in forms {
-        let wanted = pretty(&form.body);
+        let wanted = pretty(&form.redaction().clean_record(&form.body));
         for exchange in exchanges.iter().take(MOST_COMPARED) {
             let recorded = pretty(exchange.request.get());
             let diff = TextDiff::from_lines(&recorded, &wanted);
@@ -26,7 +26,8 @@ pub(super) fn nearest(exchanges: &[ExchangeRecord], forms: &[Outgoing]) -> (Stri
             if best.as_ref().is_some_and(|(known, ..)| *known >= ratio) {
                 continue;
             }
-            let url = form.redaction().clean(&form.address.to_string());
+            let redaction = form.redaction();
+            let url = redaction.clean_record(&form.address.to_string());
             let mut shown = String::new();
             if url != exchange.url {
                 // Writing to a string does not fail.

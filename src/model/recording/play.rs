@@ -105,9 +105,12 @@ impl Recording {
         &'a self,
         outgoing: &'a Outgoing,
     ) -> impl Iterator<Item = &'a ExchangeRecord> {
-        let url = outgoing.redaction().clean(&outgoing.address.to_string());
-        self.exchanges
-            .iter()
-            .filter(move |exchange| exchange.url == url && exchange.request.get() == outgoing.body)
+        let redaction = outgoing.redaction();
+        let url = redaction.clean_record(&outgoing.address.to_string());
+        let masked = redaction.clean_record(&outgoing.body);
+        self.exchanges.iter().filter(move |exchange| {
+            let request = exchange.request.get();
+            exchange.url == url && (request == masked || request == outgoing.body)
+        })
     }
 }

@@ -51,13 +51,13 @@ impl Recorder {
         dialect: &Dialect,
     ) -> Tape {
         let redaction = outgoing.redaction();
-        let request = redaction.clean(&outgoing.body);
+        let request = redaction.clean_record(&outgoing.body);
         let record = ExchangeRecord {
             provider: target.model.provider.clone(),
             model: target.model.model.clone(),
             base_url: redaction.clean(&target.base.to_string()),
             dialect: dialect.clone(),
-            url: redaction.clean(&outgoing.address.to_string()),
+            url: redaction.clean_record(&outgoing.address.to_string()),
             request: RawValue::from_string(request).unwrap_or_default(),
             status: None,
             headers: Headers::new(),
@@ -104,7 +104,7 @@ impl Tape {
             .iter()
             .filter(|(name, _)| KEPT_HEADERS.contains(&name.as_str()));
         self.record.headers = kept
-            .map(|(name, value)| (name.clone(), self.redaction.clean(value)))
+            .map(|(name, value)| (name.clone(), self.redaction.clean_record(value)))
             .collect();
         self
     }
@@ -137,7 +137,7 @@ impl Tape {
             return Ok(());
         }
         match String::from_utf8(std::mem::take(&mut self.received)) {
-            Ok(text) => self.record.body = Some(self.redaction.clean(&text)),
+            Ok(text) => self.record.body = Some(self.redaction.clean_record(&text)),
             Err(error) => self.record.body_base64 = Some(STANDARD.encode(error.as_bytes())),
         }
         self.recorder.write(&self.record)

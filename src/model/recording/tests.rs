@@ -205,3 +205,21 @@ fn what_is_no_recording_is_refused_with_its_line() {
     assert!(refusal("").ends_with("contains no exchange"));
     assert!(refusal("\n{\"type\":\"user\"}\n").contains("line 2 is not an exchange"));
 }
+
+#[test]
+fn secrets_of_any_known_shape_are_masked() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("recording.jsonl");
+    let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+    let server = TestServer::answering([said(&format!("use {token}"))]);
+    let mut connector = connector(&[("openai", server.url("/v1"))]);
+    connector.recorder = Some(Arc::new(Recorder::open(&file).unwrap()));
+    let asked = request(&format!("export API_TOKEN='{token}' \"quoted\""));
+    let stop = CancelToken::default();
+    let model = provider(&connector, &"openai:m".parse().unwrap());
+    assert!(model.complete(&asked, &stop).unwrap().text.contains(&token));
+    let recorded = fs::read_to_string(&file).unwrap();
+    assert!(!recorded.contains(&token), "{recorded}");
+    let replayed = replay(&file).complete(&asked, &stop).unwrap();
+    assert_eq!(replayed.text, "use ghp_[redacted]");
+}

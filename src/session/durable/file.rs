@@ -138,6 +138,25 @@ impl LockedFile {
         append_record(&self.file, record).map_err(|error| self.error(error))
     }
 
+    /// Appends one record and restores the modification time, unless another program wrote meanwhile.
+    ///
+    /// # Errors
+    /// See [`AppendError`].
+    pub fn append_quietly(&self, record: &str) -> Result<u64, RecordError> {
+        let before = self.file.metadata().map_err(|error| self.error(error))?;
+        let offset = self.append(record)?;
+        let length = record.len() as u64 + 1;
+        // An unfinished line before the record was ended by a newline.
+        let is_alone = offset - before.len() <= 1 && self.size()? == offset + length;
+        if let Ok(modified) = before.modified()
+            && is_alone
+        {
+            // The time only decides the order of lists.
+            let _ = self.file.set_modified(modified);
+        }
+        Ok(offset)
+    }
+
     /// Makes all appended records durable, if requested. Call it once, after the last record.
     ///
     /// # Errors

@@ -8,9 +8,11 @@ use std::thread::Builder;
 
 use super::query::Query;
 use super::run::Found;
-use crate::session::codex_index::ThreadNames;
+use crate::session::discover::Candidate;
 use crate::session::listing::{Listed, Listing};
-use crate::session::{Candidate, Session, SessionError};
+use crate::session::name_index::NameIndexes;
+use crate::session::open::SessionError;
+use crate::session::session::Session;
 
 /// How many hits of a thread may be queued.
 const WAITING: usize = 64;
@@ -55,7 +57,7 @@ pub fn search_all(
     query: &Query,
     visit: &mut Report<'_>,
 ) {
-    let names = ThreadNames::default();
+    let names = NameIndexes::default();
     let jobs = listing.jobs.get().min(candidates.len());
     std::thread::scope(|scope| {
         // Where no thread can be started, there is none for a lane.
@@ -103,7 +105,7 @@ fn search(
     candidate: &Candidate,
     listing: &Listing,
     query: &Query,
-    names: &ThreadNames,
+    names: &NameIndexes,
     report: &mut Report<'_>,
 ) -> ControlFlow<()> {
     let path = candidate.path.clone();
@@ -124,7 +126,7 @@ fn found_in(
     candidate: &Candidate,
     listing: &Listing,
     query: &Query,
-    names: &ThreadNames,
+    names: &NameIndexes,
     report: &mut Report<'_>,
 ) -> Result<u64, SessionError> {
     let Some(mut session) = listing.open(candidate)? else {

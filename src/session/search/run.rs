@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use super::excerpt::Excerpt;
 use super::query::Query;
+use crate::agent::{Detail, LineClass};
 use crate::jsonl::Prefilter;
 use crate::message::{Block, Message, Origin, Role, Thread};
 use crate::records::HitPlace;
-use crate::session::format::{Detail, Glance};
 use crate::session::lines::for_each_raw_line;
-use crate::session::opened::Session;
+use crate::session::session::Session;
 use crate::session::tail::MessageLines;
 use crate::session::tree::Scope;
 
@@ -98,11 +98,11 @@ impl Session {
         let mut flow = ControlFlow::Continue(());
         let mut holds_no_title = true;
         let too_long = for_each_raw_line(self.reader(), &words, &mut |line| {
-            let glance = (self.format().glance)(line.text);
-            if glance == Glance::Anything {
+            let class = (self.format().line_class)(line.text);
+            if class == LineClass::Anything {
                 holds_no_title = holds_no_title && of_title.find(line.text, 0).is_none();
             }
-            if !query.places.iter().any(|place| may_hold(glance, *place)) {
+            if !query.places.iter().any(|place| may_hold(class, *place)) {
                 return ControlFlow::Continue(());
             }
             self.each_entry_on(line.offset, line.text, detail, &mut |_, mut entry| {
@@ -126,12 +126,12 @@ impl Session {
 }
 
 /// Whether a line may have such a part of a message.
-fn may_hold(line: Glance, place: HitPlace) -> bool {
+fn may_hold(line: LineClass, place: HitPlace) -> bool {
     match line {
-        Glance::NoMessage => false,
-        Glance::Results => place == HitPlace::Result,
-        Glance::NoText => place != HitPlace::Text,
-        Glance::Anything => true,
+        LineClass::NoMessage => false,
+        LineClass::Results => place == HitPlace::Result,
+        LineClass::NoText => place != HitPlace::Text,
+        LineClass::Anything => true,
     }
 }
 

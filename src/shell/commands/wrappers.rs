@@ -5,7 +5,7 @@ use crate::shell::call::Call;
 use crate::shell::options::Value;
 use crate::shell::refusal::Refusal;
 use crate::shell::variables::may_be_passed;
-use crate::shell::word::{Shape, Word};
+use crate::shell::word::{Shape, Word, WordPiece};
 
 /// `timeout [options] duration command`
 pub(super) fn timeout(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
@@ -100,6 +100,7 @@ fn replace(word: &Word, text: &str) -> Word {
             span: word.span.clone(),
             prefix: before.to_owned(),
             shape: word.shape.max(Shape::Single),
+            pieces: vec![WordPiece::Unknown],
         },
         None => word.clone(),
     }

@@ -1,20 +1,20 @@
-//! From a model's answer to a title.
+//! Extracts a title from a model's answer.
 
+use super::question::{KEBAB_PROMPT, PROMPT};
 use crate::records::TextRejection;
-use crate::side::prompts;
 use crate::side::rejection::{is_echo, is_refusal};
 use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
 
-/// The longest title, in UTF-16 units.
-const LONGEST: usize = 200;
+/// Maximum length of a title, in UTF-16 units.
+const MAX_UNITS: usize = 200;
 
-/// The longest name in the kebab style, in UTF-16 units.
-const LONGEST_NAME: usize = 60;
+/// Maximum length of a title in the kebab style, in UTF-16 units.
+const MAX_KEBAB_UNITS: usize = 60;
 
 const OPENING: &str = "[「『【〈《";
 const CLOSING: &str = "]」』】〉》";
 
-/// How titles look.
+/// The form of titles.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum TitleStyle {
@@ -25,7 +25,7 @@ pub enum TitleStyle {
     Kebab,
 }
 
-/// The title in a model's answer.
+/// Extracts the title from a model's answer.
 ///
 /// # Errors
 /// Nothing is left, the model refuses, or it repeats an example of the prompt.
@@ -49,9 +49,9 @@ pub fn clean_title(answer: &str, style: TitleStyle) -> Result<String, TextReject
 
 /// Whether a title is one of the examples in the prompts, good or bad.
 pub(in crate::side) fn is_example(title: &str) -> bool {
-    let quoted = prompts::TITLE.split("{\"title\": \"").skip(1);
+    let quoted = PROMPT.split("{\"title\": \"").skip(1);
     let examples = quoted.filter_map(|rest| rest.split('"').next());
-    let names = prompts::TITLE_KEBAB.split_whitespace();
+    let names = KEBAB_PROMPT.split_whitespace();
     let names = names.filter(|word| word.matches('-').count() > 1);
     examples.chain(names).any(|example| is_echo(title, example))
 }
@@ -64,7 +64,7 @@ fn to_kebab(title: &str) -> String {
         .filter(|word| !word.is_empty())
         .collect();
     let name = words.join("-");
-    let cut = truncate_utf16(&name, LONGEST_NAME);
+    let cut = truncate_utf16(&name, MAX_KEBAB_UNITS);
     if cut.len() == name.len() {
         return name;
     }
@@ -88,7 +88,7 @@ pub(in crate::side) fn sanitize(title: &str) -> String {
     let text = text.trim_end_matches(|sign: char| sign.is_whitespace() || "*`\"'_".contains(sign));
     let text = text.trim_end_matches(|sign: char| ".!?。！？,，;；:：".contains(sign));
     let line = terminal_safe_line(text);
-    truncate_utf16(&line, LONGEST).trim().to_owned()
+    truncate_utf16(&line, MAX_UNITS).trim().to_owned()
 }
 
 /// Without a bracket at the beginning, and what is in it.
@@ -175,7 +175,7 @@ mod tests {
             assert_eq!(to_kebab(title), expected);
         }
         let long = to_kebab(&"word ".repeat(30));
-        assert!(long.len() <= LONGEST_NAME && long.ends_with("word"));
+        assert!(long.len() <= MAX_KEBAB_UNITS && long.ends_with("word"));
     }
 
     #[test]
@@ -201,7 +201,7 @@ mod tests {
         #[test]
         fn titles_are_one_safe_line(answer in any::<String>()) {
             let title = sanitize(&answer);
-            prop_assert!(utf16_length(&title) <= LONGEST);
+            prop_assert!(utf16_length(&title) <= MAX_UNITS);
             prop_assert_eq!(terminal_safe_line(&title), title);
         }
     }

@@ -26,9 +26,9 @@ pub(in crate::tools) fn assess(
         "bash, zsh and dash do not read it alike".clone_into(&mut settled.why);
     }
     let access = match (settled.verdict.is_read_only(), settled.changes_directory) {
-        (false, _) => Access::world(),
-        (true, true) => Access::moves(),
-        (true, false) => Access::reads_world(),
+        (false, _) => Access::everything(),
+        (true, true) => Access::changes_directory(),
+        (true, false) => Access::reads_everything(),
     };
     let only_reads = access.is_read_only();
     let parts = match &analysis.parts {

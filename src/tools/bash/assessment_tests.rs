@@ -52,7 +52,7 @@ fn assessed(session: &Session, command: &str) -> Assessment {
 }
 
 fn reads(session: &Session, command: &str) -> bool {
-    assessed(session, command).access == Access::reads_world()
+    assessed(session, command).access == Access::reads_everything()
 }
 
 #[test]
@@ -60,18 +60,18 @@ fn commands_that_only_read_touch_the_world_without_writing() {
     let session = session();
     for command in ["ls", "git status", "git diff | cat", "(cd .. && ls)"] {
         let Assessment { access, why, .. } = assessed(&session, command);
-        assert_eq!(access, Access::reads_world(), "{command}: {why}");
+        assert_eq!(access, Access::reads_everything(), "{command}: {why}");
     }
     for command in ["touch x", "cd .. && make", "make", "git add .", "ls >x"] {
         assert_eq!(
             assessed(&session, command).access,
-            Access::world(),
+            Access::everything(),
             "{command}"
         );
     }
     // What comes next starts elsewhere, but no file changes.
     let moves = assessed(&session, "cd .. && ls").access;
-    assert!(moves.is_read_only() && !moves.is_unnoticed());
+    assert!(moves.is_read_only() && !moves.is_side_effect_free());
     assert!(
         moves.conflicts_with(&Access::reads("/a")) && !moves.conflicts_with(&Access::nothing())
     );
@@ -286,12 +286,12 @@ fn languages_are_only_trusted_where_the_kernel_enforces_reading() {
     session.context.shell.protection = WriteProtection::Lane;
     for command in languages {
         let assessment = assess(command, &analyse(command), &session.context);
-        assert_eq!(assessment.access, Access::world(), "{command}");
+        assert_eq!(assessment.access, Access::everything(), "{command}");
         assert!(assessment.why.contains("the kernel enforces"), "{command}");
     }
     for command in core {
         let assessment = assess(command, &analyse(command), &session.context);
-        assert_eq!(assessment.access, Access::reads_world(), "{command}");
+        assert_eq!(assessment.access, Access::reads_everything(), "{command}");
     }
 }
 

@@ -17,7 +17,7 @@ use crate::io::Environment;
 use crate::process::{Capture, Command, Ended, Finished, Leftovers, Limits, Stdin};
 use crate::shell::{Analysis, analyse};
 use crate::tools::builtin::Parameters;
-use crate::tools::child_environment::{child_environment, keep_git_from_writing, search_path};
+use crate::tools::child_environment::{keep_git_from_writing, search_path};
 use crate::tools::printed::{Printed, Streams, failure_of, joined_lines, milliseconds};
 use crate::tools::{
     Assessment, CallContext, CallStatus, Content, ContextChange, DecisionContext, InvalidInput,
@@ -131,7 +131,7 @@ impl PreparedCall for ShellCall {
         let script = script::arguments(&self.command)
             .map_err(|error| ToolFailure(format!("The command cannot be run: {error}")))?;
         let timeout = self.timeout(session.shell_timeouts);
-        let mut environment = child_environment(session);
+        let mut environment = session.child_environment();
         if self.analysis.verdict.is_read_only() {
             let mut variables = environment.to_vec();
             keep_git_from_writing(&mut variables);

@@ -17,6 +17,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -25,7 +26,7 @@ use serde_json::{Map, Value, json};
 use super::template::Template;
 use super::tool::{AccessRule, CommandTool, Declaration, ToolInput};
 use crate::tools::schema::SchemaCheck;
-use crate::tools::{InterruptBehavior, NameClash, ResultLimit};
+use crate::tools::{InterruptBehavior, NameClash, Registry, ResultLimit, Tool};
 
 /// The longest name that every model API accepts, in characters.
 const LONGEST_NAME: usize = 64;
@@ -321,6 +322,23 @@ fn access(access: Option<AccessKey>, schema: &Value) -> Result<AccessRule, Probl
             writes: templates(paths.writes)?,
         },
     })
+}
+
+impl Registry {
+    /// Adds the tools of a manifest.
+    ///
+    /// # Errors
+    /// The manifest is unusable, or a name in it is taken; nothing was added.
+    pub fn add_manifest(&mut self, file: &Path) -> Result<(), ManifestError> {
+        let tools = load_manifest(file)?
+            .into_iter()
+            .map(|declared| (Arc::new(declared.tool) as Arc<dyn Tool>, declared.aliases))
+            .collect();
+        self.add(tools).map_err(|clash| ManifestError {
+            file: file.to_owned(),
+            problem: clash.into(),
+        })
+    }
 }
 
 #[cfg(test)]

@@ -16,13 +16,12 @@ use serde_json::{Value, json};
 use super::template::{Template, value_of};
 use crate::permission::Action;
 use crate::process::{Capture, Command, Ended, Finished, Limits, Stdin, Variables};
-use crate::tools::child_environment::child_environment;
+use crate::tools::access::{AccessError, resolve_links};
 use crate::tools::printed::{LARGEST_LIMIT, Printed, Streams, failure_of, milliseconds};
-use crate::tools::tool::AccessError;
 use crate::tools::{
     Access, Assessment, CallContext, CallStatus, Content, DecisionContext, Input,
     InterruptBehavior, InvalidInput, PreparedCall, ResultLimit, Tool, ToolContext, ToolFailure,
-    ToolReply, Touch, paths,
+    ToolReply, Touch,
 };
 
 /// How much stays inline if the manifest does not say, in UTF-16 units.
@@ -143,8 +142,8 @@ struct CommandCall {
 impl PreparedCall for CommandCall {
     fn assess(&self, context: &DecisionContext) -> Assessment {
         let access = match &self.declaration.access {
-            AccessRule::World => Ok(Access::world()),
-            AccessRule::ReadOnly => Ok(Access::reads_world()),
+            AccessRule::World => Ok(Access::everything()),
+            AccessRule::ReadOnly => Ok(Access::reads_everything()),
             AccessRule::Paths { reads, writes } => self.paths(reads, writes, context),
         };
         let action = match &access {
@@ -153,7 +152,7 @@ impl PreparedCall for CommandCall {
                     reads: paths.clone(),
                     writes: Vec::new(),
                 },
-                Touch::Nothing | Touch::Session | Touch::World => Action::Harmless,
+                Touch::Nothing | Touch::Session | Touch::Everything => Action::Harmless,
             },
             _ => Action::Anything,
         };
@@ -201,7 +200,7 @@ impl CommandCall {
     }
 
     fn environment(&self, session: &ToolContext) -> Variables {
-        let variables = child_environment(session);
+        let variables = session.child_environment();
         if self.declaration.environment.is_empty() {
             return variables;
         }
@@ -286,8 +285,7 @@ fn places(templates: &[Template], input: &Input, directory: &Path) -> Result<Tou
 
 /// The one name of the place that a call names, links followed.
 fn place(directory: &Path, path: &str) -> Result<PathBuf, AccessError> {
-    paths::resolve_links(&directory.join(path))
-        .map_err(|error| AccessError(format!("{path}: {error}")))
+    resolve_links(&directory.join(path)).map_err(|error| AccessError(format!("{path}: {error}")))
 }
 
 #[cfg(test)]

@@ -152,12 +152,12 @@ fn what_a_call_touches() {
         )
     };
     let rows = [
-        ("", json!({}), Ok(Access::world())),
-        ("access = \"world\"", json!({}), Ok(Access::world())),
+        ("", json!({}), Ok(Access::everything())),
+        ("access = \"world\"", json!({}), Ok(Access::everything())),
         (
             "access = \"read-only\"",
             json!({}),
-            Ok(Access::reads_world()),
+            Ok(Access::reads_everything()),
         ),
         ("access = {}", json!({}), Ok(Access::nothing())),
         (
@@ -206,7 +206,7 @@ fn what_a_call_touches() {
         match expected {
             Ok(expected) => assert_eq!(found.access, expected, "{access} {input}"),
             Err(reason) => {
-                assert_eq!(found.access, Access::world(), "{access} {input}");
+                assert_eq!(found.access, Access::everything(), "{access} {input}");
                 assert_eq!(found.why, format!("Probe cannot be analysed: {reason}"));
             }
         }

@@ -101,7 +101,7 @@ impl PreparedCall for Read {
                 page.lines.len(),
             )));
         }
-        if let Ok(resolved) = paths::resolve_links(&path) {
+        if let Ok(resolved) = crate::tools::access::resolve_links(&path) {
             regular_file::record(call, resolved, stamp, range(&page, window));
         }
         Ok(reply(&path, &page, window))

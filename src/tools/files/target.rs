@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::regular_file::{self, NotReadable, RegularFile};
 use super::replace_file;
 use crate::state::{FileStamp, ReadEntry, ReadRange};
-use crate::tools::{CallContext, ToolFailure, paths};
+use crate::tools::{CallContext, ToolFailure, access, paths};
 
 /// The file that a call names.
 pub(super) struct Target {
@@ -37,7 +37,7 @@ impl Target {
         call: &CallContext<'_>,
     ) -> Result<(Self, Option<RegularFile>), ToolFailure> {
         let path = paths::absolute(name, call.session);
-        let resolved = paths::resolve_links(&path)
+        let resolved = access::resolve_links(&path)
             .map_err(|error| ToolFailure(format!("The file cannot be written: {error}")))?;
         let found = match regular_file::open(&resolved) {
             Ok(found) => Some(found),

@@ -3,9 +3,9 @@
 use super::fact::{About, Class, Fact, Outcome};
 use super::status::{Status, beginning};
 use super::{Call, files, mcp, others};
+use crate::agent::exit_code;
 use crate::side::builtin::command;
 use crate::tool_facts::Purpose;
-use crate::view::exit_code;
 
 /// The fact of one call.
 pub(super) fn fact(call: &Call<'_>) -> Fact {

@@ -5,10 +5,10 @@ use serde_json::Value;
 use super::Call;
 use super::fact::{About, Class, Fact};
 use super::status::Status;
+use crate::agent::exit_code;
 use crate::side::builtin::clean::{cut, lower_first, upper_first};
 use crate::side::builtin::names::{address, file_name};
 use crate::tool_facts::Purpose;
-use crate::view::exit_code;
 
 /// What a call did, or what was not done and how that ended.
 pub(super) fn plain(call: &Call<'_>, class: Class, did: &str, doing: &str) -> Fact {

@@ -1,0 +1,83 @@
+//! What is known of words before the command runs.
+
+use super::surroundings::Surroundings;
+use super::wildcard::{GAP, GLOB};
+use crate::shell::{PartWord, WordPiece};
+
+/// Maximum number of values of one word.
+const MAX_VALUES: usize = 64;
+
+/// Maximum number of option letters in one word that a value may follow.
+const MAX_LETTERS: usize = 8;
+
+/// Returns the values that a word may have, each with [`GAP`] or [`GLOB`] in place of what is only known
+/// when the command runs.
+pub(super) fn outlines(word: &PartWord, surroundings: &Surroundings<'_>) -> Vec<String> {
+    if let Some(value) = &word.value {
+        return vec![value.clone()];
+    }
+    filled(&word.pieces, surroundings).unwrap_or_else(|| vec![GAP.to_string()])
+}
+
+/// Returns the only value that a word may have, with gaps; those of several values are one gap.
+pub(super) fn outline(word: &PartWord, surroundings: &Surroundings<'_>) -> String {
+    match outlines(word, surroundings).as_slice() {
+        [one] => one.clone(),
+        _ => GAP.to_string(),
+    }
+}
+
+fn filled(pieces: &[WordPiece], surroundings: &Surroundings<'_>) -> Option<Vec<String>> {
+    let mut values = vec![String::new()];
+    for (index, piece) in pieces.iter().enumerate() {
+        let added = match piece {
+            WordPiece::Text(text) => vec![text.clone()],
+            WordPiece::Brace(letter) => vec![letter.to_string()],
+            WordPiece::Bracket => vec!["[".to_owned()],
+            WordPiece::Glob if surroundings.finds_hidden() => vec![GAP.to_string()],
+            WordPiece::Glob => vec![GLOB.to_string()],
+            WordPiece::Home => {
+                let is_own = match pieces.get(index + 1) {
+                    None => true,
+                    Some(WordPiece::Text(next)) => next.starts_with('/'),
+                    Some(_) => false,
+                };
+                let home = surroundings.home().filter(|_| is_own);
+                vec![home.map_or(GAP.to_string(), |home| home.to_string_lossy().into_owned())]
+            }
+            WordPiece::Unknown | WordPiece::Variable { .. } => vec![GAP.to_string()],
+            WordPiece::OneOf(alternatives) => {
+                let mut all = Vec::new();
+                for pieces in alternatives {
+                    all.extend(filled(pieces, surroundings)?);
+                }
+                all
+            }
+        };
+        let joined = values
+            .iter()
+            .flat_map(|value| added.iter().map(move |added| format!("{value}{added}")));
+        values = joined.take(MAX_VALUES + 1).collect();
+        if values.len() > MAX_VALUES {
+            return None;
+        }
+    }
+    values.sort_unstable();
+    values.dedup();
+    Some(values)
+}
+
+/// Returns the parts of a word that may name a file: all of it, and what follows letters of options, `=`,
+/// `@`, `:` or `)`.
+pub(super) fn names_in(word: &str) -> impl Iterator<Item = &str> {
+    let behind_sign = word
+        .match_indices(['=', '@', ':', ')'])
+        .filter_map(|(at, _)| word.get(at + 1..));
+    let letters = word.strip_prefix('-').unwrap_or_default();
+    let count = letters.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let behind_letters = (1..=count.min(MAX_LETTERS)).filter_map(|at| letters.get(at..));
+    std::iter::once(word)
+        .chain(behind_sign)
+        .chain(behind_letters)
+        .filter(|name| !name.is_empty())
+}

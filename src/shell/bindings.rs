@@ -1,0 +1,318 @@
+//! The values of variables, as far as the text of a command line tells them.
+
+use std::ops::Range;
+
+use super::parts::{CommandPart, PartWord};
+use super::word::{Word, WordPiece};
+
+/// Maximum number of values that are followed, for one variable.
+const MAX_VALUES: usize = 64;
+
+/// Maximum depth of variables in the values of variables.
+const MAX_DEPTH: usize = 4;
+
+/// Commands that may set variables which their words do not name, or run what does.
+const SET_ANY: &[&str] = &[
+    ".", "alias", "bind", "coproc", "declare", "enable", "eval", "let", "local", "source", "trap",
+    "typeset",
+];
+
+/// Commands that set variables which their words name.
+const SET_NAMED: &[&str] = &[
+    "export",
+    "getopts",
+    "mapfile",
+    "printf",
+    "read",
+    "readarray",
+    "readonly",
+    "unset",
+    "wait",
+];
+
+/// All places where a command line gives values to variables.
+#[derive(Debug, Default)]
+pub(super) struct Bindings(Vec<Binding>);
+
+#[derive(Debug)]
+struct Binding {
+    name: String,
+    values: Vec<Vec<WordPiece>>,
+    /// Where the variable surely has a value of the command line.
+    scope: Range<usize>,
+}
+
+impl Bindings {
+    /// Notes that a variable may have these values, and surely has a value of this command line in
+    /// `scope`.
+    pub(super) fn bind(&mut self, name: &str, values: &[Word], scope: Range<usize>) {
+        let pieces = |word: &Word| match word.literal() {
+            Some(text) => vec![WordPiece::Text(text.to_owned())],
+            None => word.pieces.clone(),
+        };
+        let values = values.iter().map(pieces);
+        let values = values
+            .flat_map(|pieces| alternatives(&pieces))
+            .take(MAX_VALUES + 1);
+        self.0.push(Binding {
+            name: name.to_owned(),
+            values: values.collect(),
+            scope,
+        });
+    }
+
+    /// Puts values in place of variables, wherever they are certain, in the commands of `text`.
+    pub(super) fn resolve(mut self, text: &str, parts: &mut [CommandPart]) {
+        let is_only_read = |(at, _)| {
+            text.get(..at)
+                .is_some_and(|before| before.ends_with(['$', '{']))
+        };
+        if text.contains("$PWD") && text.match_indices("PWD").all(is_only_read) {
+            self.0.push(Binding {
+                name: "PWD".to_owned(),
+                values: vec![vec![WordPiece::Text(".".to_owned())]],
+                scope: 0..text.len(),
+            });
+        }
+        let unknown = self.unknown(parts);
+        for part in parts {
+            let assigned = part
+                .assignments
+                .iter_mut()
+                .map(|assignment| &mut assignment.word);
+            let files = part.reads.iter_mut().chain(&mut part.writes);
+            for word in part.words.iter_mut().chain(files).chain(assigned) {
+                if word.pieces.iter().any(is_variable) {
+                    word.pieces = match &unknown {
+                        Some(unknown) => self.resolved(word, unknown),
+                        None => word.pieces.iter().map(without_value).collect(),
+                    };
+                }
+            }
+        }
+    }
+
+    /// The names of variables that commands set in other ways; `None` if these may be any.
+    fn unknown(&self, parts: &[CommandPart]) -> Option<Vec<String>> {
+        let mut names = Vec::new();
+        for level in parts.iter().flat_map(CommandPart::levels) {
+            let Some((first, arguments)) = level.words.split_first() else {
+                continue;
+            };
+            let program = first.value.as_deref()?;
+            if SET_ANY.contains(&program) {
+                return None;
+            }
+            if SET_NAMED.contains(&program) && (program != "printf" || level.words.len() > 2) {
+                let sets = |word: &PartWord| {
+                    word.value
+                        .as_deref()
+                        .is_some_and(|word| word.starts_with("-v"))
+                };
+                if program == "printf" && !arguments.iter().any(sets) {
+                    continue;
+                }
+                for word in arguments {
+                    let name = word.value.as_deref()?;
+                    names.push(name.split('=').next().unwrap_or_default().to_owned());
+                }
+            }
+        }
+        Some(names)
+    }
+
+    fn resolved(&self, word: &PartWord, unknown: &[String]) -> Vec<WordPiece> {
+        let at = word.span.start;
+        let is_alone = word.pieces.len() == 1;
+        let pieces = word.pieces.iter();
+        pieces
+            .map(|piece| {
+                let WordPiece::Variable { is_quoted, .. } = piece else {
+                    return piece.clone();
+                };
+                let Some(values) = self.values(piece, at, unknown, MAX_DEPTH) else {
+                    return without_value(piece);
+                };
+                if *is_quoted {
+                    return WordPiece::OneOf(values);
+                }
+                split(values, is_alone).map_or(WordPiece::Unknown, WordPiece::OneOf)
+            })
+            .collect()
+    }
+
+    /// The values that a variable may have at this place in the text.
+    fn values(
+        &self,
+        piece: &WordPiece,
+        at: usize,
+        unknown: &[String],
+        depth: usize,
+    ) -> Option<Vec<Vec<WordPiece>>> {
+        let WordPiece::Variable { name, operator, .. } = piece else {
+            return None;
+        };
+        let bound = || self.0.iter().filter(|binding| binding.name == *name);
+        let is_certain = bound().any(|binding| binding.scope.contains(&at));
+        if !is_certain || depth == 0 || unknown.contains(name) {
+            return None;
+        }
+        let mut values = Vec::new();
+        for binding in bound() {
+            let at = binding.scope.start.saturating_sub(1);
+            for value in &binding.values {
+                let mut resolved = Vec::new();
+                for piece in value {
+                    match self.values(piece, at, unknown, depth - 1) {
+                        Some(inner) => resolved.push(WordPiece::OneOf(inner)),
+                        None => resolved.push(without_value(piece)),
+                    }
+                }
+                values.extend(operated(resolved, operator));
+            }
+        }
+        (values.len() <= MAX_VALUES).then_some(values)
+    }
+}
+
+fn is_variable(piece: &WordPiece) -> bool {
+    matches!(piece, WordPiece::Variable { .. })
+}
+
+/// The piece, with nothing known of a variable but the home directory.
+pub(super) fn without_value(piece: &WordPiece) -> WordPiece {
+    match piece {
+        WordPiece::Variable { name, operator, .. } if name == "HOME" && operator.is_empty() => {
+            WordPiece::Home
+        }
+        WordPiece::Variable { .. } => WordPiece::Unknown,
+        piece => piece.clone(),
+    }
+}
+
+/// The words that values become without quotes, if these can be told.
+fn split(values: Vec<Vec<WordPiece>>, is_alone: bool) -> Option<Vec<Vec<WordPiece>>> {
+    let mut words = Vec::new();
+    for value in values {
+        if let [WordPiece::Text(text)] = value.as_slice() {
+            let is_split = text.contains(char::is_whitespace);
+            if text.contains(['*', '?', '[', '\\']) || (is_split && !is_alone) {
+                return None;
+            }
+            if is_split {
+                let fields = text.split_whitespace();
+                words.extend(fields.map(|field| vec![WordPiece::Text(field.to_owned())]));
+            }
+        }
+        words.push(value);
+    }
+    Some(words)
+}
+
+/// What `${NAME…}` makes of a value, given what follows the name.
+fn operated(mut value: Vec<WordPiece>, operator: &str) -> Vec<Vec<WordPiece>> {
+    if operator.is_empty() {
+        return vec![value];
+    }
+    let is_plain = |text: &str| !text.contains(['*', '?', '[', '\\', '$', '\'', '"', '`', '(']);
+    let default = operator.strip_prefix(":-").or(operator.strip_prefix('-'));
+    if let Some(default) = default.filter(|text| is_plain(text)) {
+        return vec![value, vec![WordPiece::Text(default.to_owned())]];
+    }
+    let suffix = operator.trim_start_matches('%');
+    if operator.starts_with('%')
+        && is_plain(suffix)
+        && let Some(WordPiece::Text(text)) = value.last_mut()
+    {
+        if let Some(kept) = text.strip_suffix(suffix) {
+            *text = kept.to_owned();
+            return vec![value];
+        }
+        if !suffix.ends_with(text.as_str()) {
+            return vec![value];
+        }
+    }
+    let is_in_one_name = |piece: &WordPiece| matches!(piece, WordPiece::Text(_) | WordPiece::Glob);
+    if operator == "##*/" && value.iter().all(is_in_one_name) {
+        let slash = value
+            .iter()
+            .rposition(|piece| matches!(piece, WordPiece::Text(text) if text.contains('/')));
+        if let Some(at) = slash {
+            value.drain(..at);
+            if let Some(WordPiece::Text(text)) = value.first_mut()
+                && let Some((_, name)) = text.rsplit_once('/')
+            {
+                *text = name.to_owned();
+            }
+        }
+        return vec![value];
+    }
+    vec![vec![WordPiece::Unknown]]
+}
+
+/// The words that a word with alternatives in braces becomes.
+pub(super) fn alternatives(pieces: &[WordPiece]) -> Vec<Vec<WordPiece>> {
+    let brace = |wanted: char| move |piece: &WordPiece| *piece == WordPiece::Brace(wanted);
+    let Some(open) = pieces.iter().position(brace('{')) else {
+        return vec![pieces.iter().map(without_meaning).collect()];
+    };
+    let mut depth = 0_usize;
+    let mut commas = Vec::new();
+    let mut close = None;
+    for (index, piece) in pieces.iter().enumerate().skip(open) {
+        match piece {
+            WordPiece::Brace('{') => depth += 1,
+            WordPiece::Brace(',') if depth == 1 => commas.push(index),
+            WordPiece::Brace('}') if depth == 1 => {
+                close = Some(index);
+                break;
+            }
+            WordPiece::Brace('}') => depth -= 1,
+            _ => {}
+        }
+    }
+    let before = &pieces[..open];
+    let (inside, after) = match close {
+        Some(close) => (&pieces[open + 1..close], alternatives(&pieces[close + 1..])),
+        None => (&pieces[open + 1..], vec![Vec::new()]),
+    };
+    let is_range =
+        |piece: &WordPiece| matches!(piece, WordPiece::Text(text) if text.contains(".."));
+    let inner: Vec<Vec<WordPiece>> =
+        if close.is_none() || (commas.is_empty() && !inside.iter().any(is_range)) {
+            // They mean nothing.
+            let closing = close.map_or("", |_| "}");
+            let wrap = |mut inner: Vec<WordPiece>| {
+                inner.insert(0, WordPiece::Text("{".to_owned()));
+                inner.push(WordPiece::Text(closing.to_owned()));
+                inner
+            };
+            alternatives(inside).into_iter().map(wrap).collect()
+        } else if commas.is_empty() {
+            vec![vec![WordPiece::Unknown]]
+        } else {
+            let ends = commas.iter().copied().chain(close);
+            let starts = std::iter::once(open).chain(commas.iter().copied());
+            let lists = starts.zip(ends).map(|(start, end)| &pieces[start + 1..end]);
+            lists.flat_map(alternatives).collect()
+        };
+    if inner.len() * after.len() > MAX_VALUES {
+        return vec![vec![WordPiece::Unknown]];
+    }
+    let before: Vec<WordPiece> = before.iter().map(without_meaning).collect();
+    let joined = inner.iter().flat_map(|inner| {
+        let before = &before;
+        after
+            .iter()
+            .map(move |after| [before, inner, after].map(Vec::as_slice).concat())
+    });
+    joined.collect()
+}
+
+/// A brace or comma outside of alternatives is text.
+fn without_meaning(piece: &WordPiece) -> WordPiece {
+    match piece {
+        WordPiece::Brace(letter) => WordPiece::Text(letter.to_string()),
+        piece => piece.clone(),
+    }
+}

@@ -1,0 +1,67 @@
+//! Parts of HTML pages: the head, and escaped text.
+//!
+//! The policy of a page names its style and script by a hash, so that text from a session cannot run or
+//! change the look of the page, even if it became markup.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+
+use crate::text::{terminal_safe, terminal_safe_line};
+
+/// The look of the page. Follows the reader's choice of light or dark.
+const STYLE: &str = include_str!("page.css");
+
+/// Everything before the content of a page. Beside the style it may load only what is `allowed`.
+pub(super) fn page_head(title: &str, allowed: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         base-uri 'none'; form-action 'none'; style-src {}; {allowed}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n\
+         <title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n",
+        source_of(STYLE),
+        line(title)
+    )
+}
+
+/// How a policy names a script or style that is part of the page.
+pub(super) fn source_of(text: &str) -> String {
+    format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))
+}
+
+/// A time without fractions, with a blank between date and time.
+pub(super) fn to_the_second(time: &str) -> String {
+    time.get(..19).unwrap_or(time).replace('T', " ")
+}
+
+/// Harmless text of several lines.
+pub(super) fn block(text: &str) -> String {
+    escaped(&terminal_safe(text.trim_end()))
+}
+
+/// Harmless text on one line.
+pub(super) fn line(text: &str) -> String {
+    escaped(&terminal_safe_line(text))
+}
+
+fn escaped(text: &str) -> String {
+    let mut page = String::with_capacity(text.len());
+    let mut copied = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        let entity = match byte {
+            b'&' => "&amp;",
+            b'<' => "&lt;",
+            b'>' => "&gt;",
+            b'"' => "&quot;",
+            b'\'' => "&#39;",
+            _ => continue,
+        };
+        page.push_str(&text[copied..at]);
+        page.push_str(entity);
+        copied = at + 1;
+    }
+    page.push_str(&text[copied..]);
+    page
+}
