@@ -116,6 +116,8 @@ pub struct Format {
     /// Whether ids of records are unique over all sessions of the agent. A record that the agent
     /// copies to another file keeps its id.
     pub has_global_ids: bool,
+    /// Whether token counts have records of their own.
+    pub has_meter_records: bool,
     /// The environment variables that name the agent's directory.
     pub home_variables: &'static [&'static str],
     pub(super) roots: fn(&Environment) -> Vec<PathBuf>,
@@ -195,6 +197,27 @@ pub struct SideCost {
     pub usage: Usage,
 }
 
+/// Tokens that a record states apart from messages.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Meter {
+    /// The tokens of one request.
+    Request {
+        /// The id of the response, unique over all sessions.
+        id: String,
+        /// The tokens.
+        usage: Usage,
+        /// Whether it is the first request of its session.
+        is_first: bool,
+    },
+    /// A reading of a meter that counts up. A forked session may begin with readings of its parent.
+    Reading {
+        /// The tokens of the last request.
+        last: Option<Usage>,
+        /// The tokens of all requests so far.
+        total: Usage,
+    },
+}
+
 /// The content of one record.
 #[derive(Debug, Default)]
 pub struct Entry {
@@ -230,6 +253,8 @@ pub struct Entry {
     pub labelled_calls: Vec<String>,
     /// How it changes earlier messages.
     pub change: Change,
+    /// Tokens of requests. Messages with readings of the same meter repeat them.
+    pub meter: Option<Meter>,
     /// The cost of a request outside the conversation.
     pub side_cost: Option<SideCost>,
 }

@@ -36,6 +36,7 @@ pub(super) static GEMINI: Format = Format {
     wrote,
     document: Some(document),
     has_global_ids: false,
+    has_meter_records: false,
     home_variables: HOME,
     roots,
     subagent_dir: |_| None,

@@ -128,7 +128,14 @@ fn slash_command(text: &str) -> Option<String> {
     let mut settings = SETTING_COMMANDS.split_ascii_whitespace();
     let name = name.trim_start_matches('/');
     let is_setting = settings.any(|setting| setting[1..] == *name);
-    (!is_setting).then(|| format!("/{name} {arguments}"))
+    let (_, rest) = text.rsplit_once("</command-")?;
+    let rest = rest.split_once('>').map_or("", |(_, rest)| rest).trim();
+    let rest = if rest.is_empty() {
+        String::new()
+    } else {
+        format!("\n{rest}")
+    };
+    (!is_setting).then(|| format!("/{name} {arguments}{rest}"))
 }
 
 /// The content of tags and remarks of agents, and the rest. `None` if there are none.

@@ -84,7 +84,18 @@ impl Session {
                 take(reader.messages(self, *pick)?);
             }
         } else {
+            // Records of their own name the model of the messages that follow.
+            let names_models = self.format().shape == Shape::Sequence;
+            let mut model = None;
             self.each_entry(detail, &mut |_, mut entry| {
+                if names_models {
+                    model = entry.facts.model.take().or(model.take());
+                    for message in entry.messages.iter_mut().chain(&mut entry.repeats) {
+                        if message.role == Role::Assistant {
+                            message.model = message.model.take().or_else(|| model.clone());
+                        }
+                    }
+                }
                 if let Some(seen) = &mut unseen {
                     seen(&mut entry);
                 }

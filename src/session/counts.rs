@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::io;
 use std::ops::ControlFlow;
 
+use super::meter::MeterReader;
 use super::prices::Prices;
 use super::session::Session;
 use super::stats::{Current, Tally};
@@ -32,12 +33,13 @@ impl Session {
         let is_subagent = Cell::new(false);
         let (mut records, mut counts) = (0, SessionCounts::default());
         let (mut tally, mut current) = (Tally::default(), Current::of(self));
-        let mut pairs = Pairs::default();
+        let (mut pairs, mut meter) = (Pairs::default(), MeterReader::default());
         self.each_entry_and_message(
             Scope::AllBranches,
             Detail::Counts,
             &mut |entry| {
                 records += 1;
+                meter.note(entry);
                 facts.add(std::mem::take(&mut entry.facts));
                 is_subagent.set(facts.is_subagent);
             },
@@ -59,6 +61,8 @@ impl Session {
                 ControlFlow::Continue(())
             },
         )?;
+        tally.requests(meter);
+        tally.drop_copied(None);
         let mut facts = said.followed_by(facts);
         facts.title = self.title(mapping)?;
         if let Some(prices) = prices {

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasons() {
+    fn a_stop_reason_says_whether_the_reply_is_complete() {
         for complete in [
             "end_turn",
             "tool_use",

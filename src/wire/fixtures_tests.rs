@@ -1,5 +1,4 @@
-//! Streams and files of other agents, if a collection of them is at hand: `TURNPIPE_TEST_DATA`
-//! names a folder with a folder `fixtures` in it.
+//! Streams and session files of other agents.
 
 use std::path::{Path, PathBuf};
 
@@ -57,13 +56,10 @@ fn verdict(records: &[&str], decoder: &mut Decoder) -> Verdict {
 
 #[test]
 fn no_call_of_another_agent_would_run() {
-    let Some(folder) = std::env::var_os("TURNPIPE_TEST_DATA") else {
-        println!("skipped: TURNPIPE_TEST_DATA is not set");
-        return;
-    };
     let mut files = Vec::new();
-    files_below(&Path::new(&folder).join("fixtures"), &mut files);
-    assert!(!files.is_empty(), "no files in {}", folder.display());
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/agents");
+    files_below(&folder, &mut files);
+    assert!(files.len() > 100, "only {} files", files.len());
     let (mut with_calls, mut needles_missed) = (0, 0);
     for file in &files {
         let bytes = std::fs::read(file).unwrap();
@@ -84,7 +80,6 @@ fn no_call_of_another_agent_would_run() {
         }
         decoder.finish();
     }
-    println!("{} files, {with_calls} with calls", files.len());
     assert_eq!(needles_missed, 0);
-    assert!(with_calls > 0);
+    assert!(with_calls > 50, "only {with_calls} files with calls");
 }

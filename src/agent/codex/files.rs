@@ -29,6 +29,7 @@ pub(in crate::agent) static CODEX: Format = Format {
     wrote,
     document: None,
     has_global_ids: false,
+    has_meter_records: true,
     home_variables: HOME,
     roots,
     subagent_dir: |_| None,

@@ -21,6 +21,7 @@ use crate::session::record::{
     Continuation, ForeignSession, Moment, Ownership, Recorded, Recording, SessionFacts, Target,
     ownership,
 };
+use crate::text::counted;
 use crate::wire::{Decoder, Understanding, prefilter_needles};
 
 /// Needles of records that are kept, except those about calls.
@@ -111,8 +112,9 @@ impl Run for SessionAppendArguments {
         let left_out = run.recording.messages_left_out();
         if left_out > 0 {
             io.messages.note(&format!(
-                "{}: file of another agent: {left_out} messages were not recorded",
+                "{}: file of another agent: {} not recorded",
                 self.file.display(),
+                counted(left_out, "message was", "messages were")
             ));
         }
         let continuation = run.recording.continuation();

@@ -33,10 +33,10 @@ pub(crate) struct SourceArguments {
     #[arg(long, value_enum, value_name = "NAME")]
     pub(crate) agent: Option<Agent>,
     /// Only sessions that worked in this directory, or below it
-    #[arg(long, value_name = "DIR", overrides_with = "all")]
+    #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
     /// Include sessions without a prompt, a title or a reply
-    #[arg(long, overrides_with = "cwd")]
+    #[arg(long)]
     all: bool,
     /// How many files, or parts of a large one, to read at once [default: one per core, or 4 if each
     /// waits for a model]
