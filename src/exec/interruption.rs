@@ -61,7 +61,7 @@ impl Interruption {
         Demand::StopAtOnce
     }
 
-    /// Why calls that arrive now must not start; `None` if they may.
+    /// The reason to refuse calls that arrive now; `None` if they may start.
     pub(super) fn refusal(&self) -> Option<CancelReason> {
         match (self.signal, self.time_is_up) {
             (Some(_), _) => Some(CancelReason::Interrupt),
@@ -107,7 +107,7 @@ impl Interruption {
             .min()
     }
 
-    /// Why the run ends before its input does; `None` if it continues. Called while no call is open.
+    /// The cause of an end before the end of the input; `None` if the run continues. Called while no call is open.
     pub(super) fn ends_the_run(&self, stage: StageKind, now: Instant) -> Option<EndCause> {
         let Some(signal) = self.signal else {
             return self.time_is_up.then_some(EndCause::TimeUp);
@@ -123,7 +123,7 @@ impl Interruption {
         })
     }
 
-    /// Why the run ends with its input.
+    /// The cause of an end with the end of the input.
     pub(super) fn cause_at_end(&self, stage: StageKind) -> EndCause {
         match (self.signal, stage) {
             (Some(EndSignal::Terminate), _) => EndCause::Terminated,

@@ -171,7 +171,7 @@ pub trait Observer: Send {
 /// The end of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunEnd {
-    /// Why it ended.
+    /// The cause of the end.
     pub cause: EndCause,
     /// Calls with an error as their result.
     pub failed_calls: u64,
@@ -181,7 +181,7 @@ pub struct RunEnd {
     pub understanding: Understanding,
 }
 
-/// Why a run ended.
+/// The cause of the end of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EndCause {
     /// The input ended and every call has its result.

@@ -456,7 +456,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
     }
 
-    /// Why the run is over; `None` if it continues.
+    /// The cause of the end of the run; `None` if it continues.
     fn end_cause(&mut self) -> Result<Option<EndCause>, WriteError> {
         if self.has_open_calls() {
             return Ok(None);

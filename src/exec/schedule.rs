@@ -166,7 +166,7 @@ impl Schedule {
         }
         let access = self.slots[position].access.clone();
         if self.writers > 0 {
-            // Earlier calls wait for it only if it began before they were known to conflict.
+            // Earlier calls wait for it only if it started before they were known to conflict.
             let first = if before.has_run() { 0 } else { position + 1 };
             let waiting = self.slots.range_mut(first..);
             for (index, slot) in (self.first + first as u64..).zip(waiting) {
@@ -222,7 +222,7 @@ impl Schedule {
     }
 
     /// The number of calls that keep the one at `position`, with this access, from starting: calls before
-    /// it, and calls after it that began before its access was known.
+    /// it, and calls after it that started before its access was known.
     fn blockers(&self, position: usize, access: &Access) -> usize {
         if self.writers == 0 {
             return 0;
@@ -239,7 +239,7 @@ impl Schedule {
         self.in_stage(|stage| matches!(stage, Stage::Queued { .. } | Stage::Checking))
     }
 
-    /// Calls that have begun and not ended, in call order.
+    /// Calls that have started and not ended, in call order.
     pub(super) fn begun(&self) -> impl Iterator<Item = CallIndex> + '_ {
         self.in_stage(Stage::has_run)
     }

@@ -104,7 +104,7 @@ impl ExitStatus {
     }
 }
 
-/// Why a child ended.
+/// The cause of a child's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     /// By itself.
@@ -131,7 +131,7 @@ pub enum Leftovers {
 pub struct Finished {
     /// Its exit status.
     pub status: ExitStatus,
-    /// Why it ended.
+    /// The cause of its end.
     pub ended: Ended,
     /// Its standard output.
     pub stdout: Captured,
@@ -157,7 +157,7 @@ impl Finished {
     }
 }
 
-/// Why a child could not be started. Nothing has run.
+/// An error of starting a child. Nothing has run.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
     /// The program is not in `PATH`, or the path does not exist.

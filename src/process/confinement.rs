@@ -36,7 +36,7 @@ pub struct Confinement {
     /// Whether a system call filter keeps it from changing modes, owners, times and attributes and from
     /// using sockets.
     pub seccomp: bool,
-    /// Why a restriction is missing, in one line.
+    /// The reason of a missing restriction, in one line.
     pub missing: Option<String>,
 }
 

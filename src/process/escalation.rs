@@ -96,7 +96,7 @@ impl Escalation {
         }
     }
 
-    /// Why the child ended.
+    /// The cause of the child's end.
     pub(super) fn ended(&self) -> Ended {
         self.ended
     }

@@ -124,7 +124,7 @@ impl Watch {
     }
 
     /// Adds orphans of the guarded process: marked processes that have the same parent as the guardian now
-    /// and began after the oldest call. The children of another turnpipe process have another parent.
+    /// and started after the oldest call. The children of another turnpipe process have another parent.
     fn recognise(&mut self, table: &ProcessTable, mark: &OsStr, began: u64) {
         let heir = rustix::process::getppid().map_or(0, Pid::as_raw_pid);
         for (pid, stat) in table {

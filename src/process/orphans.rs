@@ -240,7 +240,7 @@ mod tests {
         };
         let rival = |leader, began| Rival { leader, began };
         let rows: &[(i32, u64, Vec<Rival>, bool)] = &[
-            // In its session, whatever else runs.
+            // In its session.
             (100, 60, vec![rival(Some(pid(200)), 10)], true),
             // In the session of another.
             (200, 60, vec![rival(Some(pid(200)), 70)], false),

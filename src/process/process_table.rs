@@ -127,7 +127,7 @@ pub(super) fn parse_children(list: &str) -> impl Iterator<Item = i32> {
         .filter_map(|pid| pid.parse().ok())
 }
 
-/// The fields of a process; `None` if there is no process with this number.
+/// The fields of a process; `None` if no process has this number.
 pub(super) fn stat(pid: i32) -> Option<Stat> {
     parse_stat(&fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
@@ -221,7 +221,7 @@ mod tests {
         let stat = read_table()[&own];
         assert_eq!(stat.group, rustix::process::getpgrp().as_raw_pid());
         let now = now();
-        // This test began a moment ago.
+        // This test started a moment ago.
         assert!(
             stat.began <= now && now - stat.began < 100 * 3600,
             "{stat:?} {now}"

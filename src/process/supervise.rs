@@ -23,7 +23,7 @@ use crate::io::Level;
 /// Default capacity of a pipe, and so the most that one read returns.
 const READ_BYTES: usize = 64 * 1024;
 
-/// The time for which the output of a new child stays in its pipes. A short call then wakes this thread
+/// The time before the first read of a new child's pipes. A short call then wakes this thread
 /// once; a child that fills the pipes sooner waits that long, once.
 const FIRST_READ_DELAY: Duration = Duration::from_millis(2);
 
@@ -264,7 +264,7 @@ impl Supervision<'_> {
         !leader.is_empty() || self.tree.descriptor().is_none()
     }
 
-    /// The time for which the output stays in its pipes: a short call then wakes this thread once, by its
+    /// The time until the first read of the pipes: a short call then wakes this thread once, by its
     /// end, and not with each pipe that it closes before.
     fn first_read_delay(&self, leader: Option<BorrowedFd<'_>>) -> Option<Duration> {
         if leader.is_none() || self.stdin.is_some() {
