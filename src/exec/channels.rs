@@ -10,11 +10,11 @@ use super::prompting::{ControlPrompter, ControlRecord, OpenQuestions, Prompter};
 use super::result::{CallResult, HookFeedback};
 use super::schedule::CallIndex;
 use super::turns::TurnNumber;
+use crate::assemble::Decoder;
 use crate::io::{Ids, Input};
 use crate::jsonl::{Prefilter, Reader, UnwantedLines};
 use crate::process::EndSignal;
 use crate::records::SideExtension;
-use crate::wire::Decoder;
 
 /// An event that the main loop handles.
 pub(super) enum RunnerEvent {

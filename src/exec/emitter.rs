@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::call::{Call, FinishedCall};
 use super::intake::Boundary;
 use super::options::{Echo, Listener, Options};
+use crate::assemble::RawReply;
 use crate::io::{Clock, Ids};
 use crate::jsonl::{Piece, WriteError, Writer};
 use crate::message::{SessionId, ToolUseId};
@@ -19,7 +20,6 @@ use crate::records::{
     ToolProgressRecord, ToolResultBlock, ToolResultExtension, ToolResultRecord, TurnEndRecord,
     TurnEndSubtype, UsageRecord,
 };
-use crate::wire::{Answered, ApiMessages};
 
 /// Writes the output of a run.
 pub(super) struct Emitter<Sink: Write> {
@@ -32,7 +32,7 @@ pub(super) struct Emitter<Sink: Write> {
     pending: Vec<Value>,
     boundary: Boundary,
     /// The messages of the next request, if these are written instead of records.
-    api: Option<ApiMessages>,
+    api: Option<RawReply>,
     /// Prefix of the ids of calls that have none.
     call_ids: String,
     listener: Option<Listener>,
@@ -59,7 +59,7 @@ impl<Sink: Write> Emitter<Sink> {
             echo: options.echo,
             pending: Vec::new(),
             boundary: Boundary::Line,
-            api: options.results.map(ApiMessages::of),
+            api: options.results.map(RawReply::of),
             call_ids: options.call_ids.clone(),
             listener,
             unheard: Vec::new(),
@@ -94,7 +94,7 @@ impl<Sink: Write> Emitter<Sink> {
 
     /// Ends the reply of the model.
     pub(super) fn end_reply(&mut self) -> Result<(), WriteError> {
-        let reply = self.api.as_mut().map(ApiMessages::take_reply);
+        let reply = self.api.as_mut().map(RawReply::take_reply);
         self.messages(reply.filter(|_| self.echo == Echo::Everything))
     }
 
@@ -111,7 +111,7 @@ impl<Sink: Write> Emitter<Sink> {
         if let Some(listener) = &mut self.listener {
             self.unheard.drain(..).for_each(|record| listener(&record));
         }
-        let results = self.api.as_mut().map(ApiMessages::take_results);
+        let results = self.api.as_mut().map(RawReply::take_results);
         self.messages(results)?;
         self.write(TurnEndRecord {
             subtype: TurnEndSubtype::Only,
@@ -151,12 +151,8 @@ impl<Sink: Write> Emitter<Sink> {
             self.unheard.push(record.to_string());
         }
         if let Some(api) = &mut self.api {
-            let id = Some(block.tool_use_id.clone());
-            api.answer(Answered {
-                name: call.name,
-                id: id.filter(|id| !id.as_str().starts_with(&self.call_ids)),
-                result: block,
-            });
+            let has_id = !block.tool_use_id.as_str().starts_with(&self.call_ids);
+            api.result(call.name, has_id, block.into());
             return Ok(());
         }
         let message = ResultMessage::new(block);

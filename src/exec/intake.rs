@@ -8,8 +8,8 @@ use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use super::ledger::Ledger;
+use crate::assemble::{Decoder, Event};
 use crate::jsonl::{Damage, Piece, Prefilter, Reader};
-use crate::wire::{Decoder, Event};
 
 /// Most bytes of input between the reader and the main loop.
 const MAX_CREDIT: usize = 4 * 1024 * 1024;

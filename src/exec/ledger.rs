@@ -4,8 +4,8 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
+use crate::assemble::Event;
 use crate::message::ToolUseId;
-use crate::wire::Event;
 
 /// The calls of the input, identified by their position, since ids may repeat. Events are read as far ahead
 /// as the input allows; then the calls are entered one by one, in the same order.
@@ -119,7 +119,7 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::Decoder;
+    use crate::assemble::Decoder;
 
     /// For each call of `input`, `+` if it has a result. `m` starts a message, `p` is a prompt, another
     /// lowercase letter a call, and a capital letter a result for the call of that letter.

@@ -15,6 +15,7 @@ use super::hooks::CallHooks;
 use super::judge::GuardedJudge;
 use super::prompting::Prompter;
 use super::result::{CallResult, HookFeedback};
+use crate::assemble::ToolCall;
 use crate::hooks::HookEvent;
 use crate::message::{BuiltinRule, DecidedBy, Decision};
 use crate::permission::{Action, Decided, Mode, Request, Rules};
@@ -25,7 +26,6 @@ use crate::tools::{
     Access, Assessment, CallContext, Input, LookupError, PreparedCall, Registry, Tool, ToolContext,
     ToolKind,
 };
-use crate::wire::ToolCall;
 
 /// The state that all calls of a run share.
 pub struct Lifecycle {

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use super::schedule::Policy;
 use super::trace::Trace;
+use crate::api::Api;
+use crate::assemble::Understanding;
 use crate::io::{Clock, Ids, Messages};
 use crate::jsonl::UnwantedLines;
 use crate::message::SessionId;
 use crate::state::SessionScope;
-use crate::wire::{Dialect, Understanding};
 
 /// The options of a run.
 #[derive(Debug, Clone)]
@@ -30,7 +31,7 @@ pub struct Options {
     pub echo: Echo,
     /// Write the messages of the next request to this API and no records: the model's reply instead of a
     /// copy of the input, and the results of each turn.
-    pub results: Option<Dialect>,
+    pub results: Option<Api>,
     /// Whether to run the calls of recordings.
     pub history: HistoryPolicy,
     /// Whether to replace repeated results with a reference.

@@ -22,6 +22,7 @@ use super::prompting::{ControlRecord, OpenQuestions};
 use super::result::CancelReason;
 use super::session::Session;
 use super::stream::Stream;
+use crate::assemble::{Event, Understanding};
 use crate::io::Messages;
 use crate::jsonl::WriteError;
 use crate::message::{SessionId, ToolUseId};
@@ -29,7 +30,6 @@ use crate::process::EndSignal;
 use crate::records::ExecutorRecord;
 use crate::state::SessionKey;
 use crate::tools::ToolContext;
-use crate::wire::{Event, Understanding};
 
 /// Interval of the progress records of running calls.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(30);

@@ -3,9 +3,10 @@
 
 use super::ledger::Ledger;
 use super::options::{HistoryPolicy, Options};
+use crate::agent::Opening;
+use crate::assemble::Event;
 use crate::io::Messages;
 use crate::message::ToolUseId;
-use crate::wire::{Event, Opening};
 
 /// The state of the input stream.
 pub(super) struct Stream {
