@@ -208,7 +208,7 @@ impl<'a> LabelStream<'a> {
                     return StreamEnd::InputFailed(error);
                 }
                 Event::Signal(signal) => {
-                    if !requests.insist(Instant::now()) {
+                    if !requests.ends_now(Instant::now()) {
                         continue;
                     }
                     self.queue.drop_waiting();
