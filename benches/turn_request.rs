@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use turnpipe::flow::DialogStream;
+use turnpipe::assemble::DialogStream;
 use turnpipe::io::{Environment, RandomIds, SystemClock};
 use turnpipe::model::{
     Connector, Delivery, KeyCheck, Model, ModelSettings, ModelWorld, PromptId, Provider, Request,

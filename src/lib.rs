@@ -26,9 +26,11 @@ pub(crate) mod tool_facts;
 
 pub mod records;
 
+pub mod api;
+
 pub mod agent;
 
-pub mod wire;
+pub mod assemble;
 
 pub mod view;
 
@@ -57,9 +59,6 @@ pub mod exec;
 
 #[cfg(feature = "model")]
 pub mod model;
-
-#[cfg(feature = "model")]
-pub mod flow;
 
 #[cfg(feature = "model")]
 pub mod side;

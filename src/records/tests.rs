@@ -3,9 +3,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::assemble::{Decoder, Event};
 use crate::message::{DecidedBy, Decision, Mode, Usage};
 use crate::message::{SessionId, ToolUseId};
-use crate::wire::{Decoder, Event};
 
 fn id(text: &str) -> ToolUseId {
     ToolUseId::from(text)

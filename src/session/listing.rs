@@ -23,7 +23,7 @@ use crate::records::SessionCounts;
 /// Minimum number of files to read between two checks of the limit.
 const MIN_STEP: usize = 64;
 
-/// How much to read of each session.
+/// The part of each session to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
     /// The two ends of the file.
@@ -35,20 +35,20 @@ pub enum Depth {
 /// The result for one file. `None` if it is filtered out.
 type Examined = Result<Option<Box<Listed>>, SessionError>;
 
-/// How to list sessions.
+/// Settings to list sessions.
 #[derive(Debug, Clone)]
 pub struct Listing {
-    /// Which sessions to list.
+    /// The sessions to list.
     pub selection: Selection,
-    /// How much to read of each.
+    /// The part of each session to read.
     pub depth: Depth,
-    /// What requests cost, for [`Depth::Whole`].
+    /// The prices of requests, for [`Depth::Whole`].
     pub prices: Option<Prices>,
     /// Whether files may be memory-mapped.
     pub mapping: Mapping,
     /// The number of threads. Each reads one file at a time.
     pub jobs: NonZeroUsize,
-    /// How many files were examined. Grows meanwhile.
+    /// Number of files examined so far.
     pub examined: Arc<AtomicU64>,
 }
 
@@ -121,7 +121,7 @@ pub fn list(
     (listed, failed)
 }
 
-/// How many files to read next, after this many. Steps double, so that checks take little time.
+/// Number of files to read next, after this many. Steps double, so that checks take little time.
 fn step(read: usize, limit: NonZeroUsize) -> usize {
     match read {
         0 => limit.get(),

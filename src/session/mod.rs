@@ -19,6 +19,7 @@ mod find;
 mod follow;
 mod lines;
 mod listing;
+mod meter;
 mod name_index;
 mod open;
 mod parallel;

@@ -110,7 +110,13 @@ impl Generator {
             Kind::Title(style) => {
                 clean_title(&builtin::title(&messages), style).unwrap_or_default()
             }
-            Kind::Recap => builtin::recap(&messages),
+            Kind::Recap => {
+                let language = match self.language {
+                    LanguageChoice::Named(language) => Some(language),
+                    LanguageChoice::Conversation => None,
+                };
+                builtin::recap(&messages, language)
+            }
         };
         if text.is_empty() {
             return Err(Reason::EmptyResult.into());

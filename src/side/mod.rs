@@ -2,6 +2,7 @@
 //! sessions, verdicts about calls, advice.
 
 mod advisor;
+mod answer;
 mod ask;
 mod briefing;
 pub mod builtin;
@@ -14,7 +15,6 @@ pub mod label;
 mod language;
 mod outcome;
 pub mod recap;
-mod rejection;
 mod spoken;
 pub mod title;
 #[cfg(test)]

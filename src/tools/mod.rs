@@ -40,8 +40,7 @@ pub use reply::{
     Block, CallStatus, Content, ContextChange, FullText, Image, InvalidInput, ToolFailure,
     ToolReply,
 };
-pub(crate) use schema::gemini_schema;
-pub use schema::{Format, declarations};
+pub use schema::declarations;
 pub use tool::{
     Assessment, InterruptBehavior, PreparedCall, ResultLimit, Tool, ToolKind, ToolSource,
     Unavailable,

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 
+use super::tabs::safe_with_tabs;
 use crate::text::{terminal_safe, terminal_safe_line};
 
 /// Masking one tag can turn code into text that holds another one. After this many rounds code is
@@ -17,7 +18,7 @@ const SCHEMES: [&str; 3] = ["http://", "https://", "mailto:"];
 /// Text of several lines, in which tags, images and other links outside of code show as they were typed.
 /// A fence that was left open is closed.
 pub(super) fn harmless_markdown(text: &str) -> String {
-    let mut text = with_closed_fence(terminal_safe(text));
+    let mut text = with_closed_fence(safe_with_tabs(text));
     for round in 0..=MOST_ROUNDS {
         let code = if round < MOST_ROUNDS {
             code_in(&text)
@@ -69,6 +70,7 @@ fn without_markup(text: &str, code: &[Range<usize>]) -> String {
             ':' if !is_code && ends_label && !is_link(next_text) => masked.push_str("&#58;"),
             '<' if !is_code && next.is_some_and(begins_tag) => masked.push_str("&lt;"),
             '!' if !is_code && next == Some('[') => masked.push_str("&#33;"),
+            '\t' if !is_code => masked.push(' '),
             other => masked.push(other),
         }
     }
@@ -220,6 +222,7 @@ mod tests {
             ("![x](http://a/b.png)", "&#33;[x](http://a/b.png)"),
             ("`<b>` and ![x][y]", "`<b>` and &#33;[x][y]"),
             ("```html\n<b>\n```", "```html\n<b>\n```"),
+            ("```make\na:\n\tb\n```\n\tc", "```make\na:\n\tb\n```\n c"),
             ("<a t=\"`\"> `<b>` x", "&lt;a t=\"`\"> `&lt;b>` x"),
             ("<!-- a", "&lt;!-- a"),
             ("~~~~\nx", "~~~~\nx\n~~~~"),

@@ -7,10 +7,10 @@ use super::outline::{media_word, result_text};
 use super::page::{block, line, page_head, to_the_second};
 use super::rich_text::rich_text;
 use super::selection::folded;
+use super::tabs::safe_with_tabs;
 use super::text::word;
 use super::{Piece, Place, Subagent, Timeline, ToolUse};
 use crate::message::{Call, Media, Origin, Role, ToolResult};
-use crate::text::terminal_safe;
 
 /// Kinds of images that a page may hold.
 const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
@@ -79,7 +79,7 @@ impl Html<'_> {
                     format!("<time datetime=\"{time}\">{}</time>", to_the_second(&time))
                 });
                 let text = match class {
-                    "reply" => rich_text(&terminal_safe(text.trim_end())),
+                    "reply" => rich_text(&safe_with_tabs(text.trim_end())),
                     _ => format!("<div class=\"text\">{}</div>", block(text)),
                 };
                 let (id, link) = anchor(place);

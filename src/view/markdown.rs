@@ -5,10 +5,11 @@ use std::fmt::Write;
 use super::gist::{gist, input_in_full};
 use super::harmless_markdown::{harmless_line, harmless_markdown, harmless_quote};
 use super::outline::{media_word, result_text};
+use super::tabs::safe_with_tabs;
 use super::text::{Density, word};
 use super::{Piece, Subagent, ToolDetail};
 use crate::message::{Call, Origin, Role, ToolResult};
-use crate::text::{terminal_safe, terminal_safe_line};
+use crate::text::terminal_safe_line;
 
 /// Writes pieces of an outline. Control and hidden characters are removed, and what was said brings
 /// neither HTML nor images.
@@ -125,7 +126,7 @@ fn add_result(result: &ToolResult, page: &mut String) {
 /// A code block at the beginning of lines, fenced by more back-ticks than it holds. Some parsers find no
 /// fences within lists.
 fn add_block(language: &str, text: &str, page: &mut String) {
-    let text = terminal_safe(text);
+    let text = safe_with_tabs(text);
     let fence = "`".repeat(longest_run(&text, '`').max(2) + 1);
     let _ = write!(page, "\n{fence}{language}\n");
     for line in text.lines() {

@@ -9,6 +9,7 @@ mod outline;
 mod page;
 mod rich_text;
 mod selection;
+mod tabs;
 mod text;
 mod timeline;
 

@@ -7,7 +7,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-use crate::text::{terminal_safe, terminal_safe_line};
+use super::tabs::safe_with_tabs;
+use crate::text::terminal_safe_line;
 
 /// The look of the page. Follows the reader's choice of light or dark.
 const STYLE: &str = include_str!("page.css");
@@ -38,7 +39,7 @@ pub(super) fn to_the_second(time: &str) -> String {
 
 /// Harmless text of several lines.
 pub(super) fn block(text: &str) -> String {
-    escaped(&terminal_safe(text.trim_end()))
+    escaped(&safe_with_tabs(text.trim_end()))
 }
 
 /// Harmless text on one line.

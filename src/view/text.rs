@@ -5,9 +5,10 @@ use std::fmt::Write;
 use super::gist::{gist, input_in_full};
 use super::outline::{media_word, result_text};
 use super::selection::folded;
+use super::tabs::{expand_tabs, safe_with_tabs};
 use super::{Piece, ToolDetail, ToolUse};
 use crate::message::{Call, Origin, Role, ToolResult};
-use crate::text::{fitted, terminal_safe, terminal_safe_line};
+use crate::text::{fitted, terminal_safe_line};
 
 /// How wide the one-line gist of a call may be, in columns.
 const GIST_COLUMNS: usize = 100;
@@ -53,7 +54,7 @@ impl PlainText<'_> {
             Piece::Said {
                 role, origin, text, ..
             } => {
-                let text = terminal_safe(text.trim_end());
+                let text = self.block(text.trim_end());
                 let line = match (role, origin) {
                     (Role::User, Origin::Prompt) => {
                         format!("{}\n", self.bold(&prefixed(&text, "> ", "  ")))
@@ -68,7 +69,7 @@ impl PlainText<'_> {
                 page.push_str(&line);
             }
             Piece::Thought(text, _) => {
-                let text = terminal_safe(text.trim_end());
+                let text = self.block(text.trim_end());
                 let _ = writeln!(page, "{}", self.dim(&prefixed(&text, "∴ ", "  ")));
             }
             Piece::Media(media, _) => {
@@ -106,7 +107,7 @@ impl PlainText<'_> {
         let gist = fitted(&terminal_safe_line(&gist(call, self.cwd)), GIST_COLUMNS);
         let _ = writeln!(page, "  {name}({gist})");
         if self.tools == ToolDetail::Full && self.density == Density::Full {
-            let input = terminal_safe(input_in_full(call).1.trim_end());
+            let input = self.block(input_in_full(call).1.trim_end());
             let _ = writeln!(page, "{}", prefixed(&input, "    ", "    "));
         }
     }
@@ -115,7 +116,7 @@ impl PlainText<'_> {
         let text = result_text(result);
         let text = match self.density {
             Density::Folded => folded(&text),
-            Density::Full | Density::Compact => terminal_safe(text.trim_end()),
+            Density::Full | Density::Compact => self.block(text.trim_end()),
         };
         let first = if result.failed {
             "    ⎿ failed: "
@@ -123,6 +124,15 @@ impl PlainText<'_> {
             "    ⎿ "
         };
         let _ = writeln!(page, "{}", self.dim(&prefixed(&text, first, "      ")));
+    }
+
+    /// Safe text of several lines. Tabs are expanded on terminals.
+    fn block(self, text: &str) -> String {
+        let safe = safe_with_tabs(text);
+        match self.style {
+            Style::Ansi => expand_tabs(&safe),
+            Style::Plain => safe,
+        }
     }
 
     fn bold(self, text: &str) -> String {
@@ -204,6 +214,10 @@ mod tests {
                 "[error] down\n\n",
             ),
             (
+                said(Role::Assistant, Origin::Reply, "a:\n\tb"),
+                "a:\n\tb\n\n",
+            ),
+            (
                 Piece::Thought("hm".to_owned(), Place::default()),
                 "∴ hm\n\n",
             ),
@@ -219,5 +233,7 @@ mod tests {
         };
         let prompt = ansi.piece(&said(Role::User, Origin::Prompt, "a"));
         assert_eq!(prompt, "\u{1b}[1m> a\u{1b}[0m\n\n");
+        let reply = ansi.piece(&said(Role::Assistant, Origin::Reply, "\tb"));
+        assert_eq!(reply, "        b\n\n");
     }
 }

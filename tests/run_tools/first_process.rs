@@ -3,6 +3,7 @@
 use std::process::{Command, Stdio};
 
 use crate::bench::{Bench, bash, pairs};
+use crate::skip::skip;
 
 #[test]
 fn the_first_process_of_a_container_answers_every_call_and_ends() {
@@ -14,7 +15,7 @@ fn the_first_process_of_a_container_answers_every_call_and_ends() {
         .status()
         .is_ok_and(|status| status.success());
     if !allowed {
-        eprintln!("skipped: no namespaces of one's own here");
+        skip("user namespaces");
         return;
     }
     let bench = Bench::new();

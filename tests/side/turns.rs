@@ -121,7 +121,7 @@ fn a_loop_of_filters_is_an_agent() {
     assert_eq!(
         again.stderr,
         "turnpipe: the model has the last word in the conversation\n\
-         hint: `--prompt TEXT` says something to the model\n"
+         hint: `--prompt TEXT` appends a user message\n"
     );
 }
 
@@ -617,7 +617,7 @@ fn without_a_model_or_a_prompt_there_is_a_hint() {
         "{told}"
     );
     let told = run(&["turn", "--model", "builtin"], DIALOG);
-    assert!(told.contains("built-in rules cannot do this"), "{told}");
+    assert!(told.contains("this needs a model that can be asked"), "{told}");
     let told = run(&["turn", "--model", "openai:m", "--dry-run"], "");
     assert!(told.contains("the conversation is empty"), "{told}");
     let told = run(

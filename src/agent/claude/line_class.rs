@@ -97,7 +97,7 @@ fn holds_results_only(line: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::path::{Path, PathBuf};
+    use std::path::Path;
 
     use proptest::prelude::*;
 
@@ -268,10 +268,11 @@ mod tests {
 
     #[test]
     fn the_class_of_real_lines_agrees_with_their_messages() {
-        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/session");
-        let recordings = std::env::var_os("TURNPIPE_TEST_DATA").map(PathBuf::from);
-        let roots = [Some(data), recordings].into_iter().flatten();
-        let roots: Vec<Root> = roots.map(|path| Root { agent: None, path }).collect();
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+        let roots = ["session", "pages", "costs"].map(|name| Root {
+            agent: None,
+            path: data.join(name),
+        });
         let mut known = 0;
         for candidate in discover(&roots) {
             let session = Session::open(&candidate.path);

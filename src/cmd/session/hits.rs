@@ -12,7 +12,7 @@ use crate::session::Listed;
 use crate::session::search::Found;
 use crate::text::{fitted, terminal_safe_line};
 
-/// What is printed of each session.
+/// The output for each session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
     /// Every hit.
@@ -30,7 +30,7 @@ pub(crate) struct HitPrinter {
     pub(crate) detail: Detail,
     /// Whether text is coloured.
     pub(crate) colored: bool,
-    /// Where the reader lives.
+    /// The time zone of the user.
     pub(crate) zone: TimeZone,
     /// The session of the hits that follow.
     pub(crate) about: Option<AboutSession>,
@@ -38,7 +38,7 @@ pub(crate) struct HitPrinter {
     pub(crate) hits: u64,
 }
 
-/// How wide the title above hits may be; a first prompt may be a page.
+/// Maximum width of the title above hits, in columns.
 const TITLE_COLUMNS: usize = 70;
 
 impl HitPrinter {
@@ -176,7 +176,7 @@ fn record(found: Found, about: AboutSession) -> SessionHitRecord {
     }
 }
 
-/// A terminal-safe part of a line, in which blanks at either end become one blank.
+/// A terminal-safe part of a line. Blanks at either end become one blank.
 fn safe_part(text: &str) -> String {
     let blank = |is_there: bool| if is_there { " " } else { "" };
     let inner = terminal_safe_line(text);

@@ -15,7 +15,7 @@ use crate::view::{
     Subagent, Timeline, ToolGroup, markdown_head,
 };
 
-/// How a dialog is printed.
+/// The form of a printed dialog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DialogForm {
     /// For a terminal
@@ -30,7 +30,7 @@ pub(crate) enum DialogForm {
     Html,
 }
 
-/// How a dialog looks.
+/// The appearance of a dialog.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Look {
     pub(crate) form: DialogForm,
@@ -43,7 +43,7 @@ pub(crate) struct Look {
 pub(crate) struct Printer {
     pub(crate) look: Look,
     outline: Outline,
-    /// Where the session began.
+    /// The first directory of the session.
     cwd: Option<String>,
     /// The number of the message in its session, if they are counted.
     pub(crate) number: u64,
@@ -67,8 +67,8 @@ impl Printer {
         }
     }
 
-    /// What comes before the first message. Records hold no facts but those `about` the session, and
-    /// only pages for browsers have `links`: words, and the names of pages.
+    /// Prints the start, before the first message. Records have only the facts `about` the session. Only
+    /// pages for browsers have `links`: words, and the names of pages.
     pub(crate) fn head(
         &mut self,
         about: &AboutSession,
@@ -163,7 +163,7 @@ impl Printer {
         Ok(())
     }
 
-    /// What comes after the last message.
+    /// Prints the end, after the last message.
     pub(crate) fn finish(&mut self) -> Result<(), WriteError> {
         let pieces = self.outline.finish();
         self.pieces(pieces)?;

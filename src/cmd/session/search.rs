@@ -92,9 +92,9 @@ pub(crate) struct SessionSearchArguments {
 /// A part of a message, on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PlaceName {
-    /// What was said
+    /// Text of the user and the model
     Text,
-    /// What the model thought
+    /// Thinking of the model
     Thinking,
     /// The input of calls
     Calls,

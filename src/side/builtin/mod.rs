@@ -10,8 +10,6 @@ mod names;
 mod prose;
 mod recap;
 mod title;
-#[cfg(test)]
-mod vectors_tests;
 mod word_list;
 
 pub use label::{FinishedCall, is_look, label, needed_of_result};

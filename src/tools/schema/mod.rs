@@ -2,8 +2,6 @@
 
 mod check;
 mod declarations;
-mod gemini;
 
 pub(super) use check::{InvalidSchema, SchemaCheck, message};
-pub use declarations::{Format, declarations};
-pub(crate) use gemini::gemini_schema;
+pub use declarations::declarations;

@@ -51,6 +51,7 @@ impl Kind {
 /// What a simple command did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Act {
+    pub(super) program: String,
     /// The act of the highest rank names the command.
     pub(super) rank: u8,
     pub(super) kind: Kind,
@@ -60,6 +61,32 @@ pub(super) struct Act {
     pub(super) object: String,
     /// What the command is called if it failed, e.g. `git push`.
     pub(super) name: String,
+    /// The output shows the success, e.g. the number of a pull request.
+    pub(super) is_shown: bool,
+}
+
+impl Act {
+    /// Whether something was only read or looked for.
+    pub(super) fn is_look(&self) -> bool {
+        matches!(self.kind, Kind::Read | Kind::Search) && self.verb != "Ran"
+    }
+
+    /// The act without the claim that it succeeded, unless the output shows it.
+    pub(super) fn attempted(self) -> Self {
+        if self.is_look() || self.is_shown || self.verb == "Ran" {
+            return self;
+        }
+        self.as_run()
+    }
+
+    /// The act as `Ran` and the name of the command.
+    pub(super) fn as_run(self) -> Self {
+        Self {
+            verb: "Ran".to_owned(),
+            object: self.name.clone(),
+            ..self
+        }
+    }
 }
 
 /// A line of the table.
@@ -145,7 +172,16 @@ impl Form {
             ..call.clone()
         };
         let object = fill(self.object, &call)?;
+        let finds = |noun: &str, text: fn(&Invocation<'_>) -> bool| {
+            self.object.contains(noun) && text(&call)
+        };
+        let is_shown = self.output.is_some()
+            || finds("{subject}", |_| true)
+            || finds("{new number", |call| call.noun("new number").is_some())
+            || finds("{pushed", |call| call.output.contains(" -> "));
         let mut act = Act {
+            program: call.program.to_owned(),
+            is_shown,
             rank: self.rank,
             kind: self.kind,
             verb: self.verb.to_owned(),
@@ -289,7 +325,13 @@ pub(super) fn act(command: &SimpleCommand, output: &str, cwd: Option<&str>) -> O
     if program.is_empty() || WORDS.has("glue", program) && command.output.is_none() {
         return None;
     }
-    let arguments = words.get(1..).unwrap_or_default();
+    let mut arguments = words.get(1..).unwrap_or_default().to_vec();
+    let wrapped = command.words.len() - words.len();
+    if command.words[..wrapped].iter().any(|word| word == "xargs") {
+        // The files that come through the pipe.
+        arguments.push("$()".to_owned());
+    }
+    let arguments = arguments.as_slice();
     let valued = VALUED_OPTIONS.get(program).map_or(&[][..], Vec::as_slice);
     let call = Invocation {
         program,
@@ -303,6 +345,8 @@ pub(super) fn act(command: &SimpleCommand, output: &str, cwd: Option<&str>) -> O
     };
     if arguments.len() == 1 && ["--version", "-V"].contains(&arguments[0].as_str()) {
         return Some(Act {
+            program: program.to_owned(),
+            is_shown: true,
             rank: 14,
             kind: Kind::Read,
             verb: "Checked".to_owned(),
@@ -312,7 +356,21 @@ pub(super) fn act(command: &SimpleCommand, output: &str, cwd: Option<&str>) -> O
     }
     let mut forms = FORMS.iter().filter(|form| form.fits(&call));
     if let Some(act) = forms.find_map(|form| form.act(&call)) {
-        return Some(act);
+        return Some(
+            match call
+                .noun("output")
+                .filter(|_| matches!(act.kind, Kind::Read | Kind::Search))
+            {
+                Some(file) => Act {
+                    rank: 71,
+                    kind: Kind::Change,
+                    verb: "Wrote".to_owned(),
+                    object: file,
+                    ..act
+                },
+                None => act,
+            },
+        );
     }
     if WORDS.has("glue", program) {
         return None;
@@ -327,6 +385,8 @@ pub(super) fn act(command: &SimpleCommand, output: &str, cwd: Option<&str>) -> O
     };
     let object = call.operands.first().filter(plain);
     Some(Act {
+        program: program.to_owned(),
+        is_shown: false,
         rank: if is_own { OWN } else { UNKNOWN },
         kind: Kind::Run,
         verb: "Ran".to_owned(),
@@ -403,6 +463,25 @@ mod tests {
             ("cp a.rs b.rs", "", "Copied a.rs to b.rs"),
             ("cmake --build .", "", "Ran cmake"),
             ("env A=1 ./run.sh now", "", "Ran run.sh now"),
+            ("git log > a.txt", "", "Wrote a.txt"),
+            ("xargs rm -f", "", "Deleted files"),
+            ("xargs -0 -n 1 sed -i s/a/b/", "", "Edited files"),
+            ("curl -s https://a.io/b", "", "Fetched a.io/b"),
+            ("curl -sXDELETE https://a.io/b", "", "Sent DELETE to a.io/b"),
+            (
+                "curl -X PUT -d x=1 https://a.io/b",
+                "",
+                "Sent PUT to a.io/b",
+            ),
+            ("curl -XDELETE https://a.io/b", "", "Sent DELETE to a.io/b"),
+            ("curl --json={} https://a.io/b", "", "Sent POST to a.io/b"),
+            ("curl -G -d q=1 https://a.io/b", "", "Fetched a.io/b"),
+            ("curl -sSfLo x https://a.io/b", "", "Downloaded a.io/b"),
+            ("curl -so /dev/null https://a.io/b", "", "Fetched a.io/b"),
+            ("wget https://a.io/b", "", "Downloaded a.io/b"),
+            ("http DELETE a.io/b", "", "Sent DELETE to a.io/b"),
+            ("find . -name '*.log' -delete", "", "Deleted *.log files"),
+            ("find . -exec rm {} +", "", "Ran rm on files"),
         ];
         for (script, output, expected) in table {
             let list = crate::shell::simple_commands(script);

@@ -3,6 +3,7 @@
 //! This does not say what a command may do (the room `shell` does), only what people would say that
 //! it did.
 
+mod effects;
 mod evidence;
 mod forms;
 mod noun;

@@ -1,5 +1,6 @@
 //! One line about a command that was run.
 
+use super::effects::{Effects, hides_status};
 use super::evidence::{Evidence, evidence, uncolored};
 use super::forms::{Act, Kind, act, is_filter, own_words, program};
 use super::past_tense::in_the_past;
@@ -62,17 +63,19 @@ pub(in crate::side::builtin) fn describe(run: &Run<'_>) -> Report {
     let is_passed_on = |(place, command): &(usize, &SimpleCommand)| {
         *place > 0 && command.follows == Follows::Pipe && is_filter(program(command))
     };
-    let acts = commands
-        .iter()
-        .enumerate()
-        .filter(|command| !is_passed_on(command))
-        .filter_map(|(place, command)| Some((place, act(command, &output, run.cwd)?)))
-        .collect();
+    let act_of = |(index, command): (usize, &SimpleCommand)| {
+        let act = act(command, &output, run.cwd)?;
+        let hides = run.ending == Ending::Ok && hides_status(&commands, index);
+        Some((index, if hides { act.attempted() } else { act }))
+    };
+    let indexed = || commands.iter().enumerate();
+    let named = indexed().filter(|command| !is_passed_on(command));
     let reader = Reader {
         run,
         output: &output,
         commands: &commands,
-        acts,
+        acts: named.filter_map(act_of).collect(),
+        all_acts: indexed().filter_map(act_of).map(|(_, act)| act).collect(),
     };
     reader.report()
 }
@@ -81,13 +84,15 @@ struct Reader<'a> {
     run: &'a Run<'a>,
     output: &'a str,
     commands: &'a [SimpleCommand],
-    /// What was done, each with the place of its command.
+    /// The acts of commands that do not only pass on text, with the index of each command.
     acts: Vec<(usize, Act)>,
+    /// The acts of all commands.
+    all_acts: Vec<Act>,
 }
 
 impl Reader<'_> {
     fn report(&self) -> Report {
-        let chosen = self.chosen();
+        let chosen = self.without_hidden_changes(self.chosen());
         let (verb, object) = joined(&chosen);
         let is_check = chosen.iter().any(|act| act.kind.is_check());
         let report = |phrase: String, finding: &str, failed: bool| Report {
@@ -180,6 +185,29 @@ impl Reader<'_> {
             .collect()
     }
 
+    /// If all acts are looks, checks that the command line only reads. Otherwise names what may
+    /// change something.
+    fn without_hidden_changes(&self, chosen: Vec<Act>) -> Vec<Act> {
+        if !chosen.iter().all(Act::is_look) {
+            return chosen;
+        }
+        let effects = Effects::of(self.run.command);
+        let suspects = || {
+            let all = self.all_acts.iter();
+            all.filter(|act| effects.may_change(&act.program) || act.kind == Kind::Change)
+        };
+        let changes = suspects().filter(|act| !act.is_look());
+        if let Some(act) = changes.max_by_key(|act| act.rank) {
+            return vec![act.clone()];
+        }
+        let suspects: Vec<Act> = suspects().map(|act| act.clone().as_run()).collect();
+        if suspects.is_empty() {
+            chosen
+        } else {
+            suspects
+        }
+    }
+
     fn has_loop(&self) -> bool {
         let begins = |command: &SimpleCommand| {
             let first = command.words.first().map(String::as_str);
@@ -250,7 +278,7 @@ impl Reader<'_> {
                 report(format!("Failed: {name}"), "failed", true)
             }
             (_, true) => report(format!("{name} failed"), "failed", true),
-            (Evidence::Passed(count), false) if self.shows_end() => match count {
+            (Evidence::Passed(count), false) if self.shows_end(count.is_some()) => match count {
                 Some(count) if !is_truncated => good(format!("{count} passed")),
                 _ => good("passed".to_owned()),
             },
@@ -264,9 +292,20 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the end of the output of the last check shows, and not only what a filter let
-    /// through.
-    fn shows_end(&self) -> bool {
+    /// Whether the output shows the end of the last check, not only the lines that a filter selects.
+    /// Without a summary all lines are needed.
+    fn shows_end(&self, has_summary: bool) -> bool {
+        let lines = self.output.lines().count();
+        let shows_all = |command: &SimpleCommand| {
+            let mut words = command.words.iter().rev();
+            let limit = words.find_map(|word| {
+                word.trim_start_matches("-n")
+                    .trim_start_matches('-')
+                    .parse()
+                    .ok()
+            });
+            lines < limit.unwrap_or(10)
+        };
         let last = self.acts.iter().rev().find(|(_, act)| act.kind.is_check());
         let behind = self
             .commands
@@ -274,7 +313,10 @@ impl Reader<'_> {
             .skip(last.map_or(0, |(place, _)| place + 1));
         behind
             .take_while(|command| command.follows == Follows::Pipe)
-            .all(|command| matches!(program(command), "tail" | "tee" | "cat"))
+            .all(|command| match program(command) {
+                "tail" => has_summary || shows_all(command),
+                program => matches!(program, "tee" | "cat"),
+            })
     }
 
     fn has_conflicts(&self) -> bool {
@@ -378,6 +420,8 @@ fn has_error_line(output: &str) -> bool {
             "traceback (most recent",
             "panic: ",
             "make: ***",
+            "npm err!",
+            "e: ",
         ];
         let contains = [
             "command not found",
@@ -387,7 +431,18 @@ fn has_error_line(output: &str) -> bool {
         let named = line
             .strip_prefix("error: ")
             .or_else(|| line.split_once("error: ").map(|(_, what)| what));
-        let nothing = ["none", "no ", "0", "null", "nil", "false", "ok", "\"\""];
+        let nothing = [
+            "none",
+            "no error",
+            "no issue",
+            "no warning",
+            "0",
+            "null",
+            "nil",
+            "false",
+            "ok",
+            "\"\"",
+        ];
         let is_error = named.is_some_and(|what| {
             let what = what.trim();
             !what.is_empty() && !nothing.iter().any(|start| what.starts_with(start))
