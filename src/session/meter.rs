@@ -165,7 +165,7 @@ impl Families {
         let Some(parent) = &log.parent else {
             return 0;
         };
-        let shared = |known: &Vec<u64>| {
+        let shared = |known: &Vec<_>| {
             let pairs = known.iter().zip(&log.readings);
             pairs.take_while(|(one, other)| one == other).count()
         };
