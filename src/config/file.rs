@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::permissions::PermissionTable;
+use super::permission_table::PermissionTable;
 use super::variables::{CONFIG, CONFIG_HOME, HOME};
 use crate::io::Environment;
 use crate::model::DialectOverrides;
@@ -72,7 +72,7 @@ pub enum ConfigError {
     #[error(transparent)]
     Rule(#[from] InvalidRule),
     /// A restriction is not understood, and so cannot be applied.
-    #[error("{source_name}: `permissions.{key}` is not understood, and may restrict calls")]
+    #[error("{source_name}: unknown setting `{key}`, which may restrict calls")]
     UnknownRestriction {
         /// The file as it was named.
         source_name: String,

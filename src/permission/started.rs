@@ -171,7 +171,7 @@ impl Started {
         let is_shell = programs::SHELLS.contains(&program);
         self.invocations.push(invocation);
         for script in scripts {
-            if !is_language {
+            if !programs::READS_LANGUAGE.contains(&program) {
                 self.add_script(&script, depth, line);
             }
             if !is_shell {
