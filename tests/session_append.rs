@@ -340,7 +340,7 @@ fn what_the_session_commands_print_fits_its_schemas() {
     }
 }
 
-/// Plan D1 of the durability tests in a small size: killed at any moment, beside a writer that
+/// `benches/durability.sh` in a small size: killed at any moment, beside a writer that
 /// takes no lock, no acknowledged record is lost, and everything is readable.
 #[test]
 fn killed_at_any_moment_nothing_acknowledged_is_lost() {

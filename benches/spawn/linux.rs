@@ -234,7 +234,7 @@ fn by_xargs(children: usize) {
     assert!(xargs.wait().unwrap().success());
 }
 
-/// What one cannot do without: two pipes, `posix_spawn`, reading to the end, waiting.
+/// The minimum: two pipes, `posix_spawn`, reading to the end, waiting.
 fn by_plain_loop(children: usize) {
     let program = CString::new("/bin/true").unwrap();
     let environment: Vec<CString> = std::env::vars()

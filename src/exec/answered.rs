@@ -7,8 +7,8 @@ use std::os::unix::fs::FileExt;
 
 use super::intake::events;
 use super::ledger::Ledger;
+use crate::assemble::Decoder;
 use crate::jsonl::{Prefilter, Reader};
-use crate::wire::Decoder;
 
 /// An input that can be read twice: a file, from the position it has now.
 pub(super) struct ReadAhead {

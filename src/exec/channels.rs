@@ -12,11 +12,11 @@ use super::intake::{Arrival, Credit, read_all};
 use super::lifecycle::Prepared;
 use super::schedule::CallIndex;
 use super::turns::TurnNumber;
+use crate::assemble::Decoder;
 use crate::io::{Ids, Input};
 use crate::jsonl::{Prefilter, Reader, UnwantedLines};
 use crate::process::EndSignal;
 use crate::records::{ControlCancelRecord, ControlRequestRecord, SideExtension};
-use crate::wire::Decoder;
 
 /// What the main loop reacts to.
 pub(super) enum RunnerEvent {

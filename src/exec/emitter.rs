@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::call::{Call, CallStage};
 use super::intake::Boundary;
 use super::{Echo, Listener, Options};
+use crate::assemble::RawReply;
 use crate::io::{Clock, Ids};
 use crate::jsonl::{Piece, WriteError, Writer};
 use crate::message::{SessionId, ToolUseId};
@@ -19,7 +20,6 @@ use crate::records::{
     ToolProgressRecord, ToolResultBlock, ToolResultExtension, ToolResultRecord, TurnEndRecord,
     TurnEndSubtype, UsageRecord,
 };
-use crate::wire::{Answered, ApiMessages};
 
 /// Writes everything a run writes.
 pub(super) struct Emitter<Sink: Write> {
@@ -32,7 +32,7 @@ pub(super) struct Emitter<Sink: Write> {
     held: Vec<Value>,
     boundary: Boundary,
     /// What the next request of an API takes, if that is to be written and nothing else.
-    api: Option<ApiMessages>,
+    api: Option<RawReply>,
     /// How the ids begin that calls got here.
     made_ids: String,
     /// Hears the conversation.
@@ -60,7 +60,7 @@ impl<Sink: Write> Emitter<Sink> {
             echo: options.echo,
             held: Vec::new(),
             boundary: Boundary::Line,
-            api: options.results.map(ApiMessages::of),
+            api: options.results.map(RawReply::of),
             made_ids: options.call_ids.clone(),
             listener,
             untold: Vec::new(),
@@ -95,7 +95,7 @@ impl<Sink: Write> Emitter<Sink> {
 
     /// The message of the model ends here.
     pub(super) fn end_reply(&mut self) -> Result<(), WriteError> {
-        let reply = self.api.as_mut().map(ApiMessages::take_reply);
+        let reply = self.api.as_mut().map(RawReply::take_reply);
         self.messages(reply.filter(|_| self.echo == Echo::Everything))
     }
 
@@ -112,7 +112,7 @@ impl<Sink: Write> Emitter<Sink> {
         if let Some(listener) = &mut self.listener {
             self.untold.drain(..).for_each(|record| listener(&record));
         }
-        let results = self.api.as_mut().map(ApiMessages::take_results);
+        let results = self.api.as_mut().map(RawReply::take_results);
         self.messages(results)?;
         self.write(TurnEndRecord {
             subtype: TurnEndSubtype::Only,
@@ -154,12 +154,8 @@ impl<Sink: Write> Emitter<Sink> {
             self.untold.push(record.to_string());
         }
         if let Some(api) = &mut self.api {
-            let id = Some(result.tool_use_id.clone());
-            api.answer(Answered {
-                name: call.name,
-                id: id.filter(|id| !id.as_str().starts_with(&self.made_ids)),
-                result,
-            });
+            let has_id = !result.tool_use_id.as_str().starts_with(&self.made_ids);
+            api.result(call.name, has_id, result.into());
             return Ok(());
         }
         let message = ResultMessage::new(result);

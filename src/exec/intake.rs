@@ -5,8 +5,8 @@ use std::io::{self, Read};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use super::ledger::Ledger;
+use crate::assemble::{Decoder, Event};
 use crate::jsonl::{Damage, Piece, Reader};
-use crate::wire::{Decoder, Event};
 
 /// How many bytes of input may be under way between reader and runner.
 const CREDIT: usize = 4 * 1024 * 1024;

@@ -4,8 +4,8 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
+use crate::assemble::Event;
 use crate::message::ToolUseId;
-use crate::wire::Event;
 
 /// Tells calls apart by their place in the input, since ids may come again. Events are read as far
 /// ahead as the input allows; then the calls are entered one by one, in the same order.
@@ -117,7 +117,7 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::Decoder;
+    use crate::assemble::Decoder;
 
     /// `m`: a message begins; `p`: a prompt; another letter: a call; a capital: a result for the call
     /// of that letter.

@@ -17,6 +17,7 @@ use super::checking::denied;
 use super::completed::{Completed, Phases, error_output};
 use super::hooking::{Heard, RunHooks};
 use super::judging::JudgeSeat;
+use crate::assemble::ToolCall;
 use crate::hooks::HookEvent;
 use crate::message::{Decision, ToolUseId};
 use crate::permission::{Action, Decided, Mode, Request, Rules};
@@ -29,7 +30,6 @@ use crate::tools::{
     Access, Assessment, CallContext, CallStatus, Content, FullText, Input, LookupError,
     PreparedCall, Registry, Tool, ToolContext, ToolKind, ToolReply, Touch,
 };
-use crate::wire::ToolCall;
 
 /// Everything that is the same for all calls of a run.
 pub struct Lifecycle {

@@ -4,10 +4,11 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use super::{HistoryPolicy, Policy};
+use crate::api::Api;
+use crate::assemble::Understanding;
 use crate::jsonl::UnwantedLines;
 use crate::message::SessionId;
 use crate::state::SessionScope;
-use crate::wire::{Dialect, Understanding};
 
 /// Everything about a run that is decided before it starts.
 #[derive(Debug, Clone)]
@@ -26,7 +27,7 @@ pub struct Options {
     pub echo: Echo,
     /// Write what the next request of this API takes, and nothing else: what the model said instead of
     /// a copy of the input, and the results of each turn.
-    pub results: Option<Dialect>,
+    pub results: Option<Api>,
     /// What to do about history.
     pub history: HistoryPolicy,
     /// Whether repeated results are replaced by a reference.

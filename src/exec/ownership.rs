@@ -1,7 +1,8 @@
 //! Whose calls a stream's calls are: a pure state machine. See `docs/protocol.md`, Whose calls are
 //! run.
 
-use crate::wire::{Event, Opening};
+use crate::agent::Opening;
+use crate::assemble::Event;
 
 /// What is known about the stream so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

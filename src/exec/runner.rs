@@ -24,6 +24,7 @@ use super::plan::Plan;
 use super::session::Session;
 use super::stream::Stream;
 use super::{EndCause, Lifecycle, Mode, Observer, Options, RunEnd, Trace};
+use crate::assemble::{Event, Understanding};
 use crate::io::{Clock, Ids, Messages};
 use crate::jsonl::WriteError;
 use crate::message::{SessionId, ToolUseId};
@@ -31,7 +32,6 @@ use crate::process::{EndSignal, Spawners};
 use crate::records::ExecutorRecord;
 use crate::state::SessionKey;
 use crate::tools::ToolContext;
-use crate::wire::{Event, Understanding};
 
 /// How often a running call says that it still runs.
 const HEARTBEAT: Duration = Duration::from_secs(30);

@@ -4,9 +4,9 @@
 use super::Options;
 use super::ledger::Ledger;
 use super::ownership::{Owner, Ownership};
+use crate::assemble::Event;
 use crate::io::Messages;
 use crate::message::ToolUseId;
-use crate::wire::Event;
 
 /// What is known of the input stream.
 pub(super) struct Stream {

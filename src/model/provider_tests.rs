@@ -96,9 +96,10 @@ fn persistent() -> Request {
 fn name_of(api: Api) -> &'static str {
     match api {
         Api::OpenaiChat => "openai",
-        Api::AnthropicMessages => "anthropic",
+        Api::Responses => "responses",
+        Api::Anthropic => "anthropic",
         Api::Gemini => "gemini",
-        Api::OllamaChat => "ollama",
+        Api::Ollama => "ollama",
     }
 }
 
@@ -339,7 +340,7 @@ fn a_stream_that_is_cut_is_no_reply_and_not_begun_again_once_it_was_told() {
             ),
             "{failure:?}"
         );
-        assert_eq!(heard, [Event::Text("Fix".to_owned())]);
+        assert_eq!(heard, [Event::Part(ReplyPart::Text("Fix".to_owned()))]);
         assert_eq!(server.requests().len(), 1);
     }
     // Before anything was told it is; and after, if what was told is taken back.
@@ -362,7 +363,7 @@ fn a_stream_that_is_cut_is_no_reply_and_not_begun_again_once_it_was_told() {
         },
     );
     assert_eq!(reply.unwrap().text, "Fix");
-    let fix = Event::Text("Fix".to_owned());
+    let fix = Event::Part(ReplyPart::Text("Fix".to_owned()));
     let retries = heard.extract_if(.., |event| matches!(event, Event::Retry { .. }));
     assert_eq!(retries.count(), 2);
     assert_eq!(heard, [fix.clone(), Event::Restart, fix]);
@@ -563,7 +564,9 @@ fn a_reply_that_holds_the_key_is_cleaned() {
         Delivery::Streamed,
         &CancelToken::default(),
         &mut |event| match event {
-            Event::Text(part) | Event::CallInput { fragment: part, .. } => heard.push_str(&part),
+            Event::Part(ReplyPart::Text(part) | ReplyPart::CallInput { fragment: part, .. }) => {
+                heard.push_str(&part)
+            }
             _ => {}
         },
     );

@@ -16,7 +16,7 @@ use crate::message::ToolUseId;
 use crate::process::Spawners;
 use crate::state::ReadLog;
 
-/// Its directory is empty and may be left only for directories below it.
+/// Its initial directory is empty. Only directories below it are allowed.
 pub(crate) struct TestSession {
     pub(crate) context: ToolContext,
     pub(crate) cancel: CancelToken,
@@ -62,7 +62,7 @@ impl TestSession {
         }
     }
 
-    /// The absolute path of `name` in the directory where the session began.
+    /// Returns the absolute path of `name` in the initial directory.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.context.home_directory.join(name)
     }

@@ -13,6 +13,8 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 
+use crate::api::{Api, TEXT_NEEDLES, prefilter_needles};
+use crate::assemble::Decoder;
 use crate::cmd::command::Run;
 use crate::cmd::inputs::{directory, recorded_id, report_foreign_stream, take_stdin};
 use crate::cmd::progress::observer;
@@ -42,7 +44,6 @@ use crate::tools::{
     ChildVariables, DecisionContext, Input as ToolInput, Registry, ShellGuarantees, ToolContext,
     Web,
 };
-use crate::wire::{API_MESSAGE_NEEDLE, Decoder, Dialect, prefilter_needles};
 
 /// Threads that start processes.
 const SPAWNER_THREADS: usize = 4;
@@ -139,7 +140,7 @@ pub(crate) struct RunToolsArguments {
     dedup: bool,
     /// Read only this dialect instead of detecting it line by line
     #[arg(long, value_enum, value_name = "DIALECT", hide_short_help = true)]
-    from: Option<Dialect>,
+    from: Option<Api>,
     /// Write only messages for the next request to this API
     ///
     /// These are the model's reply, unless `--no-echo` is given, and the results of each turn.
@@ -150,7 +151,7 @@ pub(crate) struct RunToolsArguments {
         conflicts_with = "plan",
         hide_possible_values = true
     )]
-    results: Option<Dialect>,
+    results: Option<Api>,
     /// The id of the session whose state is used and updated, in this directory or of the file
     /// [default: the id in the stream or the file]
     #[arg(long, value_name = "ID", hide_short_help = true)]
@@ -319,7 +320,7 @@ impl RunToolsArguments {
             decoder.with_call_ids(call_ids.clone())
         };
         let needles = prefilter_needles().iter().copied();
-        let needles = needles.chain(self.results.map(|_| API_MESSAGE_NEEDLE));
+        let needles = needles.chain(self.results.iter().flat_map(|_| TEXT_NEEDLES));
         let prefilter = Prefilter::new(&needles.collect::<Vec<&str>>())?;
         channels
             .start_reading(stdin, move || prefilter.clone(), options.unwanted, decoder)

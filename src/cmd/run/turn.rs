@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 
+use crate::assemble::BlockBuilder;
 use crate::cmd::command::Run;
 use crate::cmd::model_arguments::ModelArguments;
 use crate::cmd::progress::ProgressLine;
@@ -30,7 +31,7 @@ use crate::session::Prices;
 use crate::session::record::Moment;
 use crate::state::{SessionKey, SessionScope};
 use crate::tools::{Registry, TOOL_SEARCH};
-use crate::turn::{Assembly, History, Limits, Scribe, system_prompt};
+use crate::turn::{History, Limits, RecordBuilder, system_prompt};
 
 /// Ask the main model for its next reply
 ///
@@ -142,7 +143,7 @@ impl Run for TurnArguments {
             io,
         )?;
         let replaced = shorten(&mut conversation.history, &session, &settings, io);
-        let assembly = Assembly::new(conversation.history.call_ids());
+        let assembly = BlockBuilder::new(conversation.history.call_ids());
         let limit = self.limits().reached(&conversation.spent(&prices));
         let given = Some(conversation.instructions).filter(|given| !given.is_empty());
         let instructions = instructions.or(given);
@@ -173,22 +174,22 @@ impl Run for TurnArguments {
             writer.flush()?;
             return Ok(Outcome::Done);
         }
-        let scribe = Scribe::new(model, session.id, moment);
+        let records = RecordBuilder::new(model, session.id, moment);
         writer.record(&init)?;
         if let Some(prompt) = self.prompt {
-            writer.record(&scribe.prompt(prompt))?;
+            writer.record(&records.prompt(prompt))?;
         }
         if !replaced.is_empty() {
             writer.record(&ContentReplacementRecord {
-                session_id: scribe.session_id.clone(),
+                session_id: records.session_id.clone(),
                 replacements: replaced,
-                uuid: scribe.moment.uuid(),
-                timestamp: scribe.moment.now(),
+                uuid: records.moment.uuid(),
+                timestamp: records.moment.now(),
             })?;
         }
         writer.flush()?;
         let reply = ReplyWriter {
-            scribe,
+            records,
             prices,
             writer,
             stop_hooks,

@@ -8,6 +8,8 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::Args;
 
+use crate::api::{TEXT_NEEDLES, prefilter_needles};
+use crate::assemble::{Decoder, Understanding};
 use crate::cmd::command::Run;
 use crate::cmd::inputs::{recorded_id, report_foreign_stream, session_to_write, take_stdin};
 use crate::cmd::output::{self, RecordWriter};
@@ -22,7 +24,6 @@ use crate::session::record::{
     ownership,
 };
 use crate::text::counted;
-use crate::wire::{Decoder, Understanding, prefilter_needles};
 
 /// Needles of records that are kept, except those about calls.
 const KEPT: [&str; 8] = [
@@ -187,11 +188,12 @@ impl AppendRun<'_> {
                     self.echo(|writer| writer.echo(piece.raw()))?;
                 }
                 LoopEvent::End => {
-                    if let Some(text) = self.decoder.unfinished_text() {
-                        let recorded = self.recording.assembled(&text);
-                        self.report(recorded.map_err(refused)?);
-                    }
+                    let unfinished = self.decoder.unfinished_text();
+                    let recorded = self.recording.unfinished(unfinished);
+                    self.report(recorded.map_err(refused)?);
                     self.recording.events(&self.decoder.finish());
+                    let recorded = self.recording.end();
+                    self.report(recorded.map_err(refused)?);
                     self.echo(Writer::flush)?;
                     return Ok(None);
                 }
@@ -217,32 +219,31 @@ impl AppendRun<'_> {
             let mut recorded = Vec::new();
             self.decoder.decode(record.text(piece.raw()), |decoded| {
                 understanding.note(&[], &decoded.events);
-                recording.events(&decoded.events);
                 if taken.is_ok() {
-                    match recording.record(decoded.record) {
-                        Ok(outcome) => recorded.push(outcome),
+                    match recording.decoded(decoded) {
+                        Ok(outcomes) => recorded.extend(outcomes),
                         Err(error) => taken = Err(error),
                     }
                 }
             });
-            for outcome in recorded {
-                self.report(outcome);
-            }
+            self.report(recorded);
             taken.map_err(refused)?;
         }
         Ok(())
     }
 
-    /// Reports the outcome for one record.
-    fn report(&mut self, recorded: Recorded) {
-        match recorded {
-            Recorded::No => {}
-            Recorded::KeptManualTitle => self.messages.note(&format!(
-                "{}: keeps the title that the user gave it",
-                self.file.display()
-            )),
-            Recorded::OwnFile | Recorded::AgentFile | Recorded::SideFile => {
-                self.understanding = Understanding::Something;
+    /// Reports the outcomes for records.
+    fn report(&mut self, recorded: Vec<Recorded>) {
+        for recorded in recorded {
+            match recorded {
+                Recorded::No => {}
+                Recorded::KeptManualTitle => self.messages.note(&format!(
+                    "{}: keeps the title that the user gave it",
+                    self.file.display()
+                )),
+                Recorded::OwnFile | Recorded::AgentFile | Recorded::SideFile => {
+                    self.understanding = Understanding::Something;
+                }
             }
         }
     }
@@ -271,7 +272,8 @@ fn listen(stdin: Counting<Input>) -> anyhow::Result<Receiver<LoopEvent>> {
         let _ = signals.send(LoopEvent::Signal(signal));
     })
     .context("cannot listen for signals")?;
-    let needles: Vec<&str> = prefilter_needles().iter().copied().chain(KEPT).collect();
+    let needles = prefilter_needles().iter().copied();
+    let needles: Vec<&str> = needles.chain(KEPT).chain(TEXT_NEEDLES).collect();
     let prefilter = Prefilter::new(&needles)?;
     std::thread::Builder::new()
         .name("input".to_owned())

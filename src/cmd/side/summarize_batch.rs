@@ -8,6 +8,8 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
+use crate::api::{Api, prefilter_needles};
+use crate::assemble::Decoder;
 use crate::cmd::command::Run;
 use crate::cmd::inputs::{
     InputErrors, open_stream, report_foreign_stream, session_to_write, take_stdin,
@@ -29,7 +31,6 @@ use crate::session::record::{
 };
 use crate::side::Engine;
 use crate::side::label::{LabelSink, LabelStream, Labeler, PROMPT, Placing, StreamEnd, Timing};
-use crate::wire::{Decoder, Dialect, prefilter_needles};
 
 /// Needles of lines with text of the model and of labels, beside those of lines about calls.
 const BESIDES_CALLS: [&str; 2] = ["\"text_delta\"", "\"tool_use_summary\""];
@@ -77,7 +78,7 @@ pub(crate) struct SummarizeBatchArguments {
     settings: Option<PathBuf>,
     /// Read only this dialect, instead of detecting it line by line
     #[arg(long, value_enum, value_name = "DIALECT")]
-    from: Option<Dialect>,
+    from: Option<Api>,
     #[command(flatten)]
     side: SideArguments,
 }

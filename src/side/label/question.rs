@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
+use crate::api::beginning_of_string;
 use crate::jsonl::replace_lone_surrogates;
 use crate::model::{PromptId, Request, Turn};
 use crate::text::{redact, redact_strings, truncate_utf16, utf16_length};
-use crate::wire::beginning_of_string;
 
 /// Length of an input or output in the question, in UTF-16 units.
 const SHOWN_UNITS: usize = 300;
