@@ -714,7 +714,10 @@ fn recorded_streams_are_shown_as_an_independent_reader_reads_them() {
 #[test]
 fn a_shown_session_keeps_its_facts() {
     let bench = Bench::new();
-    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/session/codex.jsonl");
+    let data = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/data/session/codex.jsonl"
+    );
     let script = format!(
         "turnpipe session show {data} --json | turnpipe session append copy.jsonl --no-echo
          turnpipe session list --root copy.jsonl --counts --json
@@ -735,10 +738,19 @@ fn a_shown_session_keeps_its_facts() {
     }
     assert!(original["model"].is_string() && original["cwd"].is_string());
     for member in ["prompts", "calls"] {
-        assert_eq!(copy["counts"][member], original["counts"][member], "{member}");
+        assert_eq!(
+            copy["counts"][member], original["counts"][member],
+            "{member}"
+        );
     }
     let usage = &original["counts"]["usage"];
     assert!(usage["input_tokens"].as_u64() > Some(0));
-    assert_eq!(copy["counts"]["usage"]["input_tokens"], usage["input_tokens"]);
-    assert_eq!(copy["counts"]["usage"]["output_tokens"], usage["output_tokens"]);
+    assert_eq!(
+        copy["counts"]["usage"]["input_tokens"],
+        usage["input_tokens"]
+    );
+    assert_eq!(
+        copy["counts"]["usage"]["output_tokens"],
+        usage["output_tokens"]
+    );
 }

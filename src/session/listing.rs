@@ -74,10 +74,7 @@ pub type Sessions = Vec<Box<Listed>>;
 
 /// Lists the selected sessions among `candidates`, most recently active first, and the files that could
 /// not be read. Skips files that are not sessions.
-pub fn list(
-    candidates: &[Candidate],
-    listing: &Listing,
-) -> (Sessions, Failures) {
+pub fn list(candidates: &[Candidate], listing: &Listing) -> (Sessions, Failures) {
     let names = NameIndexes::default();
     let mut listed = Sessions::new();
     let mut failed = Vec::new();

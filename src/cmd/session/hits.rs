@@ -86,7 +86,12 @@ impl HitPrinter {
             } else {
                 self.path.as_os_str().as_bytes().to_vec()
             };
-            line.extend(matches.map(|hits| format!(":{hits}")).unwrap_or_default().bytes());
+            line.extend(
+                matches
+                    .map(|hits| format!(":{hits}"))
+                    .unwrap_or_default()
+                    .bytes(),
+            );
             line.push(b'\n');
             return self.writer.echo(&line);
         }

@@ -1,8 +1,8 @@
 //! `session search`: where something was said.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 

@@ -215,7 +215,8 @@ pub(crate) fn print_messages(
             if !is_shown(&message) {
                 let is_new = message.usage != meter;
                 meter = message.usage;
-                let is_printed = is_new && range.is_none() && printer.look.form == DialogForm::Jsonl;
+                let is_printed =
+                    is_new && range.is_none() && printer.look.form == DialogForm::Jsonl;
                 if !is_printed {
                     return ControlFlow::Continue(());
                 }
