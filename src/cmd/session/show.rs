@@ -209,10 +209,24 @@ pub(crate) fn print_messages(
     };
     let mut failure = None;
     let mut left_out = 0;
+    let mut meter = None;
     for part in parts {
         let left_out_here = part.each_message(scope, &mut |message| {
             if !is_shown(&message) {
-                return ControlFlow::Continue(());
+                let is_new = message.usage != meter;
+                meter = message.usage;
+                let is_printed =
+                    is_new && range.is_none() && printer.look.form == DialogForm::Jsonl;
+                if !is_printed {
+                    return ControlFlow::Continue(());
+                }
+                return match printer.message(message, &about) {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(error) => {
+                        failure = Some(error);
+                        ControlFlow::Break(())
+                    }
+                };
             }
             printer.number += 1;
             if let Some(range) = range {
