@@ -1,7 +1,7 @@
 //! Titles by rules: the first words of a prompt that name a topic, unchanged.
 //!
 //! Nothing is put in front, no word is dropped inside, and no two prompts are joined: a title may
-//! be vague where the person was, but never wrong. See `docs/protocol.md`, Titles.
+//! be vague where the person was, but never wrong. See `docs/records.md`, Labels, titles and recaps.
 
 use std::sync::LazyLock;
 
