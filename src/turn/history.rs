@@ -1,4 +1,4 @@
-//! A conversation as an API accepts it (`docs/protocol.md`, What a model is sent): every reply is one
+//! A conversation as an API accepts it (`docs/records.md`, Replies of the main model): every reply is one
 //! message, every call has one result right after it, and no id comes twice.
 
 use std::collections::{BTreeMap, HashMap};

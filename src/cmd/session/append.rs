@@ -170,8 +170,7 @@ struct AppendRun<'a> {
 }
 
 impl AppendRun<'_> {
-    /// Runs to the end of the input, or until signals insist (`docs/protocol.md`, Interrupts and
-    /// deadlines).
+    /// Runs to the end of the input, or until signals insist (`docs/records.md`, Interrupts).
     fn drive(&mut self, events: &Receiver<LoopEvent>) -> anyhow::Result<Option<EndSignal>> {
         let mut requests = EndRequests::default();
         loop {

@@ -1,5 +1,5 @@
 //! Recaps by rules: the goal, the last report of the model, and the next step if it named one. Only
-//! quotes the conversation. See `docs/protocol.md`, Recaps.
+//! quotes the conversation. See `docs/records.md`, Labels, titles and recaps.
 
 use std::sync::LazyLock;
 

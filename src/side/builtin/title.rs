@@ -1,6 +1,6 @@
 //! Titles by rules: the first words of a prompt that name a topic, unchanged.
 //!
-//! A title is a verbatim part of one prompt. It may be vague, but not wrong. See `docs/protocol.md`,
+//! A title is a verbatim part of one prompt. It may be vague, but not wrong. See `docs/records.md`,
 //! Titles.
 
 use std::sync::LazyLock;
