@@ -15,6 +15,7 @@ use turnpipe::model::{
     Connector, Delivery, KeyCheck, Model, ModelSettings, ModelWorld, PromptId, Provider, Request,
     SharedPrefix,
 };
+use turnpipe::process::Supervisor;
 use turnpipe::turn::History;
 
 const SIZE: usize = 1_000_000;
@@ -74,6 +75,7 @@ fn provider_of(provider: &str) -> Arc<dyn Provider> {
         environment: Environment::default(),
         clock: Arc::new(SystemClock::default()),
         ids: Arc::new(RandomIds),
+        children: Supervisor::default(),
     };
     let connector = Connector::new(ModelSettings::default(), world, KeyCheck::Waived);
     let name = format!("{provider}:m").parse();

@@ -1,5 +1,4 @@
-//! The end of a run by signals and deadlines: a pure state machine. See `docs/protocol.md`, Interrupts and
-//! deadlines.
+//! The end of a run by signals and deadlines: a pure state machine. See `docs/records.md`, Interrupts.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! The calls of the input and their results in it, so that nothing runs twice. See `docs/protocol.md`, Answered
-//! calls.
+//! The calls of the input and their results in it, so that nothing runs twice. See `docs/records.md`, Which
+//! calls run.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};

@@ -3,7 +3,7 @@
 //! A call may start when it conflicts with no running call and with none queued before it. Two calls
 //! conflict when one writes something that the other reads or writes. A call that is checked before it
 //! runs, or that waits for hooks after it ran, keeps its place in the order but takes no slot. See
-//! `docs/protocol.md`, Scheduling.
+//! `docs/records.md`, Scheduling.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::num::NonZeroUsize;

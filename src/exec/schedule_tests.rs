@@ -324,7 +324,7 @@ fn the_rule_holds_for_up_to_six_calls_in_every_order() {
     assert!(runs > 50_000, "explored only {runs} runs");
 }
 
-/// The partitioning of `docs/protocol.md`, Scheduling, written independently of the schedule.
+/// The partitioning of `docs/records.md`, Scheduling, written independently of the schedule.
 fn partition(read_only: &[bool]) -> Vec<Vec<usize>> {
     let mut batches: Vec<(bool, Vec<usize>)> = Vec::new();
     for (index, safe) in read_only.iter().enumerate() {

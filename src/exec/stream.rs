@@ -1,5 +1,5 @@
 //! The calls of the input that this run answers: calls without a result in a stream that was made for it, once
-//! each. See `docs/protocol.md`, Whose calls are run.
+//! each. See `docs/records.md`, Which calls run.
 
 use super::ledger::Ledger;
 use super::options::{HistoryPolicy, Options};

@@ -1,7 +1,7 @@
 //! This program as a hook of another agent: the input that Claude Code, Qwen Code, Codex and Gemini CLI
 //! write, and the answers that they understand.
 //!
-//! Without an answer the agent proceeds as if no hook were installed. See `docs/protocol.md`, The hook for
+//! Without an answer the agent proceeds as if no hook were installed. See `docs/permissions.md`, The hook for
 //! other agents.
 
 use std::path::{Path, PathBuf};
