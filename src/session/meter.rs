@@ -165,19 +165,21 @@ impl Families {
         let Some(parent) = &log.parent else {
             return 0;
         };
-        let shared = |known: &Vec<_>| {
+        // The parent's readings after the fork cannot be copies.
+        let shared = |known: &Readings| {
             let pairs = known.iter().zip(&log.readings);
-            pairs.take_while(|(one, other)| one == other).count()
+            let copies = pairs.take_while(|((time, one), (_, other))| {
+                one == other && (time.is_none() || *time <= log.started)
+            });
+            copies.count()
         };
         if let Some(known) = self.0.get(parent) {
-            return known
-                .iter()
-                .map(shared)
-                .max()
-                .unwrap_or(0)
-                .max(log.copied());
+            let longest = known.iter().map(shared).max();
+            return longest.unwrap_or(0).max(log.copied());
         }
-        self.0.insert(parent.clone(), vec![log.readings.clone()]);
+        // A sibling may have copied the same readings.
+        let readings = log.readings.iter().map(|(_, reading)| (None, *reading));
+        self.0.insert(parent.clone(), vec![readings.collect()]);
         log.copied()
     }
 }
