@@ -28,7 +28,7 @@ pub(super) struct Invocation {
 
 impl Invocation {
     pub(super) fn new(
-        words: Vec<PartWord>,
+        words: &[PartWord],
         is_guessed: bool,
         surroundings: &Surroundings<'_>,
     ) -> Self {
