@@ -114,7 +114,10 @@ impl Started {
             ';', '|', '&', '\n', '(', ')', '`', '"', '\'', '{', '}', '!', '=',
         ]) {
             let words: Vec<PartWord> = piece.split_whitespace().map(PartWord::known).collect();
-            if !words.is_empty() {
+            if words
+                .first()
+                .is_some_and(|word| !begins_with_gap(&word.text))
+            {
                 self.invocations
                     .push(Invocation::new(&words, true, line.surroundings));
             }
