@@ -2,12 +2,9 @@
 # Executes a corpus of shell commands, whatever they do, in the parallel lane, and says what the
 # kernel let through. Each runs in a sandbox of its own (bubblewrap).
 #
-# usage: TURNPIPE_TEST_DATA=DIRECTORY benches/corpus.sh [OPTIONS of tests/corpus/run.py]
-#
-# DIRECTORY holds shell-readonly.jsonl.
+# usage: benches/corpus.sh [OPTIONS of tests/corpus/run.py]
 set -euo pipefail
 cd "$(dirname "$0")/.."
-corpus=${TURNPIPE_TEST_DATA:?must name the directory of shell-readonly.jsonl}/shell-readonly.jsonl
 command -v bwrap > /dev/null || { echo "needs bubblewrap: apt-get install bubblewrap" >&2; exit 2; }
 cargo build --quiet
-exec tests/corpus/run.py target/debug/turnpipe "$corpus" "$@"
+exec tests/corpus/run.py target/debug/turnpipe tests/data/shell/read_only.jsonl "$@"

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Builds what a release hands out: an archive with the binary, completions and manual pages for each
-# target that can be built here, and their checksums.
+# Builds the archives of a release, each with the binary, completions and manual pages, and their checksums.
 #
-# usage: scripts/release.sh [TARGET...]     (default: all that this machine can link)
+# usage: scripts/release.sh [TARGET...]     (default: every target that this machine can link)
 #
-# The archives end up in target/release-archives. A cross target needs its standard library (`rustup
-# target add`, which is tried) and a linker: musl-gcc, aarch64-linux-gnu-gcc, or a Mac.
+# Archives are written to target/release-archives. A cross target needs its standard library (installed with
+# `rustup target add`) and a C compiler that also links: aarch64-linux-gnu-gcc, or a Mac. Targets with musl are
+# linked with the musl of the standard library, as static-pie; `musl-gcc` as a linker makes programs that crash at
+# start. Each binary that this machine can run is unpacked from its archive and run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,23 +15,17 @@ out=target/release-archives
 host=$(rustc -vV | sed -n 's/^host: //p')
 mkdir -p "$out"
 
-# What links programs for a target; nothing if it is missing.
-linker() {
+# Prints the C compiler that links for a target; prints nothing without one.
+compiler() {
   case $1 in
-  "$host") echo cc ;;
-  x86_64-unknown-linux-musl) command -v musl-gcc ;;
-  aarch64-unknown-linux-gnu) command -v aarch64-linux-gnu-gcc ;;
-  aarch64-unknown-linux-musl) command -v aarch64-linux-musl-gcc ;;
+  "${host%-*}"-*) echo cc ;;
+  aarch64-unknown-linux-*) command -v aarch64-linux-gnu-gcc ;;
   *-apple-darwin) [ "$(uname -s)" = Darwin ] && echo cc ;;
   esac
 }
 
-# Completions and manual pages are the same for all, and made by a program that runs here.
-cargo build --locked --quiet --profile dist --target "$host"
-shared=$(mktemp -d)
-trap 'rm -rf "$shared"' EXIT
-cp -r completions README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$shared"
-"target/$host/dist/turnpipe" man "$shared/man"
+# Whether this machine runs programs of a target.
+runs_here() { [ "${1%-*}" = "${host%-*}" ]; }
 
 targets=("$@")
 ((${#targets[@]})) || targets=(
@@ -39,8 +34,8 @@ targets=("$@")
 )
 built=()
 for target in "${targets[@]}"; do
-  if ! with=$(linker "$target") || [ -z "$with" ]; then
-    echo "$target: no linker here, left out" >&2
+  if ! cc=$(compiler "$target") || [ -z "$cc" ]; then
+    echo "$target: no linker, left out" >&2
     continue
   fi
   if ! rustup target add "$target" >/dev/null 2>&1; then
@@ -48,16 +43,44 @@ for target in "${targets[@]}"; do
     continue
   fi
   name=$(tr a-z- A-Z_ <<<"$target")
-  export "CARGO_TARGET_${name}_LINKER=$with" "CC_${target//-/_}=$with"
+  export "CARGO_TARGET_${name}_LINKER=$cc" "CC_${target//-/_}=$cc"
+  # musl lacks the checked functions that glibc's headers would call.
+  [[ $target != *-musl ]] || export "CFLAGS_${target//-/_}=-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=0"
   cargo build --locked --quiet --profile dist --target "$target"
-  folder=turnpipe-$version-$target
-  rm -rf "${out:?}/$folder"
-  cp -r "$shared" "$out/$folder"
-  chmod 755 "$out/$folder"
-  cp "target/$target/dist/turnpipe" "$out/$folder/"
-  tar -C "$out" --sort=name --owner=0 --group=0 --numeric-owner -czf "$out/$folder.tgz" "$folder"
-  rm -rf "${out:?}/$folder"
-  built+=("$folder.tgz")
+  built+=("$target")
+done
+((${#built[@]})) || exit 1
+
+# Completions and manual pages are the same for all targets; a program that runs here writes the manual.
+shared=$(mktemp -d)
+trap 'rm -rf "$shared"' EXIT
+cp -r completions README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$shared"
+own=$host
+for target in "${built[@]}"; do
+  if runs_here "$target"; then own=$target; fi
+done
+[ -x "target/$own/dist/turnpipe" ] || cargo build --locked --quiet --profile dist --target "$own"
+"target/$own/dist/turnpipe" man "$shared/man"
+
+archives=()
+for target in "${built[@]}"; do
+  directory=turnpipe-$version-$target
+  rm -rf "${out:?}/$directory"
+  cp -r "$shared" "$out/$directory"
+  chmod 755 "$out/$directory"
+  cp "target/$target/dist/turnpipe" "$out/$directory/"
+  tar -C "$out" --sort=name --owner=0 --group=0 --numeric-owner -czf "$out/$directory.tgz" "$directory"
+  rm -rf "${out:?}/$directory"
+  if runs_here "$target"; then
+    unpacked=$(mktemp -d)
+    tar -C "$unpacked" -xzf "$out/$directory.tgz"
+    "$unpacked/$directory/turnpipe" --version
+    "$unpacked/$directory/turnpipe" -q run-tools --no-echo <examples/anthropic.jsonl | grep -q '"type":"tool_result"'
+    rm -rf "$unpacked"
+  else
+    echo "$target: not run, since this machine is $host" >&2
+  fi
+  archives+=("$directory.tgz")
 done
 cd "$out"
-sha256sum "${built[@]}" | tee SHA256SUMS
+sha256sum "${archives[@]}" | tee SHA256SUMS

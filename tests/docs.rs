@@ -4,19 +4,20 @@
 //! a line `$ command` (continued by lines that begin with `> `), then what it prints on standard
 //! output. The binary's directory comes first in the `PATH`, the environment is empty but for a
 //! fixed clock, seeded ids and an empty state directory, and the repository counts as `/repo`.
-//! A command that needs a program which is not installed is skipped, which `--nocapture` shows.
+//! A command that needs a program which is not installed is skipped.
 //!
 //! `TURNPIPE_UPDATE=1 cargo test --test docs` writes today's output into the blocks.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
-#![expect(clippy::print_stderr, reason = "what was skipped should be seen")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+mod skip;
+
 /// Programs that the documentation uses and a machine may lack.
-const OPTIONAL_PROGRAMS: [&str; 2] = ["jq", "parallel"];
+const OPTIONAL_PROGRAMS: [&str; 3] = ["jq", "parallel", "python3"];
 
 /// A command of a block and what is written below it.
 #[derive(Debug, PartialEq, Eq)]
@@ -73,7 +74,7 @@ impl Example {
             .iter()
             .find(|program| words.contains(program) && !is_installed(program));
         if let Some(program) = missing {
-            eprintln!("skipped, there is no {program}: {script}");
+            skip::skip(program);
             return None;
         }
         let repository = repository();
@@ -133,7 +134,7 @@ fn pages() -> Vec<PathBuf> {
 #[test]
 fn commands_print_what_the_pages_say() {
     let update = std::env::var_os("TURNPIPE_UPDATE").is_some();
-    let mut commands = 0;
+    let mut compared = 0;
     let mut wrong = Vec::new();
     for page in pages() {
         let text = fs::read_to_string(&page).unwrap();
@@ -142,8 +143,16 @@ fn commands_print_what_the_pages_say() {
             let lines = match part {
                 Part::Text(line) => vec![line],
                 Part::Example(example) => {
-                    commands += 1;
-                    let printed = example.printed().unwrap_or_else(|| example.output.clone());
+                    let Some(printed) = example.printed() else {
+                        rewritten.extend(
+                            [example.prompt, example.output]
+                                .concat()
+                                .iter()
+                                .flat_map(|line| [line, "\n"]),
+                        );
+                        continue;
+                    };
+                    compared += 1;
                     if printed != example.output {
                         wrong.push(format!(
                             "{}: {}\nshown:\n{}\nprinted:\n{}\n",
@@ -165,12 +174,29 @@ fn commands_print_what_the_pages_say() {
             fs::write(&page, rewritten).unwrap();
         }
     }
-    assert!(commands > 0, "no page shows a command");
+    assert!(compared > 20, "only {compared} commands were run");
     assert!(
         update || wrong.is_empty(),
         "{}\nrun `TURNPIPE_UPDATE=1 cargo test --test docs`, look at the difference and commit it",
         wrong.join("\n")
     );
+}
+
+/// Local files that a page links to.
+#[test]
+fn links_lead_to_files() {
+    let mut broken = Vec::new();
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        for link in text.split("](").skip(1) {
+            let target = link.split([')', '#']).next().unwrap();
+            let is_local = !target.contains("://") && !target.is_empty();
+            if is_local && !page.parent().unwrap().join(target).exists() {
+                broken.push(format!("{}: {target}", page.display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
 #[test]

@@ -14,8 +14,10 @@ mod endings;
 mod lane;
 #[path = "process/leftovers.rs"]
 mod leftovers;
-#[path = "process/matrix.rs"]
-mod matrix;
+#[path = "process/no_process_left.rs"]
+mod no_process_left;
+#[path = "skip/mod.rs"]
+mod skip;
 #[path = "process/starting.rs"]
 mod starting;
 #[path = "process/support.rs"]

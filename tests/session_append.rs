@@ -4,15 +4,16 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
 mod schema;
+mod skip;
 
 use schema::assert_fits;
+use skip::skip;
 
 /// A folder of its own, and the binary in a clean environment.
 struct Bench {
@@ -156,7 +157,7 @@ fn the_file_of_another_agent_gets_what_it_tolerates_and_the_rest_stands_beside_i
     assert_eq!(run.status.code(), Some(0));
     assert_eq!(text(&run.stdout), stream);
     assert!(
-        text(&run.stderr).contains("file of another agent: 1 messages were not recorded"),
+        text(&run.stderr).contains("file of another agent: 1 message was not recorded"),
         "{}",
         text(&run.stderr)
     );
@@ -207,7 +208,7 @@ fn what_is_no_file_is_refused_at_once() {
     assert_eq!(text(&run.stdout), "2\n2\n2\n2\ncall\nfolder\nlink\npipe\n");
 }
 
-/// Plan D10: a limit of file sizes cuts a write short.
+/// A limit on the size of files cuts a write short.
 #[test]
 fn a_limit_of_file_sizes_glues_nothing() {
     let bench = Bench::new();
@@ -339,7 +340,7 @@ fn what_the_session_commands_print_fits_its_schemas() {
     }
 }
 
-/// Plan D1 of the durability tests in a small size: killed at any moment, beside a writer that
+/// `benches/durability.sh` in a small size: killed at any moment, beside a writer that
 /// takes no lock, no acknowledged record is lost, and everything is readable.
 #[test]
 fn killed_at_any_moment_nothing_acknowledged_is_lost() {
@@ -609,15 +610,11 @@ fn streams_of_six_agents_are_labelled_recorded_and_shown() {
     }
 }
 
-/// The recorded streams in `TURNPIPE_TEST_DATA`, and what an independent reader finds in them. Nothing
-/// if no folder is configured or there is no Python.
+/// What an independent reader finds in the recorded streams. Nothing without Python.
 fn independently_read() -> Vec<Value> {
-    let Some(folder) = std::env::var_os("TURNPIPE_TEST_DATA") else {
-        let _ = writeln!(std::io::stderr(), "skipped: TURNPIPE_TEST_DATA is not set");
-        return Vec::new();
-    };
     let mut paths = Vec::new();
-    for agent in fs::read_dir(Path::new(&folder).join("fixtures/live")).unwrap() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    for agent in fs::read_dir(data.join("agents")).unwrap() {
         let agent = agent.unwrap().path();
         for file in fs::read_dir(agent).into_iter().flatten() {
             let path = file.unwrap().path();
@@ -628,11 +625,12 @@ fn independently_read() -> Vec<Value> {
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent_streams.py");
     let Ok(output) = Command::new("python3").arg(script).args(paths).output() else {
-        let _ = writeln!(std::io::stderr(), "skipped: there is no Python");
+        skip("python3");
         return Vec::new();
     };
     assert!(output.status.success(), "{}", text(&output.stderr));
     let lines = text(&output.stdout);
+    assert!(lines.lines().count() > 40);
     lines
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -710,4 +708,49 @@ fn recorded_streams_are_shown_as_an_independent_reader_reads_them() {
         answered.sort_by_key(ToString::to_string);
         assert_eq!(labelled, answered, "{path}");
     }
+}
+
+/// A session of another agent keeps its directory, branch, model and tokens on the way through a pipe.
+#[test]
+fn a_shown_session_keeps_its_facts() {
+    let bench = Bench::new();
+    let data = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/data/session/codex.jsonl"
+    );
+    let script = format!(
+        "turnpipe session show {data} --json | turnpipe session append copy.jsonl --no-echo
+         turnpipe session list --root copy.jsonl --counts --json
+         turnpipe session list --root {data} --counts --json"
+    );
+    let output = bench.shell(&script);
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let [copy, original] = lines.as_slice() else {
+        panic!("two sessions: {text}");
+    };
+    for member in ["session_id", "cwd", "git_branch", "model", "first_prompt"] {
+        assert_eq!(copy[member], original[member], "{member}");
+    }
+    assert!(original["model"].is_string() && original["cwd"].is_string());
+    for member in ["prompts", "calls"] {
+        assert_eq!(
+            copy["counts"][member], original["counts"][member],
+            "{member}"
+        );
+    }
+    let usage = &original["counts"]["usage"];
+    assert!(usage["input_tokens"].as_u64() > Some(0));
+    assert_eq!(
+        copy["counts"]["usage"]["input_tokens"],
+        usage["input_tokens"]
+    );
+    assert_eq!(
+        copy["counts"]["usage"]["output_tokens"],
+        usage["output_tokens"]
+    );
 }

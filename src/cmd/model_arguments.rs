@@ -8,13 +8,13 @@ use std::time::Duration;
 use clap::Args;
 
 use super::{Globals, UsageError};
-use crate::flow::{Asker, Source};
 use crate::http::TimeLimits;
 use crate::io::{CancelToken, Io};
 use crate::model::{
     ChosenModel, Connector, KeyCheck, Model, ModelName, ModelSettings, ModelWorld, Pace, Provider,
     Recorder, Unconnectable, known_providers,
 };
+use crate::side::{Asker, Engine};
 
 /// How long a reply of the main model may take.
 const LONGEST_REPLY: Duration = Duration::from_mins(30);
@@ -41,49 +41,60 @@ pub(super) struct ModelArguments {
     timeout_ms: Option<NonZeroU64>,
 }
 
-/// Why a text is made.
+/// The behaviour if no model is configured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Occasion {
-    /// A person asked for it: without a model, rules make it.
-    Request,
-    /// It was not asked for: without a model, nothing is done.
-    Automatic,
+pub(super) enum NoModel {
+    /// The built-in rules write the texts.
+    UseRules,
+    /// No text is written.
+    Skip,
+    /// No text is written, and a hint names `--model builtin`: texts by rules go into the files of
+    /// agents only on request.
+    SkipWithHint,
 }
 
-/// Whether the main model may stand in for the fast one.
+/// The fallback for the fast model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum StandIn {
-    /// It may stand in.
+pub(super) enum Fallback {
+    /// The main model.
     MainModel,
-    /// Nothing stands in.
-    Nobody,
+    /// None.
+    None,
 }
 
 impl ModelArguments {
-    /// What makes texts: the model of `--model`, else the configured one, else what replaces it.
-    /// Requests are sent at this pace until `stop`. Nothing is connected to, but the recording is
-    /// opened.
+    /// The model of `--model`, else the configured one, else `fallback` or `no_model`. Requests are
+    /// sent at this pace until `stop`. Opens the recording, but no connection.
     ///
     /// # Errors
-    /// The configuration makes no sense, the model cannot be asked (no such provider, no key, no
+    /// The configuration is invalid, the model cannot be asked (unknown provider, no key, no
     /// recording), or the recording cannot be written.
-    pub(super) fn source(
+    pub(super) fn engine(
         &self,
-        occasion: Occasion,
-        stand_in: StandIn,
+        no_model: NoModel,
+        fallback: Fallback,
         pace: Pace,
         stop: &CancelToken,
         globals: &Globals,
         io: &Io,
-    ) -> Result<Source, UsageError> {
+    ) -> Result<Engine, UsageError> {
         let settings = self.settings(globals, io)?;
-        let name = self.name(stand_in, &settings)?;
-        let mut connector = self.connector(settings, io)?;
+        let name = self.name(fallback, &settings)?;
+        let mut connector = self.connector(settings, globals, io)?;
         connector.pace = Some(Arc::new(pace));
-        let name = match (name, occasion) {
+        let name = match (name, no_model) {
             (Some(name), _) => name,
-            (None, Occasion::Automatic) => ModelName::None,
-            (None, Occasion::Request) => {
+            (None, NoModel::Skip) => ModelName::None,
+            (None, NoModel::SkipWithHint) => {
+                if !globals.quiet {
+                    io.messages.hint(
+                        "no model is configured, so no titles are written; `--model builtin` writes \
+                         titles by built-in rules",
+                    );
+                }
+                ModelName::None
+            }
+            (None, NoModel::UseRules) => {
                 if !globals.quiet && !self.dry_run {
                     io.messages.hint(
                         "no model is configured, so built-in rules are used (`--model`, \
@@ -94,9 +105,9 @@ impl ModelArguments {
             }
         };
         Ok(match connector.connect(&name)? {
-            Model::None => Source::Nobody,
-            Model::Builtin => Source::Rules,
-            Model::Provider(provider) => Source::Model(Asker {
+            Model::None => Engine::None,
+            Model::Builtin => Engine::Rules,
+            Model::Provider(provider) => Engine::Model(Asker {
                 provider,
                 stop: stop.clone(),
             }),
@@ -125,7 +136,7 @@ impl ModelArguments {
             ModelName::Remote(remote) => Some(remote.model.clone()),
             _ => None,
         };
-        match self.connector(settings, io)?.connect(&name)? {
+        match self.connector(settings, globals, io)?.connect(&name)? {
             Model::Provider(provider) => {
                 let plain = plain.unwrap_or_else(|| match provider.name().parse() {
                     Ok(ModelName::Remote(remote)) => remote.model,
@@ -144,8 +155,16 @@ impl ModelArguments {
         Ok(globals.config(&io.environment)?.models(total))
     }
 
-    fn connector(&self, settings: ModelSettings, io: &Io) -> Result<Connector, UsageError> {
-        let world = ModelWorld::of(io);
+    fn connector(
+        &self,
+        settings: ModelSettings,
+        globals: &Globals,
+        io: &Io,
+    ) -> Result<Connector, UsageError> {
+        let world = ModelWorld {
+            children: globals.children.clone(),
+            ..ModelWorld::of(io)
+        };
         let keys = if self.dry_run || self.print_prompt {
             KeyCheck::Waived
         } else {
@@ -175,13 +194,13 @@ impl ModelArguments {
     /// The model to ask; `None` if none was chosen.
     fn name(
         &self,
-        stand_in: StandIn,
+        fallback: Fallback,
         settings: &ModelSettings,
     ) -> Result<Option<ModelName>, UsageError> {
         let fast = self.chosen(settings.fast.as_ref())?;
-        Ok(match (fast, stand_in) {
-            (None, StandIn::MainModel) => self.chosen(settings.main.as_ref())?,
-            (Some(ModelName::None), StandIn::MainModel) if self.model.is_none() => self
+        Ok(match (fast, fallback) {
+            (None, Fallback::MainModel) => self.chosen(settings.main.as_ref())?,
+            (Some(ModelName::None), Fallback::MainModel) if self.model.is_none() => self
                 .chosen(settings.main.as_ref())?
                 .or(Some(ModelName::None)),
             (name, _) => name,

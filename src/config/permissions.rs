@@ -1,6 +1,6 @@
 //! Permission rules and hooks, from settings files of agents, flags and the configuration file.
 //!
-//! See `docs/protocol.md`, Settings files.
+//! See `docs/permissions.md`, Settings files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

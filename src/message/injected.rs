@@ -1,19 +1,18 @@
-//! Text that an agent puts into a user's messages, and the part that a person typed.
+//! Separates the text that the user typed from the text that an agent added to it.
 //!
-//! All agents share one table: sessions are converted, resumed and quoted across agents.
+//! All agents share one table, because sessions are converted, resumed and quoted across agents.
 
 use std::borrow::Cow;
 
 use super::Block;
 
-/// Tags whose whole content an agent wrote, wherever they stand. A tag that is not closed takes the
-/// rest of the text.
+/// Tags whose content an agent wrote. A tag that is not closed extends to the end of the text.
 const TAGS: &str = "system-reminder local-command-stdout local-command-stderr local-command-caveat \
     task-notification ide_opened_file ide_selection ide_diagnostics bash-input bash-stdout \
     bash-stderr user-prompt-submit-hook session-start-hook environment_context user_instructions \
     permissions session_context hook_context state_snapshot qwen:user-prompt-submit-context";
 
-/// An agent wrote the whole of a text that begins like one of these lines.
+/// An agent wrote all of a text that starts with one of these lines.
 const BEGINNINGS: &str = "\
 <command-
 <local-command
@@ -36,14 +35,14 @@ Unknown slash command:
 Full transcript available at:
 Read the output file to retrieve the result:";
 
-/// Where an editor describes itself before a prompt, and what stands between the two.
+/// Start and end of the description of an editor before a prompt.
 const EDITOR_CONTEXT: (&str, &str) = ("# Context from my IDE setup:", "## My request for Codex:");
 
-/// Remarks in brackets, by their beginnings; they end at the bracket.
+/// Beginnings of remarks in brackets. A remark ends at the closing bracket.
 const REMARKS: [&str; 2] = ["[Request interrupted", "[Image"];
 
-/// The part of a user's text that a person typed; empty if an agent wrote all of it. Blanks around
-/// what was put in are removed.
+/// The part of a text that the user typed, without blanks around injected parts. Empty if an agent wrote
+/// all of it.
 pub fn typed(text: &str) -> Cow<'_, str> {
     match split(text) {
         Some((_, own)) => Cow::Owned(own),
@@ -51,7 +50,8 @@ pub fn typed(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The blocks of a user's message that an agent wrote, and those that a person typed or attached.
+/// Splits the blocks of a user message: blocks that an agent wrote, and blocks that the user typed or
+/// attached.
 pub fn split_typed(blocks: Vec<Block>) -> (Vec<Block>, Vec<Block>) {
     let (mut injected, mut own, mut attached) = (Vec::new(), Vec::new(), Vec::new());
     for block in blocks {
@@ -63,7 +63,9 @@ pub fn split_typed(blocks: Vec<Block>) -> (Vec<Block>, Vec<Block>) {
             own.push(Block::Text(text));
             continue;
         };
-        injected.push(Block::Text(put_in));
+        if !put_in.is_empty() {
+            injected.push(Block::Text(put_in));
+        }
         if !part.is_empty() {
             own.push(Block::Text(part));
         }
@@ -76,7 +78,7 @@ pub fn split_typed(blocks: Vec<Block>) -> (Vec<Block>, Vec<Block>) {
     (injected, own)
 }
 
-/// A text without the tags and remarks that an agent put in. Blanks around them stay.
+/// A text without the tags and remarks of agents. Blanks around them are kept.
 pub fn without_injected(text: &str) -> Cow<'_, str> {
     match cut(text) {
         Some((_, kept)) => Cow::Owned(kept),
@@ -84,8 +86,11 @@ pub fn without_injected(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// What an agent put into a text, and what a person typed; `None` if all of it was typed.
+/// The injected and the typed part of a text. `None` if the user typed all of it.
 fn split(text: &str) -> Option<(String, String)> {
+    if let Some(command) = slash_command(text) {
+        return Some((String::new(), command));
+    }
     let is_injected = |text: &str| BEGINNINGS.lines().any(|start| text.starts_with(start));
     if is_injected(text.trim_start()) {
         return Some((text.to_owned(), String::new()));
@@ -104,7 +109,36 @@ fn split(text: &str) -> Option<(String, String)> {
     Some((put_in, kept.to_owned()))
 }
 
-/// What stands in tags and remarks of agents, and the rest; `None` if there are none.
+/// Slash commands that change settings. Their arguments are not requests to the model.
+const SETTING_COMMANDS: &str = "/add-dir /agents /color /config /effort /export /fast /hooks /login /mcp \
+    /model /output-style /permissions /plugin /rename /resume /statusline /theme";
+
+/// A slash command with its arguments, as the user typed it. `None` for any other text, and for a command
+/// without arguments.
+fn slash_command(text: &str) -> Option<String> {
+    if !text.trim_start().starts_with("<command-") {
+        return None;
+    }
+    let element = |name: &str| {
+        let (_, rest) = text.split_once(&format!("<{name}>"))?;
+        let (content, _) = rest.split_once(&format!("</{name}>"))?;
+        Some(content.trim()).filter(|content| !content.is_empty())
+    };
+    let (name, arguments) = (element("command-name")?, element("command-args")?);
+    let mut settings = SETTING_COMMANDS.split_ascii_whitespace();
+    let name = name.trim_start_matches('/');
+    let is_setting = settings.any(|setting| setting[1..] == *name);
+    let (_, rest) = text.rsplit_once("</command-")?;
+    let rest = rest.split_once('>').map_or("", |(_, rest)| rest).trim();
+    let rest = if rest.is_empty() {
+        String::new()
+    } else {
+        format!("\n{rest}")
+    };
+    (!is_setting).then(|| format!("/{name} {arguments}{rest}"))
+}
+
+/// The content of tags and remarks of agents, and the rest. `None` if there are none.
 fn cut(text: &str) -> Option<(String, String)> {
     let (mut put_in, mut kept) = (String::new(), String::new());
     let (mut copied, mut at) = (0, 0);
@@ -123,8 +157,7 @@ fn cut(text: &str) -> Option<(String, String)> {
     (!put_in.is_empty()).then_some((put_in, kept))
 }
 
-/// Whether a text is one remark in brackets, and nothing else: something was left out there, or an
-/// agent put it in.
+/// Whether a text is a single remark in brackets: it stands for omitted content, or an agent added it.
 pub fn is_remark(text: &str) -> bool {
     let inner = text
         .trim()
@@ -133,7 +166,7 @@ pub fn is_remark(text: &str) -> bool {
     inner.is_some_and(|inner| inner.contains(' ') && !inner.contains(['[', ']', '"', ',']))
 }
 
-/// How much of a text that begins with `<` or `[` an agent put in, in bytes.
+/// Length of the injected part at the start of a text that starts with `<` or `[`, in bytes.
 fn injected_length(text: &str) -> Option<usize> {
     if text.starts_with('[') {
         REMARKS.iter().find(|remark| text.starts_with(**remark))?;
@@ -159,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_and_remarks_go_the_rest_stays() {
+    fn tags_and_remarks_are_removed() {
         let table = [
             ("a <system-reminder>x</system-reminder> b", "a  b"),
             ("a <system-reminder>x", "a "),
@@ -250,6 +283,38 @@ mod tests {
         fn nothing_is_invented(text in any::<String>()) {
             prop_assert!(without_injected(&text).len() <= text.len());
             prop_assert!(typed(&text).len() <= text.len());
+        }
+    }
+
+    #[test]
+    fn slash_commands_with_arguments_are_prompts() {
+        let command = |name: &str, arguments: &str| {
+            format!(
+                "<command-message>x is running…</command-message>\n<command-name>{name}</command-name>\n\
+                 <command-args>{arguments}</command-args>"
+            )
+        };
+        let rows = [
+            (
+                command("/fix-issue", "123 the login page"),
+                "/fix-issue 123 the login page",
+            ),
+            (command("review", " a <b> c "), "/review a <b> c"),
+            (command("/clear", ""), ""),
+            (command("/model", "opus"), ""),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(typed(&text), expected, "{text}");
+            let (injected, own) = split_typed(vec![Block::Text(text)]);
+            let own: Vec<String> = own
+                .into_iter()
+                .map(|block| match block {
+                    Block::Text(text) => text,
+                    _ => String::new(),
+                })
+                .collect();
+            assert_eq!(own.concat(), expected);
+            assert_eq!(injected.is_empty(), !expected.is_empty());
         }
     }
 }

@@ -231,7 +231,7 @@ fn remedies_allow_the_call() {
 }
 
 #[test]
-fn reasons() {
+fn a_reason_names_the_rule_or_the_mode() {
     let rows = [
         (
             r#"{"command":"npm test && cargo build"}"#,

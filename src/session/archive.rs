@@ -1,4 +1,4 @@
-//! Session files that their agent has compressed (Codex: `archived_sessions/*.jsonl.zst`).
+//! Session files that their agent has compressed (`*.jsonl.zst`).
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -14,19 +14,19 @@ pub(super) const EXTENSION: &str = ".jsonl.zst";
 /// The first bytes of every zstd file.
 pub(super) const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// The largest session that is unpacked, in bytes. A small archive may hold a very large one.
-const LARGEST: u64 = 1024 * 1024 * 1024;
+/// Maximum size of an unpacked session, in bytes. A small archive may contain a very large one.
+const MAX_UNPACKED: u64 = 1024 * 1024 * 1024;
 
-/// How much is unpacked for a list, in bytes.
-const LISTED: u64 = 64 * 1024 * 1024;
+/// Maximum size to unpack for a list, in bytes.
+const MAX_LISTED: u64 = 64 * 1024 * 1024;
 
-/// The largest window, in bytes: what every decoder should support (RFC 8878, 3.1.1.1.2).
-const LARGEST_WINDOW: u64 = 8 * 1024 * 1024;
+/// Maximum size of the window, in bytes. Every decoder should support it (RFC 8878, 3.1.1.1.2).
+const MAX_WINDOW: u64 = 8 * 1024 * 1024;
 
-/// The longest header of a frame up to its content size, in bytes.
-const LONGEST_HEADER: usize = 18;
+/// Maximum length of a frame header up to its content size, in bytes.
+const MAX_HEADER: usize = 18;
 
-/// How much of an archive to unpack.
+/// The part of an archive to unpack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unpack {
     /// Everything.
@@ -45,8 +45,8 @@ pub(super) fn is_archive(file: &SessionFile) -> io::Result<bool> {
     Ok(magic[..filled] == MAGIC)
 }
 
-/// Unpacks a compressed file into a temporary file without a name. Path and identity stay those of
-/// the archive.
+/// Unpacks a compressed file into a temporary file without a name. Keeps the path and identity of the
+/// archive.
 ///
 /// # Errors
 /// Reading or writing failed, the archive is damaged, its content is too large, or reading it takes
@@ -68,9 +68,9 @@ fn unpack(mut packed: &File, target: &mut File, wanted: Unpack) -> io::Result<u6
     // A file may consist of several frames.
     loop {
         let before = packed.stream_position()?;
-        let mut header = [0; LONGEST_HEADER];
+        let mut header = [0; MAX_HEADER];
         let filled = read_at(packed, &mut header, before)?;
-        if window_size(&header[..filled]).is_some_and(|window| window > LARGEST_WINDOW) {
+        if window_size(&header[..filled]).is_some_and(|window| window > MAX_WINDOW) {
             return Err(io::Error::other(
                 "needs more than 8 MiB of memory to unpack; unpack it with `zstd -d --long=31`",
             ));
@@ -89,8 +89,8 @@ fn unpack(mut packed: &File, target: &mut File, wanted: Unpack) -> io::Result<u6
             target.write_all(&block[..read])?;
             size += read as u64;
             match wanted {
-                Unpack::Beginning if size >= LISTED => return Ok(size),
-                Unpack::Whole if size > LARGEST => {
+                Unpack::Beginning if size >= MAX_LISTED => return Ok(size),
+                Unpack::Whole if size > MAX_UNPACKED => {
                     return Err(io::Error::other(
                         "holds more than 1 GiB; unpack it with `zstd -d`",
                     ));
@@ -101,7 +101,7 @@ fn unpack(mut packed: &File, target: &mut File, wanted: Unpack) -> io::Result<u6
     }
 }
 
-/// How much memory a frame takes, in bytes, by its header (RFC 8878, 3.1.1.1). `None` if this is no
+/// The memory that a frame takes, in bytes, by its header (RFC 8878, 3.1.1.1). `None` if it is not a
 /// frame.
 fn window_size(header: &[u8]) -> Option<u64> {
     let (descriptor, rest) = header.strip_prefix(&MAGIC)?.split_first()?;
@@ -111,7 +111,7 @@ fn window_size(header: &[u8]) -> Option<u64> {
         let base = 1_u64 << (10 + (window >> 3));
         return Some(base + base / 8 * u64::from(window & 7));
     }
-    // The content is its own window. Its size stands behind the id of a dictionary.
+    // The content is its own window. Its size follows the id of a dictionary.
     let id = [0, 1, 2, 4][usize::from(descriptor & 3)];
     let length = 1 << (descriptor >> 6);
     let mut size = [0; 8];
@@ -124,8 +124,9 @@ mod tests {
     use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
     use super::*;
+    use crate::agent::Agent;
     use crate::jsonl::Mapping;
-    use crate::session::{Agent, Session, discover};
+    use crate::session::{Session, discover};
 
     const SESSION: &str = r#"{"timestamp":"2026-01-01T10:00:00Z","type":"session_meta","payload":{"id":"t1","cwd":"/x"}}
 {"timestamp":"2026-01-01T10:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"hello"}]}}
@@ -167,7 +168,7 @@ mod tests {
         let packed = compress_to_vec(long.as_bytes(), CompressionLevel::Uncompressed);
         std::fs::write(&path, packed).unwrap();
         let listed = Session::open_for_list(&path).unwrap();
-        assert!(listed.file.size < LISTED + (1 << 20));
+        assert!(listed.file.size < MAX_LISTED + (1 << 20));
         let facts = listed.summary(Mapping::Allowed).unwrap();
         assert_eq!(facts.session_id.as_deref(), Some("t1"));
         assert_eq!(Session::open(&path).unwrap().file.size, long.len() as u64);

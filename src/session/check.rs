@@ -5,21 +5,21 @@ use std::io;
 
 use jiff::Timestamp;
 
-use super::format::{Detail, Entry, Shape};
 use super::lines::Place;
-use super::opened::Session;
+use super::session::Session;
 use super::tree::{Key, Scope, Tree};
+use crate::agent::{Detail, Entry, Shape};
 use crate::message::{Pairs, SessionId};
 use crate::records::{DamageKind, SessionCheckRecord, SessionDamageRecord};
 
-/// How many calls without a result, and results without a call, are listed.
-const MOST_IDS: usize = 10_000;
+/// Maximum number of listed calls without a result, and of results without a call.
+const MAX_IDS: usize = 10_000;
 
-/// What is lost or broken. Other findings, such as calls without results, are normal.
+/// Findings that mean lost or broken data. Others, such as calls without results, are normal.
 const DAMAGE: [DamageKind; 3] = [DamageKind::Line, DamageKind::DuplicateId, DamageKind::Cycle];
 
 impl Session {
-    /// Checks the whole file. Returns the totals and the findings, those of lines first.
+    /// Checks the whole file. Returns the totals and the findings, starting with findings about lines.
     ///
     /// # Errors
     /// Reading failed.
@@ -146,7 +146,7 @@ impl Check {
             (DamageKind::UnansweredCall, "call", pairs.unanswered()),
         ];
         for (kind, what, ids) in found {
-            for id in ids.iter().take(MOST_IDS) {
+            for id in ids.iter().take(MAX_IDS) {
                 self.find(kind, format!("{what} {id}"), None, None);
             }
         }

@@ -4,11 +4,12 @@ use std::cell::Cell;
 use std::io;
 use std::ops::ControlFlow;
 
-use super::format::Detail;
-use super::opened::Session;
+use super::meter::MeterReader;
+use super::prices::Prices;
+use super::session::Session;
 use super::stats::{Current, Tally};
 use super::tree::Scope;
-use super::{Facts, Prices};
+use crate::agent::{Detail, Facts};
 use crate::jsonl::Mapping;
 use crate::message::{Origin, Pairs};
 use crate::records::SessionCounts;
@@ -32,17 +33,22 @@ impl Session {
         let is_subagent = Cell::new(false);
         let (mut records, mut counts) = (0, SessionCounts::default());
         let (mut tally, mut current) = (Tally::default(), Current::of(self));
-        let mut pairs = Pairs::default();
+        let (mut pairs, mut meter) = (Pairs::default(), MeterReader::default());
         self.each_entry_and_message(
             Scope::AllBranches,
             Detail::Counts,
             &mut |entry| {
                 records += 1;
+                meter.note(entry);
                 facts.add(std::mem::take(&mut entry.facts));
                 is_subagent.set(facts.is_subagent);
             },
             &mut |message| {
-                said.is_subagent = is_subagent.get();
+                if std::mem::replace(&mut said.is_subagent, is_subagent.get()) && !said.is_subagent
+                {
+                    // The messages so far were from a subagent.
+                    said = Facts::default();
+                }
                 said.add_message(&message);
                 tally.message(&message, &mut current);
                 pairs.note(&message);
@@ -55,6 +61,8 @@ impl Session {
                 ControlFlow::Continue(())
             },
         )?;
+        tally.requests(meter);
+        tally.drop_copied(None);
         let mut facts = said.followed_by(facts);
         facts.title = self.title(mapping)?;
         if let Some(prices) = prices {

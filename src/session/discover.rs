@@ -4,20 +4,12 @@ use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
 use std::io;
 use std::num::NonZeroUsize;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::Agent;
-use super::folders::{FolderContext, Keep, SUBAGENTS, walk};
-
-/// A folder to search for session files.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Root {
-    /// The agent whose files are there, or `None` for any agent.
-    pub agent: Option<Agent>,
-    /// The folder, or a single file.
-    pub path: PathBuf,
-}
+use super::dirs::{DirContext, Keep, walk};
+use crate::agent::{Agent, Root};
 
 /// A possible session file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,10 +18,12 @@ pub struct Candidate {
     pub path: PathBuf,
     /// The size in bytes.
     pub size: u64,
-    /// The time of the last change. The session was not active later, unless the time was set.
+    /// The modification time, which programs may set.
     pub modified: SystemTime,
-    /// What else the folder holds.
-    pub(super) context: FolderContext,
+    /// The time of the last change of the file or its metadata. The session was not active later.
+    pub changed: SystemTime,
+    /// Other content of the directory.
+    pub(super) context: DirContext,
 }
 
 /// A file whose name fits a session. Its metadata was not read.
@@ -37,12 +31,12 @@ pub struct Candidate {
 pub struct Found {
     /// The file.
     pub path: PathBuf,
-    /// What else the folder holds.
-    pub(super) context: FolderContext,
+    /// Other content of the directory.
+    pub(super) context: DirContext,
 }
 
 /// The folder was not read.
-const UNREAD: FolderContext = FolderContext {
+const UNREAD: DirContext = DirContext {
     side_file: true,
     subagents: true,
     is_named: true,
@@ -116,37 +110,34 @@ fn files_in<File: Send>(
 fn candidate(
     path: PathBuf,
     metadata: io::Result<Metadata>,
-    context: FolderContext,
+    context: DirContext,
 ) -> Option<Candidate> {
     let metadata = metadata.ok()?;
+    let modified = metadata.modified().ok()?;
+    let changed = UNIX_EPOCH.checked_add(Duration::new(
+        metadata.ctime().try_into().unwrap_or_default(),
+        metadata.ctime_nsec().try_into().unwrap_or_default(),
+    ));
     Some(Candidate {
         path,
         size: metadata.len(),
-        modified: metadata.modified().ok()?,
+        modified,
+        changed: changed.map_or(modified, |changed| changed.max(modified)),
         context,
     })
 }
 
-/// The folder for the subagent files of a session, whether or not it exists. Some agents have none.
-pub fn subagent_folder(path: &Path, agent: Agent) -> Option<PathBuf> {
-    let (folder, stem) = (path.parent()?, path.file_stem()?);
-    match agent {
-        Agent::Claude => Some(folder.join(stem).join(SUBAGENTS)),
-        Agent::Qwen => Some(folder.parent()?.join(SUBAGENTS).join(stem)),
-        Agent::Codex | Agent::Gemini | Agent::Pi => None,
-    }
-}
-
-fn is_subagent(path: &Path) -> bool {
+/// Whether a file has the name of a subagent's file.
+pub(super) fn is_subagent_name(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
     let is_lines = path.extension().is_some_and(|end| end == "jsonl");
     is_lines && name.as_encoded_bytes().starts_with(b"agent-")
 }
 
-/// The subagent files of a session, sorted by name; those of its workflows, which have a folder each,
-/// come last.
+/// The subagent files of a session, sorted by name. The subagents of workflows, which have a directory
+/// each, come last.
 pub fn subagent_files(path: &Path, agent: Agent) -> Vec<PathBuf> {
-    let Some(folder) = subagent_folder(path, agent) else {
+    let Some(folder) = (agent.format().subagent_dir)(path) else {
         return Vec::new();
     };
     let mut files = subagents_in(&folder);
@@ -156,24 +147,27 @@ pub fn subagent_files(path: &Path, agent: Agent) -> Vec<PathBuf> {
     files
 }
 
-/// The files of subagents that belong to no session in the folders of these candidates: those that
-/// older versions of Claude Code put beside sessions, and those whose session is gone.
+/// The files of subagents without a session file, in the directories of these candidates: older versions
+/// put them into the directory of the session, and others remain when the session is deleted.
 pub fn subagents_beside(candidates: &[Candidate]) -> Vec<Candidate> {
     let parents = candidates.iter().filter_map(|found| found.path.parent());
     let folders: BTreeSet<&Path> = parents.collect();
     let files = folders.into_iter().flat_map(entries).flat_map(|path| {
-        if is_subagent(&path) {
+        if is_subagent_name(&path) {
             return vec![path];
         }
         let session = path.with_extension("jsonl");
         if path.extension().is_some() || session.exists() {
             return Vec::new();
         }
-        subagent_files(&session, Agent::Claude)
+        let files = Agent::ALL
+            .iter()
+            .map(|agent| subagent_files(&session, *agent));
+        files.collect::<Vec<_>>().concat()
     });
     let found = files.filter_map(|path| {
         let metadata = fs::symlink_metadata(&path);
-        let context = FolderContext {
+        let context = DirContext {
             is_named: false,
             ..UNREAD
         };
@@ -184,11 +178,11 @@ pub fn subagents_beside(candidates: &[Candidate]) -> Vec<Candidate> {
 
 fn subagents_in(folder: &Path) -> Vec<PathBuf> {
     let mut files = entries(folder);
-    files.retain(|path| is_subagent(path));
+    files.retain(|path| is_subagent_name(path));
     files
 }
 
-/// What a folder holds, sorted; nothing if it cannot be read.
+/// The content of a directory, sorted. Empty if it cannot be read.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let read = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut entries: Vec<PathBuf> = read.map(|entry| entry.path()).collect();

@@ -1,96 +1,30 @@
-//! Reads the two ends of a session file and skips what lies between.
+//! Reads the facts at the two ends of a session file.
 
 use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
+use memchr::memchr;
 use memchr::memmem::{self, Finder};
-use memchr::{memchr, memchr_iter, memrchr};
 
-use super::Facts;
-use super::codex_index::ThreadNames;
-use super::format::{Detail, Glance};
+use super::discover::is_subagent_name;
 use super::lines::for_each_raw_line;
-use super::open::SessionFile;
-use super::opened::{Positioned, Session};
+use super::name_index::NameIndexes;
+use super::open::Positioned;
 use super::recover::each_entry_on;
-use crate::jsonl::{Beginning, FixedFile, Mapping, SearchControl, lines_backward, search_backward};
+use super::session::Session;
+use crate::agent::{Detail, Facts, LineClass, Shape};
+use crate::jsonl::{FixedFile, Mapping, SearchControl, lines_backward, search_backward};
 
-/// The size of the head, in bytes. It shows how the session began in nearly every file.
-const FIRST_LINES: usize = 8 * 1024;
+/// Maximum distance of the first prompt from the start, in bytes.
+const MAX_HEAD: u64 = 16 * 1024 * 1024;
 
-/// Files up to this size are read at once, in bytes.
-const SMALL_FILE: usize = 24 * 1024;
+/// Maximum size of the tail, in bytes. At least one line is read.
+const MAX_TAIL: u64 = 64 * 1024;
 
-/// How far to search for the first prompt, in bytes.
-const LONGEST_HEAD: u64 = 16 * 1024 * 1024;
-
-/// How much of the end is read, in bytes, and at least one line.
-const LONG_TAIL: u64 = 64 * 1024;
-
-/// How many of the last lines are always read, since timestamps sometimes run backwards.
+/// Number of last lines that are always read, because timestamps sometimes run backwards.
 const LAST_LINES: u32 = 3;
-
-pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-
-/// The complete lines at the start of a file, read once.
-#[derive(Debug)]
-pub(super) struct Head {
-    beginning: Arc<Beginning>,
-    length: usize,
-}
-
-impl Head {
-    /// Reads the head. If it is the whole file, the last line needs no newline.
-    pub(super) fn read(file: &SessionFile) -> io::Result<Self> {
-        let size = usize::try_from(file.size).unwrap_or(usize::MAX);
-        let read = if size <= SMALL_FILE {
-            size
-        } else {
-            FIRST_LINES
-        };
-        let beginning = Beginning::read(&file.file, read)?;
-        let bytes = beginning.bytes();
-        let first = &bytes[..bytes.len().min(FIRST_LINES)];
-        let length = if first.len() == size {
-            size
-        } else {
-            memrchr(b'\n', first).map_or(0, |newline| newline + 1)
-        };
-        Ok(Self {
-            beginning: Arc::new(beginning),
-            length,
-        })
-    }
-
-    /// All bytes that were read, possibly more than the lines.
-    pub(super) fn beginning(&self) -> Arc<Beginning> {
-        Arc::clone(&self.beginning)
-    }
-
-    /// Whether the file begins with these bytes.
-    pub(super) fn starts_with(&self, bytes: &[u8]) -> bool {
-        self.beginning.bytes().starts_with(bytes)
-    }
-
-    /// The lines, each with the offset of its end in bytes.
-    pub(super) fn lines(&self) -> impl Iterator<Item = (u64, &[u8])> {
-        let lines = &self.beginning.bytes()[..self.length];
-        let text = lines.strip_prefix(BYTE_ORDER_MARK).unwrap_or(lines);
-        let before = (lines.len() - text.len()) as u64;
-        let newlines = memchr_iter(b'\n', text).map(|newline| newline + 1);
-        let unfinished = text.last().is_some_and(|last| *last != b'\n');
-        let mut start = 0;
-        newlines
-            .chain(unfinished.then_some(text.len()))
-            .map(move |end| {
-                let line = &text[start..end];
-                start = end;
-                (before + end as u64, line)
-            })
-    }
-}
 
 impl Session {
     /// The facts at both ends of the file, and the title from anywhere in it, or from its agent's
@@ -100,7 +34,7 @@ impl Session {
     /// Reading failed.
     pub fn summary(&self, mapping: Mapping) -> io::Result<Facts> {
         let mut facts = self.summary_of_file(mapping)?;
-        ThreadNames::default().apply(self, &mut facts);
+        NameIndexes::default().apply(self.format(), &self.file.path, &mut facts);
         Ok(facts)
     }
 
@@ -178,37 +112,37 @@ impl Session {
         Ok(found)
     }
 
-    /// Reads the facts in the head. Returns the offset up to which everything was read.
+    /// Reads the facts in the head. Returns the end of the part that was read completely.
     fn facts_of_head(&self) -> io::Result<(Facts, u64)> {
         let mut facts = Facts::default();
         for (end, line) in self.head.lines() {
             self.add_line(line, Detail::Full, &mut facts);
-            if has_begun(&facts) {
+            if self.has_begun(&facts) {
                 return Ok((facts, end.min(self.file.size)));
             }
         }
-        let from = self.head.length as u64;
+        let from = self.head.length();
         let source = Positioned {
             file: &self.file,
             at: from,
         };
         // Only the first prompt may be far from the beginning.
         let mut end = self.file.size;
-        let mut passed_over = u64::MAX;
+        let mut skipped = u64::MAX;
         for_each_raw_line(source, &[], &mut |line| {
             let start = from + line.offset;
-            if start > LONGEST_HEAD || has_begun(&facts) {
+            if start > MAX_HEAD || self.has_begun(&facts) {
                 end = start;
                 return ControlFlow::Break(());
             }
-            if is_named(&facts) && (self.format().glance)(line.text) != Glance::Anything {
-                passed_over = passed_over.min(start);
+            if is_named(&facts) && (self.format().line_class)(line.text) != LineClass::Anything {
+                skipped = skipped.min(start);
             } else {
                 self.add_line(line.text, Detail::Full, &mut facts);
             }
             ControlFlow::Continue(())
         })?;
-        Ok((facts, end.min(passed_over)))
+        Ok((facts, end.min(skipped)))
     }
 
     /// Reads the facts in the tail, from the last line back to the first one at or after `from`.
@@ -233,15 +167,27 @@ impl Session {
             }
             lines += 1;
             let has_all = lines >= LAST_LINES && has_ended(&known);
-            !has_all && length - place.start < LONG_TAIL
+            !has_all && length - place.start < MAX_TAIL
         })?;
         Ok(known)
     }
 
+    /// Whether the start of the session is known.
+    fn has_begun(&self, facts: &Facts) -> bool {
+        facts.first_prompt.is_some() && is_named(facts) && !self.may_become_main(facts)
+    }
+
+    /// Whether a main conversation may follow. The first messages of some files are from a subagent.
+    fn may_become_main(&self, facts: &Facts) -> bool {
+        facts.is_subagent
+            && self.format().shape == Shape::Tree
+            && !is_subagent_name(&self.file.path)
+    }
+
     fn add_line(&self, line: &[u8], detail: Detail, facts: &mut Facts) {
         let detail = match facts.first_prompt {
-            Some(_) => Detail::Outline,
-            None => detail,
+            Some(_) if !self.may_become_main(facts) => Detail::Outline,
+            Some(_) | None => detail,
         };
         each_entry_on(self.format(), line, detail, &mut |_, mut entry| {
             facts.add(std::mem::take(&mut entry.facts));
@@ -253,12 +199,7 @@ impl Session {
     }
 }
 
-/// Whether the start of the session is known.
-fn has_begun(facts: &Facts) -> bool {
-    facts.first_prompt.is_some() && is_named(facts)
-}
-
-/// The same but for the first prompt.
+/// Whether the start of the session is known, except for the first prompt.
 fn is_named(facts: &Facts) -> bool {
     facts.session_id.is_some()
         && facts.started.is_some()

@@ -1,7 +1,7 @@
 use std::fs;
 
 use super::*;
-use crate::session::record::SIDE_FILE_SUFFIX;
+use crate::session::side_file::SIDE_FILE_SUFFIX;
 
 /// `Session::title` and `Session::summary` find the same title.
 #[test]
@@ -143,5 +143,45 @@ fn a_role_is_no_model() {
     ];
     for (line, is_named) in rows {
         assert_eq!(names_a_model(line.as_bytes()), is_named, "{line}");
+    }
+}
+
+/// Claude Code 2.0 wrote a "Warmup" of a subagent first.
+#[test]
+fn the_main_conversation_decides_whether_a_file_is_that_of_a_subagent() {
+    let folder = tempfile::tempdir().unwrap();
+    let row = |side: bool, kind: &str, uuid: &str, content: &str| {
+        format!(
+            r#"{{"isSidechain":{side},"sessionId":"s","type":"{kind}","uuid":"{uuid}","parentUuid":null,"cwd":"/w","timestamp":"2026-01-01T10:00:00Z","message":{{"role":"{kind}","content":"{content}"}}}}"#
+        )
+    };
+    let warmup = [
+        row(true, "user", "a", "Warmup"),
+        row(true, "assistant", "b", "Ready."),
+    ];
+    let main = [
+        row(false, "user", "c", "Fix it"),
+        row(false, "assistant", "d", "Fixed."),
+    ];
+    for (name, rows, is_subagent, prompt) in [
+        (
+            "mixed.jsonl",
+            [&warmup[..], &main].concat(),
+            false,
+            "Fix it",
+        ),
+        ("side.jsonl", warmup.to_vec(), true, "Warmup"),
+        ("agent-x.jsonl", warmup.to_vec(), true, "Warmup"),
+    ] {
+        let path = folder.path().join(name);
+        fs::write(&path, rows.join("\n") + "\n").unwrap();
+        let session = Session::open(&path).unwrap();
+        for facts in [
+            session.summary(Mapping::Allowed).unwrap(),
+            session.facts(Mapping::Allowed).unwrap().0,
+        ] {
+            assert_eq!(facts.is_subagent, is_subagent, "{name}");
+            assert_eq!(facts.first_prompt.as_deref(), Some(prompt), "{name}");
+        }
     }
 }

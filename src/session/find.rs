@@ -3,16 +3,18 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use super::listing::{Filter, Listing, list};
-use super::{Candidate, Facts};
+use super::discover::Candidate;
+use super::listing::{Listing, list};
+use super::selection::Selection;
+use crate::agent::Facts;
 
 /// The name of the most recently active session.
 pub const LATEST: &str = "latest";
 
-/// How many matches an error lists.
-const MOST_SHOWN: usize = 4;
+/// Maximum number of matches in an error.
+const MAX_SHOWN: usize = 4;
 
-/// Why no file was found.
+/// A name that does not identify a session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FindError {
     /// No session has that name.
@@ -30,9 +32,10 @@ pub enum FindError {
 pub fn find(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<PathBuf, FindError> {
     if name == LATEST {
         let newest = Listing {
-            filter: Filter {
+            selection: Selection {
                 limit: NonZeroUsize::new(1),
-                ..listing.filter.clone()
+                without_empty: true,
+                ..listing.selection.clone()
             },
             ..listing.clone()
         };
@@ -75,7 +78,7 @@ fn one_of(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<Pat
             [] => {}
             [one] => return Ok(one.path.clone()),
             several => {
-                let shown = several.iter().take(MOST_SHOWN);
+                let shown = several.iter().take(MAX_SHOWN);
                 let shown = shown.map(|session| session.path.display().to_string());
                 return Err(FindError::Several(shown.collect()));
             }

@@ -1,29 +1,29 @@
-//! Lists sessions with their facts, filtered, most recently active first: as values, or formatted.
+//! Lists sessions with their facts, most recently active first: as values, or formatted.
 
+use std::convert::Infallible;
 use std::num::NonZeroUsize;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
-use std::time::SystemTime;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::Timestamp;
 
-use super::codex_index::ThreadNames;
-use super::discover::subagent_files;
-use super::each::each;
-use super::folders::FolderContext;
+use super::dirs::DirContext;
+use super::discover::{Candidate, Found, subagent_files};
+use super::name_index::NameIndexes;
 use super::open::SessionError;
-use super::opened::Session;
-use super::project::project_hash;
-use super::{Agent, Candidate, Facts, Found, Prices};
+use super::parallel::each_in_order;
+use super::prices::Prices;
+use super::selection::{Selection, timestamp};
+use super::session::Session;
+use crate::agent::{Agent, Facts};
 use crate::jsonl::Mapping;
 use crate::records::SessionCounts;
 
-/// How many files to read at least between checks whether there are enough.
-const STEP: usize = 64;
+/// Minimum number of files to read between two checks of the limit.
+const MIN_STEP: usize = 64;
 
-/// How much to read of each session.
+/// The part of each session to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
     /// The two ends of the file.
@@ -32,48 +32,23 @@ pub enum Depth {
     Whole,
 }
 
-/// Which sessions to list.
-#[derive(Debug, Clone, Default)]
-pub struct Filter {
-    /// Active at or after this time.
-    pub since: Option<Timestamp>,
-    /// Last active before this time.
-    pub before: Option<Timestamp>,
-    /// Started in this directory or below it.
-    pub cwd: Option<PathBuf>,
-    /// Written by this agent.
-    pub agent: Option<Agent>,
-    /// Without a title.
-    pub untitled: bool,
-    /// With this text in the title, or in the first prompt if there is none, in any case.
-    pub title: Option<String>,
-    /// With this text in the last branch.
-    pub branch: Option<String>,
-    /// With this text in the last model.
-    pub model: Option<String>,
-    /// With this text in the first directory.
-    pub project: Option<String>,
-    /// At most this many.
-    pub limit: Option<NonZeroUsize>,
-}
-
 /// The result for one file. `None` if it is filtered out.
 type Examined = Result<Option<Box<Listed>>, SessionError>;
 
-/// How to list sessions.
+/// Settings to list sessions.
 #[derive(Debug, Clone)]
 pub struct Listing {
-    /// Which sessions to list.
-    pub filter: Filter,
-    /// How much to read of each.
+    /// The sessions to list.
+    pub selection: Selection,
+    /// The part of each session to read.
     pub depth: Depth,
-    /// What requests cost, for [`Depth::Whole`].
+    /// The prices of requests, for [`Depth::Whole`].
     pub prices: Option<Prices>,
     /// Whether files may be memory-mapped.
     pub mapping: Mapping,
     /// The number of threads. Each reads one file at a time.
     pub jobs: NonZeroUsize,
-    /// How many files were examined. Grows meanwhile.
+    /// Number of files examined so far.
     pub examined: Arc<AtomicU64>,
 }
 
@@ -97,60 +72,57 @@ pub struct Listed {
 /// The sessions of a list. They are boxed because sorting moves them, and each is half a kilobyte.
 pub type Sessions = Vec<Box<Listed>>;
 
-/// Lists the sessions among `candidates` (most recently changed first), most recently active first,
-/// with the files that could not be read. Skips files that are not sessions.
-pub fn list(
-    candidates: &[Candidate],
-    listing: &Listing,
-) -> (Sessions, Vec<(PathBuf, SessionError)>) {
-    let names = ThreadNames::default();
+/// Lists the selected sessions among `candidates`, most recently active first, and the files that could
+/// not be read. Skips files that are not sessions.
+pub fn list(candidates: &[Candidate], listing: &Listing) -> (Sessions, Failures) {
+    let names = NameIndexes::default();
     let mut listed = Sessions::new();
     let mut failed = Vec::new();
-    let mut rest = candidates;
+    let mut order: Vec<&Candidate> = candidates.iter().collect();
+    if listing.selection.limit.is_some() {
+        // The last changed files are usually the most recently active, and enough.
+        order.sort_by_key(|candidate| std::cmp::Reverse(candidate.changed));
+    }
+    let mut rest = order.as_slice();
     while let Some(next) = rest.first() {
         if listing.is_enough(&mut listed, next) {
             break;
         }
         let read = candidates.len() - rest.len();
-        let step = listing
-            .filter
-            .limit
-            .map_or(rest.len(), |limit| step(read, limit));
+        let limit = listing.selection.limit;
+        let step = limit.map_or(rest.len(), |limit| step(read, limit));
         let (now, later) = rest.split_at(step.min(rest.len()));
-        let (mut looked, _) = each(
-            now,
-            listing.jobs,
-            &listing.examined,
-            &|candidate, (): &mut ()| {
-                if candidate.size == 0 {
-                    return Ok(None);
-                }
+        let look = |candidate: &&Candidate| {
+            let looked = if listing.selection.admits_file(candidate) {
                 listing.look(&candidate.path, candidate.context, &names)
-            },
-        );
-        looked.sort_by_key(|looked| looked.item);
-        for looked in looked {
-            match looked.output {
+            } else {
+                Ok(None)
+            };
+            listing.examined.fetch_add(1, Ordering::Relaxed);
+            looked
+        };
+        let Ok(()) = each_in_order(now, listing.jobs.get(), look, |at, looked| {
+            match looked {
                 Ok(Some(session)) => listed.push(session),
                 Ok(None) | Err(SessionError::Unknown) => {}
-                Err(error) => failed.push((now[looked.item].path.clone(), error)),
+                Err(error) => failed.push((now[at].path.clone(), error)),
             }
-        }
+            Ok::<(), Infallible>(())
+        });
         rest = later;
     }
     sort(&mut listed);
-    if let Some(limit) = listing.filter.limit {
+    if let Some(limit) = listing.selection.limit {
         listed.truncate(limit.get());
     }
     (listed, failed)
 }
 
-/// How many files to read next, after this many. The most recently changed files are usually the
-/// most recently active, and enough. If not, steps double, so that checks take little time.
+/// Number of files to read next, after this many. Steps double, so that checks take little time.
 fn step(read: usize, limit: NonZeroUsize) -> usize {
     match read {
         0 => limit.get(),
-        read => read.max(STEP),
+        read => read.max(MIN_STEP),
     }
 }
 
@@ -171,25 +143,20 @@ fn sort(listed: &mut [Box<Listed>]) {
 }
 
 impl Listing {
-    /// Whether the list is complete before `next`. No session was active later than its file was
-    /// changed.
+    /// Whether the list is complete before `next`, because no remaining session was active later than its
+    /// file was changed.
     fn is_enough(&self, listed: &mut Sessions, next: &Candidate) -> bool {
-        let changed = timestamp(next.modified);
-        if self.filter.since.is_some_and(|since| changed < since) {
-            return true;
-        }
-        let Some(limit) = self.filter.limit else {
+        let Some(limit) = self.selection.limit else {
             return false;
         };
         sort(listed);
         listed.truncate(limit.get());
-        listed
-            .get(limit.get() - 1)
-            .is_some_and(|last| last.facts.activity() >= changed)
+        let last = listed.get(limit.get() - 1);
+        last.is_some_and(|last| last.facts.activity() >= timestamp(next.changed))
     }
 
     /// Reads the session in a file. Returns `None` if it is filtered out.
-    fn look(&self, path: &Path, context: FolderContext, names: &ThreadNames) -> Examined {
+    fn look(&self, path: &Path, context: DirContext, names: &NameIndexes) -> Examined {
         let mut session = match self.depth {
             Depth::Ends => Session::open_for_list(path)?,
             Depth::Whole => Session::open(path)?,
@@ -200,28 +167,23 @@ impl Listing {
 
     /// Opens a candidate, unless its time or its agent is filtered out.
     pub(super) fn open(&self, candidate: &Candidate) -> Result<Option<Session>, SessionError> {
-        let changed = timestamp(candidate.modified);
-        let is_too_old = self.filter.since.is_some_and(|since| changed < since);
-        if candidate.size == 0 || is_too_old {
+        if !self.selection.admits_file(candidate) {
             return Ok(None);
         }
         let session = Session::open(&candidate.path)?;
-        Ok(self.admits_agent(session.agent()).then_some(session))
-    }
-
-    fn admits_agent(&self, agent: Agent) -> bool {
-        self.filter.agent.is_none_or(|wanted| wanted == agent)
+        let is_admitted = self.selection.admits_agent(session.agent());
+        Ok(is_admitted.then_some(session))
     }
 
     /// Reads an open session. Returns `None` if it is filtered out.
     pub(super) fn examine(
         &self,
         session: &Session,
-        context: FolderContext,
-        names: &ThreadNames,
+        context: DirContext,
+        names: &NameIndexes,
     ) -> Examined {
         let agent = session.agent();
-        if !self.admits_agent(agent) {
+        if !self.selection.admits_agent(agent) {
             return Ok(None);
         }
         let (mut facts, counts) = match self.depth {
@@ -234,7 +196,7 @@ impl Listing {
         if facts.is_subagent && !context.is_named {
             return Ok(None);
         }
-        names.apply(session, &mut facts);
+        names.apply(session.format(), &session.file.path, &mut facts);
         let path = &session.file.path;
         let subagents = if context.subagents {
             subagent_files(path, agent).len() as u64
@@ -249,51 +211,18 @@ impl Listing {
             facts,
             counts,
         });
-        Ok(self.filter.admits(&listed.facts).then_some(listed))
+        Ok(self.selection.admits(&listed.facts).then_some(listed))
     }
 }
 
-impl Filter {
-    pub(super) fn admits(&self, facts: &Facts) -> bool {
-        let active = facts.activity();
-        let is_in_time = self.since.is_none_or(|since| active >= since)
-            && self.before.is_none_or(|before| active < before);
-        let is_there = self.cwd.as_ref().is_none_or(|wanted| {
-            let named = facts.first_cwd.iter().chain(&facts.cwd);
-            let is_below = |cwd: &String| Path::new(cwd).starts_with(wanted);
-            // A hash matches the directory itself only, not its parents.
-            let is_hashed = facts.first_cwd.is_none()
-                && facts.cwd_hash.is_some()
-                && facts.cwd_hash == Some(project_hash(wanted));
-            named.into_iter().any(is_below) || is_hashed
-        });
-        let title = facts.title.as_ref().map(|title| &title.text);
-        is_in_time
-            && is_there
-            && !(self.untitled && facts.title.is_some())
-            && contains(title.or(facts.first_prompt.as_ref()), self.title.as_ref())
-            && contains(facts.branch.as_ref(), self.branch.as_ref())
-            && contains(facts.model.as_ref(), self.model.as_ref())
-            && contains(facts.first_cwd.as_ref(), self.project.as_ref())
-    }
-}
+/// Files that could not be read.
+pub type Failures = Vec<(PathBuf, SessionError)>;
 
-/// Whether the text is in it, in any case, if one is wanted.
-fn contains(text: Option<&String>, wanted: Option<&String>) -> bool {
-    wanted.is_none_or(|wanted| {
-        text.is_some_and(|text| text.to_lowercase().contains(&wanted.to_lowercase()))
-    })
-}
+/// Formats a session.
+pub type WriteListed<'a, Failure> = dyn Fn(Listed) -> Result<Vec<u8>, Failure> + Sync + 'a;
 
-fn timestamp(time: SystemTime) -> Timestamp {
-    Timestamp::try_from(time).unwrap_or(Timestamp::MAX)
-}
-
-/// Appends one session to a buffer.
-pub type WriteListed<'a, Failure> = dyn Fn(Listed, &mut Vec<u8>) -> Result<(), Failure> + Sync + 'a;
-
-/// Lists the sessions among `files`, formatted by `write`, with the files that could not be read.
-/// Ignores the limit of the filter.
+/// Lists the selected sessions among `files`, formatted by `write`, and the files that could not be read.
+/// Ignores the limit of the selection.
 ///
 /// Each session is formatted by the thread that read it. Keeping thousands of them in memory to
 /// format them later takes longer than formatting.
@@ -304,56 +233,37 @@ pub fn list_as_text<Failure: Send>(
     files: &[Found],
     listing: &Listing,
     write: &WriteListed<'_, Failure>,
-) -> Result<(Texts, Vec<(PathBuf, SessionError)>), Failure> {
-    let names = ThreadNames::default();
-    let (looked, texts) = each(files, listing.jobs, &listing.examined, &|file,
-                                                                         text: &mut Vec<
-        u8,
-    >| {
+) -> Result<(Vec<Vec<u8>>, Failures), Failure> {
+    let names = NameIndexes::default();
+    let look = |file: &Found| {
         let looked = listing.look(&file.path, file.context, &names);
+        listing.examined.fetch_add(1, Ordering::Relaxed);
         looked.map(|session| {
             session.map(|session| {
-                let (activity, start) = (session.facts.activity(), text.len());
-                write(*session, text).map(|()| (activity, start..text.len()))
+                let activity = session.facts.activity();
+                write(*session).map(|text| (activity, text))
             })
         })
-    });
-    let mut places = Vec::new();
-    let mut failed = Vec::new();
-    for looked in looked {
-        let path = files[looked.item].path.as_path();
-        match looked.output {
+    };
+    let (mut listed, mut failed) = (Vec::new(), Vec::new());
+    each_in_order(files, listing.jobs.get(), look, |at, looked| {
+        let path = files[at].path.as_path();
+        match looked {
             Ok(Some(written)) => {
-                let (activity, place) = written?;
-                places.push((activity, path, (looked.worker, place)));
+                let (activity, text) = written?;
+                listed.push((activity, path, text));
             }
             Ok(None) | Err(SessionError::Unknown) => {}
             Err(error) => failed.push((path.to_owned(), error)),
         }
-    }
+        Ok(())
+    })?;
     failed.sort_by(|(one, _), (other, _)| one.cmp(other));
-    places.sort_unstable_by(|(one, one_path, _), (other, other_path, _)| {
+    listed.sort_unstable_by(|(one, one_path, _), (other, other_path, _)| {
         in_order((*one, one_path), (*other, other_path))
     });
-    let places = places.into_iter().map(|(_, _, place)| place).collect();
-    Ok((Texts { texts, places }, failed))
-}
-
-/// Formatted sessions, most recently active first.
-#[derive(Debug)]
-pub struct Texts {
-    /// The buffer of each thread.
-    texts: Vec<Vec<u8>>,
-    /// The thread and the range in its buffer.
-    places: Vec<(usize, Range<usize>)>,
-}
-
-impl Texts {
-    /// The texts, in order.
-    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        let text = |(worker, place): &(usize, Range<usize>)| &self.texts[*worker][place.clone()];
-        self.places.iter().map(text)
-    }
+    let texts = listed.into_iter().map(|(_, _, text)| text).collect();
+    Ok((texts, failed))
 }
 
 #[cfg(test)]

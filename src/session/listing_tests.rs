@@ -1,9 +1,8 @@
 use std::fs::{File, create_dir_all, write};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::*;
-use crate::session::codex_index::FILE_NAME;
 use crate::session::{Root, discover, discover_names};
 
 fn session(id: &str, cwd: &str, minute: u32, title: Option<&str>) -> String {
@@ -16,9 +15,9 @@ fn session(id: &str, cwd: &str, minute: u32, title: Option<&str>) -> String {
     lines.join("\n") + "\n"
 }
 
-fn listing(filter: Filter) -> Listing {
+fn listing(filter: Selection) -> Listing {
     Listing {
-        filter,
+        selection: filter,
         depth: Depth::Ends,
         prices: None,
         mapping: Mapping::Allowed,
@@ -37,7 +36,7 @@ fn tree() -> tempfile::TempDir {
         let title = (number % 4 == 0).then_some("named");
         let path = chats.join(format!("{id}.jsonl"));
         write(&path, session(&id, cwd, number % 60, title)).unwrap();
-        // Changed long after the last activity, in another order.
+        // Modified in another order.
         let base = SystemTime::UNIX_EPOCH + Duration::from_hours(500_000);
         let file = File::options().write(true).open(&path).unwrap();
         file.set_modified(base + Duration::from_secs(u64::from(number * 37 % 200)))
@@ -48,7 +47,7 @@ fn tree() -> tempfile::TempDir {
     root
 }
 
-fn ids(root: &tempfile::TempDir, filter: Filter) -> Vec<String> {
+fn ids(root: &tempfile::TempDir, filter: Selection) -> Vec<String> {
     let candidates = discover(&[Root {
         agent: None,
         path: root.path().to_owned(),
@@ -64,12 +63,12 @@ fn ids(root: &tempfile::TempDir, filter: Filter) -> Vec<String> {
 #[test]
 fn the_last_active_come_first_whatever_the_order_of_changes() {
     let root = tree();
-    let all = ids(&root, Filter::default());
+    let all = ids(&root, Selection::default());
     assert_eq!(all.len(), 200);
     assert_eq!(&all[..4], ["s059", "s119", "s179", "s058"]);
-    let limit = |limit| Filter {
+    let limit = |limit| Selection {
         limit: NonZeroUsize::new(limit),
-        ..Filter::default()
+        ..Selection::default()
     };
     for count in [1, 3, 70, 500] {
         assert_eq!(ids(&root, limit(count)), all[..count.min(200)]);
@@ -79,53 +78,53 @@ fn the_last_active_come_first_whatever_the_order_of_changes() {
 #[test]
 fn filters_hold_together() {
     let root = tree();
-    let all = Filter::default;
+    let all = Selection::default;
     let time = |text: &str| Some(text.parse().unwrap());
     let table = [
         (
-            Filter {
+            Selection {
                 cwd: Some("/even".into()),
                 ..all()
             },
             100,
         ),
         (
-            Filter {
+            Selection {
                 cwd: Some("/ev".into()),
                 ..all()
             },
             0,
         ),
         (
-            Filter {
+            Selection {
                 untitled: true,
                 ..all()
             },
             150,
         ),
         (
-            Filter {
+            Selection {
                 agent: Some(Agent::Pi),
                 ..all()
             },
             0,
         ),
         (
-            Filter {
+            Selection {
                 since: time("2026-01-01T10:58:00Z"),
                 ..all()
             },
             6,
         ),
         (
-            Filter {
-                before: time("2026-01-01T10:01:00Z"),
+            Selection {
+                until: time("2026-01-01T10:01:00Z"),
                 ..all()
             },
             4,
         ),
         (
-            Filter {
+            Selection {
                 since: time("2026-01-01T10:58:00Z"),
                 cwd: Some("/odd".into()),
                 limit: NonZeroUsize::new(2),
@@ -134,7 +133,7 @@ fn filters_hold_together() {
             2,
         ),
         (
-            Filter {
+            Selection {
                 since: time("2037-01-01T00:00:00Z"),
                 ..all()
             },
@@ -154,12 +153,12 @@ fn codex_names_stand_in_an_index() {
     let line = r#"{"timestamp":"2026-01-01T10:00:00Z","type":"session_meta","payload":{"id":"t1","cwd":"/x"}}"#;
     write(day.join("rollout-2026-01-01T10-00-00-t1.jsonl"), line).unwrap();
     let index = r#"{"id":"t1","thread_name":"Named thread","updated_at":"2026-01-01T10:00:00Z"}"#;
-    write(home.path().join(FILE_NAME), index).unwrap();
+    write(home.path().join("session_index.jsonl"), index).unwrap();
     let candidates = discover(&[Root {
         agent: Some(Agent::Codex),
         path: home.path().join("sessions"),
     }]);
-    let (listed, _) = list(&candidates, &listing(Filter::default()));
+    let (listed, _) = list(&candidates, &listing(Selection::default()));
     assert_eq!(listed[0].facts.title.as_ref().unwrap().text, "Named thread");
 }
 
@@ -181,25 +180,27 @@ fn sessions_written_at_once_come_in_the_same_order() {
         Some(PathBuf::from("/even")),
         Some(PathBuf::from("/none")),
     ] {
-        let filter = Filter {
+        let filter = Selection {
             cwd,
-            ..Filter::default()
+            ..Selection::default()
         };
         let listing = listing(filter.clone());
-        let (texts, failed) = list_as_text(&files, &listing, &|listed, text| {
-            text.extend_from_slice(listed.facts.session_id.unwrap().as_bytes());
-            Ok::<(), ()>(())
+        let (texts, failed) = list_as_text(&files, &listing, &|listed| {
+            Ok::<_, ()>(listed.facts.session_id.unwrap().into_bytes())
         })
         .unwrap();
         assert!(failed.is_empty());
-        let texts: Vec<_> = texts.iter().map(String::from_utf8_lossy).collect();
+        let texts: Vec<_> = texts
+            .iter()
+            .map(|text| String::from_utf8_lossy(text))
+            .collect();
         assert_eq!(texts, ids(&root, filter));
     }
-    let refused = list_as_text(&files, &listing(Filter::default()), &|_, _| Err("full"));
+    let refused = list_as_text(&files, &listing(Selection::default()), &|_| Err("full"));
     assert_eq!(refused.unwrap_err(), "full");
 }
 
-/// Where files were changed long after the last activity, all of them are read.
+/// If files were changed long after the last activity, all of them are read.
 #[test]
 fn few_checks_are_made_in_many_files() {
     for limit in [1, 5, 1000] {
@@ -211,4 +212,60 @@ fn few_checks_are_made_in_many_files() {
         }
         assert!(checks < 20, "{checks} checks for {limit}");
     }
+}
+
+/// A program may set the modification time to one before the last record.
+#[test]
+fn limits_do_not_rely_on_modification_times() {
+    let root = tempfile::tempdir().unwrap();
+    for (id, minute, modified) in [("old", 10, 9_000), ("new", 50, 1_000)] {
+        let path = root.path().join(format!("{id}.jsonl"));
+        write(&path, session(id, "/x", minute, None)).unwrap();
+        let file = File::options().write(true).open(&path).unwrap();
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(modified);
+        file.set_modified(time).unwrap();
+    }
+    let one = Selection {
+        limit: NonZeroUsize::new(1),
+        ..Selection::default()
+    };
+    assert_eq!(ids(&root, Selection::default()), ["new", "old"]);
+    assert_eq!(ids(&root, one), ["new"]);
+    let since = Selection {
+        since: Some("2026-01-01T00:00:00Z".parse().unwrap()),
+        ..Selection::default()
+    };
+    assert_eq!(ids(&root, since).len(), 2);
+}
+
+/// Naming a session is not activity, and keeps the modification time that agents sort by.
+#[test]
+fn naming_does_not_move_a_session() {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("s.jsonl");
+    write(&path, session("s", "/x", 10, None)).unwrap();
+    let time = SystemTime::UNIX_EPOCH + Duration::from_hours(400_000);
+    let file = File::options().write(true).open(&path).unwrap();
+    file.set_modified(time).unwrap();
+    let opened = Session::open(&path).unwrap();
+    let before = opened.summary(Mapping::Allowed).unwrap();
+    let moment = crate::session::record::Moment {
+        clock: Arc::new(crate::io::FixedClock(
+            "2026-09-09T00:00:00Z".parse().unwrap(),
+        )),
+        ids: Arc::new(crate::io::SeededIds::new(7)),
+    };
+    let systems = crate::session::durable::FileSystems::Any;
+    let mut files = crate::session::record::ForeignSession::new(&opened, &before, systems, moment);
+    let name = crate::session::record::SessionName::new("Named").unwrap();
+    files.rename(&name).unwrap();
+    files
+        .recap("It was fixed.", &serde_json::json!({"v": 1}))
+        .unwrap();
+    files.finish(crate::session::durable::Sync::Never).unwrap();
+    let after = Session::open(&path).unwrap();
+    let after = after.summary(Mapping::Allowed).unwrap();
+    assert_eq!(after.title.unwrap().text, "Named");
+    assert_eq!(after.last_activity, before.last_activity);
+    assert_eq!(std::fs::metadata(&path).unwrap().modified().unwrap(), time);
 }

@@ -4,10 +4,22 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use memchr::{memchr_iter, memrchr};
 use rustix::fs::{Mode, OFlags};
 
-/// The identity of a file, whatever its name.
+use crate::jsonl::{Beginning, read_at};
+
+/// Size of the head, in bytes. It holds the facts about the start of nearly every session.
+const FIRST_LINES: usize = 8 * 1024;
+
+/// Files up to this size are read at once, in bytes.
+const SMALL_FILE: usize = 24 * 1024;
+
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The identity of a file, independent of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Identity {
     device: u64,
@@ -27,7 +39,7 @@ pub struct SessionFile {
     pub identity: Identity,
 }
 
-/// Why a session cannot be read.
+/// A session cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     /// The last part of the path is a symbolic link.
@@ -82,6 +94,85 @@ impl Identity {
             device: metadata.dev(),
             inode: metadata.ino(),
         }
+    }
+}
+
+/// The complete lines at the start of a file, read once.
+#[derive(Debug)]
+pub(super) struct Head {
+    beginning: Arc<Beginning>,
+    length: usize,
+}
+
+impl Head {
+    /// Reads the head. If it is the whole file, the last line needs no newline.
+    pub(super) fn read(file: &SessionFile) -> io::Result<Self> {
+        let size = usize::try_from(file.size).unwrap_or(usize::MAX);
+        let read = if size <= SMALL_FILE {
+            size
+        } else {
+            FIRST_LINES
+        };
+        let beginning = Beginning::read(&file.file, read)?;
+        let bytes = beginning.bytes();
+        let first = &bytes[..bytes.len().min(FIRST_LINES)];
+        let length = if first.len() == size {
+            size
+        } else {
+            memrchr(b'\n', first).map_or(0, |newline| newline + 1)
+        };
+        Ok(Self {
+            beginning: Arc::new(beginning),
+            length,
+        })
+    }
+
+    /// All bytes that were read, possibly more than the lines.
+    pub(super) fn beginning(&self) -> Arc<Beginning> {
+        Arc::clone(&self.beginning)
+    }
+
+    /// Length of the complete lines, in bytes.
+    pub(super) fn length(&self) -> u64 {
+        self.length as u64
+    }
+
+    /// Whether the file starts with these bytes.
+    pub(super) fn starts_with(&self, bytes: &[u8]) -> bool {
+        self.beginning.bytes().starts_with(bytes)
+    }
+
+    /// The lines, each with the offset of its end in bytes.
+    pub(super) fn lines(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        let lines = &self.beginning.bytes()[..self.length];
+        let text = lines.strip_prefix(BYTE_ORDER_MARK).unwrap_or(lines);
+        let before = (lines.len() - text.len()) as u64;
+        let newlines = memchr_iter(b'\n', text).map(|newline| newline + 1);
+        let unfinished = text.last().is_some_and(|last| *last != b'\n');
+        let mut start = 0;
+        newlines
+            .chain(unfinished.then_some(text.len()))
+            .map(move |end| {
+                let line = &text[start..end];
+                start = end;
+                (before + end as u64, line)
+            })
+    }
+}
+
+/// Reads a file at its own position, independent of other readers.
+pub(super) struct Positioned<'a> {
+    pub(super) file: &'a SessionFile,
+    pub(super) at: u64,
+}
+
+impl io::Read for Positioned<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let rest = usize::try_from(self.file.size.saturating_sub(self.at)).unwrap_or(usize::MAX);
+        let wanted = buffer.len().min(rest);
+        let filled = read_at(&self.file.file, &mut buffer[..wanted], self.at)?;
+        self.at += filled as u64;
+        Ok(filled)
     }
 }
 

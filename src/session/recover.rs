@@ -3,7 +3,7 @@
 //! Reading can be more lenient than the line reader: records may be separated by arbitrary text. A
 //! record inside a torn one stays lost, because it may be only a part of it.
 
-use super::format::{Detail, Entry, Format};
+use crate::agent::{Detail, Entry, Format};
 use crate::jsonl::{Damage, FirstValue, Record, first_value, only_record, sound_text, split_line};
 
 /// The complete records on a line, in order, and its defect. Offsets are bytes from the start of
@@ -34,8 +34,8 @@ pub(super) fn each_record_on(line: &[u8], visit: &mut dyn FnMut(&str)) -> usize 
     records.len()
 }
 
-/// Calls `visit` with what `format` reads from each complete record on a line, in order. A format
-/// refuses text that is not one record, so most lines are parsed only once.
+/// Calls `visit` with the entry of each complete record on a line, in order. A format rejects text
+/// that is not one record, so most lines are parsed only once.
 pub(super) fn each_entry_on(
     format: &Format,
     line: &[u8],
@@ -74,7 +74,7 @@ fn recover(line: &[u8]) -> Vec<Record> {
     records
 }
 
-/// Where the next object may start. Only closing delimiters of a lost record and blanks may
+/// The offset at which the next object may start. Only closing delimiters of a lost record and blanks may
 /// precede the first one. After any other text it may be part of an object.
 fn next_object(line: &[u8], from: usize, is_first: bool) -> Option<usize> {
     let start = from + memchr::memchr(b'{', &line[from..])?;

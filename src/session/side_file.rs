@@ -1,19 +1,27 @@
-//! The side file of a session file: labels that were made while others wrote to the session, and
-//! everything that another agent has no record for.
+//! The side file of a session file: labels of a session that another program writes, and records that
+//! its agent does not support.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::Agent;
-use super::format::{Detail, Entry};
 use super::lines::for_each_line;
 use super::open::{SessionError, SessionFile, open_safely};
-use super::record::side_file_path;
-use super::title::{TitleRecord, find_titles};
+use super::title::find_titles;
+use crate::agent::{Detail, Entry, TitleRecord, own_format};
 use crate::jsonl::{FixedFile, Mapping};
 use crate::message::Message;
+
+/// The suffix of side files.
+pub const SIDE_FILE_SUFFIX: &str = ".turnpipe.jsonl";
+
+/// The path of the side file of a session file.
+pub fn side_file_path(session: &Path) -> PathBuf {
+    let mut name = session.as_os_str().to_owned();
+    name.push(SIDE_FILE_SUFFIX);
+    name.into()
+}
 
 /// Labels and recaps that are not at their place in the conversation.
 #[derive(Debug, Default)]
@@ -33,7 +41,7 @@ impl Labels {
     /// Reading failed.
     pub(super) fn read(path: &Path) -> io::Result<Self> {
         let mut labels = Self::default();
-        each_entry_beside(path, &mut |entry| labels.add(entry))?;
+        each_side_entry(path, &mut |entry| labels.add(entry))?;
         Ok(labels)
     }
 
@@ -78,16 +86,15 @@ impl Labels {
     }
 }
 
-/// Calls `visit` with the records of the side file of the session file at `path`. They have the
-/// form of Claude Code's records.
+/// Calls `visit` with the records of the side file of the session file at `path`.
 ///
 /// # Errors
 /// Reading failed.
-pub(super) fn each_entry_beside(path: &Path, visit: &mut dyn FnMut(Entry)) -> io::Result<()> {
+pub(super) fn each_side_entry(path: &Path, visit: &mut dyn FnMut(Entry)) -> io::Result<()> {
     let Some(file) = open(path)? else {
         return Ok(());
     };
-    let format = Agent::Claude.format();
+    let format = own_format();
     for_each_line(&file.file, 0, &mut |line| -> ControlFlow<()> {
         for (_, record) in line.records() {
             visit(format.read(record, Detail::Full).unwrap_or_default());
@@ -106,7 +113,7 @@ pub(super) fn side_file_title(path: &Path, mapping: Mapping) -> io::Result<Optio
         return Ok(None);
     };
     let mut bytes = FixedFile::new(&file.file, file.size, mapping);
-    Ok(find_titles(&mut bytes, Agent::Claude.format())?.0)
+    Ok(find_titles(&mut bytes, own_format())?.0)
 }
 
 /// Opens the side file, if there is a readable one.
@@ -121,7 +128,8 @@ fn open(path: &Path) -> io::Result<Option<SessionFile>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::{Scope, Session, Title};
+    use crate::agent::Title;
+    use crate::session::{Scope, Session};
 
     const SESSION: [&str; 4] = [
         r#"{"type":"user","parentUuid":null,"sessionId":"s","uuid":"a","message":{"role":"user","content":"go"}}"#,
@@ -148,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_come_after_the_last_answer_and_titles_where_there_is_none() {
+    fn labels_follow_the_last_result_and_titles_apply_without_another() {
         let label = r#"{"type":"tool_use_summary","summary":"Read two","preceding_tool_use_ids":["t1","t2"],"turnpipe":{"v":1}}"#;
         let early = r#"{"type":"tool_use_summary","summary":"Unanswered","preceding_tool_use_ids":["t1","t9"],"turnpipe":{"v":1}}"#;
         let title = r#"{"type":"ai-title","aiTitle":"Beside","turnpipe":{"v":1}}"#;
@@ -159,7 +167,7 @@ mod tests {
 
     /// Some servers count the calls of each reply from 0.
     #[test]
-    fn labels_of_ids_that_come_again_stand_in_their_order() {
+    fn labels_of_repeated_call_ids_keep_their_order() {
         let session = [
             r#"{"type":"user","parentUuid":null,"sessionId":"s","uuid":"a","message":{"role":"user","content":"go"}}"#,
             r#"{"type":"assistant","parentUuid":"a","uuid":"b","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"call_0","name":"Read","input":{}}]}}"#,

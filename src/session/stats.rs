@@ -2,31 +2,34 @@
 //! for. A prompt, a reply and a call count once, however many files and rows repeat it.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::io;
 use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::discover::subagent_files;
+use super::discover::{Candidate, subagent_files};
 use super::distinct::Distinct;
-use super::each::each;
-use super::format::{Detail, Entry};
+use super::listing::Listing;
+use super::meter::{Families, MeterLog, MeterReader};
 use super::open::SessionError;
-use super::opened::Session;
-use super::side_file::each_entry_beside;
+use super::parallel::each_in_order;
+use super::session::Session;
+use super::side_file::each_side_entry;
 use super::tree::{Key, Scope};
-use super::{Agent, Candidate, Facts, Listing};
+use crate::agent::{Agent, Detail, Entry, Facts};
 use crate::jsonl::Mapping;
 use crate::message::{Message, Origin, Role, Thread, Usage};
-use crate::records::{Dimension, SessionStatsRecord, ToolShare, UsageShare};
+use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, ToolShare, UsageShare};
 
 /// Adds up sessions.
 #[derive(Debug)]
 pub struct Tally {
-    /// When a request must have been made to count.
+    /// The period of the requests that count.
     period: Range<Timestamp>,
     /// With [`Detail::Costs`] prompts and calls are not counted, with [`Detail::Activity`] not how
     /// long results are.
@@ -35,9 +38,11 @@ pub struct Tally {
     prompts: Distinct<Option<Timestamp>>,
     pub(super) replies: Distinct<Reply>,
     pub(super) calls: Distinct<UsedTool>,
+    /// The readings of meters in each file.
+    meters: Vec<MeterLog>,
 }
 
-/// What requests and calls are grouped by.
+/// The dimensions of a request or a call.
 #[derive(Debug)]
 pub(super) struct Occasion {
     pub(super) time: Option<Timestamp>,
@@ -48,11 +53,13 @@ pub(super) struct Occasion {
     pub(super) source: Option<Arc<Source>>,
 }
 
-/// What is counted for a reply or another request.
+/// The counts of a reply or another request.
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) replies: u64,
     pub(super) usage: Option<Usage>,
+    /// The index of the meter reading that states the tokens.
+    pub(super) reading: Option<usize>,
     pub(super) occasion: Occasion,
 }
 
@@ -61,11 +68,11 @@ pub(super) struct Reply {
 pub(super) struct Source {
     pub(super) agent: Agent,
     pub(super) session_id: Option<String>,
-    /// Where it began, or the hash of that directory.
+    /// The first directory, or its hash.
     pub(super) project: Option<String>,
 }
 
-/// What is counted for a call.
+/// The counts of a call.
 #[derive(Debug)]
 pub(super) struct UsedTool {
     pub(super) failed: bool,
@@ -83,8 +90,10 @@ pub(super) struct Current {
     model: Option<String>,
     /// The last time.
     time: Option<Timestamp>,
-    /// The last reading of the token meter, which shows a running total.
+    /// The last reading of a meter in messages, which shows a running total.
     meter: Option<Usage>,
+    /// Whether meters have separate records, which messages repeat.
+    has_meter_records: bool,
     /// The place of each call in the tally.
     calls: HashMap<String, usize>,
 }
@@ -92,13 +101,14 @@ pub(super) struct Current {
 impl Current {
     /// Starts to read a file.
     pub(super) fn of(session: &Session) -> Self {
-        // Claude Code and Qwen Code keep the ids of records that they copy into other files.
-        let path = match session.agent() {
-            Agent::Claude | Agent::Qwen => String::new(),
-            Agent::Codex | Agent::Gemini | Agent::Pi => session.file.path.display().to_string(),
+        let path = if session.format().has_global_ids {
+            String::new()
+        } else {
+            session.file.path.display().to_string()
         };
         Self {
             path,
+            has_meter_records: session.format().has_meter_records,
             ..Self::default()
         }
     }
@@ -108,6 +118,9 @@ impl Current {
         let usage = message.usage?;
         if message.origin != Origin::Meter {
             return Some(usage);
+        }
+        if self.has_meter_records {
+            return None;
         }
         let before = self.meter.replace(usage).unwrap_or_default();
         Some(usage.since(&before))
@@ -130,6 +143,7 @@ impl Tally {
             prompts: Distinct::default(),
             replies: Distinct::default(),
             calls: Distinct::default(),
+            meters: Vec::new(),
         }
     }
 
@@ -138,7 +152,8 @@ impl Tally {
     /// # Errors
     /// Reading failed.
     pub fn add(&mut self, session: &Session) -> io::Result<()> {
-        let (tally, _) = self.read(session)?;
+        let (mut tally, _) = self.read(session)?;
+        tally.drop_copied(None);
         self.merge(tally);
         Ok(())
     }
@@ -150,19 +165,29 @@ impl Tally {
         candidates: &[Candidate],
         listing: &Listing,
     ) -> Vec<(PathBuf, SessionError)> {
-        let (mut looked, _) = each(candidates, listing.jobs, &listing.examined, &|candidate,
-                                                                                  (): &mut (
-        )| {
-            self.look_at(candidate, listing)
+        let mut tallies = Vec::with_capacity(candidates.len());
+        let look = |candidate: &Candidate| {
+            let tally = self.look_at(candidate, listing);
+            listing.examined.fetch_add(1, Ordering::Relaxed);
+            tally
+        };
+        let Ok(()) = each_in_order(candidates, listing.jobs.get(), look, |_, tally| {
+            tallies.push(tally);
+            Ok::<(), Infallible>(())
         });
-        looked.sort_by_key(|looked| looked.item);
         let mut failed = Vec::new();
-        // The last changed comes last: what a fork copied counts for the session that had it first.
-        for looked in looked.into_iter().rev() {
-            match looked.output {
-                Ok(tally) => tally.into_iter().for_each(|tally| self.merge(tally)),
-                Err(SessionError::Unknown) => {}
-                Err(error) => failed.push((candidates[looked.item].path.clone(), error)),
+        let logs = tallies.iter().flatten().flatten();
+        let mut families = Families::new(logs.flat_map(|tally: &Self| &tally.meters));
+        // The last changed comes last: records that a fork copied count for the session that had them
+        // first.
+        for (candidate, tally) in candidates.iter().zip(tallies).rev() {
+            match tally {
+                Ok(Some(mut tally)) => {
+                    tally.drop_copied(Some(&mut families));
+                    self.merge(tally);
+                }
+                Ok(None) | Err(SessionError::Unknown) => {}
+                Err(error) => failed.push((candidate.path.clone(), error)),
             }
         }
         failed
@@ -182,20 +207,23 @@ impl Tally {
             tally.sessions = 0;
             tally.prompts = Distinct::default();
         }
-        Ok(listing.filter.admits(&facts).then_some(tally))
+        Ok(listing.selection.admits(&facts).then_some(tally))
     }
 
     /// Counts one session and the files of its subagents.
     fn read(&self, session: &Session) -> io::Result<(Self, Facts)> {
         let mut tally = Self::within(self.period.clone(), self.detail);
-        let facts = tally.read_file(session)?;
-        each_entry_beside(&session.file.path, &mut |mut entry| {
+        let facts = match tally.read_records(session)? {
+            Some(facts) => facts,
+            None => session.facts_of_ends(&mut session.bytes(Mapping::Allowed))?,
+        };
+        each_side_entry(&session.file.path, &mut |mut entry| {
             tally.replies.add_all(cost(&mut entry));
         })?;
         let prompts = std::mem::take(&mut tally.prompts);
         for path in subagent_files(&session.file.path, session.agent()) {
             if let Ok(subagent) = Session::open(&path) {
-                tally.read_file(&subagent)?;
+                tally.read_records(&subagent)?;
             }
         }
         // Subagents are prompted by the model, not by a person.
@@ -226,19 +254,22 @@ impl Tally {
         Ok((tally, facts))
     }
 
-    fn read_file(&mut self, session: &Session) -> io::Result<Facts> {
+    /// Counts one file. Returns its facts, unless records were skipped.
+    fn read_records(&mut self, session: &Session) -> io::Result<Option<Facts>> {
         let mut current = Current::of(session);
         let (mut facts, mut first_model, mut costs) = (Facts::default(), None, Vec::new());
         let before = self.replies.len();
-        let passes_over_records = !session.words(self.detail).is_empty();
+        let mut meter = MeterReader::default();
+        let skips_records = !session.words(self.detail).is_empty();
         session.each_entry_and_message(
             Scope::AllBranches,
             self.detail,
             &mut |entry| {
                 costs.extend(cost(entry));
+                meter.note(entry);
                 let added = std::mem::take(&mut entry.facts);
                 first_model = first_model.take().or_else(|| added.model.clone());
-                if !passes_over_records {
+                if !skips_records {
                     facts.add(added);
                 }
             },
@@ -247,16 +278,47 @@ impl Tally {
                 ControlFlow::Continue(())
             },
         )?;
-        // Where the model has rows of its own, the meter may be read before it is named.
+        self.requests(meter);
+        // A meter may be read before a record names the model.
         for reply in self.replies.values_mut().skip(before) {
             let model = &mut reply.occasion.model;
             *model = model.take().or_else(|| first_model.clone());
         }
         self.replies.add_all(costs);
-        if passes_over_records {
-            return session.facts_of_ends(&mut session.bytes(Mapping::Allowed));
+        Ok((!skips_records).then_some(facts))
+    }
+
+    /// Counts the requests of a meter.
+    pub(super) fn requests(&mut self, meter: MeterReader) {
+        let (requests, log) = meter.finish();
+        for request in requests {
+            let copied = request.id.map(|id| Key::of(&format!("request {id}")));
+            let reply = Reply {
+                replies: 0,
+                usage: Some(request.usage),
+                reading: request.reading,
+                occasion: Occasion {
+                    model: request.model,
+                    ..Occasion::at(request.time)
+                },
+            };
+            self.replies.put(copied, reply, |_, _| {});
         }
-        Ok(facts)
+        self.meters.push(log);
+    }
+
+    /// Removes the requests that a fork copied from its parent.
+    pub(super) fn drop_copied(&mut self, mut families: Option<&mut Families>) {
+        for log in std::mem::take(&mut self.meters) {
+            let copied = match &mut families {
+                Some(families) => families.copied(&log),
+                None => log.copied(),
+            };
+            if copied > 0 {
+                let is_copied = |reply: &Reply| reply.reading.is_some_and(|at| at < copied);
+                self.replies.retain(|reply| !is_copied(reply));
+            }
+        }
     }
 
     /// Counts a message.
@@ -305,6 +367,7 @@ impl Tally {
         let reply = Reply {
             replies: u64::from(is_reply),
             usage,
+            reading: None,
             occasion: Occasion {
                 model: current.model.clone(),
                 ..Occasion::at(time)
@@ -347,9 +410,8 @@ impl Tally {
         )
     }
 
-    /// The totals, with days of this zone.
-    pub fn finish(self, zone: &TimeZone) -> SessionStatsRecord {
-        let all = self.costs(&[], zone).pop().unwrap_or_default();
+    /// The totals, with days of this zone. `all` is the sum of all costs.
+    pub fn finish(self, all: SessionCostRecord, zone: &TimeZone) -> SessionStatsRecord {
         let shares = |dimension| {
             let costs = self.costs(&[dimension], zone).into_iter();
             let shares = costs.map(|cost| UsageShare {
@@ -386,7 +448,7 @@ fn output(reply: &Reply) -> u64 {
 }
 
 impl Occasion {
-    /// An occasion of which only the time is known.
+    /// An occasion with a time only.
     fn at(time: Option<Timestamp>) -> Self {
         Self {
             time,
@@ -405,6 +467,7 @@ fn cost(entry: &mut Entry) -> Option<Reply> {
     Some(Reply {
         replies: 0,
         usage: Some(cost.usage),
+        reading: None,
         occasion: Occasion {
             model: cost.model,
             prompt_id: cost.prompt_id,

@@ -6,15 +6,13 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 
-use super::Agent;
-use super::detect::agent_of;
-use super::format::{Detail, Entry, Format, Shape};
 use super::recover::each_record_on;
+use crate::agent::{Agent, Detail, Entry, Format, Shape, agent_of};
 use crate::jsonl::{FixedFile, lines_backward};
 use crate::message::{Message, Origin};
 
-/// How many bytes of lines may be held in memory as messages.
-const MOST_AT_ONCE: usize = 1024 * 1024;
+/// Maximum size of the lines held in memory as messages, in bytes.
+const MAX_HELD_SIZE: usize = 1024 * 1024;
 
 /// The offset at which the last `count` items start. `weigh` returns how many items start on a
 /// line. It is called from the last line backwards. Lines that are too long to parse are skipped
@@ -170,8 +168,8 @@ pub fn last_messages<Source: Borrow<File>>(
     let (mut seen, mut size) = (0, 0);
     let mut lines = Some(Vec::new());
     lines_backward(bytes, &mut |_, line| {
-        size += line.map_or(usize::MAX, <[u8]>::len).min(MOST_AT_ONCE + 1);
-        let Some(line) = line.filter(|_| size <= MOST_AT_ONCE) else {
+        size += line.map_or(usize::MAX, <[u8]>::len).min(MAX_HELD_SIZE + 1);
+        let Some(line) = line.filter(|_| size <= MAX_HELD_SIZE) else {
             lines = None;
             return false;
         };

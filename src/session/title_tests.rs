@@ -1,5 +1,6 @@
 use std::io::Write;
 
+use jiff::Timestamp;
 use proptest::prelude::*;
 
 use super::*;
@@ -37,7 +38,7 @@ fn only_whole_title_records_give_titles() {
         ("nothing", String::new(), None),
         ("one", auto.clone(), Some("A")),
         (
-            "a torn record behind a whole one",
+            "a torn record after a whole one",
             format!("{auto}\n{}", &qwen("B", "manual", 99)[..100]),
             Some("A"),
         ),

@@ -10,18 +10,18 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use uuid::Uuid;
 
-use super::format::{Entry, Part};
 use super::lines::Place;
+use crate::agent::{Entry, Part};
 use crate::message::{Message, Origin};
 
-/// Which part of a session to read.
+/// The part of a session to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// The current conversation with its history, without abandoned branches.
     Live,
     /// The current conversation since the last compaction.
     SinceCompaction,
-    /// All messages, including those of abandoned branches.
+    /// All messages, including abandoned branches.
     AllBranches,
 }
 
@@ -234,7 +234,7 @@ impl Tree {
                     late.extend(answers.filter(|answer| !on_branch.contains(answer)));
                 }
             }
-            // Written by another program, which the agent had not read when it went on.
+            // Another program wrote it, and the agent continued without reading it.
             let recaps = self.recaps.get(&self.nodes[*at].id).into_iter().flatten();
             late.extend(recaps.filter(|recap| !on_branch.contains(recap)));
             push(*at);

@@ -1,4 +1,4 @@
-//! Recorded answers of Qwen Code's own readers, if available (`TURNPIPE_TEST_DATA`).
+//! Recorded answers of Qwen Code's own readers.
 
 use std::io::Write;
 
@@ -6,6 +6,8 @@ use serde_json::Value;
 
 use super::{Agent, find_title};
 use crate::jsonl::{FixedFile, Mapping};
+
+const ROWS: &str = include_str!("../../tests/data/qwen-code.jsonl");
 
 /// Rows with a different answer here, by a part of their note, and why.
 const DIFFERENT: [(&str, &str); 5] = [
@@ -59,14 +61,8 @@ fn title_of(text: &str) -> (Option<String>, Option<&'static str>) {
 
 #[test]
 fn titles_are_those_of_the_agent_itself() {
-    let Some(folder) = std::env::var_os("TURNPIPE_TEST_DATA") else {
-        println!("skipped: TURNPIPE_TEST_DATA is not set");
-        return;
-    };
-    let path = std::path::Path::new(&folder).join("vectors/qwen-code.jsonl");
-    let rows = std::fs::read_to_string(path).unwrap();
     let mut compared = 0;
-    for row in rows.lines() {
+    for row in ROWS.lines() {
         let row: Value = serde_json::from_str(row).unwrap();
         let (input, expected) = (&row["input"], &row["expected"]);
         let note = row["note"].as_str().unwrap_or_default();
@@ -102,23 +98,19 @@ fn titles_are_those_of_the_agent_itself() {
     assert!(compared > 20, "only {compared} rows");
 }
 
-/// The rows of an area, if available.
-fn rows_of(area: &str) -> Option<Vec<Value>> {
-    let Some(folder) = std::env::var_os("TURNPIPE_TEST_DATA") else {
-        println!("skipped: TURNPIPE_TEST_DATA is not set");
-        return None;
-    };
-    let path = std::path::Path::new(&folder).join("vectors/qwen-code.jsonl");
-    let rows = std::fs::read_to_string(path).unwrap();
-    let rows = rows.lines().map(|row| serde_json::from_str(row).unwrap());
-    Some(rows.filter(|row: &Value| row["area"] == area).collect())
+/// The rows of an area.
+fn rows_of(area: &str) -> Vec<Value> {
+    let rows = ROWS.lines().map(|row| serde_json::from_str(row).unwrap());
+    let rows: Vec<Value> = rows.filter(|row: &Value| row["area"] == area).collect();
+    assert!(!rows.is_empty(), "{area}");
+    rows
 }
 
 /// Lines from which the agent itself reads a part of a torn record. Here such a record stays lost,
 /// because a part of a record is not a record.
 #[test]
 fn records_on_a_line_are_those_of_the_agent_itself() {
-    for row in rows_of("jsonl.parseLineTolerant").into_iter().flatten() {
+    for row in rows_of("jsonl.parseLineTolerant") {
         let line = decoded(&row["input"]);
         let (records, _) = super::recover::records_on_line(line.as_bytes());
         let found: Vec<Value> = records
@@ -131,7 +123,7 @@ fn records_on_a_line_are_those_of_the_agent_itself() {
 
 #[test]
 fn hashes_of_directories_are_those_of_the_agent_itself() {
-    for row in rows_of("storage.projectDirName").into_iter().flatten() {
+    for row in rows_of("storage.projectDirName") {
         let directory = decoded(&row["input"]);
         let hash = super::project_hash(std::path::Path::new(&directory));
         assert_eq!(row["expected"]["projectHash"], hash, "{row}");

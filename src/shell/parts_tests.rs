@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use serde::Deserialize;
 
-use super::table_tests::{corpus, rows};
+use super::table_tests::{READ_ONLY, rows};
 use super::{CommandPart, PartWord, analyse};
 
 fn command_parts(script: &str) -> Option<Vec<CommandPart>> {
@@ -40,7 +40,7 @@ fn values<'words>(
 }
 
 #[test]
-fn our_rows() {
+fn scripts_have_the_parts_of_their_row() {
     let mut wrong = Vec::new();
     for line in include_str!("../../tests/data/shell/parts.jsonl").lines() {
         let row: Row = serde_json::from_str(line).unwrap();
@@ -400,7 +400,7 @@ proptest! {
 #[test]
 fn commands_that_only_read_have_parts() {
     let ours = rows(include_str!("../../tests/data/shell/commands.jsonl"));
-    let more = corpus("shell-readonly.jsonl").unwrap_or_default();
+    let more = rows(READ_ONLY);
     let mut compared = 0;
     for row in ours.iter().chain(&more) {
         let command = row["command"].as_str().unwrap();
@@ -417,10 +417,8 @@ fn commands_that_only_read_have_parts() {
 
 /// Another agent's splitter, where its answer is not the text that it was given.
 #[test]
-fn vectors() {
-    let Some(rows) = corpus("qwen-code.jsonl") else {
-        return;
-    };
+fn compound_commands_are_split_as_by_qwen_code() {
+    let rows = rows(include_str!("../../tests/data/qwen-code.jsonl"));
     let of_splitting = rows
         .iter()
         .filter(|row| row["area"] == "permissions.splitCompoundCommand");

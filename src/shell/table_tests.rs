@@ -1,7 +1,4 @@
-//! Rows of commands and what is to be said about them: ours, and a larger corpus if there is one.
-
-use std::fs;
-use std::path::PathBuf;
+//! Commands of `tests/data/shell` and their verdicts.
 
 use serde_json::Value;
 
@@ -10,6 +7,9 @@ use super::{Verdict, analyse};
 /// Commands that an agent refuses and that are accepted here, and why they are harmless. Rows
 /// beyond these that agents refuse must be refused.
 const ACCEPTED_ALL_THE_SAME: &str = include_str!("../../tests/data/shell/refused_by_others.jsonl");
+
+/// Commands that only read, and commands that do not.
+pub(super) const READ_ONLY: &str = include_str!("../../tests/data/shell/read_only.jsonl");
 
 pub(super) fn rows(text: &str) -> Vec<Value> {
     text.lines()
@@ -35,7 +35,7 @@ fn is_accepted(command: &str) -> bool {
 }
 
 #[test]
-fn our_rows() {
+fn commands_have_the_verdict_of_their_row() {
     let mut wrong = Vec::new();
     for row in rows(include_str!("../../tests/data/shell/commands.jsonl")) {
         let command = text(&row, "command");
@@ -77,18 +77,9 @@ fn attacks_are_refused() {
     assert!(accepted.is_empty(), "{accepted:#?}");
 }
 
-/// The corpus is not part of the project: it is in `vectors/` of `TURNPIPE_TEST_DATA`.
-pub(super) fn corpus(name: &str) -> Option<Vec<Value>> {
-    let directory = PathBuf::from(std::env::var_os("TURNPIPE_TEST_DATA")?);
-    let content = fs::read_to_string(directory.join("vectors").join(name)).unwrap();
-    Some(rows(&content))
-}
-
 #[test]
-fn the_corpus_holds() {
-    let Some(rows) = corpus("shell-readonly.jsonl") else {
-        return;
-    };
+fn everyday_reading_is_accepted_and_writing_is_refused() {
+    let rows = rows(READ_ONLY);
     let (reading, writing): (Vec<_>, Vec<_>) = rows
         .iter()
         .partition(|row| row["read_only"] == Value::Bool(true));
@@ -117,26 +108,12 @@ fn the_corpus_holds() {
 fn what_agents_refuse_is_refused_but_for_our_list() {
     let listed: Vec<Value> = rows(ACCEPTED_ALL_THE_SAME);
     let is_listed = |command: &str| listed.iter().any(|row| text(row, "command") == command);
-    let (Some(peers), Some(qwen)) = (
-        corpus("shell-peer-verdicts.jsonl"),
-        corpus("qwen-code.jsonl"),
-    ) else {
-        return;
-    };
-    let refused_by_peers = peers
+    let refused = rows(include_str!(
+        "../../tests/data/shell/refused_by_agents.jsonl"
+    ));
+    let mut surprising: Vec<_> = refused
         .iter()
-        .filter(|row| row["expected_safe"] == Value::Bool(false))
-        .map(|row| text(row, "command"));
-    let refused_by_qwen = qwen
-        .iter()
-        .filter(|row| match text(row, "area") {
-            "shell.isReadOnly.sync" => row["expected"] == Value::Bool(false),
-            "shell.classifySafety.ast" => row["expected"] != "read-only",
-            _ => false,
-        })
-        .map(|row| text(row, "input"));
-    let mut surprising: Vec<_> = refused_by_peers
-        .chain(refused_by_qwen)
+        .map(|row| text(row, "command"))
         .filter(|command| is_accepted(command) && !is_listed(command))
         .collect();
     surprising.sort_unstable();

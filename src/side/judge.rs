@@ -1,64 +1,104 @@
-//! What a model is asked about a call that no rule decides, and what its answer means.
+//! A model as the judge of calls that no rule decides.
 //!
-//! Two questions: a short one that most calls pass, and, if the answer is not a plain yes, one that
-//! leaves room to think.
+//! The first question asks for one word. If the answer is not `allow`, a second question lets the
+//! model reason.
 
 use std::path::Path;
 
-use super::advice::typed;
+use serde_json::json;
+
+use super::advisor::prompt_list;
+use super::ask::Consultant;
+use super::briefing::Briefing;
+use crate::exec::{Case, Judge, Judgement};
+use crate::io::CancelToken;
 use crate::model::{PromptId, Request, Turn};
 
-/// The token budget of the short answer.
-const SHORT: u32 = 64;
-/// The token budget of the answer with reasons.
-const LONG: u32 = 4096;
-/// The longest call that is shown, in bytes. Nobody can judge what they cannot see.
-const LONGEST_CALL: usize = 20_000;
+/// The system prompt.
+const PROMPT: &str = include_str!("../../prompts/auto-classifier.md");
 
-/// Which of the two questions.
+/// The token budget of the one-word answer.
+const FIRST_TOKENS: u32 = 64;
+/// The token budget of the answer with reasons.
+const SECOND_TOKENS: u32 = 4096;
+/// Maximum size of a judged call, in bytes. A call is never shown in part.
+const MAX_CALL_BYTES: usize = 20_000;
+
+/// Asks a model about each call, a second time if the first answer is not `allow`.
+pub struct ModelJudge {
+    /// The model.
+    pub consultant: Consultant,
+    /// The conversation of the run.
+    pub briefing: Briefing,
+}
+
+impl Judge for ModelJudge {
+    fn judge(&self, case: &Case<'_>, cancel: &CancelToken) -> Judgement {
+        let call = json!({"tool": case.tool, "input": case.input}).to_string();
+        let prompts = self.briefing.prompts();
+        let ask = |round| {
+            let request = request(round, &call, &prompts, case.earlier, case.directory)
+                .ok_or("the call is too long to be judged")?;
+            match self.consultant.ask(&request, cancel) {
+                Ok(reply) => Ok(parse(&reply.text)),
+                Err(failure) => Err(failure.to_string()),
+            }
+        };
+        let answer = match ask(Round::First) {
+            Ok(Answer::Block(_)) => ask(Round::Second),
+            answer => answer,
+        };
+        match answer {
+            Ok(Answer::Allow) => Judgement::Allow,
+            Ok(Answer::Block(reason)) => Judgement::Deny(reason),
+            Err(reason) => Judgement::None(reason),
+        }
+    }
+}
+
+/// One of the two questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
-    /// Whether the call is plainly harmless.
+enum Round {
+    /// Asks for one word.
     First,
-    /// Whether it is harmless after some thought.
+    /// Asks for reasons.
     Second,
 }
 
-/// What an answer says.
+/// The answer of the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+enum Answer {
     /// The call may run.
     Allow,
-    /// It must not, for this reason.
+    /// The call must not run, for this reason.
     Block(String),
 }
 
-/// The request about a call, which is given as text, after what a person typed. `None` if the call is too long to be judged.
-pub fn judge_request(
-    stage: Stage,
+/// Builds the request about a call. `None` if the call is too long to be judged.
+fn request(
+    round: Round,
     call: &str,
     prompts: &[String],
     earlier: &[String],
     directory: &Path,
-    instructions: &str,
 ) -> Option<Request> {
-    if call.len() > LONGEST_CALL {
+    if call.len() > MAX_CALL_BYTES {
         return None;
     }
-    let (form, tokens) = match stage {
-        Stage::First => (
+    let (form, tokens) = match round {
+        Round::First => (
             "Answer with one word: `allow` if the call is plainly harmless, else `block`.",
-            SHORT,
+            FIRST_TOKENS,
         ),
-        Stage::Second => (
+        Round::Second => (
             "Think about what the call does, step by step. End with a line `allow`, or with a line \
              `block: ` and the reason in one short sentence.",
-            LONG,
+            SECOND_TOKENS,
         ),
     };
     let mut question = format!(
         "{}Working directory: {}\n",
-        typed(prompts),
+        prompt_list(prompts),
         directory.display()
     );
     if !earlier.is_empty() {
@@ -73,34 +113,34 @@ pub fn judge_request(
     question += "\n\n";
     question += form;
     Some(Request {
-        system: instructions.to_owned(),
+        system: PROMPT.to_owned(),
         turns: vec![Turn::user(question)],
         temperature: Some(0.0),
         ..Request::new(PromptId::AUTO_CLASSIFIER, tokens)
     })
 }
 
-/// What an answer means: its last line that says something. Anything but a plain yes is a no.
-pub fn verdict(answer: &str) -> Verdict {
+/// Parses an answer by its last non-empty line. Anything but `allow` blocks.
+fn parse(answer: &str) -> Answer {
     let unquoted = |line: &str| {
         line.trim_matches(|edge: char| edge.is_whitespace() || "`*_.\"'<>/".contains(edge))
             .to_owned()
     };
     let last = answer.lines().map(unquoted).rfind(|line| !line.is_empty());
     let Some(last) = last else {
-        return Verdict::Block("the judge said nothing".to_owned());
+        return Answer::Block("the judge gave no answer".to_owned());
     };
     if last.eq_ignore_ascii_case("allow") {
-        return Verdict::Allow;
+        return Answer::Allow;
     }
     let reason = match last.split_once(':') {
         Some((word, reason)) if word.eq_ignore_ascii_case("block") => reason.trim(),
         _ => "",
     };
     if reason.is_empty() {
-        return Verdict::Block("the judge did not find it harmless".to_owned());
+        return Answer::Block("the judge did not allow it".to_owned());
     }
-    Verdict::Block(reason.to_owned())
+    Answer::Block(reason.to_owned())
 }
 
 #[cfg(test)]
@@ -110,16 +150,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_plain_yes_allows() {
-        for yes in [
+    fn only_allow_on_the_last_line_allows() {
+        for answer in [
             "allow",
             " Allow.\n",
             "It runs tests.\n\n`allow`\n",
             "**ALLOW**",
         ] {
-            assert_eq!(verdict(yes), Verdict::Allow, "{yes}");
+            assert_eq!(parse(answer), Answer::Allow, "{answer}");
         }
-        for no in [
+        for answer in [
             "",
             "block",
             "allowed",
@@ -128,16 +168,16 @@ mod tests {
             "I would allow this",
             "{}",
         ] {
-            assert!(matches!(verdict(no), Verdict::Block(_)), "{no}");
+            assert!(matches!(parse(answer), Answer::Block(_)), "{answer}");
         }
-        let said = verdict("It deletes a directory.\nblock: deletes the sources");
-        assert_eq!(said, Verdict::Block("deletes the sources".to_owned()));
+        let said = parse("It deletes a directory.\nblock: deletes the sources");
+        assert_eq!(said, Answer::Block("deletes the sources".to_owned()));
     }
 
     #[test]
-    fn what_is_too_long_is_not_judged() {
-        let long = "x".repeat(LONGEST_CALL + 1);
-        assert!(judge_request(Stage::First, &long, &[], &[], Path::new("/w"), "").is_none());
+    fn long_calls_are_not_judged() {
+        let long = "x".repeat(MAX_CALL_BYTES + 1);
+        assert!(request(Round::First, &long, &[], &[], Path::new("/w")).is_none());
     }
 
     proptest! {
@@ -147,7 +187,7 @@ mod tests {
             prompts in prop::collection::vec("\\PC{0,70}".prop_map(|text| text.repeat(10)), 0..9),
             earlier in prop::collection::vec("\\PC{0,70}".prop_map(|text| text.repeat(10)), 0..30),
         ) {
-            let request = judge_request(Stage::First, &call, &prompts, &earlier, Path::new("/w"), "rules").unwrap();
+            let request = request(Round::First, &call, &prompts, &earlier, Path::new("/w")).unwrap();
             let crate::message::Block::Text(text) = &request.turns[0].blocks[0] else { panic!() };
             prop_assert!(text.ends_with("else `block`."));
             prop_assert!(text.contains(&call));

@@ -1,23 +1,33 @@
-//! The services beside the main conversation: labels for finished batches of calls, titles and
-//! recaps of sessions, verdicts about calls, advice.
-//!
-//! Rules only: the requests, the cleaning of answers, and when to ask. Nothing here reads or writes
-//! session files, calls a model or prints.
+//! Side services of a conversation: labels for finished batches of calls, titles and recaps of
+//! sessions, judgements of calls, advice.
 
-pub mod advice;
+mod advisor;
+mod answer;
+mod ask;
+mod briefing;
 pub mod builtin;
+mod driver;
 mod emission;
-pub mod judge;
+mod excerpt;
+mod generator;
+mod judge;
 pub mod label;
 mod language;
-pub mod prompts;
+mod outcome;
 pub mod recap;
-mod rejection;
 mod spoken;
 pub mod title;
 #[cfg(test)]
 mod vectors_tests;
 
+pub use advisor::{ADVISOR, Advisor};
+pub use ask::{Asker, Consultant};
+pub use briefing::Briefing;
+pub use driver::{Auto, Driver, SessionExcerpt, Written};
 pub use emission::{labels_are_wanted, says_yes};
+pub use excerpt::Excerpt;
+pub use generator::{Engine, Generator, Kind};
+pub use judge::ModelJudge;
 pub use language::{Language, LanguageChoice, dominant_language};
+pub use outcome::{Cost, NoText, Reason, Text, extension};
 pub use spoken::{Said, Spoken};

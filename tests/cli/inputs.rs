@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use crate::skip::skip;
 use crate::turnpipe::{Run, complaint, data, run, shell};
 
 /// Commands that read sessions, before the name of the file.
@@ -480,6 +481,7 @@ fn a_terminal_is_refused_in_one_line_with_a_hint() {
              script -qec \"$TURNPIPE {command}\" /dev/null; echo status $?"
         ));
         if run.stdout == "skipped\n" {
+            skip("script");
             return;
         }
         let lines: Vec<&str> = run

@@ -14,6 +14,8 @@ mod hook;
 mod inputs;
 mod pages;
 mod scale;
+#[path = "../skip/mod.rs"]
+mod skip;
 mod streams;
 mod terminal;
 mod turnpipe;

@@ -1,10 +1,10 @@
 //! Work that GNU parallel spreads over processes.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use serde_json::{Value, json};
 
+use crate::skip::skip;
 use crate::turnpipe::shell;
 
 /// Good records, bad ones, and one that is longer than what parallel hands out at once.
@@ -27,7 +27,7 @@ fn processes_of_parallel_give_what_one_process_gives() {
         .stdout
         .starts_with("GNU parallel")
     {
-        let _ = writeln!(std::io::stderr(), "skipped: there is no GNU parallel");
+        skip("GNU parallel");
         return;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -125,7 +125,7 @@ fn without_a_home_directory_the_reason_is_told() {
     let told = run(&["session", "list", "-o", "text"], b"");
     assert_eq!(
         told.stderr,
-        "turnpipe: no sessions found\nhint: HOME is not set; `--root DIR` names a folder\n"
+        "turnpipe: no sessions found\nhint: HOME is not set; `--root DIR` names a directory\n"
     );
 }
 
@@ -158,8 +158,8 @@ fn problems_come_with_a_next_step() {
         (
             &["title", "--model", "foo:bar", &session],
             2,
-            "turnpipe: unknown model provider `foo`\nhint: known providers are openai, anthropic, \
-             gemini, ollama, dashscope, openrouter, llamacpp, vllm, lmstudio\n",
+            "turnpipe: unknown model provider `foo`\nhint: known providers are openai, responses, \
+             anthropic, gemini, ollama, dashscope, openrouter, llamacpp, vllm, lmstudio\n",
         ),
         (
             &["title", "--model", "builtin", "nonsense", "-o", "text"],

@@ -46,7 +46,7 @@ fn installed() -> Option<PathBuf> {
     );
     let status = Command::new(script).arg(&folder).status().unwrap();
     if status.code() == Some(UNREACHABLE) {
-        println!("skipped: the registries cannot be reached");
+        println!("skipped: the registries of Python and npm cannot be reached");
         return None;
     }
     assert!(status.success(), "installing the servers failed: {status}");

@@ -63,7 +63,7 @@ fn another_model_sees_the_conversation_and_says_what_to_do() {
     for part in [
         "- Make the build fast\n- Faster\n",
         "\nCall of Bash: {\"command\":\"cat .env\"}\nResult: KEY=",
-        "\nPerson: Faster\nModel: I ask.\nCall of Advisor: ",
+        "\nUser: Faster\nModel: I ask.\nCall of Advisor: ",
         "The model asks: Is it the cache of ",
     ] {
         assert!(asked.contains(part), "{part}: {asked}");
@@ -191,12 +191,12 @@ fn a_model_that_cannot_be_asked_is_a_failed_call() {
     let table = [
         (
             &*refusing,
-            "There is no advice: the provider refused: status 401: bad key",
+            "No advice: the provider refused: status 401: bad key",
         ),
-        (&*silent, "There is no advice: no answer within 300 ms"),
+        (&*silent, "No advice: no answer within 300 ms"),
         (
             "http://127.0.0.1:9/v1",
-            "There is no advice: the provider cannot be reached",
+            "No advice: the provider cannot be reached",
         ),
     ];
     for (address, reason) in table {

@@ -31,5 +31,7 @@ mod policies;
 #[path = "../schema/mod.rs"]
 mod schema;
 mod sessions;
+#[path = "../skip/mod.rs"]
+mod skip;
 mod streaming;
 mod web;

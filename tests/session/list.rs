@@ -68,15 +68,13 @@ fn times_that_make_no_sense_are_usage_errors() {
 
 #[test]
 fn recordings_are_listed() {
-    let Some(folder) = recordings() else {
-        return;
-    };
+    let folder = recordings();
     let root = folder.display().to_string();
     let quick = session(&["list", "--root", &root]);
     let counted = session(&["list", "--root", &root, "--counts", "--no-mmap"]);
     assert_eq!((quick.status, counted.status), (Some(0), Some(0)));
     let (quick, counted) = (quick.records(), counted.records());
-    assert!(quick.len() > 100, "only {}", quick.len());
+    assert!(quick.len() > 40, "only {}", quick.len());
     assert_eq!(quick.len(), counted.len());
     for (quick, counted) in quick.iter().zip(&counted) {
         for fact in [

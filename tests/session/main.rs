@@ -13,4 +13,6 @@ mod list;
 mod schema;
 mod search;
 mod show;
+#[path = "../skip/mod.rs"]
+mod skip;
 mod tail;

@@ -1,4 +1,4 @@
-//! Real sessions, where `TURNPIPE_TEST_DATA` names them.
+//! Recorded sessions.
 
 use std::collections::BTreeSet;
 
@@ -19,6 +19,8 @@ fn every_batch_with_a_result_is_labelled_and_every_byte_copied() {
         for line in told.stdout.split_inclusive('\n') {
             if line.starts_with("{\"type\":\"tool_use_summary\"") {
                 let record: Value = serde_json::from_str(line).unwrap();
+                let label = record["summary"].as_str().unwrap();
+                assert!((1..=60).contains(&label.chars().count()), "{label}");
                 let ids = record["preceding_tool_use_ids"].as_array().unwrap().clone();
                 labelled.extend(ids.into_iter().map(|id| id.as_str().unwrap().to_owned()));
             } else {

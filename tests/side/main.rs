@@ -15,6 +15,8 @@ mod recaps;
 mod recorded;
 mod scripts;
 mod server;
+#[path = "../skip/mod.rs"]
+mod skip;
 mod titles;
 #[path = "../cli/turnpipe.rs"]
 #[expect(dead_code, reason = "shared with other tests")]

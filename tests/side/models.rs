@@ -24,7 +24,7 @@ fn labels(output: &str) -> Vec<Value> {
 }
 
 #[test]
-fn a_label_is_asked_for_cleaned_and_accounted() {
+fn a_label_is_requested_cleaned_and_accounted() {
     let server = Server::start(NO_DELAY, always(says("- **Read a \u{1b}[31mfile**")));
     let told = fed(server.command(&["summarize-batch"]), &stream(1));
     let found = labels(&told.stdout);
@@ -47,7 +47,7 @@ fn a_label_is_asked_for_cleaned_and_accounted() {
 }
 
 #[test]
-fn an_answer_of_no_use_is_paid_for_too() {
+fn unusable_answers_are_accounted() {
     let folder = tempfile::tempdir().unwrap();
     for command in ["title", "recap"] {
         let path = write(folder.path(), &format!("{command}.jsonl"), &qwen(&TALK));
@@ -64,7 +64,7 @@ fn an_answer_of_no_use_is_paid_for_too() {
 }
 
 #[test]
-fn eighty_labels_of_a_slow_model_stand_in_their_places() {
+fn labels_of_a_slow_model_follow_their_calls() {
     let server = Server::start(Duration::from_millis(100), always(says("Read a file")));
     let start = Instant::now();
     let told = fed(
@@ -90,6 +90,41 @@ fn eighty_labels_of_a_slow_model_stand_in_their_places() {
     assert!(took < Duration::from_secs(6), "{took:?}");
 }
 
+#[test]
+fn no_line_waits_longer_than_the_limit_and_a_hanging_model_is_given_up() {
+    let server = Server::start(Duration::from_secs(60), always(says("Read a file")));
+    let start = Instant::now();
+    let input = stream(20);
+    let run = fed(
+        server.command(&["summarize-batch", "--hold-ms", "500"]),
+        &input,
+    );
+    let took = start.elapsed();
+    assert!(took < Duration::from_secs(4), "{took:?}");
+    assert_eq!((run.status, run.stdout), (Some(0), input));
+    assert_eq!(run.stderr.matches("too slow").count(), 1, "{}", run.stderr);
+}
+
+#[test]
+fn a_closing_line_counts_what_was_not_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["Port it", "Cut it", "Paint it"].map(|prompt| {
+        let text = qwen(&[prompt, "Done."]);
+        write(folder.path(), &format!("{prompt}.jsonl"), &text)
+    });
+    let answer = |body: &Value| match body.to_string().contains("Port it") {
+        true => (200, titles("Port the parser")),
+        false => (500, "{}".to_owned()),
+    };
+    let server = Server::start(NO_DELAY, Box::new(answer));
+    let mut words = vec!["title"];
+    words.extend(paths.iter().map(|path| path.to_str().unwrap()));
+    let run = fed(server.command(&words), "");
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+    let last = run.stderr.lines().last();
+    assert_eq!(last, Some("turnpipe: 1 written, 2 not"), "{}", run.stderr);
+}
+
 /// With `--hold-ms 0` no line waits for a label: one that goes out was ready before its place came. Each
 /// message comes a little later after the label was asked for, until the label is the first.
 #[test]
@@ -103,7 +138,7 @@ fn a_label_that_is_ready_goes_out_without_holding_the_next_message() {
         .unwrap();
     let mut input = child.stdin.take().unwrap();
     let output = BufReader::new(child.stdout.take().unwrap()).lines();
-    // A label that came too late leaves its cost behind, anywhere.
+    // The cost of a late label may be anywhere.
     let mut output = output
         .map(Result::unwrap)
         .filter(|line| !line.contains("\"subtype\":\"usage\""));

@@ -1,4 +1,4 @@
-//! What a script learns of each failure of a model: the table in `docs/models.md`.
+//! The outcome of each failure of a model: the table in `docs/models.md`.
 
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::files::{TALK, claude, qwen, records, stream, write};
 use crate::server::{Answer, Server, completion, fed, says, titles};
+use crate::skip::skip;
 use crate::turnpipe::Run;
 
 /// A failure of the table, as a server answers, and what else it takes.
@@ -91,7 +92,7 @@ fn case(failure: &str, folder: &std::path::Path) -> Case {
         "a content filter" => always(ended(&json!(null), "content_filter")),
         "a web page" => raw("200 OK\r\ncontent-type: text/html", "<html>Sign in</html>"),
         "an error with status 200" => always(error("server_error")),
-        "an answer that is no JSON" => always("certainly!"),
+        "an answer that is not JSON" => always("certainly!"),
         "a refusal in words" => answering(|body| {
             let asks_for_title = body.to_string().contains("respond_in_schema");
             let refusal = "I'm sorry, but I can't help with that.";
@@ -181,7 +182,7 @@ fn every_failure_has_the_outcome_of_the_table() {
             assert_eq!(run.status, Some(status.parse().unwrap()), "{about}");
             let mut expected = vec![message.trim_end_matches('…')];
             if others == "not_asked" {
-                expected.push("the model was not asked about 1 more");
+                expected.push("0 written, 2 not: 1 skipped after the model refused a request");
             }
             let lines: Vec<&str> = run.stderr.lines().collect();
             assert_eq!(lines.len(), expected.len(), "{about}");
@@ -370,6 +371,7 @@ fn a_machine_without_threads_is_no_fault_of_the_model() {
             arguments.extend(["--model", "openai:small"]);
         }
         let Some(run) = without_threads(folder.path(), &arguments) else {
+            skip("setpriv, or a limit on processes that it keeps");
             return;
         };
         let outcome = (run.status, run.stderr.as_str());

@@ -1,22 +1,23 @@
-//! Real sessions, where `TURNPIPE_TEST_DATA` names them, and the batches in them, found in another
-//! way than turnpipe's.
+//! Recorded sessions, and the batches in them, found in another way than turnpipe's.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// The sessions of Claude Code and Qwen Code, or none if no folder is configured.
+/// The sessions and streams of Claude Code and Qwen Code.
 pub(crate) fn sessions() -> Vec<PathBuf> {
-    let Some(folder) = std::env::var_os("TURNPIPE_TEST_DATA") else {
-        return Vec::new();
-    };
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let mut found = Vec::new();
-    for place in ["fixtures/claude", "fixtures/qwen", "fixtures/live/qwen"] {
-        let entries = std::fs::read_dir(Path::new(&folder).join(place)).unwrap();
+    for (directory, prefix) in [
+        ("session", "claude"),
+        ("session", "qwen"),
+        ("agents/qwen", ""),
+    ] {
+        let entries = std::fs::read_dir(data.join(directory)).unwrap();
         found.extend(entries.map(|entry| entry.unwrap().path()).filter(|path| {
-            path.extension()
-                .is_some_and(|extension| extension == "jsonl")
+            let name = path.file_name().unwrap().to_string_lossy();
+            name.starts_with(prefix) && name.ends_with(".jsonl")
         }));
     }
     found.sort();

@@ -60,6 +60,25 @@ fn one_conversation_is_copied_and_named_at_its_end() {
     assert_eq!(text.stdout, "port-the-config-parser-to-rust\n");
 }
 
+#[test]
+fn titles_by_rules_are_written_only_on_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "a.jsonl", &claude(&TALK));
+    let path = path.to_str().unwrap();
+    let before = std::fs::read(path).unwrap();
+    let refused = run(&["title", "--write", path], b"");
+    assert_eq!(records(&refused.stdout)[0]["reason"], "no_fast_model");
+    assert!(
+        refused.stderr.contains("--model builtin"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(std::fs::read(path).unwrap(), before);
+    let written = run(&["title", "--write", "--model", "builtin", path], b"");
+    assert_eq!(records(&written.stdout)[0]["written"], true);
+    assert_ne!(std::fs::read(path).unwrap(), before);
+}
+
 /// For each agent: what is written shows, stays below a name that a person gives, and replaces it
 /// on request, also for the agent's own readers.
 #[test]
@@ -109,11 +128,11 @@ fn titles_are_written_but_never_over_manual_ones() {
         assert!(std::fs::read_to_string(path).unwrap().starts_with(&before));
         assert_eq!(shown(), automatic, "{name}");
     }
-    // Claude Code itself shows the last `customTitle`, whatever else there is.
+    // Claude Code shows the last `customTitle`.
     let claude = std::fs::read_to_string(sessions.join("c.jsonl")).unwrap();
     let custom = claude.rsplit_once("\"customTitle\":\"").unwrap().1;
     assert!(custom.starts_with("Port the config parser"), "{custom}");
-    // pi goes on after the last row.
+    // pi continues after the last row.
     let pi = records(&std::fs::read_to_string(sessions.join("p.jsonl")).unwrap());
     for rows in pi.windows(2).skip(1) {
         assert_eq!(rows[1]["parentId"], rows[0]["id"]);

@@ -14,12 +14,12 @@ use clap_complete::env::Shells;
 
 use crate::cmd::command::Run;
 use crate::cmd::{Globals, Outcome, output};
-use crate::config::session_roots;
 use crate::io::{Environment, Io};
 use crate::jsonl::Mapping;
 use crate::model::{known_for, known_providers};
 use crate::records::record_names;
-use crate::session::{Depth, Filter, Listing, Prices, discover, list};
+use crate::session::session_roots;
+use crate::session::{Depth, Listing, Prices, Selection, discover, list};
 use crate::text::{fitted, terminal_safe_line};
 
 /// The variable that the scripts set to the name of the shell.
@@ -146,9 +146,10 @@ fn offered<Value: Into<String>>(
 /// `latest`, and the ids of recent sessions that start with `typed`, with titles.
 fn sessions(typed: &OsStr, environment: &Environment) -> impl Iterator<Item = CompletionCandidate> {
     let listing = Listing {
-        filter: Filter {
+        selection: Selection {
             limit: Some(MAX_SESSIONS),
-            ..Filter::default()
+            without_empty: true,
+            ..Selection::default()
         },
         depth: Depth::Ends,
         prices: None,

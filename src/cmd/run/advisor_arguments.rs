@@ -6,9 +6,9 @@ use clap::Args;
 
 use crate::cmd::run::guards::provider;
 use crate::cmd::{Globals, UsageError};
-use crate::flow::{Advisor, Briefing, Consultant, Cost};
 use crate::io::Io;
 use crate::model::KeyCheck;
+use crate::side::{Advisor, Briefing, Consultant, Cost};
 use crate::tools::Registry;
 
 #[derive(Debug, Args)]

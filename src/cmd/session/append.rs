@@ -1,14 +1,15 @@
 //! `session append`: records a stream in a session file.
 
 use std::fmt::Display;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Instant;
 
 use anyhow::Context;
 use clap::Args;
-use serde_json::Value;
 
+use crate::api::{TEXT_NEEDLES, prefilter_needles};
+use crate::assemble::{Decoder, Understanding};
 use crate::cmd::command::Run;
 use crate::cmd::inputs::{recorded_id, report_foreign_stream, session_to_write, take_stdin};
 use crate::cmd::output::{self, RecordWriter};
@@ -19,31 +20,32 @@ use crate::jsonl::{Mapping, Piece, Prefilter, Reader, WriteError, Writer};
 use crate::process::{EndRequests, EndSignal, report_end_signals};
 use crate::session::durable::{FileSystems, RecordError, RecordFailure, Sync};
 use crate::session::record::{
-    Continuation, ForeignSession, Moment, Ownership, Recorded, SessionFacts, Transcript, TurnWatch,
+    Continuation, ForeignSession, Moment, Ownership, Recorded, Recording, SessionFacts, Target,
     ownership,
 };
-use crate::text::{redact, redact_strings};
-use crate::wire::{Decoded, Decoder, Event, Understanding, prefilter_needles};
+use crate::text::counted;
 
-/// Needles of records that are kept, apart from those about calls.
-const KEPT: [&str; 6] = [
+/// Needles of records that are kept, except those about calls.
+const KEPT: [&str; 8] = [
     "\"usage\"",
     "\"title\"",
     "tool_use_summary",
     "away_summary",
     "content-replacement",
     "hook_stopped_continuation",
+    "\"session_start\"",
+    "\"init\"",
 ];
 
-/// How many pieces of the input may wait to be recorded.
-const PIECES_AHEAD: usize = 64;
+/// Maximum number of pieces of the input that wait to be recorded.
+const MAX_PIECES_AHEAD: usize = 64;
 
 /// Record a stream in a session file
 ///
 /// Copies its input, and appends messages, labels, titles, recaps and replacements to the file,
 /// each as soon as its line is complete. A new file has the form of a Claude Code transcript. A file
 /// of another agent gets no messages: titles and recaps are written in that agent's own form, if it
-/// has one, labels and costs go into `FILE.turnpipe.jsonl` beside it.
+/// has one, labels and costs go into `FILE.turnpipe.jsonl`.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe run-tools < reply.jsonl | turnpipe session append turn.jsonl")]
@@ -51,10 +53,10 @@ pub(crate) struct SessionAppendArguments {
     /// The session file
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The session's id [default: that of the stream or the file, else a new one]
+    /// The session's id [default: the id of the stream or the file, else a new one]
     #[arg(long, value_name = "ID")]
     session_id: Option<String>,
-    /// What must survive a crash of the machine
+    /// Data that must survive a crash of the machine
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     sync: Sync,
     /// Write to network file systems too; make sure that no other machine writes to the file
@@ -86,51 +88,42 @@ impl Run for SessionAppendArguments {
         let target = self.target(io)?;
         let events = listen(progress.counting(stdin))?;
         let directory = std::env::current_dir().context("cannot find the working directory")?;
-        let facts = SessionFacts {
-            session_id: self
-                .session_id
-                .clone()
-                .or_else(|| recorded_id(&self.file))
-                .unwrap_or_else(|| io.ids.uuid().to_string()),
-            directory: directory.display().to_string(),
-        };
+        let session_id = self.session_id.clone().or_else(|| recorded_id(&self.file));
+        let facts = SessionFacts::new(
+            session_id.unwrap_or_else(|| io.ids.uuid().to_string()),
+            directory.display().to_string(),
+        );
+        let moment = Moment::of(io);
+        let is_named = self.session_id.is_some();
         let writer = if self.no_echo {
             None
         } else {
             Some(output::record_writer(io)?)
         };
-        let mut run = Recording {
-            arguments: &self,
-            target,
-            watch: TurnWatch::default(),
+        let mut run = AppendRun {
+            file: &self.file,
+            recording: Recording::new(target, facts, is_named, self.redact, moment),
             decoder: Decoder::detecting().with_message_ids(message_ids(io)),
-            facts,
-            named: self.session_id.is_some(),
-            messages_left_out: 0,
             understanding: Understanding::default(),
             writer,
             messages: io.messages.clone(),
-            moment: Moment::of(io),
         };
         let end = run.drive(&events)?;
         report_foreign_stream(run.understanding, globals.quiet, &io.messages);
-        if run.messages_left_out > 0 {
+        let left_out = run.recording.messages_left_out();
+        if left_out > 0 {
             io.messages.note(&format!(
-                "{}: file of another agent: {} messages were not recorded",
+                "{}: file of another agent: {} not recorded",
                 self.file.display(),
-                run.messages_left_out
+                counted(left_out, "message was", "messages were")
             ));
         }
-        let recorded = match run.target {
-            Target::Ours(Some(transcript)) => transcript.finish(self.sync),
-            Target::Foreign(foreign) => foreign.finish(self.sync),
-            Target::Ours(None) => Ok(0),
-        };
-        recorded.map_err(refused)?;
-        Ok(match (end, self.exit_status, run.watch.continuation()) {
+        let continuation = run.recording.continuation();
+        run.recording.finish(self.sync).map_err(refused)?;
+        Ok(match (end, self.exit_status, continuation) {
             (Some(EndSignal::Interrupt), ..) => Outcome::Interrupted,
             (Some(EndSignal::Terminate), ..) => Outcome::Terminated,
-            (None, false, _) | (None, true, Continuation::GoOn) => Outcome::Done,
+            (None, false, _) | (None, true, Continuation::Continue) => Outcome::Done,
             (None, true, Continuation::Over) => Outcome::TurnOver,
             (None, true, Continuation::Stopped) => Outcome::TurnStopped,
         })
@@ -138,12 +131,15 @@ impl Run for SessionAppendArguments {
 }
 
 impl SessionAppendArguments {
-    /// Where records go.
+    /// The files that records are written to.
     fn target(&self, io: &Io) -> anyhow::Result<Target> {
         let error = |error: &dyn Display| UsageError::reason(error).about(self.file.display());
         let whose = ownership(&self.file).map_err(|problem| error(&problem))?;
         if whose != Ownership::AnotherAgent {
-            return Ok(Target::Ours(None));
+            return Ok(Target::Own {
+                path: self.file.clone(),
+                systems: self.systems(),
+            });
         }
         let session = session_to_write(&self.file)?;
         let known = session
@@ -162,35 +158,19 @@ impl SessionAppendArguments {
     }
 }
 
-/// Where records go.
-enum Target {
-    /// A file of ours; none until there is something to record.
-    Ours(Option<Transcript>),
-    /// A file of another agent, and one of ours beside it.
-    Foreign(Box<ForeignSession>),
-}
-
-/// A recording in progress.
-struct Recording<'a> {
-    arguments: &'a SessionAppendArguments,
-    target: Target,
-    watch: TurnWatch,
+/// A run of the command.
+struct AppendRun<'a> {
+    file: &'a Path,
+    recording: Recording,
     decoder: Decoder,
-    facts: SessionFacts,
-    /// The session's id is settled.
-    named: bool,
-    /// How many messages the file of another agent did not get.
-    messages_left_out: u64,
     understanding: Understanding,
-    /// Where the input is copied to; nothing once its reader is gone.
+    /// Copies the input; `None` once the reader of the copy is gone.
     writer: Option<RecordWriter>,
     messages: Messages,
-    moment: Moment,
 }
 
-impl Recording<'_> {
-    /// Runs to the end of the input, or until signals insist (`docs/protocol.md`, Interrupts and
-    /// deadlines).
+impl AppendRun<'_> {
+    /// Runs to the end of the input, or until signals insist (`docs/records.md`, Interrupts).
     fn drive(&mut self, events: &Receiver<LoopEvent>) -> anyhow::Result<Option<EndSignal>> {
         let mut requests = EndRequests::default();
         loop {
@@ -207,18 +187,18 @@ impl Recording<'_> {
                     self.echo(|writer| writer.echo(piece.raw()))?;
                 }
                 LoopEvent::End => {
-                    if let Some(text) = self.decoder.unfinished_text() {
-                        self.record(&text)?;
-                    }
-                    for event in self.decoder.finish() {
-                        self.watch.event(&event);
-                    }
+                    let unfinished = self.decoder.unfinished_text();
+                    let recorded = self.recording.unfinished(unfinished);
+                    self.report(recorded.map_err(refused)?);
+                    self.recording.events(&self.decoder.finish());
+                    let recorded = self.recording.end();
+                    self.report(recorded.map_err(refused)?);
                     self.echo(Writer::flush)?;
                     return Ok(None);
                 }
                 LoopEvent::Failed(error) => return Err(error).context("cannot read input"),
                 LoopEvent::Signal(signal) => {
-                    if requests.insist(Instant::now()) {
+                    if requests.ends_now(Instant::now()) {
                         return Ok(Some(signal));
                     }
                 }
@@ -233,64 +213,41 @@ impl Recording<'_> {
             self.messages.note(&damage.to_string());
         }
         for record in records {
-            let mut decoder = std::mem::take(&mut self.decoder);
             let mut taken = Ok(());
-            decoder.decode(record.text(piece.raw()), |decoded| {
+            let (recording, understanding) = (&mut self.recording, &mut self.understanding);
+            let mut recorded = Vec::new();
+            self.decoder.decode(record.text(piece.raw()), |decoded| {
+                understanding.note(&[], &decoded.events);
                 if taken.is_ok() {
-                    taken = self.take_record(decoded);
+                    match recording.decoded(decoded) {
+                        Ok(outcomes) => recorded.extend(outcomes),
+                        Err(error) => taken = Err(error),
+                    }
                 }
             });
-            self.decoder = decoder;
-            taken?;
+            self.report(recorded);
+            taken.map_err(refused)?;
         }
         Ok(())
     }
 
-    fn take_record(&mut self, decoded: Decoded<'_>) -> anyhow::Result<()> {
-        self.understanding.note(&[], &decoded.events);
-        for event in decoded.events {
-            if let Event::Session(id) = &event
-                && !std::mem::replace(&mut self.named, true)
-            {
-                self.facts.session_id.clone_from(&id.0);
-            }
-            self.watch.event(&event);
-        }
-        self.watch.record(decoded.record);
-        self.record(decoded.record)
-    }
-
-    fn record(&mut self, text: &str) -> anyhow::Result<()> {
-        let arguments = self.arguments;
-        let masked = arguments.redact.then(|| without_secrets(text));
-        let recorded = masked.as_deref().unwrap_or(text);
-        match &mut self.target {
-            // The session may be named only after it.
-            Target::Ours(_) if !Transcript::keeps(recorded) => {}
-            Target::Ours(transcript) => {
-                let transcript = transcript.get_or_insert_with(|| {
-                    let (facts, moment) = (self.facts.clone(), self.moment.clone());
-                    Transcript::new(&arguments.file, facts, arguments.systems(), moment)
-                });
-                if transcript.record(recorded).map_err(refused)? {
-                    self.understanding = Understanding::Something;
-                }
-            }
-            Target::Foreign(foreign) => match foreign.record(recorded).map_err(refused)? {
+    /// Reports the outcomes for records.
+    fn report(&mut self, recorded: Vec<Recorded>) {
+        for recorded in recorded {
+            match recorded {
+                Recorded::No => {}
                 Recorded::KeptManualTitle => self.messages.note(&format!(
-                    "{}: keeps the title that a person gave it",
-                    arguments.file.display()
+                    "{}: keeps the title that the user gave it",
+                    self.file.display()
                 )),
-                Recorded::No => self.messages_left_out += u64::from(is_message(text)),
-                Recorded::AgentFile | Recorded::SideFile => {
+                Recorded::OwnFile | Recorded::AgentFile | Recorded::SideFile => {
                     self.understanding = Understanding::Something;
                 }
-            },
+            }
         }
-        Ok(())
     }
 
-    /// Copies to standard output until its reader is gone. Recording goes on without.
+    /// Copies to standard output until its reader is gone. Recording continues without the copy.
     fn echo(
         &mut self,
         write: impl FnOnce(&mut RecordWriter) -> Result<(), WriteError>,
@@ -308,13 +265,14 @@ impl Recording<'_> {
 
 /// Starts the threads that report input and signals to the main loop.
 fn listen(stdin: Counting<Input>) -> anyhow::Result<Receiver<LoopEvent>> {
-    let (sender, events) = sync_channel(PIECES_AHEAD);
+    let (sender, events) = sync_channel(MAX_PIECES_AHEAD);
     let signals = sender.clone();
     report_end_signals(move |signal| {
         let _ = signals.send(LoopEvent::Signal(signal));
     })
     .context("cannot listen for signals")?;
-    let needles: Vec<&str> = prefilter_needles().iter().copied().chain(KEPT).collect();
+    let needles = prefilter_needles().iter().copied();
+    let needles: Vec<&str> = needles.chain(KEPT).chain(TEXT_NEEDLES).collect();
     let prefilter = Prefilter::new(&needles)?;
     std::thread::Builder::new()
         .name("input".to_owned())
@@ -336,31 +294,10 @@ fn listen(stdin: Counting<Input>) -> anyhow::Result<Receiver<LoopEvent>> {
     Ok(events)
 }
 
-/// How the ids of messages begin whose agent gives them none: not as in any other recording, since
-/// the rows of one message have one id in the file.
+/// The prefix of ids for messages without one. It differs from that in any other recording, because the
+/// rows of one message share an id in the file.
 fn message_ids(io: &Io) -> String {
     format!("msg_{}", io.ids.uuid().simple())
-}
-
-/// The record with masks in place of secrets, in whichever of its strings they stand.
-fn without_secrets(record: &str) -> String {
-    match serde_json::from_str::<Value>(record) {
-        Ok(mut value) => {
-            redact_strings(&mut value);
-            value.to_string()
-        }
-        // Nested too deeply to be searched: mask the text as a whole.
-        Err(_) => redact(record).into_owned(),
-    }
-}
-
-fn is_message(record: &str) -> bool {
-    #[derive(serde::Deserialize)]
-    struct Kind {
-        r#type: String,
-    }
-    serde_json::from_str::<Kind>(record)
-        .is_ok_and(|kind| matches!(kind.r#type.as_str(), "user" | "assistant"))
 }
 
 /// A file that must not be written to is a usage error, anything else a failed write.

@@ -11,7 +11,8 @@ use crate::cmd::command::Run;
 use crate::cmd::inputs::InputErrors;
 use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::progress::ProgressLine;
-use crate::cmd::session::source::SourceArguments;
+use crate::cmd::session::names::NamedSession;
+use crate::cmd::session::source::SelectionArguments;
 use crate::cmd::{Globals, Outcome, UsageError};
 use crate::io::Io;
 use crate::records::{SessionCheckRecord, SessionDamageRecord};
@@ -27,11 +28,11 @@ use crate::session::Session;
   turnpipe session check latest
   turnpipe session check latest --repair-to repaired.jsonl")]
 pub(crate) struct SessionCheckArguments {
-    /// Sessions: paths, ids or their beginnings, titles, or `latest`
-    #[arg(required = true, value_name = "SESSION")]
+    /// Sessions: paths, ids or their beginnings, titles, or `latest` [default: all selected sessions]
+    #[arg(value_name = "SESSION")]
     sessions: Vec<String>,
     #[command(flatten)]
-    source: SourceArguments,
+    selection: SelectionArguments,
     /// Exit with 1 if there is damage
     #[arg(long)]
     exit_status: bool,
@@ -53,7 +54,9 @@ impl Run for SessionCheckArguments {
         let form = self.form.form(io.terminal);
         let mut is_damaged = false;
         let mut errors = InputErrors::new(&io.messages);
-        let sessions = self.source.named_for_reading(&self.sessions, io)?;
+        let sessions = self.selection.named(&self.sessions, io)?;
+        let sessions = sessions.into_iter().map(NamedSession::for_reading);
+        let sessions = sessions.collect::<anyhow::Result<Vec<_>>>()?;
         let progress = ProgressLine::of_sessions("checking", sessions.len(), globals.quiet, io);
         let mut writer = output::writer(form, io)?;
         for named in &sessions {

@@ -1,74 +1,15 @@
-//! The conversations that titles and recaps are about.
+//! Conversations on standard input.
 
-use std::io::{self, Read};
-use std::ops::ControlFlow;
-use std::path::Path;
+use std::io::Read;
 
 use anyhow::Context;
 
+use crate::assemble::DialogStream;
+use crate::assemble::Understanding;
 use crate::cmd::output::RecordWriter;
-use crate::flow::{DialogStream, Excerpt, Maker, NoResult, Reason, Source};
-use crate::jsonl::{Mapping, Prefilter, Reader};
+use crate::jsonl::{Prefilter, Reader};
 use crate::message::Message;
-use crate::session::{Facts, Scope, Session};
-use crate::wire::Understanding;
-
-/// A session, read.
-pub(crate) struct Conversation {
-    pub(crate) session: Session,
-    pub(crate) facts: Facts,
-    pub(crate) excerpt: Excerpt,
-}
-
-impl Conversation {
-    /// Reads the session in the file at `path`.
-    ///
-    /// # Errors
-    /// It cannot be read.
-    pub(crate) fn read(path: &Path, mapping: Mapping) -> Result<Self, NoResult> {
-        let session = Session::open(path).map_err(unreadable)?;
-        let facts = session.summary(mapping).map_err(unreadable)?;
-        let excerpt = excerpt(&session, Scope::SinceCompaction).map_err(unreadable)?;
-        Ok(Self {
-            session,
-            facts,
-            excerpt,
-        })
-    }
-
-    /// Makes something of the conversation. Rules also see what was said before a compaction; a
-    /// model is given the agent's own summary.
-    ///
-    /// # Errors
-    /// There is nothing to make it of.
-    pub(crate) fn make<Made>(
-        &self,
-        maker: &Maker,
-        of: impl Fn(&Excerpt) -> Result<Made, NoResult>,
-    ) -> Result<Made, NoResult> {
-        if !matches!(maker.source, Source::Rules) || !self.excerpt.is_compacted() {
-            return of(&self.excerpt);
-        }
-        match excerpt(&self.session, Scope::AllBranches) {
-            Ok(everything) => of(&everything.followed_by(&self.excerpt)),
-            Err(_) => of(&self.excerpt),
-        }
-    }
-}
-
-/// The outcome for a session that cannot be read or written.
-pub(crate) fn unreadable(error: impl std::fmt::Display) -> NoResult {
-    NoResult::from(Reason::Unreadable).because(error.to_string())
-}
-
-fn excerpt(session: &Session, scope: Scope) -> io::Result<Excerpt> {
-    let mut excerpt = Excerpt::default();
-    session.each_message(scope, &mut |message| {
-        excerpt.note(message);
-        ControlFlow::Continue(())
-    })?;
-    Ok(excerpt)
-}
+use crate::side::Excerpt;
 
 /// A conversation that came on a stream.
 pub(crate) struct StreamedConversation {

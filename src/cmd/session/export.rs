@@ -12,25 +12,24 @@ use crate::cmd::inputs::InputErrors;
 use crate::cmd::progress::ProgressLine;
 use crate::cmd::session::printer::{DialogForm, Look, Printer};
 use crate::cmd::session::show::{known, print_messages};
-use crate::cmd::session::source::{FilterArguments, SourceArguments, about, candidates_at};
+use crate::cmd::session::source::{SelectionArguments, about, candidates_at};
 use crate::cmd::{Globals, Outcome, UsageError};
-use crate::flow::each_in_order;
 use crate::io::{Environment, Io, Messages};
 use crate::jsonl::Writer;
 use crate::session::{
-    Depth, ExportError, ExportFolder, Filter, Listed, Listing, Prices, Scope, Session, Sessions,
-    list, subagent_files,
+    Depth, ExportError, ExportFolder, Listed, Listing, Prices, Scope, Session, Sessions,
+    each_in_order, list, subagent_files,
 };
 use crate::text::{counted, terminal_safe_line};
 use crate::view::{
-    Density, Grouping, IndexRow, Injected, Selection, Style, Subagent, Thinking, ToolDetail,
-    html_index, markdown_index,
+    Density, DisplayOptions, Grouping, IndexRow, InjectedDetail, Style, Subagent, Thinking,
+    ToolDetail, html_index, markdown_index,
 };
 
 /// Export sessions as pages with an index
 ///
 /// Writes a page for each session, named by its id, and `index.html`, which searches and filters them
-/// without a server or a network. Subagents have pages of their own, below their session's in the index;
+/// without a server or a network. Subagents have separate pages, below their session's in the index;
 /// calls that started them lead there. Pages whose sessions did not change are left as they are. A page
 /// stays, and stays in the index, when its session is gone; delete the page, and the next export forgets it.
 /// Other files in the folder are not touched.
@@ -47,16 +46,14 @@ pub(crate) struct SessionExportArguments {
     /// Only these sessions: paths, ids or their beginnings, titles, or `latest`; `-` is standard input
     #[arg(value_name = "SESSION")]
     sessions: Vec<String>,
-    /// What the pages are
+    /// The form of the pages
     #[arg(short, long, value_enum, value_name = "FORM", default_value = "html")]
     output: PageForm,
     #[command(flatten)]
-    source: SourceArguments,
-    #[command(flatten)]
-    filter: FilterArguments,
+    selection: SelectionArguments,
 }
 
-/// What the pages are.
+/// The form of the pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PageForm {
     /// Pages for browsers
@@ -71,10 +68,13 @@ impl Run for SessionExportArguments {
         let prices = globals.config(&io.environment)?.prices(None);
         let prices = prices.map_err(UsageError::reason)?;
         let mut errors = InputErrors::new(&io.messages);
-        self.source.check_roots(&mut errors);
-        let named = self.source.named_for_reading(&self.sessions, io)?;
+        self.selection.source.check_roots(&mut errors);
+        let named = self
+            .selection
+            .source
+            .named_for_reading(&self.sessions, io)?;
         let candidates = if self.sessions.is_empty() {
-            self.source.candidates(&io.environment)
+            self.selection.source.candidates(&io.environment)
         } else {
             let mut paths = Vec::new();
             for session in &named {
@@ -86,8 +86,9 @@ impl Run for SessionExportArguments {
             }
             candidates_at(paths.into_iter())
         };
-        let mut listing = self.source.listing(Depth::Ends);
-        self.filter.apply(&mut listing.filter, io.clock.as_ref());
+        let mut listing = self.selection.listing(Depth::Ends, io.clock.as_ref());
+        // A named session is exported even if it is empty.
+        listing.selection.without_empty &= self.sessions.is_empty();
         let reading = ProgressLine::of_sessions("reading", candidates.len(), globals.quiet, io);
         listing.examined = reading.done();
         let (listed, failed) = list(&candidates, &listing);
@@ -112,7 +113,7 @@ impl Run for SessionExportArguments {
         let mut written = Vec::new();
         each_in_order(
             &outdated,
-            self.source.jobs().get(),
+            self.selection.source.jobs().get(),
             |page| folder.write(&page.name, |file| pages.write(page, file)),
             |place, outcome| -> anyhow::Result<()> {
                 progress.advance();
@@ -163,7 +164,7 @@ impl SessionExportArguments {
         }
     }
 
-    /// Gives all sessions and subagents their pages. Returns those that have to be written.
+    /// Gives all sessions and subagents their pages. Returns the pages that have to be written.
     fn outdated<'a>(
         &self,
         sessions: &'a Sessions,
@@ -241,7 +242,7 @@ fn subagents(
         .collect();
     // A session is exported with all its subagents.
     let all = Listing {
-        filter: Filter::default(),
+        selection: crate::session::Selection::default(),
         ..listing
     };
     let (listed, failed) = list(&candidates_at(started.keys().cloned()), &all);
@@ -264,7 +265,7 @@ fn stem(listed: &Listed) -> String {
     stem.to_string_lossy().into_owned()
 }
 
-/// What all pages are made with.
+/// The context of all pages.
 struct Pages<'a> {
     arguments: &'a SessionExportArguments,
     prices: &'a Prices,
@@ -278,18 +279,18 @@ impl Pages<'_> {
         let listed = page.listed;
         let session = Session::open(&listed.path).map_err(UsageError::reason)?;
         let facts = &listed.facts;
-        let source = &self.arguments.source;
+        let source = &self.arguments.selection.source;
         let about = about(listed.path.clone(), listed.agent, facts.clone());
         let head = known(&session, &about, facts, self.prices).map_err(UsageError::reason)?;
         let mut parts = source.ancestors(&session, facts, self.environment, self.messages);
         parts.push(session);
         let (form, index, context) = match self.arguments.output {
-            PageForm::Html => (DialogForm::Html, "index.html", Injected::Full),
-            PageForm::Md => (DialogForm::Md, "index.md", Injected::Folded),
+            PageForm::Html => (DialogForm::Html, "index.html", InjectedDetail::Full),
+            PageForm::Md => (DialogForm::Md, "index.md", InjectedDetail::Folded),
         };
         let look = Look {
             form,
-            selection: Selection {
+            selection: DisplayOptions {
                 tools: ToolDetail::Full,
                 thinking: Thinking::Shown,
                 context,
@@ -316,7 +317,7 @@ fn refused(error: ExportError) -> anyhow::Error {
     }
 }
 
-/// What the index says about a session, or about a subagent of the session with the page `parent`.
+/// The row of the index for a session, or for a subagent of the session with the page `parent`.
 fn row(session: &Listed, parent: Option<&str>) -> IndexRow {
     let facts = &session.facts;
     IndexRow {

@@ -1,7 +1,6 @@
 //! `session list`: which sessions there are.
 
 use std::io::Write;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -11,18 +10,18 @@ use crate::cmd::command::Run;
 use crate::cmd::inputs::InputErrors;
 use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::progress::ProgressLine;
-use crate::cmd::session::source::{FilterArguments, SourceArguments, about};
+use crate::cmd::session::source::{SelectionArguments, about};
 use crate::cmd::session::table::{TableLook, session_table};
 use crate::cmd::{Globals, Outcome, UsageError};
-use crate::io::{Clock, Io};
+use crate::io::Io;
 use crate::jsonl::{Writer, append_record};
 use crate::records::{SessionErrorRecord, SessionRecord};
-use crate::session::{Depth, Listed, Listing, SessionError, ids_in, list, list_as_text};
+use crate::session::{Depth, Listed, Listing, SessionError, list, list_as_text};
 
 /// List sessions, most recently active first
 ///
-/// Prints a table on a terminal, with dimmed titles where no person gave one; otherwise one record per
-/// session. The beginning of an id in the table names the session in every command. Only the ends of
+/// Prints a table on a terminal, where titles that the user did not choose are dimmed; otherwise one record
+/// per session. The beginning of an id in the table names the session in every command. Only the ends of
 /// files are read, and as much as it takes to find a title, unless `--counts` is given. `--title`,
 /// `--branch`, `--model` and `--project` ignore case.
 #[derive(Debug, Args)]
@@ -33,12 +32,7 @@ use crate::session::{Depth, Listed, Listing, SessionError, ids_in, list, list_as
   turnpipe session list --cwd . --counts --json")]
 pub(crate) struct SessionListArguments {
     #[command(flatten)]
-    source: SourceArguments,
-    #[command(flatten)]
-    filter: FilterArguments,
-    /// Print at most N sessions
-    #[arg(short = 'n', long, value_name = "N")]
-    limit: Option<NonZeroUsize>,
+    selection: SelectionArguments,
     /// Count messages, calls, tokens and money, which takes reading whole files. Subagents are left
     /// out; `session stats` counts them
     #[arg(long)]
@@ -53,16 +47,16 @@ pub(crate) struct SessionListArguments {
 
 impl Run for SessionListArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
-        let mut listing = self.listing(io.clock.as_ref());
+        let mut listing = self.listing(io);
         if self.counts {
             let prices = globals.config(&io.environment)?.prices(None);
             listing.prices = Some(prices.map_err(UsageError::reason)?);
         }
         let mut errors = InputErrors::new(&io.messages);
-        self.source.check_roots(&mut errors);
+        self.selection.source.check_roots(&mut errors);
         match self.form.form(io.terminal) {
             Form::Text => {
-                let candidates = self.source.candidates(&io.environment);
+                let candidates = self.selection.source.candidates(&io.environment);
                 let progress = reading(candidates.len(), &mut listing, globals, io);
                 let (listed, failed) = list(&candidates, &listing);
                 for (path, error) in &failed {
@@ -71,17 +65,14 @@ impl Run for SessionListArguments {
                 drop(progress);
                 if listed.is_empty() {
                     let files = candidates.len();
-                    self.source.note_none(files, globals, io);
+                    self.selection.source.note_none(files, globals, io);
                     return Ok(errors.outcome(Outcome::Done));
                 }
                 let look = TableLook {
                     columns: io.terminal.columns,
                     now: io.clock.now(),
                     resume: self.resume,
-                    other_ids: candidates
-                        .iter()
-                        .flat_map(|file| ids_in(&file.path))
-                        .collect(),
+                    other_ids: self.selection.source.all_ids(&io.environment),
                     zone: io.clock.time_zone(),
                     colored: globals.colors_output(io),
                 };
@@ -100,9 +91,9 @@ impl SessionListArguments {
         globals: &Globals,
         io: &mut Io,
     ) -> anyhow::Result<()> {
-        let filter = &listing.filter;
-        if filter.limit.is_some() || filter.since.is_some() {
-            let candidates = self.source.candidates(&io.environment);
+        let selection = &listing.selection;
+        if selection.limit.is_some() || selection.since.is_some() {
+            let candidates = self.selection.source.candidates(&io.environment);
             let progress = reading(candidates.len(), &mut listing, globals, io);
             let (listed, failed) = list(&candidates, &listing);
             drop(progress);
@@ -112,28 +103,28 @@ impl SessionListArguments {
             }
             return finish(writer, failed);
         }
-        let write = |session, text: &mut Vec<u8>| append_record(text, &record(session));
-        let files = self.source.files(&io.environment);
+        let write = |session| {
+            let mut text = Vec::new();
+            append_record(&mut text, &record(session)).map(|()| text)
+        };
+        let files = self.selection.source.files(&io.environment);
         let progress = reading(files.len(), &mut listing, globals, io);
         let (texts, failed) = list_as_text(&files, &listing, &write)?;
         drop(progress);
         let mut writer = output::record_writer(io)?;
-        for text in texts.iter() {
+        for text in &texts {
             writer.echo(text)?;
         }
         finish(writer, failed)
     }
 
-    fn listing(&self, clock: &dyn Clock) -> Listing {
+    fn listing(&self, io: &Io) -> Listing {
         let depth = if self.counts {
             Depth::Whole
         } else {
             Depth::Ends
         };
-        let mut listing = self.source.listing(depth);
-        self.filter.apply(&mut listing.filter, clock);
-        listing.filter.limit = self.limit;
-        listing
+        self.selection.listing(depth, io.clock.as_ref())
     }
 }
 

@@ -11,12 +11,12 @@ use tempfile::TempPath;
 
 use crate::cmd::UsageError;
 use crate::cmd::inputs::take_stdin;
-use crate::cmd::session::source::SourceArguments;
+use crate::cmd::session::source::{SelectionArguments, SourceArguments};
 use crate::io::{Environment, Input, Io, Messages};
-use crate::session::{Depth, Facts, Filter, FindError, Listing, Root, Session, discover, find};
+use crate::session::{Depth, Facts, FindError, Listing, Root, Selection, Session, discover, find};
 
-/// How many forks of forks are followed.
-const MOST_ANCESTORS: usize = 16;
+/// Maximum number of forks of forks to follow.
+const MAX_ANCESTORS: usize = 16;
 
 impl SourceArguments {
     /// The sessions of these names. `-` reads standard input: records of `session list`, or one
@@ -54,6 +54,14 @@ impl SourceArguments {
         sessions.map(NamedSession::for_reading).collect()
     }
 
+    /// The sessions in these files.
+    pub(crate) fn at(paths: Vec<PathBuf>) -> Vec<NamedSession> {
+        let sessions = paths.into_iter();
+        sessions
+            .map(|path| NamedSession::new(&path.display().to_string(), Ok(path)))
+            .collect()
+    }
+
     /// The one session of this name.
     ///
     /// # Errors
@@ -78,7 +86,7 @@ impl SourceArguments {
         let mut history = facts.history.clone();
         let mut beside = session.file.path.clone();
         while let Some(base) = history.take()
-            && ancestors.len() < MOST_ANCESTORS
+            && ancestors.len() < MAX_ANCESTORS
         {
             let mut candidates = self.candidates(environment);
             candidates.extend(discover(&[Root {
@@ -87,7 +95,7 @@ impl SourceArguments {
             }]));
             candidates.dedup_by(|one, other| one.path == other.path);
             let listing = Listing {
-                filter: Filter::default(),
+                selection: Selection::default(),
                 ..self.listing(Depth::Ends)
             };
             let found = candidates.iter().find_map(|candidate| {
@@ -133,9 +141,23 @@ impl SourceArguments {
     }
 }
 
+impl SelectionArguments {
+    /// The sessions of these names, or all selected sessions if there are none.
+    ///
+    /// # Errors
+    /// Standard input cannot be read. A session that is not found is an element of the list.
+    pub(crate) fn named(&self, names: &[String], io: &mut Io) -> anyhow::Result<Vec<NamedSession>> {
+        if !names.is_empty() {
+            return self.source.named(names, io);
+        }
+        let listing = self.listing(Depth::Ends, io.clock.as_ref());
+        Ok(SourceArguments::at(self.source.paths(&listing, io)))
+    }
+}
+
 /// A session that was named by an argument or by a list on standard input.
 pub(crate) struct NamedSession {
-    /// How it was named.
+    /// The name that the user gave.
     pub(crate) name: String,
     path: Result<PathBuf, UsageError>,
     /// A list on standard input names it.
@@ -206,7 +228,7 @@ impl NamedSession {
     /// The file that stays, and that may be written to.
     ///
     /// # Errors
-    /// There is no such session, or it came on standard input.
+    /// The session does not exist, or came on standard input.
     pub(crate) fn lasting_path(&self) -> Result<&Path, UsageError> {
         match self.temporary {
             None => self.path(),
@@ -237,7 +259,7 @@ impl NamedSession {
     }
 }
 
-/// What stands on standard input.
+/// The content of standard input.
 pub(crate) enum StandardInput {
     /// Records of `session list`; nothing if it is empty.
     List(Vec<NamedSession>),

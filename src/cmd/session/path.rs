@@ -5,7 +5,7 @@ use clap::Args;
 use crate::cmd::command::Run;
 use crate::cmd::inputs::InputErrors;
 use crate::cmd::output::{self, Form};
-use crate::cmd::session::source::SourceArguments;
+use crate::cmd::session::source::SelectionArguments;
 use crate::cmd::{Globals, Outcome};
 use crate::io::Io;
 use crate::message::SessionId;
@@ -19,12 +19,12 @@ use crate::records::SessionPathRecord;
   turnpipe session path latest
   turnpipe session path latest --json")]
 pub(crate) struct SessionPathArguments {
-    /// Sessions: paths, ids or their beginnings, titles, or `latest`
-    #[arg(required = true, value_name = "SESSION")]
+    /// Sessions: paths, ids or their beginnings, titles, or `latest` [default: all selected sessions]
+    #[arg(value_name = "SESSION")]
     sessions: Vec<String>,
     #[command(flatten)]
-    source: SourceArguments,
-    /// What to print
+    selection: SelectionArguments,
+    /// The form of the output
     #[arg(
         short,
         long,
@@ -43,7 +43,7 @@ impl Run for SessionPathArguments {
     fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let form = if self.json { Form::Jsonl } else { self.output };
         let mut errors = InputErrors::new(&io.messages);
-        let sessions = self.source.named(&self.sessions, io)?;
+        let sessions = self.selection.named(&self.sessions, io)?;
         let mut writer = output::writer(form, io)?;
         for named in &sessions {
             let opened = named
@@ -63,7 +63,7 @@ impl Run for SessionPathArguments {
                     writer.echo(b"\n")?;
                 }
                 Form::Jsonl => {
-                    let mapping = self.source.mapping();
+                    let mapping = self.selection.source.mapping();
                     let id = session
                         .first_facts(mapping)
                         .ok()

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
@@ -11,7 +12,7 @@ use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::progress::ProgressLine;
 use crate::cmd::session::hits::{Detail, HitPrinter};
 use crate::cmd::session::names::NamedSession;
-use crate::cmd::session::source::{FilterArguments, SourceArguments};
+use crate::cmd::session::source::{FilterArguments, ModelFilterArguments, SourceArguments};
 use crate::cmd::{Globals, Outcome, UsageError};
 use crate::io::Io;
 use crate::jsonl::WriteError;
@@ -44,6 +45,8 @@ pub(crate) struct SessionSearchArguments {
     source: SourceArguments,
     #[command(flatten)]
     filter: FilterArguments,
+    #[command(flatten)]
+    model: ModelFilterArguments,
     /// Take the pattern as plain text
     #[arg(short = 'F', long)]
     fixed_strings: bool,
@@ -90,9 +93,9 @@ pub(crate) struct SessionSearchArguments {
 /// A part of a message, on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PlaceName {
-    /// What was said
+    /// Text of the user and the model
     Text,
-    /// What the model thought
+    /// Thinking of the model
     Thinking,
     /// The input of calls
     Calls,
@@ -106,7 +109,8 @@ impl Run for SessionSearchArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let query = self.query()?;
         let mut listing = self.source.listing(Depth::Ends);
-        self.filter.apply(&mut listing.filter, io.clock.as_ref());
+        self.filter.apply(&mut listing.selection, io.clock.as_ref());
+        self.model.apply(&mut listing.selection);
         let mut errors = InputErrors::new(&io.messages);
         let sessions = self.source.named_for_reading(&self.sessions, io)?;
         let candidates = self.candidates(&sessions, &mut errors, io);
@@ -133,6 +137,8 @@ impl Run for SessionSearchArguments {
             colored: globals.colors_output(io),
             zone: io.clock.time_zone(),
             about: None,
+            path: PathBuf::new(),
+            is_terminal: io.terminal.stdout,
             hits: 0,
         };
         let mut left = self.limit.map_or(usize::MAX, NonZeroUsize::get);

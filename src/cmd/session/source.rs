@@ -1,44 +1,45 @@
-//! Where sessions are looked for, and which of them are wanted.
+//! Arguments that select sessions.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use crate::cmd::inputs::InputErrors;
 use crate::cmd::times::Moment;
 use crate::cmd::{Globals, UsageError};
-use crate::config::session_roots;
 use crate::io::{Clock, Environment, Io};
 use crate::jsonl::Mapping;
 use crate::message::SessionId;
 use crate::records::AboutSession;
 use crate::session::{
-    Agent, Candidate, Depth, Facts, Filter, Found, Listing, Root, Session, discover,
-    discover_names, discover_with,
+    Agent, Candidate, Depth, Facts, Found, Listing, Root, Selection, Session, discover,
+    discover_names, discover_with, ids_in, list, session_roots,
 };
 
-/// How many sessions wait for a model at once, unless `--jobs` is given.
-const WAITING_JOBS: usize = 4;
+/// Number of sessions that wait for a model at once, unless `--jobs` is given.
+const DEFAULT_WAITING_JOBS: usize = 4;
 
-/// Where sessions are looked for.
+/// The directories to search for sessions, and filters that every command has.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SourceArguments {
-    /// Look for sessions in this folder instead of the agents' own; repeatable
+    /// Look for sessions in this directory instead of the agents' own; repeatable
     #[arg(long, value_name = "DIR")]
     root: Vec<PathBuf>,
     /// Only sessions of this agent
     #[arg(long, value_enum, value_name = "NAME")]
     pub(crate) agent: Option<Agent>,
     /// Only sessions that worked in this directory, or below it
-    #[arg(long, value_name = "DIR", overrides_with = "all")]
+    #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// Sessions of all directories (the default)
-    #[arg(long, overrides_with = "cwd")]
+    /// Include sessions without a prompt, a title or a reply
+    #[arg(long)]
     all: bool,
-    /// How many files, or parts of a large one, to read at once [default: one per core, or 4 if each
-    /// waits for a model]
+    /// Read up to N files, or parts of a large one, at once [default: one per core, or 4 if each waits for
+    /// a model]
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
     /// Read files instead of mapping them into memory
@@ -46,7 +47,7 @@ pub(crate) struct SourceArguments {
     no_mmap: bool,
 }
 
-/// Filters of commands that look at many sessions.
+/// Filters of commands for many sessions.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct FilterArguments {
     /// Only sessions active at this time or later (RFC 3339, a date, `yesterday`, or an age like
@@ -54,8 +55,8 @@ pub(crate) struct FilterArguments {
     #[arg(long, value_name = "TIME")]
     since: Option<Moment>,
     /// Only sessions last active before this time
-    #[arg(long, alias = "until", value_name = "TIME")]
-    before: Option<Moment>,
+    #[arg(long, alias = "before", value_name = "TIME")]
+    until: Option<Moment>,
     /// Only sessions without a title
     #[arg(long)]
     untitled: bool,
@@ -65,16 +66,29 @@ pub(crate) struct FilterArguments {
     /// Only sessions whose branch contains this text
     #[arg(long, value_name = "TEXT")]
     branch: Option<String>,
-    /// Only sessions whose last model contains this text
-    #[arg(long, value_name = "TEXT")]
-    model: Option<String>,
     /// Only sessions whose first directory contains this text
     #[arg(long, value_name = "TEXT")]
     project: Option<String>,
 }
 
-/// How many processors this process may use. Quotas are left out: reading them takes longer than
-/// looking up a title.
+/// A filter that commands with an option for the model to use do not have.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ModelFilterArguments {
+    /// Only sessions whose last model contains this text
+    #[arg(long, value_name = "TEXT")]
+    model: Option<String>,
+}
+
+/// The limit of commands for many sessions.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct LimitArguments {
+    /// At most N sessions, the most recently active ones
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<NonZeroUsize>,
+}
+
+/// Number of processors that this process may use. Ignores quotas, because reading them takes longer
+/// than finding a title.
 #[cfg(target_os = "linux")]
 fn processors() -> NonZeroUsize {
     let allowed = rustix::thread::sched_getaffinity(None).map(|set| set.count());
@@ -109,25 +123,35 @@ impl SourceArguments {
         discover_names(self.jobs(), &self.roots(environment))
     }
 
+    /// The possible ids of the sessions of all agents, by the names of their files. A short id must not
+    /// be ambiguous in commands without filters.
+    pub(crate) fn all_ids(&self, environment: &Environment) -> Vec<String> {
+        let files = discover_names(self.jobs(), &self.all_roots(environment));
+        files.iter().flat_map(|file| ids_in(&file.path)).collect()
+    }
+
+    fn all_roots(&self, environment: &Environment) -> Vec<Root> {
+        if self.root.is_empty() {
+            return session_roots(environment);
+        }
+        let named = self.root.iter().cloned();
+        named.map(|path| Root { agent: None, path }).collect()
+    }
+
     fn roots(&self, environment: &Environment) -> Vec<Root> {
         let wanted = self.agent;
-        let mut roots = if self.root.is_empty() {
-            session_roots(environment)
-        } else {
-            let named = self.root.iter().cloned();
-            named.map(|path| Root { agent: None, path }).collect()
-        };
+        let mut roots = self.all_roots(environment);
         roots.retain(|root| wanted.is_none() || root.agent.is_none() || root.agent == wanted);
         roots
     }
 
-    /// How the files are read for a list.
+    /// The settings to list the files with.
     pub(crate) fn listing(&self, depth: Depth) -> Listing {
         Listing {
-            filter: Filter {
+            selection: Selection {
                 agent: self.agent,
                 cwd: self.cwd.as_deref().map(absolute),
-                ..Filter::default()
+                ..Selection::default()
             },
             depth,
             prices: None,
@@ -137,17 +161,17 @@ impl SourceArguments {
         }
     }
 
-    /// How many sessions may wait for a model at once.
+    /// Maximum number of sessions that wait for a model at once.
     pub(crate) fn waiting_jobs(&self) -> usize {
-        self.jobs.map_or(WAITING_JOBS, NonZeroUsize::get)
+        self.jobs.map_or(DEFAULT_WAITING_JOBS, NonZeroUsize::get)
     }
 
-    /// How many threads may read.
+    /// Maximum number of threads.
     pub(crate) fn jobs(&self) -> NonZeroUsize {
         self.jobs.unwrap_or_else(processors)
     }
 
-    /// Says to people that no session was found among this many files.
+    /// Notes that no session was found among this many files.
     pub(crate) fn note_none(&self, files: usize, globals: &Globals, io: &Io) {
         if globals.quiet {
             return;
@@ -155,14 +179,14 @@ impl SourceArguments {
         io.messages.note("no sessions found");
         if self.roots(&io.environment).is_empty() {
             io.messages
-                .hint("HOME is not set; `--root DIR` names a folder");
+                .hint("HOME is not set; `--root DIR` names a directory");
         } else if files == 0 && self.root.is_empty() {
             io.messages
                 .hint("`turnpipe doctor` shows where sessions are looked for");
         }
     }
 
-    /// Reports the folders that were named and cannot be read. A single session may stand for one.
+    /// Reports the roots that cannot be read. A root may be a single session file.
     pub(crate) fn check_roots(&self, errors: &mut InputErrors) {
         for root in &self.root {
             let problem = if root.is_dir() {
@@ -216,15 +240,101 @@ pub(crate) fn about(path: PathBuf, agent: Agent, facts: Facts) -> AboutSession {
 }
 
 impl FilterArguments {
-    /// Narrows a filter.
-    pub(crate) fn apply(&self, filter: &mut Filter, clock: &dyn Clock) {
-        let time = |moment: Moment| moment.time(clock.now(), &clock.time_zone());
-        filter.since = self.since.map(time);
-        filter.before = self.before.map(time);
-        filter.untitled = self.untitled;
-        filter.title.clone_from(&self.title);
-        filter.branch.clone_from(&self.branch);
-        filter.model.clone_from(&self.model);
-        filter.project.clone_from(&self.project);
+    /// Adds these filters to a selection.
+    pub(crate) fn apply(&self, selection: &mut Selection, clock: &dyn Clock) {
+        let zone = clock.time_zone();
+        let (since, until) = self.period(clock.now(), &zone);
+        selection.since = since;
+        selection.until = until;
+        selection.untitled = self.untitled;
+        selection.title.clone_from(&self.title);
+        selection.branch.clone_from(&self.branch);
+        selection.project.clone_from(&self.project);
+    }
+
+    /// The times of `--since` and `--until`.
+    pub(crate) fn period(
+        &self,
+        now: Timestamp,
+        zone: &TimeZone,
+    ) -> (Option<Timestamp>, Option<Timestamp>) {
+        let time = |moment: Moment| moment.time(now, zone);
+        (self.since.map(time), self.until.map(time))
+    }
+
+    /// Whether there is any filter.
+    fn is_set(&self) -> bool {
+        self.since.is_some()
+            || self.until.is_some()
+            || self.untitled
+            || self.title.is_some()
+            || self.branch.is_some()
+            || self.project.is_some()
+    }
+}
+
+impl ModelFilterArguments {
+    /// Adds this filter to a selection.
+    pub(crate) fn apply(&self, selection: &mut Selection) {
+        selection.model.clone_from(&self.model);
+    }
+}
+
+impl LimitArguments {
+    /// Adds this limit to a selection.
+    pub(crate) fn apply(&self, selection: &mut Selection) {
+        selection.limit = self.limit;
+    }
+}
+
+/// Whether arguments select sessions without naming them.
+pub(crate) fn selects(filter: &FilterArguments, limit: &LimitArguments) -> bool {
+    filter.is_set() || limit.limit.is_some()
+}
+
+/// All arguments that select sessions.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SelectionArguments {
+    #[command(flatten)]
+    pub(crate) source: SourceArguments,
+    #[command(flatten)]
+    filter: FilterArguments,
+    #[command(flatten)]
+    model: ModelFilterArguments,
+    #[command(flatten)]
+    limit: LimitArguments,
+}
+
+impl SelectionArguments {
+    /// The settings to list the selected sessions with.
+    pub(crate) fn listing(&self, depth: Depth, clock: &dyn Clock) -> Listing {
+        let mut listing = self.source.listing(depth);
+        self.filter.apply(&mut listing.selection, clock);
+        self.model.apply(&mut listing.selection);
+        self.limit.apply(&mut listing.selection);
+        listing.selection.without_empty = !self.source.all;
+        listing
+    }
+}
+
+impl SourceArguments {
+    /// The files of the sessions that these filters select, the most recently active first.
+    pub(crate) fn selected(
+        &self,
+        filter: &FilterArguments,
+        limit: &LimitArguments,
+        io: &Io,
+    ) -> Vec<PathBuf> {
+        let mut listing = self.listing(Depth::Ends);
+        filter.apply(&mut listing.selection, io.clock.as_ref());
+        limit.apply(&mut listing.selection);
+        listing.selection.without_empty = !self.all;
+        self.paths(&listing, io)
+    }
+
+    /// The files of the sessions of a listing.
+    pub(crate) fn paths(&self, listing: &Listing, io: &Io) -> Vec<PathBuf> {
+        let (listed, _) = list(&self.candidates(&io.environment), listing);
+        listed.into_iter().map(|session| session.path).collect()
     }
 }

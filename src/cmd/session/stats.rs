@@ -14,9 +14,8 @@ use crate::cmd::progress::ProgressLine;
 use crate::cmd::session::cost_table::{
     CostRow, cost_cell, cost_table, dollars, fitted_table, with_separators,
 };
-use crate::cmd::session::source::SourceArguments;
+use crate::cmd::session::source::{FilterArguments, ModelFilterArguments, SourceArguments};
 use crate::cmd::session::statusline::statusline;
-use crate::cmd::times::Moment;
 use crate::cmd::{Globals, Outcome, UsageError};
 use crate::io::Io;
 use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, SessionToolRecord};
@@ -25,7 +24,8 @@ use crate::text::{counted, terminal_safe_line};
 
 /// Count tokens, money and calls by model, tool, day and purpose
 ///
-/// Counts the named sessions, or all of them. Every branch of a session counts, because it was paid
+/// Counts the named sessions, or all of them. With `--since` and `--until` only requests of that time
+/// count. Every branch of a session counts, because it was paid
 /// for. Money is what an agent recorded, else what the tokens cost by list prices, whatever a
 /// subscription covers. Tokens of a model without a price are not in the cost, which is then marked by
 /// a plus.
@@ -47,13 +47,10 @@ pub(crate) struct SessionStatsArguments {
     sessions: Vec<String>,
     #[command(flatten)]
     source: SourceArguments,
-    /// Only what was asked and answered at this time or later (RFC 3339, a date, `yesterday`,
-    /// or an age like 2d)
-    #[arg(long, value_name = "TIME")]
-    since: Option<Moment>,
-    /// Only what was asked and answered before this time
-    #[arg(long, alias = "before", value_name = "TIME")]
-    until: Option<Moment>,
+    #[command(flatten)]
+    filter: FilterArguments,
+    #[command(flatten)]
+    model: ModelFilterArguments,
     /// One row for each day, model and so on, and in text their sum; separate several by commas
     #[arg(long, value_enum, value_name = "DIMENSION", value_delimiter = ',')]
     by: Vec<Dimension>,
@@ -93,8 +90,7 @@ impl Run for SessionStatsArguments {
         let now = io.clock.now();
         let form = self.form.form(io.terminal);
         let zone = self.tz.unwrap_or_else(|| io.clock.time_zone());
-        let since = self.since.map(|since| since.time(now, &zone));
-        let until = self.until.map(|until| until.time(now, &zone));
+        let (since, until) = self.filter.period(now, &zone);
         let config = globals.config(&io.environment)?;
         let prices = config.prices(self.prices.as_deref());
         let prices = prices.map_err(UsageError::reason)?;
@@ -127,7 +123,11 @@ impl Run for SessionStatsArguments {
         let progress = ProgressLine::of_sessions("reading", count, globals.quiet, io);
         if self.sessions.is_empty() {
             let mut listing = self.source.listing(Depth::Whole);
-            listing.filter.since = since;
+            self.filter.apply(&mut listing.selection, io.clock.as_ref());
+            self.model.apply(&mut listing.selection);
+            // The period applies to requests. A session may continue after it.
+            listing.selection.since = since;
+            listing.selection.until = None;
             listing.examined = progress.done();
             for (path, error) in tally.add_all(&candidates, &listing) {
                 errors.report(path.display(), &UsageError::reason(error));
@@ -170,7 +170,7 @@ impl Run for SessionStatsArguments {
             let page = |tools: &[_]| tool_page(&self.by, tools, columns);
             print(form, &tools, page, globals, io)?;
         } else if self.by.is_empty() {
-            let stats = tally.finish(&zone);
+            let stats = tally.finish(all, &zone);
             print(
                 form,
                 &[stats],

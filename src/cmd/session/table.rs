@@ -9,14 +9,11 @@ use crate::cmd::session::cost_table::{dollars, with_separators};
 use crate::cmd::table::aligned;
 use crate::cmd::times::{ago, to_the_minute};
 use crate::records::SessionCounts;
-use crate::session::{Listed, TitleSource};
+use crate::session::{Listed, TitleSource, short_ids};
 use crate::text::{byte_size, display_width, fitted, fitted_end, terminal_safe_line};
 
-/// How wide the title column may be.
+/// Maximum width of the title column.
 const TITLE_COLUMNS: usize = 60;
-
-/// The shortest beginning of an id that is shown.
-const ID_CHARACTERS: usize = 8;
 
 /// A table of this many columns has room for branches and models.
 const WIDE: usize = 160;
@@ -29,19 +26,19 @@ const VERY_WIDE: usize = 200;
 const LEAST_ROOM: usize = 20;
 const DISPENSABLE: [&str; 4] = ["SIZE", "AGENT", "CALLS", "MESSAGES"];
 
-/// With less room than this, the command that resumes a session goes on a line of its own.
+/// Minimum width for the command that resumes a session. In less space it gets a separate line.
 const ROOM_BEFORE_RESUME: usize = 40;
 
-/// How wide the columns of branches and models may be.
+/// Maximum width of the columns of branches and models.
 const BRANCH_COLUMNS: usize = 20;
 
-/// How a table of sessions looks.
+/// The appearance of a table of sessions.
 pub(crate) struct TableLook {
-    /// How wide the terminal is, if it is one.
+    /// The width of the terminal, if there is one.
     pub(crate) columns: Option<usize>,
-    /// Where the reader lives.
+    /// The time zone of the user.
     pub(crate) zone: TimeZone,
-    /// On a terminal times are told as from here.
+    /// The current time. On a terminal, times are relative to it.
     pub(crate) now: Timestamp,
     /// Whether the commands that resume sessions are shown, below each row if there is little room.
     pub(crate) resume: bool,
@@ -68,7 +65,11 @@ pub(crate) fn session_table(sessions: &[impl Borrow<Listed>], look: &TableLook) 
     if look.resume || has_room(VERY_WIDE) {
         head.push("RESUME");
     }
-    let ids = short_ids(sessions, &look.other_ids);
+    let ids = sessions.iter().map(|session| {
+        let session: &Listed = session.borrow();
+        session.facts.session_id.as_deref().unwrap_or("-")
+    });
+    let ids = short_ids(&ids.collect::<Vec<_>>(), &look.other_ids);
     let listed = sessions.iter().zip(ids);
     let mut rows: Vec<Vec<String>> = vec![head.iter().copied().map(str::to_owned).collect()];
     rows.extend(listed.map(|(session, id)| {
@@ -111,33 +112,6 @@ pub(crate) fn session_table(sessions: &[impl Borrow<Listed>], look: &TableLook) 
         page.extend([row.concat(), "\n".to_owned(), command.unwrap_or_default()]);
     }
     page
-}
-
-/// The beginnings of the ids, long enough to tell the sessions apart.
-fn short_ids<'a>(sessions: &'a [impl Borrow<Listed>], others: &'a [String]) -> Vec<&'a str> {
-    let of = |session| -> &str {
-        let session: &Listed = Borrow::borrow(session);
-        session.facts.session_id.as_deref().unwrap_or("-")
-    };
-    let others = others.iter().map(String::as_str);
-    let mut sorted: Vec<&str> = sessions.iter().map(of).chain(others).collect();
-    sorted.sort_unstable();
-    sorted.dedup();
-    let shared = |one: &str, other: &str| {
-        let pairs = one.chars().zip(other.chars());
-        pairs.take_while(|(one, other)| one == other).count()
-    };
-    let short = |id: &'_ str| {
-        let place = sorted.partition_point(|other| *other < id);
-        let before = place.checked_sub(1).and_then(|before| sorted.get(before));
-        let neighbours = before.into_iter().chain(sorted.get(place + 1));
-        let longest = neighbours.map(|other| shared(id, other) + 1).max();
-        let length = longest.unwrap_or(0).max(ID_CHARACTERS);
-        id.char_indices()
-            .nth(length)
-            .map_or(id.len(), |(end, _)| end)
-    };
-    sessions.iter().map(of).map(|id| &id[..short(id)]).collect()
 }
 
 /// The cell below a head.
@@ -190,7 +164,7 @@ fn widest(rows: &[Vec<String>], column: usize) -> usize {
     cells.map(|cell| display_width(cell)).max().unwrap_or(0)
 }
 
-/// How much room the other columns leave for titles and, behind them, directories.
+/// The width that is left for titles and directories.
 fn room(rows: &[Vec<String>], title: usize, columns: usize) -> usize {
     let all = 0..rows.first().map_or(0, Vec::len);
     let others = all.filter(|column| ![title, title + 1].contains(column));
@@ -206,7 +180,7 @@ fn fit(rows: &mut [Vec<String>], title: usize, columns: usize) {
     let width = widest(rows, title).min(room - width);
     for (number, row) in rows.iter_mut().enumerate() {
         row[title] = fitted(&row[title], width);
-        // The end of a directory tells most, but not that of its head.
+        // The end of a directory is the most specific part.
         let cut = if number == 0 { fitted } else { fitted_end };
         row[title + 1] = cut(&row[title + 1], room - width);
     }

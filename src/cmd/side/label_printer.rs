@@ -1,32 +1,32 @@
-//! Prints what `summarize-batch` makes.
+//! Prints the output of `summarize-batch`.
 
 use std::io;
 use std::sync::Arc;
 
 use crate::cmd::output::RecordWriter;
 use crate::cmd::side::model_failures::ModelFailures;
-use crate::cmd::side::side_arguments::extension;
-use crate::flow::{LabelOutcome, LabelSink};
 use crate::io::{Ids, Messages};
 use crate::jsonl::Damage;
-use crate::message::SessionId;
+use crate::message::{SessionId, ToolUseId};
 use crate::records::{ToolUseSummaryRecord, UsageRecord};
 use crate::session::record::Transcript;
+use crate::side::label::{Label, LabelSink};
+use crate::side::{Text, extension};
 
-/// What is printed.
+/// The part of the output that is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Printing {
     /// The input and our records.
     Everything,
     /// Our records.
     OwnRecords,
-    /// The labels, for people.
+    /// The labels as text.
     Text { dim: bool },
     /// The bodies of the requests that would be sent.
     Bodies,
 }
 
-/// Prints labels among the input, and records them.
+/// Prints labels between the lines of the input, and records them.
 pub(crate) struct LabelPrinter {
     pub(crate) writer: RecordWriter,
     pub(crate) printing: Printing,
@@ -34,10 +34,10 @@ pub(crate) struct LabelPrinter {
     pub(crate) messages: Messages,
     pub(crate) verbose: bool,
     pub(crate) quiet: bool,
-    /// The file beside the session that labels are appended to.
+    /// The side file of the session, to which labels are appended.
     pub(crate) recorder: Option<Transcript>,
     pub(crate) failures: ModelFailures,
-    /// How many labels were printed.
+    /// Number of printed labels.
     pub(crate) labels: usize,
 }
 
@@ -49,25 +49,27 @@ impl LabelSink for LabelPrinter {
         Ok(self.writer.echo(bytes)?)
     }
 
-    fn label(&mut self, made: &LabelOutcome, session: Option<&SessionId>) -> io::Result<()> {
-        if let Some(failure) = &made.failure {
+    fn label(&mut self, label: Label, session: Option<&SessionId>) -> io::Result<()> {
+        let no_text = match label.result {
+            None => return Ok(()),
+            Some(Ok(text)) => {
+                self.labels += 1;
+                return self.print(label.ids, text, session);
+            }
+            Some(Err(no_text)) => no_text,
+        };
+        if let Some(failure) = &no_text.failure {
             if self.verbose {
                 self.messages.note(&format!("[TOOL_USE_SUMMARY] {failure}"));
             }
             self.failures.report(failure);
         }
-        match (&made.label, &made.cost) {
-            (Some(label), _) => {
-                self.labels += 1;
-                self.print(label, made, session)
-            }
-            (None, Some(cost)) => {
-                let turnpipe = extension(None, Some(cost));
-                let uuid = self.ids.uuid().to_string();
-                self.own(&UsageRecord::new(uuid, session.cloned(), turnpipe))
-            }
-            (None, None) => Ok(()),
-        }
+        let Some(cost) = no_text.cost else {
+            return Ok(());
+        };
+        let turnpipe = extension(None, Some(&cost));
+        let uuid = self.ids.uuid().to_string();
+        self.write_own(&UsageRecord::new(uuid, session.cloned(), turnpipe))
     }
 
     fn late(&mut self, batch: u64) {
@@ -77,6 +79,11 @@ impl LabelSink for LabelPrinter {
                 batch + 1
             ));
         }
+    }
+
+    fn stopped_asking(&mut self) {
+        self.messages
+            .note("the model is too slow for `--hold-ms`, so it is not asked for further labels");
     }
 
     fn damage(&mut self, damage: &Damage) {
@@ -93,24 +100,25 @@ impl LabelSink for LabelPrinter {
 impl LabelPrinter {
     fn print(
         &mut self,
-        label: &str,
-        made: &LabelOutcome,
+        ids: Vec<ToolUseId>,
+        label: Text,
         session: Option<&SessionId>,
     ) -> io::Result<()> {
+        let text = &label.text;
         match self.printing {
-            Printing::Bodies => return self.line(label),
-            Printing::Text { dim: true } => self.line(&format!("\u{1b}[2m● {label}\u{1b}[0m"))?,
-            Printing::Text { dim: false } => self.line(&format!("● {label}"))?,
+            Printing::Bodies => return self.line(text),
+            Printing::Text { dim: true } => self.line(&format!("\u{1b}[2m● {text}\u{1b}[0m"))?,
+            Printing::Text { dim: false } => self.line(&format!("● {text}"))?,
             Printing::Everything | Printing::OwnRecords => {}
         }
         let record = ToolUseSummaryRecord {
-            summary: label.to_owned(),
-            preceding_tool_use_ids: made.ids.clone(),
+            summary: label.text,
+            preceding_tool_use_ids: ids,
             uuid: self.ids.uuid().to_string(),
             session_id: session.cloned(),
-            turnpipe: extension(made.model.clone(), made.cost.as_ref()),
+            turnpipe: extension(Some(label.model), label.cost.as_ref()),
         };
-        self.own(&record)
+        self.write_own(&record)
     }
 
     fn line(&mut self, text: &str) -> io::Result<()> {
@@ -119,10 +127,10 @@ impl LabelPrinter {
     }
 
     /// Records one of our records, then prints it.
-    fn own(&mut self, record: &impl serde::Serialize) -> io::Result<()> {
+    fn write_own(&mut self, record: &impl serde::Serialize) -> io::Result<()> {
         if let Some(recorder) = &mut self.recorder {
-            let line = serde_json::to_string(record)?;
-            recorder.record(&line).map_err(io::Error::other)?;
+            let record = serde_json::to_value(record)?;
+            recorder.record(record).map_err(io::Error::other)?;
         }
         if matches!(self.printing, Printing::Text { .. } | Printing::Bodies) {
             return Ok(());

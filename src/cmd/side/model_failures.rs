@@ -1,4 +1,4 @@
-//! Failures of models: one line on standard error for each cause, and the exit status.
+//! Failures of requests to models: a message for each cause, a closing count, and the exit status.
 
 use std::collections::BTreeSet;
 
@@ -6,21 +6,22 @@ use crate::cmd::Outcome;
 use crate::io::Messages;
 use crate::model::{Failure, Retryability};
 
-/// Collects the failures of a run.
+/// The failures of a command.
 pub(crate) struct ModelFailures {
     messages: Messages,
-    /// Whether the command reports every failure itself.
+    /// The command reports every failure itself.
     verbose: bool,
     causes: BTreeSet<String>,
-    /// Whether another try may help, of all failures together.
+    /// Whether a retry may help, of all failures together.
     retryability: Option<Retryability>,
-    /// Whether the model refused everything.
+    /// The model refuses all requests.
     is_over: bool,
+    failed: usize,
     not_asked: usize,
 }
 
 impl ModelFailures {
-    /// None so far; with `verbose` the command reports every failure itself.
+    /// Creates an empty collection. With `verbose` the command reports every failure itself.
     pub(crate) fn new(messages: &Messages, verbose: bool) -> Self {
         Self {
             messages: messages.clone(),
@@ -28,6 +29,7 @@ impl ModelFailures {
             causes: BTreeSet::new(),
             retryability: None,
             is_over: false,
+            failed: 0,
             not_asked: 0,
         }
     }
@@ -38,6 +40,7 @@ impl ModelFailures {
         if retryability == Retryability::Stopped {
             return;
         }
+        self.failed += 1;
         let was_asked = !matches!(failure, Failure::NotAsked { .. });
         self.not_asked += usize::from(!was_asked);
         if failure.refuses_everything() || !was_asked {
@@ -62,13 +65,18 @@ impl ModelFailures {
         }
     }
 
-    /// How a command ends that would have ended as `outcome` without failures. A failure counts if
-    /// the command made nothing, or if the model refused everything.
+    /// The outcome of a command that wrote `made` texts and would end with `outcome` without failures.
+    /// A failure decides if the command wrote nothing, or if the model refuses all requests. Prints
+    /// the closing count.
     pub(crate) fn outcome(&self, made: usize, outcome: Outcome) -> Outcome {
-        if self.not_asked > 0 {
-            let others = self.not_asked;
+        let skipped = match self.not_asked {
+            0 => String::new(),
+            count => format!(": {count} skipped after the model refused a request"),
+        };
+        if self.failed > 0 && made + self.not_asked > 0 {
+            let failed = self.failed;
             self.messages
-                .note(&format!("the model was not asked about {others} more"));
+                .note(&format!("{made} written, {failed} not{skipped}"));
         }
         match self.retryability.filter(|_| made == 0 || self.is_over) {
             Some(Retryability::Permanent) => Outcome::ProviderRefused,

@@ -1,4 +1,4 @@
-//! Waits at a terminal for a person to come back to it.
+//! Waits at a terminal for the user to come back to it.
 
 use std::fs::File;
 use std::io::Write;
@@ -12,31 +12,30 @@ use rustix::termios::{
     LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
 };
 
-use crate::cmd::side::per_session::Made;
-use crate::flow::Excerpt;
+use crate::cmd::side::per_session::SessionOutput;
 use crate::io::{CancelToken, Clock};
-use crate::side::recap::{Away, AwayAction, Moment};
+use crate::side::Excerpt;
+use crate::side::recap::{Away, AwayAction, Situation};
 
-/// Asks the terminal to report when it gets and loses the focus.
+/// Turns on focus reports.
 const REPORT_FOCUS: &[u8] = b"\x1b[?1004h";
 
-/// Asks it to stop that.
+/// Turns off focus reports.
 const REPORT_NO_FOCUS: &[u8] = b"\x1b[?1004l";
 
-/// How often the session is read, in nanoseconds.
-const TICK: i64 = 500_000_000;
+/// Interval between reads of the session, in nanoseconds.
+const TICK_NANOS: i64 = 500_000_000;
 
-/// A terminal that reports its focus and does not echo what is typed. Dropping it restores the
-/// terminal.
+/// A terminal with focus reports and without echo. Restores the terminal when dropped.
 struct FocusTerminal {
     terminal: File,
     before: Termios,
 }
 
-/// The terminal that this process belongs to.
+/// Opens the controlling terminal.
 ///
 /// # Errors
-/// The process has no terminal.
+/// The process has no controlling terminal.
 pub(crate) fn own_terminal() -> anyhow::Result<File> {
     std::fs::OpenOptions::new()
         .read(true)
@@ -60,12 +59,12 @@ impl FocusTerminal {
         Ok(opened)
     }
 
-    /// The bytes that were typed or reported within a tick; `None` once the terminal is closed.
+    /// Returns the bytes of one tick; `None` once the terminal is closed.
     fn read(&self) -> anyhow::Result<Option<Vec<u8>>> {
         let mut asked = [PollFd::new(&self.terminal, PollFlags::IN)];
         let tick = Timespec {
             tv_sec: 0,
-            tv_nsec: TICK,
+            tv_nsec: TICK_NANOS,
         };
         match poll(&mut asked, Some(&tick)) {
             Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(Some(Vec::new())),
@@ -88,15 +87,15 @@ impl Drop for FocusTerminal {
     }
 }
 
-/// Reads a terminal's reports about its focus, which may come in pieces.
+/// Parses focus reports, which may be split over several reads.
 #[derive(Debug, Default)]
 struct FocusReports {
-    /// What may be the beginning of a report.
+    /// The last bytes, which may start a report.
     rest: Vec<u8>,
 }
 
 impl FocusReports {
-    /// Whether the terminal has the focus after these bytes, if they say so.
+    /// The focus after these bytes, if they contain a report.
     fn focus_after(&mut self, bytes: &[u8]) -> Option<bool> {
         self.rest.extend_from_slice(bytes);
         let focus = self.rest.windows(3).rev().find_map(|report| match report {
@@ -109,8 +108,8 @@ impl FocusReports {
     }
 }
 
-/// Watches `terminal` until it is closed, it is stopped, or `q` is typed: `look` reads the session,
-/// `make` makes a recap, `show` shows it.
+/// Watches `terminal` until it is closed, `stop` fires, or the user types `q`. `look` reads the session,
+/// `make` makes a recap, `show` prints it.
 ///
 /// # Errors
 /// The terminal cannot be used.
@@ -120,14 +119,14 @@ pub(crate) fn watch_terminal(
     clock: &Arc<dyn Clock>,
     stop: &CancelToken,
     look: &mut dyn FnMut() -> Option<Excerpt>,
-    make: &mut dyn FnMut() -> Made,
-    show: &mut dyn FnMut(Made) -> anyhow::Result<()>,
+    make: &mut dyn FnMut() -> SessionOutput,
+    show: &mut dyn FnMut(SessionOutput) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let terminal = FocusTerminal::set_up(terminal)?;
     let mut reports = FocusReports::default();
     let mut state = Away::new(away);
     let mut focused = true;
-    // How many messages the last recap was about.
+    // Number of messages at the last recap.
     let mut recapped = None;
     while !stop.is_cancelled() {
         let Some(typed) = terminal.read()?.filter(|typed| !typed.contains(&b'q')) else {
@@ -137,13 +136,13 @@ pub(crate) fn watch_terminal(
         let Some(excerpt) = look() else {
             continue;
         };
-        let moment = Moment {
+        let situation = Situation {
             now: clock.now(),
             focused,
             idle: excerpt.gate().is_idle(),
             enough_new: excerpt.gate().has_enough_new() && recapped != Some(excerpt.messages()),
         };
-        if state.observe(moment) == AwayAction::Start {
+        if state.observe(situation) == AwayAction::Start {
             let recap = make();
             if recap.result.is_ok() {
                 recapped = Some(excerpt.messages());

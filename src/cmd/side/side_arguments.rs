@@ -1,4 +1,4 @@
-//! What the commands that make labels, titles and recaps have in common.
+//! Arguments of the commands that write labels, titles and recaps.
 
 use std::path::{Path, PathBuf};
 
@@ -7,17 +7,15 @@ use clap::Args;
 use crate::cmd::UsageError;
 use crate::cmd::model_arguments::ModelArguments;
 use crate::cmd::output::{self, FormArguments};
-use crate::flow::Cost;
 use crate::io::Io;
-use crate::records::SideExtension;
 
-/// Options of all commands that make labels, titles and recaps.
+/// Options of all commands that write labels, titles and recaps.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SideArguments {
     /// Use the instructions in this file instead of the built-in ones
     #[arg(long, value_name = "FILE")]
     prompt_file: Option<PathBuf>,
-    /// Exit with 1 if there is no result
+    /// Exit with status 1 without a result
     #[arg(long)]
     pub(crate) exit_status: bool,
     #[command(flatten)]
@@ -27,8 +25,7 @@ pub(crate) struct SideArguments {
 }
 
 impl SideArguments {
-    /// The instructions for the model; `usual` are the built-in ones. `None` if they were only to
-    /// be printed.
+    /// The instructions for the model, by default `usual`. `None` if they were only to be printed.
     ///
     /// # Errors
     /// The file cannot be read or is empty, or the output failed.
@@ -52,14 +49,4 @@ fn read_prompt(path: &Path) -> Result<String, UsageError> {
         return Err(UsageError::new("is empty").with_hint("`--print-prompt` shows the usual one"));
     }
     Ok(text)
-}
-
-/// The part of a record that says which model made a text, and what it cost.
-pub(crate) fn extension(model: Option<String>, cost: Option<&Cost>) -> SideExtension {
-    SideExtension {
-        model_used: model.or_else(|| cost.map(|cost| cost.model.clone())),
-        prompt_id: cost.map(|cost| cost.prompt.0.to_owned()),
-        usage: cost.map(|cost| cost.usage),
-        ..SideExtension::default()
-    }
 }

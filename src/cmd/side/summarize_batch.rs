@@ -8,18 +8,19 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
+use crate::api::{Api, prefilter_needles};
+use crate::assemble::Decoder;
 use crate::cmd::command::Run;
 use crate::cmd::inputs::{
     InputErrors, open_stream, report_foreign_stream, session_to_write, take_stdin,
 };
-use crate::cmd::model_arguments::{Occasion, StandIn, nothing_to_send};
+use crate::cmd::model_arguments::{Fallback, NoModel, nothing_to_send};
 use crate::cmd::output::{self, Form};
 use crate::cmd::progress::ProgressLine;
 use crate::cmd::side::label_printer::{LabelPrinter, Printing};
 use crate::cmd::side::model_failures::ModelFailures;
 use crate::cmd::side::side_arguments::SideArguments;
 use crate::cmd::{Globals, Outcome, UsageError};
-use crate::flow::{LabelEnd, LabelMaker, LabelSink, Labels, Placing, Shortcuts, Source, Timing};
 use crate::io::{CancelToken, Io};
 use crate::jsonl::Prefilter;
 use crate::model::Pace;
@@ -28,23 +29,23 @@ use crate::session::durable::{FileSystems, Sync};
 use crate::session::record::{
     Moment, Ownership, SessionFacts, Transcript, ownership, side_file_path,
 };
-use crate::side::prompts;
-use crate::wire::{Decoder, Dialect, prefilter_needles};
+use crate::side::Engine;
+use crate::side::label::{LabelSink, LabelStream, Labeler, PROMPT, Placing, StreamEnd, Timing};
 
-/// Needles of lines with text of the model and of labels, apart from those of lines about calls.
+/// Needles of lines with texts of the model and labels. Lines about calls have other needles.
 const BESIDES_CALLS: [&str; 2] = ["\"text_delta\"", "\"tool_use_summary\""];
 
-/// How long a line may wait for a label, in milliseconds.
-const HOLD: &str = "5000";
+/// Default of `--hold-ms`.
+const HOLD_MS: &str = "5000";
 
-/// How many labels are made at once.
+/// Default of `--jobs`.
 const JOBS: &str = "4";
 
 /// Label finished batches of tool calls
 ///
 /// Copies a stream of calls and results, and adds a record with a label for each batch: the calls
-/// of one assistant message, once they are answered. Labels are made while the stream goes on; a
-/// line waits for one for at most `--hold-ms`. Without a model the labels follow built-in rules.
+/// of one assistant message, once they have results. Labels are requested ahead; a line waits for
+/// them at most `--hold-ms`. Without a model the labels follow built-in rules.
 /// A batch without a label is not an error.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
@@ -54,13 +55,13 @@ pub(crate) struct SummarizeBatchArguments {
     /// Files to read instead of standard input; `-` is standard input
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// When labels go out
+    /// When to write labels
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     emit: EmitLabels,
-    /// How long to hold a line for a label before dropping the label, in milliseconds
-    #[arg(long, value_name = "MS", default_value = HOLD)]
+    /// Maximum time that a line waits for labels before they are dropped, in milliseconds
+    #[arg(long, value_name = "MS", default_value = HOLD_MS)]
     hold_ms: u64,
-    /// How many labels to make at once
+    /// Maximum number of labels to request at once
     #[arg(short, long, value_name = "N", default_value = JOBS)]
     jobs: std::num::NonZeroUsize,
     /// Label a single call that reads or searches by the built-in rules instead of the model
@@ -69,20 +70,20 @@ pub(crate) struct SummarizeBatchArguments {
     /// Do not copy the input
     #[arg(long)]
     no_echo: bool,
-    /// Also append the labels to `FILE.turnpipe.jsonl`, beside this session file
+    /// Also append the labels to `FILE.turnpipe.jsonl`, next to this session file
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Take from this agent's settings file whether labels are wanted
+    /// Read from this agent's settings file whether labels are enabled
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
     /// Read only this dialect, instead of detecting it line by line
     #[arg(long, value_enum, value_name = "DIALECT")]
-    from: Option<Dialect>,
+    from: Option<Api>,
     #[command(flatten)]
     side: SideArguments,
 }
 
-/// When labels go out.
+/// When to write labels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 enum EmitLabels {
     /// Before the content of the next message
@@ -94,11 +95,11 @@ enum EmitLabels {
 
 impl Run for SummarizeBatchArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
-        let Some(instructions) = self.side.instructions(prompts::LABEL, io)? else {
+        let Some(instructions) = self.side.instructions(PROMPT, io)? else {
             return Ok(Outcome::Done);
         };
         let stop = CancelToken::default();
-        let maker = self.maker(instructions, &stop, globals, io)?;
+        let labeler = self.labeler(instructions, &stop, globals, io)?;
         let form = self.side.form.form(io.terminal);
         let recorder = self
             .record
@@ -140,11 +141,11 @@ impl Run for SummarizeBatchArguments {
             failures: ModelFailures::new(&io.messages, globals.verbose),
             labels: 0,
         };
-        let Some(maker) = maker else {
-            // Labels are switched off, or there is nothing to make them.
+        let Some(labeler) = labeler else {
+            // Labels are disabled, or `--model none` is set.
             return Ok(errors.outcome(copy(input, &mut sink)?));
         };
-        let end = Labels::new(timing, &maker, decoder).run(
+        let end = LabelStream::new(timing, &labeler, decoder).run(
             input,
             Prefilter::new(&needles)?,
             &mut sink,
@@ -158,17 +159,17 @@ impl Run for SummarizeBatchArguments {
 }
 
 impl SummarizeBatchArguments {
-    fn finish(&self, end: LabelEnd, mut sink: LabelPrinter) -> anyhow::Result<Outcome> {
+    fn finish(&self, end: StreamEnd, mut sink: LabelPrinter) -> anyhow::Result<Outcome> {
         if let Some(recorder) = sink.recorder.take() {
             recorder
                 .finish(Sync::Data)
                 .context("cannot record the labels")?;
         }
-        if let LabelEnd::Copied(understanding) = end {
+        if let StreamEnd::Copied(understanding) = end {
             report_foreign_stream(understanding, sink.quiet, &sink.messages);
         }
         match end {
-            LabelEnd::Copied(_) => {
+            StreamEnd::Copied(_) => {
                 let outcome = if sink.labels == 0 && self.side.exit_status {
                     Outcome::AnswerIsNo
                 } else {
@@ -176,21 +177,21 @@ impl SummarizeBatchArguments {
                 };
                 Ok(sink.failures.outcome(sink.labels, outcome))
             }
-            LabelEnd::Ended(EndSignal::Interrupt) => Ok(Outcome::Interrupted),
-            LabelEnd::Ended(EndSignal::Terminate) => Ok(Outcome::Terminated),
-            LabelEnd::InputFailed(error) => Err(error).context("cannot read input"),
-            LabelEnd::OutputFailed(error) => Err(error.into()),
+            StreamEnd::Ended(EndSignal::Interrupt) => Ok(Outcome::Interrupted),
+            StreamEnd::Ended(EndSignal::Terminate) => Ok(Outcome::Terminated),
+            StreamEnd::InputFailed(error) => Err(error).context("cannot read input"),
+            StreamEnd::OutputFailed(error) => Err(error.into()),
         }
     }
 
-    /// What makes the labels; nothing if they are not wanted.
-    fn maker(
+    /// The rules or the model; `None` if labels are disabled.
+    fn labeler(
         &self,
         instructions: String,
         stop: &CancelToken,
         globals: &Globals,
         io: &Io,
-    ) -> Result<Option<LabelMaker>, UsageError> {
+    ) -> Result<Option<Labeler>, UsageError> {
         let gates = globals
             .config(&io.environment)?
             .side_gates(self.settings.as_deref())?;
@@ -198,29 +199,26 @@ impl SummarizeBatchArguments {
             return Ok(None);
         }
         let arguments = &self.side.model;
-        let (occasion, stand_in) = (Occasion::Request, StandIn::Nobody);
-        let source = arguments.source(occasion, stand_in, Pace::default(), stop, globals, io)?;
-        Ok(match source {
-            Source::Nobody => None,
-            Source::Model(asker) if arguments.dry_run => Some(LabelMaker::Bodies {
+        let pace = Pace::default();
+        let engine =
+            arguments.engine(NoModel::UseRules, Fallback::None, pace, stop, globals, io)?;
+        Ok(match engine {
+            Engine::None => None,
+            Engine::Model(asker) if arguments.dry_run => Some(Labeler::DryRun {
                 provider: asker.provider,
                 instructions,
             }),
-            Source::Rules if arguments.dry_run => return Err(nothing_to_send()),
-            Source::Rules => Some(LabelMaker::Rules),
-            Source::Model(asker) => Some(LabelMaker::Model {
+            Engine::Rules if arguments.dry_run => return Err(nothing_to_send()),
+            Engine::Rules => Some(Labeler::Rules),
+            Engine::Model(asker) => Some(Labeler::Model {
                 asker,
                 instructions,
-                shortcuts: if self.shortcuts {
-                    Shortcuts::On
-                } else {
-                    Shortcuts::Off
-                },
+                shortcuts: self.shortcuts,
             }),
         })
     }
 
-    /// All inputs, one after the other.
+    /// The concatenated inputs.
     fn input(
         &self,
         errors: &mut InputErrors,
@@ -240,8 +238,8 @@ impl SummarizeBatchArguments {
     }
 }
 
-/// The file beside the session that labels are appended to: whoever makes the session may be writing
-/// to its file at the same time.
+/// Opens the side file of the session for labels: the agent may be writing to the session's own file
+/// at the same time.
 fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
     let whose = ownership(path).map_err(|error| UsageError::reason(error).about(path.display()))?;
     if whose == Ownership::AnotherAgent {
@@ -249,10 +247,7 @@ fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
     }
     let name = path.file_stem().unwrap_or_default();
     let directory = std::env::current_dir().context("cannot find the working directory")?;
-    let facts = SessionFacts {
-        session_id: name.to_string_lossy().into_owned(),
-        directory: directory.display().to_string(),
-    };
+    let facts = SessionFacts::new(name.to_string_lossy(), directory.display().to_string());
     Ok(Transcript::new(
         side_file_path(path),
         facts,
@@ -261,7 +256,7 @@ fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
     ))
 }
 
-/// Copies the input and adds nothing.
+/// Copies the input without labels.
 fn copy(mut input: Box<dyn Read + Send>, sink: &mut LabelPrinter) -> anyhow::Result<Outcome> {
     let mut block = vec![0; 64 * 1024];
     loop {

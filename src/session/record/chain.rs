@@ -1,37 +1,53 @@
-//! The chain of messages in a transcript: each names its parent.
+//! The chain of records in a transcript: each names its parent.
 
-use crate::json::{non_empty, object};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 
-/// The end of the live conversation.
+use crate::agent::Format;
+use crate::session::durable::{LockedFile, RecordError};
+
+/// The end of the live conversation in a file. Each record names its parent.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Chain {
-    /// The id of the last message.
+    /// The id of the last record.
     pub(super) leaf: Option<String>,
 }
 
-object! {
-    /// A row; those of pi have the members that stand last.
-    Link { uuid, parent = "parentUuid", sidechain = "isSidechain", id, parent_id = "parentId" }
-}
-
 impl Chain {
-    /// Follows a line of the file. A record without a field for its parent is no part of the chain.
-    pub(super) fn follow(&mut self, line: &str) {
-        let Some(record) = Link::read(line) else {
-            return;
-        };
-        let is_side = record.sidechain.is_some_and(|raw| raw.get() == "true");
-        let uuid = non_empty(record.uuid).filter(|_| record.parent.is_some() && !is_side);
-        let id = non_empty(record.id).filter(|_| record.parent_id.is_some());
-        if let Some(leaf) = uuid.or(id) {
-            self.leaf = Some(leaf.into_owned());
+    /// Follows a line of the file.
+    pub(super) fn follow(&mut self, format: &Format, line: &str) {
+        if let Some(leaf) = (format.link)(line) {
+            self.leaf = Some(leaf);
         }
+    }
+
+    /// Follows the complete lines of a file from `offset` on. Returns the offset after the last one.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub(super) fn follow_file(
+        &mut self,
+        format: &Format,
+        file: &LockedFile,
+        offset: u64,
+    ) -> Result<u64, RecordError> {
+        let mut reader = BufReader::with_capacity(64 * 1024, file.file());
+        let mut line = Vec::new();
+        let mut at = offset;
+        let failed = |error: io::Error| file.error(error);
+        reader.seek(SeekFrom::Start(at)).map_err(failed)?;
+        while reader.read_until(b'\n', &mut line).map_err(failed)? > 0 && line.ends_with(b"\n") {
+            at += line.len() as u64;
+            self.follow(format, &String::from_utf8_lossy(&line));
+            line.clear();
+        }
+        Ok(at)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::own_format;
 
     #[test]
     fn the_leaf_is_the_last_message_of_the_main_conversation() {
@@ -44,7 +60,7 @@ mod tests {
             r#"{"type":"assistant","parentUuid":"b","uuid":"side","isSidechain":true}"#,
             "{torn",
         ] {
-            chain.follow(line);
+            chain.follow(own_format(), line);
         }
         assert_eq!(chain.leaf.as_deref(), Some("b"));
     }

@@ -1,14 +1,14 @@
-//! Whether the loop around a turn continues (exit status of `session append --exit-status`).
+//! Decides whether a turn continues (exit status of `session append --exit-status`).
 
 use serde_json::Value;
 
-use crate::wire::Event;
+use crate::assemble::Event;
 
-/// What comes next.
+/// The state of a turn at the end of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Continuation {
-    /// Calls were answered: the model must see the results.
-    GoOn,
+    /// There are results that the model must see.
+    Continue,
     /// No calls were made: the turn is over.
     Over,
     /// A hook, a limit or an interrupt ended the turn.
@@ -17,18 +17,18 @@ pub enum Continuation {
 
 /// Observes a stream and decides whether the turn continues.
 #[derive(Debug, Default)]
-pub struct TurnWatch {
+pub(super) struct TurnWatch {
     records: usize,
     calls: usize,
     results: usize,
     stopped: bool,
-    /// A hook told the model to go on.
-    told: bool,
+    /// A hook asked the model to continue.
+    is_asked: bool,
 }
 
 impl TurnWatch {
     /// Observes an event of the stream.
-    pub fn event(&mut self, event: &Event) {
+    pub(super) fn event(&mut self, event: &Event) {
         match event {
             Event::Call(_) => self.calls += 1,
             Event::Result(_) => self.results += 1,
@@ -38,29 +38,26 @@ impl TurnWatch {
     }
 
     /// Observes a record of the stream.
-    pub fn record(&mut self, record: &str) {
+    pub(super) fn record(&mut self, record: &Value) {
         self.records += 1;
-        let Ok(record) = serde_json::from_str::<Value>(record) else {
-            return;
-        };
         let text = |name: &str| record.get(name).and_then(Value::as_str);
         let interrupted = record["turnpipe"]["outcome"] == "interrupted";
         let hook = text("subtype") == Some("hook_stopped_continuation");
         let failed = text("type") == Some("result") && record["is_error"] == Value::Bool(true);
         self.stopped |= interrupted || hook || failed;
-        self.told |= text("type") == Some("user") && record["turnpipe"]["origin"] == "injected";
+        self.is_asked |= text("type") == Some("user") && record["turnpipe"]["origin"] == "injected";
     }
 
     /// The decision at the end of the stream.
-    pub fn continuation(&self) -> Continuation {
+    pub(super) fn continuation(&self) -> Continuation {
         match (self.stopped, self.calls, self.results) {
             (true, _, _) => Continuation::Stopped,
-            // Whoever was to ask the model failed.
+            // The request to the model failed before it wrote a record.
             _ if self.records == 0 => Continuation::Stopped,
-            (false, 0, 0) if !self.told => Continuation::Over,
+            (false, 0, 0) if !self.is_asked => Continuation::Over,
             // An unanswered call would make the next request invalid.
             (false, calls, results) if results < calls => Continuation::Stopped,
-            (false, _, _) => Continuation::GoOn,
+            (false, _, _) => Continuation::Continue,
         }
     }
 }
@@ -68,7 +65,7 @@ impl TurnWatch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::Decoder;
+    use crate::assemble::Decoder;
 
     fn continuation(lines: &[&str]) -> Continuation {
         let (mut watch, mut decoder) = (TurnWatch::default(), Decoder::detecting());
@@ -77,7 +74,7 @@ mod tests {
                 .record(line)
                 .iter()
                 .for_each(|event| watch.event(event));
-            watch.record(line);
+            watch.record(&serde_json::from_str(line).unwrap());
         }
         decoder.finish().iter().for_each(|event| watch.event(event));
         watch.continuation()
@@ -88,8 +85,8 @@ mod tests {
     const RESULT: &str = r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"x"}]}}"#;
 
     #[test]
-    fn results_mean_go_on() {
-        assert_eq!(continuation(&[CALL, RESULT]), Continuation::GoOn);
+    fn results_continue_the_turn() {
+        assert_eq!(continuation(&[CALL, RESULT]), Continuation::Continue);
         assert_eq!(continuation(&[TEXT]), Continuation::Over);
         assert_eq!(continuation(&[CALL]), Continuation::Stopped);
         assert_eq!(continuation(&[]), Continuation::Stopped);

@@ -1,45 +1,44 @@
-//! Writes titles, recaps, labels and costs for another agent's session. What the agent understands
-//! goes into its own files, the rest into a side file. A title that a person gave always wins.
+//! Writes titles, recaps, labels and costs for another agent's session. Records that the agent
+//! supports go into its own files, the rest into a side file. A title of the user always wins.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use super::chain::Chain;
-use super::metadata::{LineFacts, side_file_path};
-use super::target::{Transcript, follow};
-use super::{Moment, SessionFacts, SessionName};
+use super::name::SessionName;
+use super::recorder::{Moment, SessionFacts};
+use super::transcript::Transcript;
+use crate::agent::{Detail, Facts, Format, ManualTitle, NewRecord, Title, TitleSource, TitleStore};
 use crate::jsonl::{FixedFile, Mapping, split_line};
 use crate::message::SessionId;
-use crate::session::codex_index::{index_path, name_on};
 use crate::session::durable::{FileSystems, LockedFile, Presence, RecordError, Sync};
-use crate::session::format::Detail;
-use crate::session::{Agent, Facts, ManualTitle, Session, Title, TitleSource, find_title};
+use crate::session::session::Session;
+use crate::session::side_file::side_file_path;
+use crate::session::title::find_title;
 
-/// How many bytes may follow a title in a Qwen Code file before the title is written again. Qwen
-/// Code's own session picker reads only the end of a file.
-const ANCHOR_DISTANCE: u64 = 32 * 1024;
-
-/// What happened to a record.
+/// The outcome for a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recorded {
+    /// Written to turnpipe's own file.
+    OwnFile,
     /// Written to the agent's own file.
     AgentFile,
     /// Written to the side file.
     SideFile,
     /// Not written. The agent writes messages itself.
     No,
-    /// Not written, because a person chose the current title.
+    /// Not written, because the user chose the current title.
     KeptManualTitle,
 }
 
 /// The files of another agent's session.
 pub struct ForeignSession {
     path: PathBuf,
-    agent: Agent,
-    /// The file in which the agent keeps the title, if it keeps one.
+    format: &'static Format,
+    /// The file that the agent reads titles from, if there is one.
     title_file: Option<PathBuf>,
-    takes_recaps: bool,
+    is_appendable: bool,
     /// The title when the session was read.
     title: Option<Title>,
     facts: SessionFacts,
@@ -53,16 +52,14 @@ pub struct ForeignSession {
 impl ForeignSession {
     /// Records into the files of this session. Nothing is written yet.
     pub fn new(session: &Session, known: &Facts, systems: FileSystems, moment: Moment) -> Self {
-        let (path, agent) = (session.file.path.clone(), session.agent());
+        let (path, format) = (session.file.path.clone(), session.format());
         let is_appendable = session.is_appendable();
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        let facts = SessionFacts {
-            session_id: known
-                .session_id
-                .clone()
-                .unwrap_or_else(|| stem.into_owned()),
-            directory: known.cwd.clone().unwrap_or_default(),
-        };
+        let session_id = known
+            .session_id
+            .clone()
+            .unwrap_or_else(|| stem.into_owned());
+        let facts = SessionFacts::new(session_id, known.cwd.clone().unwrap_or_default());
         let side_file = Transcript::new(
             side_file_path(&path),
             facts.clone(),
@@ -70,17 +67,17 @@ impl ForeignSession {
             moment.clone(),
         );
         Self {
-            title_file: match agent {
-                Agent::Claude | Agent::Qwen | Agent::Pi => is_appendable.then(|| path.clone()),
-                Agent::Codex => index_path(&path),
-                Agent::Gemini => None,
+            title_file: match format.title_store {
+                TitleStore::SessionFile => is_appendable.then(|| path.clone()),
+                TitleStore::Index(index) => (index.path)(&path),
+                TitleStore::None => None,
             },
-            takes_recaps: is_appendable && matches!(agent, Agent::Claude | Agent::Qwen),
+            is_appendable,
             title: known.title.clone(),
             side_file,
             written: Vec::new(),
             path,
-            agent,
+            format,
             facts,
             systems,
             moment,
@@ -96,10 +93,7 @@ impl ForeignSession {
     ///
     /// # Errors
     /// The record is not in the file, or its state is unknown.
-    pub fn record(&mut self, record: &str) -> Result<Recorded, RecordError> {
-        let Ok(value) = serde_json::from_str::<Value>(record) else {
-            return Ok(Recorded::No);
-        };
+    pub fn record(&mut self, value: Value) -> Result<Recorded, RecordError> {
         let text = |name: &str| value.get(name).and_then(Value::as_str);
         let turnpipe = &value["turnpipe"];
         match (text("type"), text("title"), text("content")) {
@@ -112,12 +106,11 @@ impl ForeignSession {
                 self.recap(recap, turnpipe)
             }
             (Some("user" | "assistant" | "content-replacement"), ..) => Ok(Recorded::No),
-            _ => self.beside(record),
+            _ => self.beside(value),
         }
     }
 
-    /// Writes an automatic title, unless a person chose one that it is not to replace. `turnpipe`
-    /// says who made it.
+    /// Writes an automatic title, unless the user chose one that must stay. `turnpipe` names the source.
     ///
     /// # Errors
     /// The title is not in the file, or its state is unknown.
@@ -136,17 +129,19 @@ impl ForeignSession {
             turnpipe["supersedes_manual"] = Value::from(true);
         }
         let Some(path) = self.title_file.clone() else {
-            if manual_title == ManualTitle::Keep && self.title.as_ref().is_some_and(is_manual) {
+            if manual_title == ManualTitle::Keep
+                && self.title.as_ref().is_some_and(Title::is_manual)
+            {
                 self.cost(&turnpipe)?;
                 return Ok(Recorded::KeptManualTitle);
             }
             let record = json!({"type": "title", "ok": true, "title": text, "turnpipe": turnpipe});
-            return self.beside(&record.to_string());
+            return self.beside(record);
         };
         let file = self.open(&path)?;
-        // Read under the lock: a person's earlier rename must win.
+        // Read under the lock: an earlier rename by the user must win.
         if manual_title == ManualTitle::Keep
-            && self.title_in(&file)?.is_some_and(|title| is_manual(&title))
+            && self.title_in(&file)?.is_some_and(|title| title.is_manual())
         {
             self.cost(&turnpipe)?;
             return Ok(Recorded::KeptManualTitle);
@@ -156,18 +151,18 @@ impl ForeignSession {
         if manual_title == ManualTitle::Supersede {
             return Ok(Recorded::AgentFile);
         }
-        // Agents take no lock, so one of them may have renamed the session just now. Their readers
-        // use the last record.
+        // Agents take no lock, so the session may have been renamed just now. Agents show the last
+        // title.
         let titles = self.titles_between(&file, before, offset)?;
-        let Some(lost) = titles.into_iter().rfind(is_manual) else {
+        let Some(lost) = titles.into_iter().rfind(Title::is_manual) else {
             return Ok(Recorded::AgentFile);
         };
         self.append_title(&file, &lost, ManualTitle::Keep, None)?;
         Ok(Recorded::KeptManualTitle)
     }
 
-    /// Writes a name that a person gave. Returns the file with the name, or `None` if the agent
-    /// keeps no names.
+    /// Writes a name that the user chose. Returns the file with the name, or `None` if the agent has
+    /// no names.
     ///
     /// # Errors
     /// The name is not in the file, or its state is unknown.
@@ -184,26 +179,23 @@ impl ForeignSession {
         Ok(Some(path))
     }
 
-    /// Writes a recap. `turnpipe` says who made it.
+    /// Writes a recap. `turnpipe` names the source.
     ///
     /// # Errors
     /// The recap is not in the file, or its state is unknown.
     pub fn recap(&mut self, text: &str, turnpipe: &Value) -> Result<Recorded, RecordError> {
-        if self.takes_recaps {
+        if let Some(recap) = self.format.recap_record.filter(|_| self.is_appendable) {
             let file = self.open(&self.path)?;
-            let chain = chain_of(&file)?;
-            let facts = self.line_facts(&chain, Some(turnpipe));
-            if let Some(line) = facts.recap(self.agent, text) {
-                self.append(&file, &line)?;
-                return Ok(Recorded::AgentFile);
-            }
+            let line = self.line(&file, Some(turnpipe), |at| recap(at, text))?;
+            self.append(&file, &line)?;
+            return Ok(Recorded::AgentFile);
         }
         let record = json!({"type": "system", "subtype": "away_summary", "content": text,
             "turnpipe": turnpipe});
-        self.beside(&record.to_string())
+        self.beside(record)
     }
 
-    /// Writes what a request cost whose answer is in no file.
+    /// Writes the cost of a request whose response is in no file.
     ///
     /// # Errors
     /// The cost is not in the file, or its state is unknown.
@@ -212,7 +204,7 @@ impl ForeignSession {
             return Ok(Recorded::No);
         }
         let record = json!({"type": "system", "subtype": "usage", "turnpipe": turnpipe});
-        self.beside(&record.to_string())
+        self.beside(record)
     }
 
     /// Writes the title again if it is too far from the end, and makes everything durable. Returns
@@ -225,15 +217,15 @@ impl ForeignSession {
         self.written.dedup();
         for path in std::mem::take(&mut self.written) {
             let file = self.open(&path)?;
-            if self.agent == Agent::Qwen {
-                self.anchor(&file)?;
+            if let Some(distance) = self.format.title_distance {
+                self.repeat_title(&file, distance)?;
             }
             file.finish(sync)?;
         }
         Ok(count + self.side_file.finish(sync)?)
     }
 
-    fn beside(&mut self, record: &str) -> Result<Recorded, RecordError> {
+    fn beside(&mut self, record: Value) -> Result<Recorded, RecordError> {
         Ok(if self.side_file.record(record)? {
             Recorded::SideFile
         } else {
@@ -250,8 +242,14 @@ impl ForeignSession {
         LockedFile::open(path, presence, self.systems)
     }
 
+    /// Appends a line. A title or a recap is not activity, so a session file keeps its modification
+    /// time: agents sort their sessions by it.
     fn append(&mut self, file: &LockedFile, line: &str) -> Result<u64, RecordError> {
-        let offset = file.append(line)?;
+        let offset = if file.path() == self.path {
+            file.append_quietly(line)?
+        } else {
+            file.append(line)?
+        };
         self.written.push(file.path().to_owned());
         Ok(offset)
     }
@@ -263,13 +261,12 @@ impl ForeignSession {
         manual_title: ManualTitle,
         turnpipe: Option<&Value>,
     ) -> Result<u64, RecordError> {
-        let chain = chain_of(file)?;
-        let facts = self.line_facts(&chain, turnpipe);
-        let Some(line) = facts.title(self.agent, title, manual_title) else {
+        let Some(create) = self.format.title_record else {
             return Ok(0);
         };
+        let line = self.line(file, turnpipe, |at| create(at, title, manual_title))?;
         let offset = self.append(file, &line)?;
-        // An index belongs to no session.
+        // An index has no records of costs.
         if file.path() != self.path
             && let Some(turnpipe) = turnpipe
         {
@@ -281,12 +278,12 @@ impl ForeignSession {
     /// The title that counts now.
     fn title_in(&self, file: &LockedFile) -> Result<Option<Title>, RecordError> {
         let size = file.size()?;
-        if self.agent == Agent::Codex {
+        if matches!(self.format.title_store, TitleStore::Index(_)) {
             let named = self.titles_between(file, 0, size)?.pop();
             return Ok(named.or_else(|| self.title.clone()));
         }
         let mut bytes = FixedFile::new(file.file(), size, Mapping::Refused);
-        find_title(&mut bytes, self.agent.format()).map_err(|error| file.error(error))
+        find_title(&mut bytes, self.format).map_err(|error| file.error(error))
     }
 
     /// The titles on the complete lines between two offsets, in order.
@@ -296,12 +293,12 @@ impl ForeignSession {
         start: u64,
         end: u64,
     ) -> Result<Vec<Title>, RecordError> {
-        let title_on = |record: &str| match self.agent {
-            Agent::Codex => name_on(record)
+        let title_on = |record: &str| match self.format.title_store {
+            TitleStore::Index(index) => (index.read)(record)
                 .filter(|(id, _)| *id == self.facts.session_id)
                 .map(|(_, title)| title),
-            agent => {
-                let entry = agent.format().read(record, Detail::Outline);
+            TitleStore::SessionFile | TitleStore::None => {
+                let entry = self.format.read(record, Detail::Outline);
                 Some(entry?.title?.title)
             }
         };
@@ -316,9 +313,10 @@ impl ForeignSession {
         Ok(titles.flatten().collect())
     }
 
-    fn anchor(&mut self, file: &LockedFile) -> Result<(), RecordError> {
+    /// Writes the title again if more than `distance` bytes follow it.
+    fn repeat_title(&mut self, file: &LockedFile, distance: u64) -> Result<(), RecordError> {
         let size = file.size()?;
-        let near = size.saturating_sub(ANCHOR_DISTANCE);
+        let near = size.saturating_sub(distance);
         if self.titles_between(file, near, size)?.is_empty()
             && let Some(title) = self.title_in(file)?
         {
@@ -327,26 +325,28 @@ impl ForeignSession {
         Ok(())
     }
 
-    fn line_facts<'a>(&'a self, chain: &'a Chain, turnpipe: Option<&'a Value>) -> LineFacts<'a> {
-        LineFacts {
-            session: &self.facts,
-            chain,
-            uuid: self.moment.uuid(),
-            timestamp: self.moment.now(),
-            turnpipe: turnpipe.filter(|turnpipe| turnpipe.is_object()),
+    /// A new line after the current end of the conversation.
+    fn line(
+        &self,
+        file: &LockedFile,
+        turnpipe: Option<&Value>,
+        create: impl FnOnce(&NewRecord<'_>) -> Value,
+    ) -> Result<String, RecordError> {
+        let mut chain = Chain::default();
+        chain.follow_file(self.format, file, 0)?;
+        let mut record = create(&NewRecord {
+            session_id: &self.facts.session_id,
+            directory: &self.facts.directory,
+            branch: None,
+            parent: chain.leaf.as_deref(),
+            uuid: &self.moment.uuid(),
+            timestamp: &self.moment.now(),
+        });
+        if let Some(turnpipe) = turnpipe.filter(|turnpipe| turnpipe.is_object()) {
+            record["turnpipe"] = turnpipe.clone();
         }
+        Ok(record.to_string())
     }
-}
-
-/// The current end of the conversation in a file.
-fn chain_of(file: &LockedFile) -> Result<Chain, RecordError> {
-    let mut chain = Chain::default();
-    follow(&mut chain, file, 0)?;
-    Ok(chain)
-}
-
-fn is_manual(title: &Title) -> bool {
-    title.source == TitleSource::Manual && !title.text.is_empty()
 }
 
 #[cfg(test)]

@@ -47,9 +47,8 @@ impl Bench {
     }
 }
 
-fn title(text: &str) -> String {
+fn title(text: &str) -> Value {
     json!({"type": "title", "ok": true, "title": text, "title_source": "auto", "turnpipe": {"v": 1}})
-        .to_string()
 }
 
 fn manual(text: &str) -> String {
@@ -68,18 +67,12 @@ fn titles_and_recaps_go_in_labels_beside_and_messages_nowhere() {
     let recap = json!({"type": "system", "subtype": "away_summary", "content": "All done."});
     let message = json!({"type": "user", "message": {"role": "user", "content": "x"}});
     assert_eq!(
-        session.record(&title("Fix it")).unwrap(),
+        session.record(title("Fix it")).unwrap(),
         Recorded::AgentFile
     );
-    assert_eq!(
-        session.record(&recap.to_string()).unwrap(),
-        Recorded::AgentFile
-    );
-    assert_eq!(
-        session.record(&label.to_string()).unwrap(),
-        Recorded::SideFile
-    );
-    assert_eq!(session.record(&message.to_string()).unwrap(), Recorded::No);
+    assert_eq!(session.record(recap.clone()).unwrap(), Recorded::AgentFile);
+    assert_eq!(session.record(label).unwrap(), Recorded::SideFile);
+    assert_eq!(session.record(message).unwrap(), Recorded::No);
     assert_eq!(session.finish(Sync::Never).unwrap(), 3);
     let lines = bench.lines();
     assert_eq!(lines.len(), 3);
@@ -97,14 +90,11 @@ fn titles_and_recaps_go_in_labels_beside_and_messages_nowhere() {
 fn a_title_that_a_person_gave_stays_unless_asked() {
     let bench = Bench::with(&[PROMPT, &manual("Mine")]);
     let mut session = bench.session();
-    let became = session.record(&title("Theirs")).unwrap();
+    let became = session.record(title("Theirs")).unwrap();
     assert_eq!(became, Recorded::KeptManualTitle);
     let asked = json!({"type": "title", "ok": true, "title": "Asked for", "title_source": "auto",
         "turnpipe": {"v": 1, "supersedes_manual": true}});
-    assert_eq!(
-        session.record(&asked.to_string()).unwrap(),
-        Recorded::AgentFile
-    );
+    assert_eq!(session.record(asked).unwrap(), Recorded::AgentFile);
     assert_eq!(
         bench.title(),
         Some(("Asked for".to_owned(), TitleSource::Auto))
@@ -116,11 +106,10 @@ fn a_title_is_written_again_before_it_gets_out_of_sight() {
     let filler = PROMPT
         .replace("fix it", &"x".repeat(40_000))
         .replace(r#""a""#, r#""b""#);
-    let recap =
-        json!({"type": "system", "subtype": "away_summary", "content": "Done."}).to_string();
+    let recap = json!({"type": "system", "subtype": "away_summary", "content": "Done."});
     let bench = Bench::with(&[&manual("Mine"), PROMPT, &filler]);
     let mut session = bench.session();
-    session.record(&recap).unwrap();
+    session.record(recap.clone()).unwrap();
     session.finish(Sync::Never).unwrap();
     let lines = bench.lines();
     assert_eq!(lines.len(), 5);
@@ -130,7 +119,7 @@ fn a_title_is_written_again_before_it_gets_out_of_sight() {
     );
     // Now it is near.
     let mut session = bench.session();
-    session.record(&recap).unwrap();
+    session.record(recap.clone()).unwrap();
     session.finish(Sync::Never).unwrap();
     assert_eq!(bench.lines().len(), 6);
 }
@@ -165,10 +154,7 @@ fn an_archive_stays_as_it_is() {
     let packed = ruzstd::encoding::compress_to_vec(text.as_bytes(), level);
     std::fs::write(bench.path(), &packed).unwrap();
     let mut session = bench.session();
-    assert_eq!(
-        session.record(&title("Fix it")).unwrap(),
-        Recorded::SideFile
-    );
+    assert_eq!(session.record(title("Fix it")).unwrap(), Recorded::SideFile);
     session.finish(Sync::Never).unwrap();
     assert_eq!(std::fs::read(bench.path()).unwrap(), packed);
     assert_eq!(bench.title().unwrap().0, "Fix it");

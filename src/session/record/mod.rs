@@ -1,21 +1,18 @@
-//! Converts the records of a stream to the lines of a session file (`docs/protocol.md`, Session
-//! files).
-//!
-//! Deciding what to keep and in which form needs no file. `target` does the I/O.
+//! Converts the records of a stream to lines of session files, and writes titles, recaps and labels
+//! (`docs/sessions.md`, Recording).
 
 mod chain;
 mod continuation;
 mod foreign;
-mod metadata;
-mod moment;
+mod name;
 mod recorder;
-mod session_name;
-mod target;
+mod recording;
+mod transcript;
 
-pub use continuation::{Continuation, TurnWatch};
+pub use super::side_file::{SIDE_FILE_SUFFIX, side_file_path};
+pub use continuation::Continuation;
 pub use foreign::{ForeignSession, Recorded};
-pub use metadata::{SIDE_FILE_SUFFIX, side_file_path};
-pub use moment::Moment;
-pub use recorder::SessionFacts;
-pub use session_name::{NameError, SessionName};
-pub use target::{Ownership, Transcript, ownership};
+pub use name::{NameError, SessionName};
+pub use recorder::{Moment, SessionFacts};
+pub use recording::{Recording, Target};
+pub use transcript::{Ownership, Transcript, ownership};

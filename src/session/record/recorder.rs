@@ -1,16 +1,47 @@
 //! Selects the records of a stream to keep, and converts them.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
-use super::Moment;
 use super::chain::Chain;
-use crate::session::content::is_in;
+use crate::agent::{NewRecord, is_in, own_record};
+use crate::io::{Clock, Ids, Io};
 
 /// Types of the records to keep.
 const KEPT: &str = "user assistant title recap tool_use_summary content-replacement";
 
 /// Subtypes of the `system` records to keep.
 const KEPT_OF_SYSTEM: &str = "away_summary usage";
+
+/// The source of timestamps and ids.
+#[derive(Clone)]
+pub struct Moment {
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// The source of ids.
+    pub ids: Arc<dyn Ids>,
+}
+
+impl Moment {
+    /// The clock and ids of a run.
+    pub fn of(io: &Io) -> Self {
+        Self {
+            clock: Arc::clone(&io.clock),
+            ids: Arc::clone(&io.ids),
+        }
+    }
+
+    /// The current time, RFC 3339.
+    pub fn now(&self) -> String {
+        format!("{:.3}", self.clock.now())
+    }
+
+    /// A new id.
+    pub fn uuid(&self) -> String {
+        self.ids.uuid().to_string()
+    }
+}
 
 /// Facts shared by all lines of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,26 +50,43 @@ pub struct SessionFacts {
     pub session_id: String,
     /// The working directory.
     pub directory: String,
+    /// The branch, if the stream names it.
+    pub branch: Option<String>,
+    /// The model of replies that name none.
+    pub model: Option<String>,
 }
 
 impl SessionFacts {
-    /// The members of a line in Claude Code's form that belongs to the conversation.
-    pub(super) fn message(&self, parent: Option<&str>, uuid: &str, timestamp: &str) -> Value {
-        json!({
-            "parentUuid": parent,
-            "isSidechain": false,
-            "userType": "external",
-            "cwd": self.directory,
-            "sessionId": self.session_id,
-            "version": env!("CARGO_PKG_VERSION"),
-            "uuid": uuid,
-            "timestamp": timestamp,
-        })
+    /// Facts that do not come from the stream.
+    pub fn new(session_id: impl Into<String>, directory: impl Into<String>) -> Self {
+        Self {
+            session_id: session_id.into(),
+            directory: directory.into(),
+            branch: None,
+            model: None,
+        }
+    }
+
+    /// Takes the facts of a record that starts a session.
+    pub(super) fn start(&mut self, record: &Value) {
+        if record["type"] != "system"
+            || !matches!(record["subtype"].as_str(), Some("session_start" | "init"))
+        {
+            return;
+        }
+        let text = |names: [&str; 2]| {
+            let found = names.iter().find_map(|name| record[*name].as_str());
+            found.filter(|text| !text.is_empty()).map(str::to_owned)
+        };
+        if let Some(directory) = text(["current_cwd", "cwd"]) {
+            self.directory = directory;
+        }
+        self.branch = text(["git_branch", "gitBranch"]).or(self.branch.take());
+        self.model = text(["model", "model"]).or(self.model.take());
     }
 }
 
-/// Converts records to the lines of a transcript in Claude Code's form, so that tools for those
-/// files read ours. Every line has the key `turnpipe`.
+/// Converts records to the lines of a transcript. Every line has the key `turnpipe`.
 pub(super) struct Recorder {
     facts: SessionFacts,
     /// The end of the conversation so far.
@@ -58,26 +106,22 @@ impl Recorder {
 
     /// Whether this kind of record is kept. [`Recorder::line`] may still reject the record as
     /// incomplete.
-    pub(super) fn keeps(record: &str) -> bool {
-        #[derive(serde::Deserialize)]
-        struct Kind {
-            r#type: String,
-            subtype: Option<String>,
-        }
-        serde_json::from_str::<Kind>(record).is_ok_and(|kind| match kind.subtype {
-            Some(subtype) if kind.r#type == "system" => is_in(KEPT_OF_SYSTEM, &subtype),
-            _ => is_in(KEPT, &kind.r#type),
+    pub(super) fn keeps(record: &Value) -> bool {
+        let text = |name: &str| record.get(name).and_then(Value::as_str);
+        text("type").is_some_and(|kind| match text("subtype") {
+            Some(subtype) if kind == "system" => is_in(KEPT_OF_SYSTEM, subtype),
+            _ => is_in(KEPT, kind),
         })
     }
 
     /// The line to append for a record, or `None` if it is not kept.
-    pub(super) fn line(&mut self, record: &str) -> Option<String> {
-        let mut record: Value = serde_json::from_str(record).ok()?;
+    pub(super) fn line(&mut self, mut record: Value) -> Option<String> {
+        // Messages of subagents belong to another session.
         if !record["parent_tool_use_id"].is_null() {
             return None;
         }
-        let kind = record["type"].as_str()?.to_owned();
-        let subtype = record["subtype"].as_str().map(str::to_owned);
+        let text = |name: &str| record.get(name).and_then(Value::as_str).map(str::to_owned);
+        let (kind, subtype) = (text("type")?, text("subtype"));
         let turnpipe = record.get("turnpipe").cloned().filter(Value::is_object);
         let has_cost = turnpipe
             .as_ref()
@@ -85,34 +129,29 @@ impl Recorder {
         let has = |name: &str| !record[name].is_null();
         let mut line = match (kind.as_str(), subtype.as_deref()) {
             ("user" | "assistant", _) if record["message"].is_object() => {
-                let mut line = self.chained(&record);
-                line["type"] = kind.into();
-                line["message"] = record["message"].take();
-                if record["turnpipe"]["origin"] == "injected" {
-                    line["isMeta"] = true.into();
+                let mut message = record["message"].take();
+                if kind == "assistant"
+                    && message["model"].is_null()
+                    && let Some(model) = &self.facts.model
+                {
+                    message["model"] = model.as_str().into();
                 }
-                if let Some(output) = record.get_mut("tool_use_result") {
-                    line["toolUseResult"] = output.take();
-                }
-                line
+                let is_injected = record["turnpipe"]["origin"] == "injected";
+                let output = record.get_mut("tool_use_result").map(Value::take);
+                self.chained(&record, |at| {
+                    own_record::message(at, kind.into(), message, is_injected, output)
+                })
             }
-            ("system", Some(recap @ "away_summary")) => {
-                let mut line = self.chained(&record);
-                line["type"] = kind.into();
-                line["subtype"] = recap.into();
-                line["content"] = record["content"].take();
-                line
+            ("system", Some("away_summary")) => {
+                let recap = record["content"].take();
+                self.chained(&record, |at| own_record::recap(at, recap))
             }
             ("title", _) if record["ok"] == true && has("title") => {
                 let title = record["title"].take();
                 let is_superseding = turnpipe
                     .as_ref()
                     .is_some_and(|turnpipe| turnpipe["supersedes_manual"] == true);
-                self.unchained(if is_superseding {
-                    json!({"type": "custom-title", "customTitle": title, "titleSource": "auto"})
-                } else {
-                    json!({"type": "ai-title", "aiTitle": title})
-                })
+                self.unchained(own_record::title(&title, is_superseding))
             }
             ("tool_use_summary", _) if has("summary") && has("preceding_tool_use_ids") => self
                 .unchained(json!({
@@ -124,7 +163,7 @@ impl Recorder {
                 let replacements = record["replacements"].take();
                 self.unchained(json!({"type": kind, "replacements": replacements}))
             }
-            // What failed may have cost something.
+            // A failed request may have cost something.
             ("system", Some("usage")) | ("title" | "recap", _) if has_cost => {
                 self.unchained(json!({"type": "system", "subtype": "usage"}))
             }
@@ -134,21 +173,33 @@ impl Recorder {
         Some(line.to_string())
     }
 
-    /// The members of a line that belongs to the conversation.
-    fn chained(&mut self, record: &Value) -> Value {
+    /// A line that belongs to the conversation.
+    fn chained(&mut self, record: &Value, create: impl FnOnce(&NewRecord<'_>) -> Value) -> Value {
         let text = |name: &str| record[name].as_str().map(str::to_owned);
         let uuid = text("uuid").unwrap_or_else(|| self.moment.uuid());
         let timestamp = text("timestamp").unwrap_or_else(|| self.moment.now());
         let parent = self.chain.leaf.replace(uuid.clone());
-        self.facts.message(parent.as_deref(), &uuid, &timestamp)
+        create(&NewRecord {
+            session_id: &self.facts.session_id,
+            directory: &self.facts.directory,
+            branch: self.facts.branch.as_deref(),
+            parent: parent.as_deref(),
+            uuid: &uuid,
+            timestamp: &timestamp,
+        })
     }
 
-    /// A line outside the conversation, with these members of its own.
-    fn unchained(&self, mut line: Value) -> Value {
-        line["sessionId"] = self.facts.session_id.clone().into();
-        line["uuid"] = self.moment.uuid().into();
-        line["timestamp"] = self.moment.now().into();
-        line
+    /// A line outside of the conversation with these members.
+    fn unchained(&self, members: Value) -> Value {
+        let at = NewRecord {
+            session_id: &self.facts.session_id,
+            directory: &self.facts.directory,
+            branch: self.facts.branch.as_deref(),
+            parent: None,
+            uuid: &self.moment.uuid(),
+            timestamp: &self.moment.now(),
+        };
+        own_record::aside(&at, members)
     }
 }
 
@@ -160,16 +211,19 @@ mod tests {
     use crate::io::{FixedClock, SeededIds};
 
     fn recorder() -> Recorder {
-        let facts = SessionFacts {
-            session_id: "s".to_owned(),
-            directory: "/w".to_owned(),
-        };
+        let facts = SessionFacts::new("s", "/w");
         let clock = FixedClock("2026-01-02T03:04:05Z".parse().unwrap());
         let moment = Moment {
             clock: Arc::new(clock),
             ids: Arc::new(SeededIds::new(7)),
         };
         Recorder::new(facts, moment)
+    }
+
+    impl Recorder {
+        fn line_of(&mut self, record: &str) -> Option<String> {
+            self.line(serde_json::from_str(record).unwrap())
+        }
     }
 
     fn value(line: Option<String>) -> Value {
@@ -179,19 +233,18 @@ mod tests {
     #[test]
     fn messages_form_a_chain() {
         let mut recorder = recorder();
-        let first = value(recorder.line(
+        let first = value(recorder.line_of(
             r#"{"type":"user","message":{"role":"user","content":"hi"},"uuid":"a","session_id":"x"}"#,
         ));
         assert_eq!(first["parentUuid"], Value::Null);
         assert_eq!(first["sessionId"], "s");
         assert_eq!(first["cwd"], "/w");
         assert_eq!(first["turnpipe"]["v"], 1);
-        let second =
-            value(recorder.line(
-                r#"{"type":"assistant","message":{"id":"m","role":"assistant","content":[]}}"#,
-            ));
+        let second = value(recorder.line_of(
+            r#"{"type":"assistant","message":{"id":"m","role":"assistant","content":[]}}"#,
+        ));
         assert_eq!(second["parentUuid"], "a");
-        let result = value(recorder.line(
+        let result = value(recorder.line_of(
             r#"{"type":"user","message":{"role":"user","content":[]},"tool_use_result":{"stdout":"x"},"turnpipe":{"v":1,"outcome":"ok"}}"#,
         ));
         assert_eq!(result["parentUuid"], second["uuid"]);
@@ -202,18 +255,18 @@ mod tests {
     #[test]
     fn labels_titles_and_recaps_are_kept_the_rest_is_not() {
         let mut recorder = recorder();
-        let title = value(recorder.line(r#"{"type":"title","ok":true,"title":"Fix login"}"#));
+        let title = value(recorder.line_of(r#"{"type":"title","ok":true,"title":"Fix login"}"#));
         assert_eq!(
             (&title["type"], &title["aiTitle"]),
             (&json!("ai-title"), &json!("Fix login"))
         );
-        let label = value(recorder.line(
+        let label = value(recorder.line_of(
             r#"{"type":"tool_use_summary","summary":"Read a","preceding_tool_use_ids":["t"]}"#,
         ));
         assert_eq!(label["preceding_tool_use_ids"], json!(["t"]));
         assert!(label.get("parentUuid").is_none());
         let recap =
-            value(recorder.line(r#"{"type":"system","subtype":"away_summary","content":"x"}"#));
+            value(recorder.line_of(r#"{"type":"system","subtype":"away_summary","content":"x"}"#));
         assert_eq!(recap["parentUuid"], Value::Null);
         for other in [
             r#"{"type":"title","ok":false,"reason":"empty_history"}"#,
@@ -223,7 +276,7 @@ mod tests {
             r#"{"type":"assistant","parent_tool_use_id":"t","message":{"role":"assistant"}}"#,
             "[1]",
         ] {
-            assert_eq!(recorder.line(other), None, "{other}");
+            assert_eq!(recorder.line_of(other), None, "{other}");
         }
     }
 }

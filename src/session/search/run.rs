@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use super::excerpt::Excerpt;
 use super::query::Query;
+use crate::agent::{Detail, LineClass};
 use crate::jsonl::Prefilter;
 use crate::message::{Block, Message, Origin, Role, Thread};
 use crate::records::HitPlace;
-use crate::session::format::{Detail, Glance};
 use crate::session::lines::for_each_raw_line;
-use crate::session::opened::Session;
+use crate::session::session::Session;
 use crate::session::tail::MessageLines;
 use crate::session::tree::Scope;
 
@@ -43,20 +43,20 @@ pub struct Found {
     pub matches: u64,
 }
 
-/// What else is known of a session that was searched.
+/// Facts about a session that was searched.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Searched {
-    /// How many lines were too long to parse.
+    /// Number of lines that were too long to parse.
     pub too_long: u64,
     /// Whether no record in the file gives it a title. False if it was not searched to the end.
     pub holds_no_title: bool,
 }
 
-/// How many hits in repeated records are held back.
-const MOST_HELD: usize = 4096;
+/// Maximum number of hits in repeated records that are held back.
+const MAX_HELD: usize = 4096;
 
 impl Session {
-    /// Searches all messages, including those of abandoned branches, until `visit` breaks.
+    /// Searches all messages, including abandoned branches, until `visit` breaks.
     ///
     /// # Errors
     /// Reading failed.
@@ -98,11 +98,11 @@ impl Session {
         let mut flow = ControlFlow::Continue(());
         let mut holds_no_title = true;
         let too_long = for_each_raw_line(self.reader(), &words, &mut |line| {
-            let glance = (self.format().glance)(line.text);
-            if glance == Glance::Anything {
+            let class = (self.format().line_class)(line.text);
+            if class == LineClass::Anything {
                 holds_no_title = holds_no_title && of_title.find(line.text, 0).is_none();
             }
-            if !query.places.iter().any(|place| may_hold(glance, *place)) {
+            if !query.places.iter().any(|place| may_hold(class, *place)) {
                 return ControlFlow::Continue(());
             }
             self.each_entry_on(line.offset, line.text, detail, &mut |_, mut entry| {
@@ -126,19 +126,19 @@ impl Session {
 }
 
 /// Whether a line may have such a part of a message.
-fn may_hold(line: Glance, place: HitPlace) -> bool {
+fn may_hold(line: LineClass, place: HitPlace) -> bool {
     match line {
-        Glance::NoMessage => false,
-        Glance::Results => place == HitPlace::Result,
-        Glance::NoText => place != HitPlace::Text,
-        Glance::Anything => true,
+        LineClass::NoMessage => false,
+        LineClass::Results => place == HitPlace::Result,
+        LineClass::NoText => place != HitPlace::Text,
+        LineClass::Anything => true,
     }
 }
 
 struct Search<'a> {
     query: &'a Query,
     visit: &'a mut dyn FnMut(Found) -> ControlFlow<()>,
-    /// How many more hits are wanted.
+    /// Number of hits that are still wanted.
     left: usize,
     /// The roles with a hit.
     roles_with_hits: Vec<Role>,
@@ -175,7 +175,7 @@ impl Search<'_> {
                 continue;
             }
             self.held.push(found);
-            if self.held.len() > MOST_HELD {
+            if self.held.len() > MAX_HELD {
                 return self.finish();
             }
         }

@@ -1,7 +1,17 @@
-//! Labels: what a batch of tool calls did, in the form of a commit subject.
+//! Labels: the work of a batch of tool calls in the form of a commit subject.
 
+mod batch;
+mod batches;
 mod clean;
-mod prompt;
+mod labeler;
+mod question;
+mod queue;
+mod stream;
+mod threads;
 
 pub use clean::{CallsEnded, clean_label};
-pub use prompt::{FinishedCall, excerpt, intent, label_question, label_request, shown};
+pub use labeler::{Label, Labeler};
+pub use question::{PROMPT, ShownCall, label_question, label_request};
+#[cfg(test)]
+pub(super) use question::{excerpt, shown};
+pub use stream::{LabelSink, LabelStream, Placing, StreamEnd, Timing};

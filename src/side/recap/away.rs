@@ -1,43 +1,42 @@
-//! Decides when to show a recap to a person who was away. A state machine without I/O: events of the
-//! terminal and the session go in, actions come out.
+//! Decides when to show a recap to a user who was away. A state machine without I/O.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 
-/// The situation at one moment.
+/// The terminal and the session at one time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Moment {
-    /// When.
+pub struct Situation {
+    /// The time.
     pub now: Timestamp,
     /// The terminal has the focus.
     pub focused: bool,
     /// No prompt or call is unanswered.
     pub idle: bool,
-    /// There is enough new since the last recap.
+    /// There are enough prompts since the last recap.
     pub enough_new: bool,
 }
 
-/// What to do.
+/// The action to take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AwayAction {
-    /// Nothing.
+    /// None.
     Wait,
     /// Make a recap.
     Start,
 }
 
-/// Decides when a person who was away gets a recap.
+/// Decides when a user who was away gets a recap.
 #[derive(Debug)]
 pub struct Away {
     threshold: Duration,
-    /// Since when the terminal has had no focus; kept until it has.
+    /// When the terminal lost the focus.
     since: Option<Timestamp>,
     pending: bool,
 }
 
 impl Away {
-    /// Begins with the focus. Absences shorter than `threshold` do not count.
+    /// Starts with the focus. Absences shorter than `threshold` are ignored.
     pub fn new(threshold: Duration) -> Self {
         Self {
             threshold,
@@ -46,8 +45,8 @@ impl Away {
         }
     }
 
-    /// The focus or the session changed.
-    pub fn observe(&mut self, moment: Moment) -> AwayAction {
+    /// Processes the current situation.
+    pub fn observe(&mut self, moment: Situation) -> AwayAction {
         let Some(since) = self.since else {
             if !moment.focused {
                 self.since = Some(moment.now);
@@ -61,7 +60,7 @@ impl Away {
             self.since = None;
             return AwayAction::Wait;
         }
-        // A turn that still runs is waited for, and so is the recap before.
+        // Wait for a running turn, and for the previous recap.
         if self.pending || !moment.idle {
             return AwayAction::Wait;
         }
@@ -73,8 +72,8 @@ impl Away {
         AwayAction::Start
     }
 
-    /// The recap is there, or there is none. Says whether it may be shown: not if a new turn
-    /// began meanwhile.
+    /// Ends the work on a recap. Returns whether the recap may be shown: not if a new turn has
+    /// started.
     pub fn finished(&mut self, idle: bool) -> bool {
         self.pending = false;
         idle
@@ -89,8 +88,8 @@ mod tests {
 
     const THRESHOLD: Duration = Duration::from_mins(5);
 
-    fn moment(second: i64, focused: bool) -> Moment {
-        Moment {
+    fn moment(second: i64, focused: bool) -> Situation {
+        Situation {
             now: Timestamp::from_second(second).unwrap(),
             focused,
             idle: true,
@@ -99,9 +98,9 @@ mod tests {
     }
 
     #[test]
-    fn the_table_of_the_design() {
+    fn a_recap_starts_on_return_after_a_long_absence() {
         let mut away = Away::new(THRESHOLD);
-        // The first sight of a focused terminal is no return.
+        // A terminal that starts with the focus is not a return.
         assert_eq!(away.observe(moment(0, true)), AwayAction::Wait);
         // A short absence.
         away.observe(moment(10, false));
@@ -122,7 +121,7 @@ mod tests {
     fn a_running_turn_is_waited_for() {
         let mut away = Away::new(THRESHOLD);
         away.observe(moment(0, false));
-        let busy = Moment {
+        let busy = Situation {
             idle: false,
             ..moment(400, true)
         };
@@ -134,7 +133,7 @@ mod tests {
     fn too_little_new_ends_the_absence() {
         let mut away = Away::new(THRESHOLD);
         away.observe(moment(0, false));
-        let same = Moment {
+        let same = Situation {
             enough_new: false,
             ..moment(400, true)
         };
@@ -155,7 +154,7 @@ mod tests {
                     away.finished(idle);
                     running = false;
                 }
-                let moment = Moment { idle, ..moment(second, focused) };
+                let moment = Situation { idle, ..moment(second, focused) };
                 if !focused {
                     left = left.or(Some(second));
                 }

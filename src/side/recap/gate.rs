@@ -1,4 +1,4 @@
-//! Whether an automatic recap is due.
+//! Decides whether an automatic recap is due.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -7,30 +7,27 @@ use jiff::Timestamp;
 
 use crate::message::{Message, Origin, Thread};
 
-/// The fewest prompts in a session.
-const PROMPTS: usize = 3;
+/// Minimum number of prompts in a session.
+const MIN_PROMPTS: usize = 3;
 
-/// The fewest prompts since the last recap.
-const PROMPTS_SINCE_RECAP: usize = 2;
+/// Minimum number of prompts since the last recap.
+const MIN_PROMPTS_SINCE_RECAP: usize = 2;
 
-/// The default of the shortest absence.
-pub const AWAY: Duration = Duration::from_mins(5);
-
-/// Why no recap is due.
+/// Why an automatic recap is not due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Held {
-    /// There are too few prompts, or too few since the last recap.
-    #[error("there is too little new since the last recap")]
+pub enum RecapSkipped {
+    /// Too few prompts, in all or since the last recap.
+    #[error("too few prompts since the last recap")]
     NotEnoughNew,
     /// The absence was too short.
     #[error("the absence was too short")]
     NotAway,
-    /// A prompt or a call is not answered yet.
-    #[error("a prompt or a call is not answered yet")]
+    /// A prompt or a call is unanswered.
+    #[error("a prompt or a call is unanswered")]
     Busy,
 }
 
-impl Held {
+impl RecapSkipped {
     /// The name in records.
     pub fn name(self) -> &'static str {
         match self {
@@ -41,11 +38,11 @@ impl Held {
     }
 }
 
-/// Watches the messages of a session.
+/// The facts about a session that decide whether a recap is due.
 #[derive(Debug, Default)]
 pub struct RecapGate {
     prompts: usize,
-    /// Prompts when the last recap was given.
+    /// Number of prompts at the last recap.
     at_recap: Option<usize>,
     unanswered: HashSet<String>,
     awaits_reply: bool,
@@ -53,7 +50,7 @@ pub struct RecapGate {
 }
 
 impl RecapGate {
-    /// Takes the next message.
+    /// Processes the next message.
     pub fn note(&mut self, message: &Message) {
         if message.thread == Thread::Subagent {
             return;
@@ -82,7 +79,7 @@ impl RecapGate {
         }
         for result in message.results() {
             if self.unanswered.remove(&result.id) && self.unanswered.is_empty() {
-                // The model has yet to say what it makes of the results.
+                // The model still has to reply to the results.
                 self.awaits_reply = true;
             }
         }
@@ -90,34 +87,34 @@ impl RecapGate {
         self.last = time.max(self.last);
     }
 
-    /// Whether enough was said since the last recap.
+    /// Whether there were enough prompts, in all and since the last recap.
     pub fn has_enough_new(&self) -> bool {
         let since = self.at_recap.map(|then| self.prompts - then);
-        self.prompts >= PROMPTS && since.is_none_or(|since| since >= PROMPTS_SINCE_RECAP)
+        self.prompts >= MIN_PROMPTS && since.is_none_or(|since| since >= MIN_PROMPTS_SINCE_RECAP)
     }
 
-    /// Whether nothing waits for an answer.
+    /// Whether no prompt or call is unanswered.
     pub fn is_idle(&self) -> bool {
         self.unanswered.is_empty() && !self.awaits_reply
     }
 
-    /// Whether a recap is due `now`, after an absence of at least `away` since the last time in the
-    /// file.
+    /// Checks that a recap is due `now`, after an absence of at least `away` since the last time in
+    /// the file.
     ///
     /// # Errors
-    /// Why not.
-    pub fn decide(&self, now: Timestamp, away: Duration) -> Result<(), Held> {
+    /// Why it is not.
+    pub fn decide(&self, now: Timestamp, away: Duration) -> Result<(), RecapSkipped> {
         if !self.has_enough_new() {
-            return Err(Held::NotEnoughNew);
+            return Err(RecapSkipped::NotEnoughNew);
         }
         if !self.is_idle() {
-            return Err(Held::Busy);
+            return Err(RecapSkipped::Busy);
         }
         let since = self
             .last
             .map(|last| now.duration_since(last).unsigned_abs());
         if since.is_some_and(|since| since < away) {
-            return Err(Held::NotAway);
+            return Err(RecapSkipped::NotAway);
         }
         Ok(())
     }
@@ -129,6 +126,8 @@ mod tests {
 
     use super::*;
     use crate::message::{Block, Call, Role, ToolResult};
+
+    const AWAY: Duration = Duration::from_mins(5);
 
     fn at(message: Message, second: i64) -> Message {
         Message {
@@ -174,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_may_be_unanswered() {
+    fn unanswered_prompts_and_calls_are_busy() {
         let call = Block::Call(Call {
             id: "1".to_owned(),
             name: "Read".to_owned(),
@@ -208,13 +207,13 @@ mod tests {
     }
 
     #[test]
-    fn the_file_tells_for_how_long_somebody_was_away() {
+    fn the_absence_starts_at_the_last_time_in_the_file() {
         let talk: Vec<Message> = (0..3)
             .flat_map(|turn| [at(prompt(), turn * 10), at(reply(), turn * 10 + 1)])
             .collect();
         let gate = gate(&talk);
         let now = |second| Timestamp::from_second(second).unwrap();
-        assert_eq!(gate.decide(now(100), AWAY), Err(Held::NotAway));
+        assert_eq!(gate.decide(now(100), AWAY), Err(RecapSkipped::NotAway));
         assert_eq!(gate.decide(now(400), AWAY), Ok(()));
         assert_eq!(gate.decide(now(100), Duration::from_mins(1)), Ok(()));
     }

@@ -1,20 +1,20 @@
-//! From a model's answer to a title.
+//! Extracts a title from a model's answer.
 
+use super::question::{KEBAB_PROMPT, PROMPT};
 use crate::records::TextRejection;
-use crate::side::prompts;
-use crate::side::rejection::{is_echo, is_refusal};
+use crate::side::answer::{announced, is_echo, is_no_answer, is_refusal, unwrapped};
 use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
 
-/// The longest title, in UTF-16 units.
-const LONGEST: usize = 200;
+/// Maximum length of a title, in UTF-16 units.
+const MAX_UNITS: usize = 200;
 
-/// The longest name in the kebab style, in UTF-16 units.
-const LONGEST_NAME: usize = 60;
+/// Maximum length of a title in the kebab style, in UTF-16 units.
+const MAX_KEBAB_UNITS: usize = 60;
 
 const OPENING: &str = "[「『【〈《";
 const CLOSING: &str = "]」』】〉》";
 
-/// How titles look.
+/// The form of titles.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum TitleStyle {
@@ -25,12 +25,17 @@ pub enum TitleStyle {
     Kebab,
 }
 
-/// The title in a model's answer.
+/// Extracts the title from a model's answer.
 ///
 /// # Errors
 /// Nothing is left, the model refuses, or it repeats an example of the prompt.
 pub fn clean_title(answer: &str, style: TitleStyle) -> Result<String, TextRejection> {
-    let title = sanitize(answer);
+    let unwrapped = unwrapped(answer);
+    let announced = announced(unwrapped.trim()).unwrap_or(&unwrapped);
+    let title = without_half_pairs(sanitize(announced));
+    if is_no_answer(&title) {
+        return Err(TextRejection::Empty);
+    }
     if is_example(&title) || is_example(answer) {
         return Err(TextRejection::PromptEcho);
     }
@@ -47,16 +52,31 @@ pub fn clean_title(answer: &str, style: TitleStyle) -> Result<String, TextReject
     Ok(title)
 }
 
+/// Removes code marks, and quotation marks whose counterpart was at the start or the end.
+fn without_half_pairs(title: String) -> String {
+    let mut title = title.replace('`', "");
+    for quote in ['"', '“', '”'] {
+        let is_whole = match quote {
+            '"' => title.matches('"').count() % 2 == 0,
+            _ => title.matches('“').count() == title.matches('”').count(),
+        };
+        if !is_whole {
+            title = title.replace(['"', '“', '”'], "");
+        }
+    }
+    title.trim().to_owned()
+}
+
 /// Whether a title is one of the examples in the prompts, good or bad.
 pub(in crate::side) fn is_example(title: &str) -> bool {
-    let quoted = prompts::TITLE.split("{\"title\": \"").skip(1);
+    let quoted = PROMPT.split("{\"title\": \"").skip(1);
     let examples = quoted.filter_map(|rest| rest.split('"').next());
-    let names = prompts::TITLE_KEBAB.split_whitespace();
+    let names = KEBAB_PROMPT.split_whitespace();
     let names = names.filter(|word| word.matches('-').count() > 1);
     examples.chain(names).any(|example| is_echo(title, example))
 }
 
-/// The words of a title in lower case with hyphens between them; letters of any script stay.
+/// Joins the words of a title in lower case with hyphens. Keeps letters of any script.
 fn to_kebab(title: &str) -> String {
     let lowered = title.to_lowercase();
     let words: Vec<&str> = lowered
@@ -64,17 +84,17 @@ fn to_kebab(title: &str) -> String {
         .filter(|word| !word.is_empty())
         .collect();
     let name = words.join("-");
-    let cut = truncate_utf16(&name, LONGEST_NAME);
+    let cut = truncate_utf16(&name, MAX_KEBAB_UNITS);
     if cut.len() == name.len() {
         return name;
     }
-    // Not in the middle of a word, if that leaves anything.
+    // Cut between words if possible.
     let whole = cut.rfind('-').map_or(cut, |at| &cut[..at]);
     whole.to_owned()
 }
 
-/// A title without escape sequences, Markdown, quotation marks, bracketed remarks at its ends and
-/// final punctuation, on one line, at most 200 UTF-16 units long. Empty if nothing is left.
+/// Removes escape sequences, Markdown, quotation marks, bracketed remarks at both ends and final
+/// punctuation. Returns one line of at most 200 UTF-16 units, possibly empty.
 pub(in crate::side) fn sanitize(title: &str) -> String {
     let safe = terminal_safe(title);
     let safe = safe.trim();
@@ -88,10 +108,10 @@ pub(in crate::side) fn sanitize(title: &str) -> String {
     let text = text.trim_end_matches(|sign: char| sign.is_whitespace() || "*`\"'_".contains(sign));
     let text = text.trim_end_matches(|sign: char| ".!?。！？,，;；:：".contains(sign));
     let line = terminal_safe_line(text);
-    truncate_utf16(&line, LONGEST).trim().to_owned()
+    truncate_utf16(&line, MAX_UNITS).trim().to_owned()
 }
 
-/// Without a bracket at the beginning, and what is in it.
+/// Removes brackets at the start, with the text in them.
 fn without_first_remark(text: &str) -> &str {
     if !text.starts_with(|first| OPENING.contains(first)) {
         return text;
@@ -103,7 +123,7 @@ fn without_first_remark(text: &str) -> &str {
         })
 }
 
-/// Without a bracket at the end, and what is in it.
+/// Removes brackets at the end, with the text in them.
 fn without_last_remark(text: &str) -> &str {
     let Some(close) = text.chars().next_back() else {
         return text;
@@ -127,14 +147,31 @@ mod tests {
     use crate::text::utf16_length;
 
     #[test]
-    fn what_is_no_title_says_why() {
+    fn answers_are_cleaned_or_rejected() {
         let sentence = TitleStyle::Sentence;
         assert_eq!(clean_title("**Port it**", sentence).unwrap(), "Port it");
         assert_eq!(
             clean_title("Port it", TitleStyle::Kebab).unwrap(),
             "port-it"
         );
-        assert_eq!(clean_title(" ... ", sentence), Err(TextRejection::Empty));
+        for answer in [" ... ", "N/A", "(untitled)", "None."] {
+            assert_eq!(clean_title(answer, sentence), Err(TextRejection::Empty));
+        }
+        for (answer, title) in [
+            ("`login.py` lockout", "login.py lockout"),
+            ("\"Foo\" broke", "Foo broke"),
+            ("Rename “a” and “b”", "Rename “a” and “b”"),
+            ("Title: Port it", "Port it"),
+            ("Here's the title: Port it", "Port it"),
+            (r#"{"title": "Port it"}"#, "Port it"),
+            ("Title case in headings", "Title case in headings"),
+        ] {
+            assert_eq!(
+                clean_title(answer, sentence).as_deref(),
+                Ok(title),
+                "{answer}"
+            );
+        }
         let refusal = "I cannot generate a title for this conversation.";
         assert_eq!(clean_title(refusal, sentence), Err(TextRejection::Refusal));
         let echo = "Fix login button on mobile.";
@@ -175,11 +212,11 @@ mod tests {
             assert_eq!(to_kebab(title), expected);
         }
         let long = to_kebab(&"word ".repeat(30));
-        assert!(long.len() <= LONGEST_NAME && long.ends_with("word"));
+        assert!(long.len() <= MAX_KEBAB_UNITS && long.ends_with("word"));
     }
 
     #[test]
-    fn own_rows() {
+    fn answers_are_sanitized() {
         let rows = include_str!("../../../tests/data/side/titles.tsv");
         for row in rows.lines().filter(|row| !row.starts_with('#')) {
             let (answer, title) = row.split_once('\t').unwrap();
@@ -201,7 +238,7 @@ mod tests {
         #[test]
         fn titles_are_one_safe_line(answer in any::<String>()) {
             let title = sanitize(&answer);
-            prop_assert!(utf16_length(&title) <= LONGEST);
+            prop_assert!(utf16_length(&title) <= MAX_UNITS);
             prop_assert_eq!(terminal_safe_line(&title), title);
         }
     }

@@ -1,4 +1,4 @@
-//! Titles: what a session is about.
+//! Titles: the topic of a session.
 
 mod clean;
 mod question;
@@ -7,6 +7,9 @@ pub use clean::{TitleStyle, clean_title};
 #[cfg(test)]
 pub(super) use clean::{is_example, sanitize};
 pub(in crate::side) use question::in_language;
+#[cfg(test)]
+pub(super) use question::tail;
 pub use question::{
-    FEWEST_MESSAGES, TITLE_FUNCTION, TITLE_MESSAGES, tail, title_question, title_request,
+    KEBAB_PROMPT, MIN_MESSAGES, PROMPT, TITLE_FUNCTION, TITLE_MESSAGES, title_question,
+    title_request,
 };

@@ -1,4 +1,4 @@
-//! What a model is asked for a title.
+//! The request to a model for a title.
 
 use serde_json::json;
 
@@ -6,26 +6,32 @@ use crate::message::Role;
 use crate::model::{Answer, Function, PromptId, Request, Turn};
 use crate::side::{Language, Said};
 
+/// The system prompt.
+pub const PROMPT: &str = include_str!("../../../prompts/title.md");
+
+/// The system prompt for titles in the form `fix-login-button`.
+pub const KEBAB_PROMPT: &str = include_str!("../../../prompts/title-kebab.md");
+
 /// The function that the model calls with the title.
 pub const TITLE_FUNCTION: &str = "respond_in_schema";
 
 /// The token budget of a title.
-const MOST_TOKENS: u32 = 100;
+const MAX_TOKENS: u32 = 100;
 
 const TEMPERATURE: f64 = 0.2;
 
-/// How many messages are used, from the end.
+/// Number of messages that the question shows, from the end.
 pub const TITLE_MESSAGES: usize = 20;
 
-/// The fewest messages that a title is requested for.
-pub const FEWEST_MESSAGES: usize = 2;
+/// Minimum number of messages of a session with a title or recap by a model.
+pub const MIN_MESSAGES: usize = 2;
 
-/// How much of the conversation is shown, from the end, in UTF-16 units.
-const SHOWN: usize = 1000;
+/// Length of the end of the conversation in the question, in UTF-16 units.
+const SHOWN_UNITS: usize = 1000;
 
-/// The question for a title; `None` if the conversation is empty.
+/// Builds the question for a title; `None` if the conversation is empty.
 pub fn title_question(said: &[Said]) -> Option<String> {
-    let conversation = tail(said, SHOWN);
+    let conversation = tail(said, SHOWN_UNITS);
     if conversation.trim().is_empty() {
         return None;
     }
@@ -35,7 +41,7 @@ pub fn title_question(said: &[Said]) -> Option<String> {
     ))
 }
 
-/// The request for a title, in `language` if it is known.
+/// Builds the request for a title, in `language` if it is known.
 pub fn title_request(question: String, instructions: &str, language: Option<Language>) -> Request {
     let function = Function {
         name: TITLE_FUNCTION.to_owned(),
@@ -57,11 +63,11 @@ pub fn title_request(question: String, instructions: &str, language: Option<Lang
         turns: vec![Turn::user(question)],
         answer: Answer::Forced(function),
         temperature: Some(TEMPERATURE),
-        ..Request::new(PromptId::SESSION_TITLE, MOST_TOKENS)
+        ..Request::new(PromptId::SESSION_TITLE, MAX_TOKENS)
     }
 }
 
-/// Instructions that name the language of the answer.
+/// Adds the language of the answer to instructions.
 pub(in crate::side) fn in_language(instructions: &str, language: Option<Language>) -> String {
     match language {
         Some(language) => format!(
@@ -73,9 +79,9 @@ pub(in crate::side) fn in_language(instructions: &str, language: Option<Language
     }
 }
 
-/// The last `units` UTF-16 units of a conversation, one line per message. Half a character at the
-/// beginning is left out.
-pub fn tail(said: &[Said], units: usize) -> String {
+/// Returns the last `units` UTF-16 units of a conversation, one line per message, without half a
+/// character at the start.
+pub(in crate::side) fn tail(said: &[Said], units: usize) -> String {
     let lines: Vec<String> = said
         .iter()
         .filter_map(|said| {

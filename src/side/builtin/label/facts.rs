@@ -1,11 +1,11 @@
-//! From a finished call to a fact.
+//! Turns a finished call into a fact.
 
 use super::fact::{About, Class, Fact, Outcome};
 use super::status::{Status, beginning};
 use super::{Call, files, mcp, others};
+use crate::agent::exit_code;
 use crate::side::builtin::command;
 use crate::tool_facts::Purpose;
-use crate::view::exit_code;
 
 /// The fact of one call.
 pub(super) fn fact(call: &Call<'_>) -> Fact {
@@ -57,7 +57,7 @@ fn command(call: &Call<'_>) -> Fact {
         ending: match call.status {
             Status::Ok if background => command::Ending::InBackground,
             Status::Ok => match exit_code(call.text) {
-                // Claude Code says by itself which of its shells failed.
+                // Claude Code marks failed commands itself.
                 Some(code) if code != 0 && call.name != "Bash" => {
                     command::Ending::Failed(Some(code))
                 }

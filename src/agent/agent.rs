@@ -1,0 +1,39 @@
+//! The agents whose session files turnpipe reads.
+
+/// A coding agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum Agent {
+    /// Claude Code.
+    Claude,
+    /// Qwen Code.
+    Qwen,
+    /// Codex CLI.
+    Codex,
+    /// Gemini CLI.
+    Gemini,
+    /// pi.
+    Pi,
+}
+
+impl Agent {
+    /// All agents.
+    pub const ALL: [Self; 5] = [
+        Self::Claude,
+        Self::Qwen,
+        Self::Codex,
+        Self::Gemini,
+        Self::Pi,
+    ];
+
+    /// The name in records and options.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Qwen => "qwen",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Pi => "pi",
+        }
+    }
+}

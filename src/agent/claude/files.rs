@@ -1,0 +1,88 @@
+//! The format of Claude Code, and where its files are.
+
+use std::path::{Path, PathBuf};
+
+use super::line_class::line_class;
+use super::own_record::{recap, title_record};
+use super::record::read;
+use crate::agent::Agent;
+use crate::agent::content::uuid_link;
+use crate::agent::detect::Row;
+use crate::agent::format::{Format, Shape, TitleStore};
+use crate::agent::title::{Precedence, TitleSearch};
+use crate::io::Environment;
+use crate::json::text;
+
+/// The format of Claude Code.
+pub(in crate::agent) static CLAUDE: Format = Format {
+    agent: Agent::Claude,
+    shape: Shape::Tree,
+    titles: TitleSearch {
+        words: &["-title\"", "\"summary\""],
+        precedence: Precedence::Manual,
+    },
+    cost_words: &["\"assistant\"", "\"usage\""],
+    activity_words: &[
+        "\"assistant\"",
+        "\"usage\"",
+        "\"user\"",
+        "\"queued_command\"",
+    ],
+    line_class,
+    read,
+    wrote,
+    document: None,
+    has_global_ids: true,
+    has_meter_records: false,
+    home_variables: &["CLAUDE_CONFIG_DIR"],
+    roots,
+    subagent_dir: |session| {
+        let dir = session.parent()?.join(session.file_stem()?);
+        Some(dir.join("subagents"))
+    },
+    resume: |id, _| Some(format!("claude --resume {id}")),
+    title_store: TitleStore::SessionFile,
+    title_distance: None,
+    title_record: Some(title_record),
+    recap_record: Some(|at, text| recap(at, text.into())),
+    link: uuid_link,
+};
+
+/// Types of records that only Claude Code writes.
+const KINDS: &str = "agent-name ai-title attachment bridge-session custom-title \
+    file-history-delta file-history-snapshot last-prompt mode permission-mode pr-link progress \
+    queue-operation relocated summary worktree-state";
+
+fn wrote(row: &Row<'_>) -> bool {
+    if row.is_any(KINDS) {
+        return true;
+    }
+    let has_content = row.message.is_some_and(|message| message.content.is_some());
+    let is_marked = row.parent.is_some() || row.session.is_some() || row.time.is_some();
+    row.is_any("user assistant system")
+        && is_marked
+        && (has_content || row.is("system") && text(row.session).is_some())
+}
+
+fn roots(environment: &Environment) -> Vec<PathBuf> {
+    let homes: Vec<PathBuf> = if let Some(list) = environment.text("CLAUDE_CONFIG_DIR") {
+        let paths = list.split(',').map(str::trim);
+        let paths = paths.filter(|path| !path.is_empty());
+        paths.map(PathBuf::from).collect()
+    } else {
+        let home = environment.text("HOME").map(Path::new);
+        let config = match environment.text("XDG_CONFIG_HOME") {
+            Some(path) => Some(PathBuf::from(path)),
+            None => home.map(|home| home.join(".config")),
+        };
+        let homes = [
+            home.map(|home| home.join(".claude")),
+            config.map(|config| config.join("claude")),
+        ];
+        homes.into_iter().flatten().collect()
+    };
+    homes
+        .into_iter()
+        .map(|home| home.join("projects"))
+        .collect()
+}

@@ -1,0 +1,232 @@
+//! Reads the records of Claude Code.
+
+use serde_json::value::RawValue;
+
+use super::content::{anthropic_blocks, anthropic_usage};
+use crate::agent::content::{is_in, is_true, note, string, user_messages};
+use crate::agent::facts::Facts;
+use crate::agent::format::{Detail, Entry, Part};
+use crate::agent::own::{recorded_origin, side_cost_in, title_source};
+use crate::agent::title::{ManualTitle, TitleRecord, TitleSource};
+use crate::json::{elements, non_null, object, text};
+use crate::message::{Message, Origin, Role};
+
+object! {
+    Row {
+        kind = "type", subtype, uuid, parent = "parentUuid", logical_parent = "logicalParentUuid",
+        session = "sessionId", time = "timestamp", cwd, branch = "gitBranch",
+        sidechain = "isSidechain", meta = "isMeta", compact_summary = "isCompactSummary",
+        api_error = "isApiErrorMessage", message: Said<'a>, content, summary, leaf = "leafUuid",
+        labelled_calls = "preceding_tool_use_ids", custom_title = "customTitle",
+        ai_title = "aiTitle", title_source = "titleSource", forked_from = "forkedFrom", attachment,
+        origin, error, relocated = "relocatedCwd", turnpipe,
+    }
+}
+
+object! { Said { id, model, content, usage } }
+object! { Fork { session = "sessionId" } }
+object! { Attachment { kind = "type", prompt, origin } }
+object! { ApiError { message, error, status } }
+object! { Sender { kind } }
+
+/// Known record types, the most frequent first.
+const KINDS: &str = "assistant user progress agent-color agent-name agent-setting ai-title artifact-autoreact-ledger \
+    artifact-comment-monitor atis-latch attribution-snapshot bridge-session content-replacement \
+    custom-title file-history-delta file-history-snapshot fork-context-ref frame-link last-prompt \
+    marble-origami-commit marble-origami-snapshot mode permission-mode pr-link queue-operation \
+    relocated result speculation-accept started summary tag task-summary worktree-state system attachment tool_use_summary title recap";
+
+pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
+    let row = Row::read(record)?;
+    let kind = string(row.kind).unwrap_or_default();
+    let subtype = string(row.subtype);
+    let said = row.message;
+    let entry = Entry {
+        is_known: is_in(KINDS, &kind),
+        is_annotation: subtype.as_deref() == Some("away_summary")
+            || row.turnpipe.is_some() && !matches!(kind.as_str(), "user" | "assistant"),
+        uuid: string(row.uuid),
+        parent: string(row.parent),
+        logical_parent: string(row.logical_parent),
+        part: match (kind.as_str(), subtype.as_deref()) {
+            _ if is_true(row.sidechain) => Part::Side,
+            ("user" | "assistant", _) => Part::Turn,
+            // A recap stays the last record until the conversation continues.
+            ("system", Some("compact_boundary" | "away_summary")) => Part::Step,
+            _ => Part::Aside,
+        },
+        time: string(row.time),
+        facts: facts(&row, &kind, said, detail),
+        title: title(&row, &kind),
+        summary: (kind == "summary")
+            .then(|| string(row.leaf).zip(string(row.summary)))
+            .flatten(),
+        kind,
+        subtype,
+        ..Entry::default()
+    };
+    if detail == Detail::Outline {
+        return Some(entry);
+    }
+    let messages = messages(&row, &entry, said, detail);
+    let mut entry = entry.saying(messages);
+    let calls = elements(row.labelled_calls).into_iter();
+    entry.labelled_calls = calls.filter_map(|call| string(Some(call))).collect();
+    entry.side_cost = side_cost_in(row.turnpipe, &entry.messages);
+    Some(entry)
+}
+
+fn facts(row: &Row<'_>, kind: &str, said: Option<Said<'_>>, detail: Detail) -> Facts {
+    let is_side = is_true(row.sidechain);
+    let said = said.filter(|_| kind == "assistant");
+    let model = said.and_then(|said| model(&said));
+    if matches!(detail, Detail::Costs | Detail::Activity) {
+        // Callers that skip records read these facts at the ends of the file.
+        return Facts {
+            model: model.filter(|_| !is_side),
+            ..Facts::default()
+        };
+    }
+    Facts {
+        session_id: string(row.session),
+        is_subagent: is_side && row.uuid.is_some(),
+        is_main: !is_side && row.uuid.is_some() && matches!(kind, "user" | "assistant"),
+        branch: string(row.branch),
+        model,
+        forked_from: Fork::of(row.forked_from).and_then(|fork| string(fork.session)),
+        ..Facts::at(row.time)
+    }
+    .in_directory(string(row.relocated).or_else(|| string(row.cwd)))
+}
+
+fn title(row: &Row<'_>, kind: &str) -> Option<TitleRecord> {
+    let (title, source) = match kind {
+        "custom-title" => (text(row.custom_title)?, title_source(row.title_source)),
+        "ai-title" => (text(row.ai_title)?, TitleSource::Auto),
+        _ => return None,
+    };
+    // A custom title replaces all earlier titles.
+    let manual_title = if kind == "custom-title" {
+        ManualTitle::Supersede
+    } else {
+        ManualTitle::Keep
+    };
+    Some(TitleRecord::new(title, source, row.time, manual_title))
+}
+
+fn messages(row: &Row<'_>, entry: &Entry, said: Option<Said<'_>>, detail: Detail) -> Vec<Message> {
+    let one = |message: Option<Message>| message.into_iter().collect();
+    match entry.kind.as_str() {
+        "user" => said.map_or_else(Vec::new, |said| user(row, &said, detail)),
+        "assistant" => one(said.map(|said| assistant(row, &said, detail))),
+        "system" => one(system(row, entry.subtype.as_deref())),
+        "attachment" => attachment(row, detail),
+        "tool_use_summary" => {
+            one(string(row.summary).map(|label| note(Role::System, Origin::Label, label)))
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn user(row: &Row<'_>, said: &Said<'_>, detail: Detail) -> Vec<Message> {
+    let origin = if is_true(row.compact_summary) {
+        Origin::Summary
+    } else if is_true(row.meta)
+        || !is_by_user(row.origin)
+        || recorded_origin(row.turnpipe).as_deref() == Some("injected")
+    {
+        Origin::Injected
+    } else {
+        Origin::Prompt
+    };
+    user_messages(origin, anthropic_blocks(said.content, detail))
+}
+
+/// Whether the sender is absent or the user.
+fn is_by_user(sender: Option<&RawValue>) -> bool {
+    let kind = Sender::of(sender).and_then(|sender| string(sender.kind));
+    kind.is_none_or(|kind| kind == "human")
+}
+
+/// The model that replied, unless the reply is synthetic.
+fn model(said: &Said<'_>) -> Option<String> {
+    string(said.model).filter(|model| model != "<synthetic>")
+}
+
+fn assistant(row: &Row<'_>, said: &Said<'_>, detail: Detail) -> Message {
+    let model = model(said);
+    let recorded = recorded_origin(row.turnpipe);
+    // Claude Code writes such a reply itself, without a request.
+    let is_synthetic = model.is_none() && string(said.model).is_some();
+    let origin = match recorded.as_deref() {
+        Some("meter") => {
+            return Message {
+                usage: anthropic_usage(said.usage),
+                ..Message::new(Role::System, Origin::Meter)
+            };
+        }
+        Some("error") => Origin::Error,
+        _ if is_true(row.api_error) => Origin::Error,
+        _ if is_synthetic => Origin::Injected,
+        _ => Origin::Reply,
+    };
+    let usage = anthropic_usage(said.usage).filter(|_| !is_synthetic);
+    Message {
+        id: string(said.id),
+        usage,
+        model,
+        blocks: match detail {
+            Detail::Costs => Vec::new(),
+            Detail::Activity | Detail::Outline | Detail::Counts | Detail::Full => {
+                anthropic_blocks(said.content, detail)
+            }
+        },
+        ..Message::new(Role::Assistant, origin)
+    }
+}
+
+fn system(row: &Row<'_>, subtype: Option<&str>) -> Option<Message> {
+    let content = string(row.content);
+    let (origin, content) = match subtype? {
+        "compact_boundary" => (Origin::Compaction, content.unwrap_or_default()),
+        "away_summary" => (Origin::Recap, content.unwrap_or_default()),
+        "api_error" | "error" | "api_refusal" => (
+            Origin::Error,
+            content.unwrap_or_else(|| api_error(row.error)),
+        ),
+        _ => return None,
+    };
+    Some(note(Role::System, origin, content))
+}
+
+/// The text of an API error, at whichever level it is nested.
+fn api_error(raw: Option<&RawValue>) -> String {
+    if let Some(reason) = string(raw) {
+        return reason;
+    }
+    let Some(error) = ApiError::of(raw) else {
+        return String::new();
+    };
+    if let Some(reason) = string(error.message) {
+        return reason;
+    }
+    match non_null(error.error) {
+        Some(inner) => api_error(Some(inner)),
+        None => non_null(error.status).map_or_else(String::new, |status| status.get().to_owned()),
+    }
+}
+
+/// A prompt that the user typed while the model was working.
+fn attachment(row: &Row<'_>, detail: Detail) -> Vec<Message> {
+    let attachment = Attachment::of(row.attachment).unwrap_or_default();
+    let content = anthropic_blocks(attachment.prompt, detail);
+    if content.is_empty() || text(attachment.kind).as_deref() != Some("queued_command") {
+        return Vec::new();
+    }
+    let origin = if is_by_user(attachment.origin) {
+        Origin::Prompt
+    } else {
+        Origin::Injected
+    };
+    user_messages(origin, content)
+}

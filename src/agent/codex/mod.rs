@@ -1,0 +1,8 @@
+//! Codex CLI: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`. Newer files wrap each item in a
+//! `payload`; older files have bare items.
+
+mod files;
+mod item;
+mod record;
+
+pub(super) use files::CODEX;

@@ -1,0 +1,221 @@
+//! Reads the rows of Codex.
+
+use serde_json::value::RawValue;
+
+use super::item::{Payload, content, item_messages};
+use crate::agent::content::{count, is_in, message, note, string, user_messages};
+use crate::agent::facts::{Facts, History};
+use crate::agent::format::{Detail, Entry, Meter};
+use crate::agent::title::{ManualTitle, TitleRecord, TitleSource};
+use crate::json::{non_null, number, object, text};
+use crate::message::{Block, Message, Origin, Role, Usage};
+
+object! { Row { kind = "type", time = "timestamp", payload, id, git, record_type, instructions } }
+object! { Base { thread = "thread_id", end = "end_byte_offset" } }
+object! { Git { branch } }
+object! { Source { subagent } }
+object! { Subagent { spawn = "thread_spawn" } }
+object! { Spawn { parent = "parent_thread_id" } }
+object! { CompletedItem { kind = "type", content } }
+object! { Info { total = "total_token_usage", last = "last_token_usage" } }
+
+object! {
+    Tokens {
+        input = "input_tokens", cached = "cached_input_tokens",
+        cache_write = "cache_write_input_tokens", output = "output_tokens",
+    }
+}
+
+/// Known row types, and the types of bare items in old files.
+const KINDS: &str = "session_meta turn_context response_item event_msg compacted \
+    token_usage_record world_state inter_agent_communication_metadata message reasoning \
+    function_call function_call_output custom_tool_call custom_tool_call_output local_shell_call \
+    local_shell_call_output web_search_call state header";
+
+pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
+    let row = Row::read(record)?;
+    let payload = Payload::of(row.payload).unwrap_or_default();
+    let old_head = row.instructions.is_some().then(|| "header".to_owned());
+    let kind = string(row.kind)
+        .or_else(|| string(row.record_type))
+        .or(old_head)
+        .unwrap_or_default();
+    let completed = CompletedItem::of(payload.item);
+    let entry = Entry {
+        is_known: is_in(KINDS, &kind),
+        subtype: string(completed.map_or(payload.kind, |item| item.kind)),
+        time: string(row.time),
+        facts: facts(&row, &kind, &payload),
+        is_annotation: text(payload.kind).as_deref() == Some("thread_name_updated"),
+        title: title(&row, &kind, &payload),
+        kind,
+        ..Entry::default()
+    };
+    if detail == Detail::Outline {
+        return Some(entry);
+    }
+    let kind = entry.kind.clone();
+    if row.payload.is_none() {
+        let item = Payload::read(record).unwrap_or_default();
+        return Some(entry.saying(item_messages(&item)));
+    }
+    Some(match kind.as_str() {
+        "response_item" => entry.saying(item_messages(&payload)),
+        "compacted" => {
+            let summary = string(payload.message).unwrap_or_default();
+            entry.saying([note(Role::System, Origin::Compaction, summary)])
+        }
+        "token_usage_record" => Entry {
+            meter: request(&payload),
+            ..entry.saying(reading(payload.thread_usage))
+        },
+        "event_msg" => {
+            let entry = entry.saying(repeat(&payload, completed));
+            Entry {
+                repeats: entry.messages.clone(),
+                meter: meter(&payload),
+                ..entry.saying(event(&payload))
+            }
+        }
+        _ => entry,
+    })
+}
+
+fn facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {
+    let facts = Facts::at(row.time);
+    match kind {
+        "session_meta" => {
+            let parent = parent(payload);
+            let base = Base::of(payload.base).unwrap_or_default();
+            let history = string(base.thread).zip(number(base.end));
+            Facts {
+                is_head: true,
+                session_id: string(payload.id),
+                branch: branch(payload.git),
+                is_subagent: parent.is_some(),
+                forked_from: string(payload.forked_from).or(parent),
+                history: history.map(|(session_id, end)| History { session_id, end }),
+                ..facts.followed_by(Facts::at(payload.timestamp))
+            }
+            .in_directory(string(payload.cwd))
+        }
+        "turn_context" => Facts {
+            model: string(payload.model),
+            ..facts
+        }
+        .in_directory(string(payload.cwd)),
+        "header" => Facts {
+            is_head: true,
+            session_id: string(row.id),
+            branch: branch(row.git),
+            ..facts
+        },
+        _ => facts,
+    }
+}
+
+fn title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<TitleRecord> {
+    if kind != "event_msg" || text(payload.kind)? != "thread_name_updated" {
+        return None;
+    }
+    let name = text(payload.thread_name).or_else(|| text(payload.name))?;
+    Some(TitleRecord::new(
+        name,
+        TitleSource::Manual,
+        row.time,
+        ManualTitle::Keep,
+    ))
+}
+
+/// The thread that started this one as a subagent.
+fn parent(payload: &Payload<'_>) -> Option<String> {
+    string(payload.parent_thread).or_else(|| {
+        let subagent = Source::of(payload.source)?.subagent;
+        string(Spawn::of(Subagent::of(subagent)?.spawn)?.parent)
+    })
+}
+
+fn branch(git: Option<&RawValue>) -> Option<String> {
+    Git::of(git).and_then(|git| string(git.branch))
+}
+
+fn event(payload: &Payload<'_>) -> Option<Message> {
+    match text(payload.kind)?.as_ref() {
+        "token_count" => reading(Info::of(payload.info)?.total),
+        "error" | "stream_error" => {
+            let reason = string(payload.message).or_else(|| string(payload.error));
+            Some(note(
+                Role::System,
+                Origin::Error,
+                reason.unwrap_or_default(),
+            ))
+        }
+        _ => None,
+    }
+}
+
+/// Event messages that most files repeat as `response_item` rows.
+fn repeat(payload: &Payload<'_>, completed: Option<CompletedItem<'_>>) -> Vec<Message> {
+    let (kind, content) = if let Some(item) = completed {
+        (text(item.kind), content(item.content))
+    } else {
+        let said = string(payload.message).map(Block::Text);
+        (text(payload.kind), said.into_iter().collect())
+    };
+    match kind.as_deref() {
+        Some("context_compacted" | "ContextCompaction") => {
+            vec![message(Role::System, Origin::Compaction, content)]
+        }
+        Some("user_message" | "UserMessage") if !content.is_empty() => {
+            user_messages(Origin::Prompt, content)
+        }
+        Some("agent_message" | "AgentMessage") if !content.is_empty() => {
+            vec![message(Role::Assistant, Origin::Reply, content)]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// A message with a reading of the token meter.
+fn reading(raw: Option<&RawValue>) -> Option<Message> {
+    Some(Message {
+        usage: Some(usage(raw)?),
+        ..Message::new(Role::System, Origin::Meter)
+    })
+}
+
+/// The tokens of one request. Newer versions record them apart from the meter.
+fn request(payload: &Payload<'_>) -> Option<Meter> {
+    let usage = usage(payload.usage)?;
+    let all = self::usage(payload.thread_usage);
+    Some(Meter::Request {
+        id: string(payload.response_id)?,
+        is_first: all.is_none_or(|all| all == usage),
+        usage,
+    })
+}
+
+/// A reading of the token meter.
+fn meter(payload: &Payload<'_>) -> Option<Meter> {
+    if text(payload.kind)? != "token_count" {
+        return None;
+    }
+    let info = Info::of(payload.info)?;
+    Some(Meter::Reading {
+        last: usage(info.last),
+        total: usage(info.total)?,
+    })
+}
+
+/// Token counts. The input includes tokens read from the cache or written to it.
+fn usage(raw: Option<&RawValue>) -> Option<Usage> {
+    let tokens = Tokens::of(non_null(raw))?;
+    let (cache_read, cache_write) = (count(tokens.cached), count(tokens.cache_write));
+    Some(Usage {
+        input: count(tokens.input).saturating_sub(cache_read + cache_write),
+        output: count(tokens.output),
+        cache_read,
+        cache_write,
+        ..Usage::default()
+    })
+}

@@ -1,0 +1,123 @@
+//! Helpers that several formats share.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde_json::value::RawValue;
+
+use super::exit_code::exit_code;
+use crate::io::Environment;
+use crate::json::{non_empty, number, object, text};
+use crate::message::{Block, Message, Origin, ResultPart, Role, split_typed};
+
+/// A string that is present and not empty.
+pub(super) fn string(raw: Option<&RawValue>) -> Option<String> {
+    non_empty(raw).map(std::borrow::Cow::into_owned)
+}
+
+/// A timestamp.
+pub(super) fn time_in(raw: Option<&RawValue>) -> Option<Timestamp> {
+    text(raw)?.parse().ok()
+}
+
+/// Whether the word is in a list of words separated by blanks.
+pub(crate) fn is_in(words: &str, word: &str) -> bool {
+    words.split_ascii_whitespace().any(|known| known == word)
+}
+
+pub(super) fn is_true(raw: Option<&RawValue>) -> bool {
+    raw.is_some_and(|raw| raw.get() == "true")
+}
+
+/// A count, or 0 if it is absent.
+pub(super) fn count(raw: Option<&RawValue>) -> u64 {
+    number(raw).unwrap_or_default()
+}
+
+/// The input of a call, or the empty object if there is none.
+pub(super) fn input_of(raw: Option<&RawValue>) -> Box<RawValue> {
+    match raw {
+        Some(raw) => raw.to_owned(),
+        None => RawValue::from_string("{}".to_owned()).unwrap_or_default(),
+    }
+}
+
+/// A message with a single text block.
+pub(super) fn note(role: Role, origin: Origin, text: String) -> Message {
+    message(role, origin, vec![Block::Text(text)])
+}
+
+/// A message with these blocks.
+pub(super) fn message(role: Role, origin: Origin, blocks: Vec<Block>) -> Message {
+    Message {
+        blocks,
+        ..Message::new(role, origin)
+    }
+}
+
+/// Splits a user row into messages of one origin each: results, text that the agent injected, and text that
+/// the user typed.
+pub(super) fn user_messages(origin: Origin, content: Vec<Block>) -> Vec<Message> {
+    if content.is_empty() {
+        return vec![message(Role::User, origin, content)];
+    }
+    let is_result = |block: &Block| matches!(block, Block::Result(_));
+    let is_text = |block: &Block| matches!(block, Block::Text(_));
+    let (mut results, mut rest): (Vec<_>, Vec<_>) = content.into_iter().partition(is_result);
+    if !results.is_empty() && !rest.iter().any(is_text) {
+        results.append(&mut rest);
+    }
+    let (injected, own) = match origin {
+        Origin::Prompt => split_typed(rest),
+        _ => (Vec::new(), rest),
+    };
+    let parts = [
+        (Origin::Results, results),
+        (Origin::Injected, injected),
+        (origin, own),
+    ];
+    let parts = parts.into_iter().filter(|(_, blocks)| !blocks.is_empty());
+    parts
+        .map(|(origin, blocks)| message(Role::User, origin, blocks))
+        .collect()
+}
+
+/// The blocks that may be part of a result.
+pub(super) fn result_parts(blocks: Vec<Block>) -> Vec<ResultPart> {
+    let parts = blocks.into_iter().filter_map(|block| match block {
+        Block::Text(text) => Some(ResultPart::Text(text)),
+        Block::Media(media) => Some(ResultPart::Media(media)),
+        Block::Thinking(_) | Block::Call(_) | Block::Result(_) => None,
+    });
+    parts.collect()
+}
+
+/// Whether the output of a shell tool reports a failure. Agents record such calls as successful.
+pub(super) fn shell_failed(parts: &[ResultPart]) -> bool {
+    let code = parts.iter().find_map(|part| match part {
+        ResultPart::Text(text) => exit_code(text),
+        ResultPart::Media(_) => None,
+    });
+    code.is_some_and(|code| code != 0)
+}
+
+object! { Link { uuid, parent = "parentUuid", sidechain = "isSidechain" } }
+
+/// The id of a record of the main conversation whose records have the members `uuid` and `parentUuid`.
+pub(super) fn uuid_link(record: &str) -> Option<String> {
+    let record = Link::read(record)?;
+    (record.parent.is_some() && !is_true(record.sidechain)).then(|| string(record.uuid))?
+}
+
+/// The directory that a variable names, or else one below the home directory.
+pub(super) fn home_dir(
+    environment: &Environment,
+    variables: &[&str],
+    usual: &str,
+) -> Option<PathBuf> {
+    let named = variables.iter().find_map(|name| environment.text(name));
+    match named {
+        Some(path) => Some(path.into()),
+        None => Some(Path::new(environment.text("HOME")?).join(usual)),
+    }
+}

@@ -1,0 +1,309 @@
+//! The definition of an agent: each format maps its records to the same model.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::agent::Agent;
+use super::detect::Row;
+use super::facts::Facts;
+use super::title::{ManualTitle, Title, TitleRecord, TitleSearch};
+use crate::io::Environment;
+use crate::message::{Message, Thread, Usage};
+
+/// The way that records of a file form a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// In file order.
+    Sequence,
+    /// Each names its parent. Some branches are abandoned.
+    Tree,
+    /// Later records change earlier ones.
+    Replay,
+}
+
+/// The part of a record to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// The costs of requests. Records without costs may be skipped.
+    Costs,
+    /// The same, prompts, calls without their inputs, and failures of calls. Records without any may be
+    /// skipped.
+    Activity,
+    /// Everything except messages and token counts.
+    Outline,
+    /// Everything except the content of results, unless only it shows whether a call failed.
+    Counts,
+    /// Everything.
+    Full,
+}
+
+/// The possible content of a line, found without parsing it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineClass {
+    /// No message and no title.
+    NoMessage,
+    /// Only results of calls that did not fail.
+    Results,
+    /// No text, and no prompt.
+    NoText,
+    /// Anything.
+    Anything,
+}
+
+/// The place where an agent looks for the title of a session.
+#[derive(Debug, Clone, Copy)]
+pub enum TitleStore {
+    /// In the session file.
+    SessionFile,
+    /// In an index of all sessions.
+    Index(NameIndex),
+    /// The agent has no titles that others can set.
+    None,
+}
+
+/// A file that holds the names of many sessions. The last record of a session counts.
+#[derive(Debug, Clone, Copy)]
+pub struct NameIndex {
+    /// The path of the index for a session file.
+    pub path: fn(&Path) -> Option<PathBuf>,
+    /// The session id and the name in a record of the index.
+    pub read: fn(&str) -> Option<(String, Title)>,
+}
+
+/// The session and position of a record that turnpipe adds.
+#[derive(Debug, Clone, Copy)]
+pub struct NewRecord<'a> {
+    /// The session id.
+    pub session_id: &'a str,
+    /// The working directory.
+    pub directory: &'a str,
+    /// The branch.
+    pub branch: Option<&'a str>,
+    /// The id of the last record of the conversation.
+    pub parent: Option<&'a str>,
+    /// A new id.
+    pub uuid: &'a str,
+    /// The current time, RFC 3339.
+    pub timestamp: &'a str,
+}
+
+/// Reads the rows of a document.
+pub(super) type ReadDocument = fn(&str) -> Option<Vec<String>>;
+
+/// Creates a title record.
+pub(super) type NewTitle = fn(&NewRecord<'_>, &Title, ManualTitle) -> Value;
+
+/// Creates a recap record.
+pub(super) type NewRecap = fn(&NewRecord<'_>, &str) -> Value;
+
+/// An agent's session files: how to recognise, read, find and extend them.
+#[derive(Debug)]
+pub struct Format {
+    /// The agent that writes this format.
+    pub agent: Agent,
+    /// The structure of the conversation.
+    pub shape: Shape,
+    /// The search for title records.
+    pub titles: TitleSearch,
+    /// Every record about a request contains one of these words. Empty if such words do not exist.
+    pub cost_words: &'static [&'static str],
+    /// The same for records about a request, a prompt or a call.
+    pub activity_words: &'static [&'static str],
+    /// Classifies a line in much less time than parsing it takes.
+    pub line_class: fn(&[u8]) -> LineClass,
+    pub(super) read: fn(&str, Detail) -> Option<Entry>,
+    pub(super) wrote: fn(&Row<'_>) -> bool,
+    /// The rows of a session that is a single JSON document.
+    pub(super) document: Option<ReadDocument>,
+    /// Whether ids of records are unique over all sessions of the agent. A record that the agent
+    /// copies to another file keeps its id.
+    pub has_global_ids: bool,
+    /// Whether token counts have separate records.
+    pub has_meter_records: bool,
+    /// The environment variables that name the agent's directory.
+    pub home_variables: &'static [&'static str],
+    pub(super) roots: fn(&Environment) -> Vec<PathBuf>,
+    /// The directory for the subagent files of a session, whether or not it exists. `None` if the
+    /// agent has no such directory.
+    pub subagent_dir: fn(&Path) -> Option<PathBuf>,
+    pub(super) resume: fn(&str, &Path) -> Option<String>,
+    /// The place where the agent looks for titles.
+    pub title_store: TitleStore,
+    /// Maximum number of bytes after a title. Beyond it the title is written again, because the agent reads
+    /// only the end of a file.
+    pub title_distance: Option<u64>,
+    /// Creates a title record in the form of the agent.
+    pub title_record: Option<NewTitle>,
+    /// Creates a recap record in the form of the agent.
+    pub recap_record: Option<NewRecap>,
+    /// The id of a record that the next record of the conversation may name as its parent.
+    pub link: fn(&str) -> Option<String>,
+}
+
+impl Format {
+    /// Reads one record. Returns `None` if the text is not a JSON object.
+    ///
+    /// An annotation is not activity of the session: its time does not count.
+    pub fn read(&self, record: &str, detail: Detail) -> Option<Entry> {
+        let mut entry = (self.read)(record, detail)?;
+        if entry.is_annotation {
+            entry.facts.started = None;
+            entry.facts.last_activity = None;
+        }
+        Some(entry)
+    }
+
+    /// The messages in a record.
+    pub fn messages(&self, record: &str) -> Vec<Message> {
+        let entry = self.read(record, Detail::Full);
+        entry.map(Entry::into_messages).unwrap_or_default()
+    }
+}
+
+/// The role of a record in a conversation tree.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Part {
+    /// A message. A branch may end here.
+    Turn,
+    /// A record between turns at which a branch may end.
+    Step,
+    /// A record between turns at which no branch ends.
+    #[default]
+    Aside,
+    /// A record of a subagent.
+    Side,
+}
+
+/// The effect of a record on earlier messages (see [`Shape::Replay`]).
+#[derive(Debug, Default)]
+pub enum Change {
+    /// No change.
+    #[default]
+    Nothing,
+    /// Adds a message, or replaces the one with this id.
+    Put(String),
+    /// Replaces all messages. Each row has its id.
+    Reset(Vec<(String, Vec<Message>)>),
+    /// Removes the message with this id and all later ones.
+    RewindTo(String),
+}
+
+/// The cost of a request outside the conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SideCost {
+    /// The purpose of the request.
+    pub prompt_id: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// Tokens.
+    pub usage: Usage,
+}
+
+/// Tokens that a record states apart from messages.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Meter {
+    /// The tokens of one request.
+    Request {
+        /// The id of the response, unique over all sessions.
+        id: String,
+        /// The tokens.
+        usage: Usage,
+        /// Whether it is the first request of its session.
+        is_first: bool,
+    },
+    /// A reading of a meter that counts up. The first readings of a fork may be copies from its parent.
+    Reading {
+        /// The tokens of the last request.
+        last: Option<Usage>,
+        /// The tokens of all requests so far.
+        total: Usage,
+    },
+}
+
+/// The content of one record.
+#[derive(Debug, Default)]
+pub struct Entry {
+    /// The type, or empty if there is none.
+    pub kind: String,
+    /// The subtype.
+    pub subtype: Option<String>,
+    /// Whether this kind of record is known.
+    pub is_known: bool,
+    /// Whether it only annotates the conversation: a title, a recap or a label.
+    pub is_annotation: bool,
+    /// The id of the record.
+    pub uuid: Option<String>,
+    /// The id of the parent record.
+    pub parent: Option<String>,
+    /// The id of the parent record across a compaction.
+    pub logical_parent: Option<String>,
+    /// Its role in a tree.
+    pub part: Part,
+    /// The time in the record.
+    pub time: Option<String>,
+    /// The facts in the record.
+    pub facts: Facts,
+    /// The title in the record.
+    pub title: Option<TitleRecord>,
+    /// A summary of the conversation, and the id of that conversation's last record.
+    pub summary: Option<(String, String)>,
+    /// The messages.
+    pub messages: Vec<Message>,
+    /// Messages that other records repeat. They count only in files without those records.
+    pub repeats: Vec<Message>,
+    /// The calls that its message labels.
+    pub labelled_calls: Vec<String>,
+    /// The effect on earlier messages.
+    pub change: Change,
+    /// Tokens of requests. Messages with readings of the same meter repeat them.
+    pub meter: Option<Meter>,
+    /// The cost of a request outside the conversation.
+    pub side_cost: Option<SideCost>,
+}
+
+impl Entry {
+    /// The kind, for counts: `type` or `type/subtype`.
+    pub fn label(&self) -> String {
+        let kind = match self.kind.as_str() {
+            "" => "(none)",
+            kind => kind,
+        };
+        match &self.subtype {
+            Some(subtype) => format!("{kind}/{subtype}"),
+            None => kind.to_owned(),
+        }
+    }
+
+    /// All messages of the record.
+    pub fn into_messages(self) -> Vec<Message> {
+        let mut messages = self.messages;
+        if let Change::Reset(rows) = self.change {
+            messages.extend(rows.into_iter().flat_map(|(_, said)| said));
+        }
+        messages
+    }
+
+    /// The messages of each row of a record that replaces all others, or of the record.
+    pub(crate) fn into_rows(self) -> Vec<Vec<Message>> {
+        match self.change {
+            Change::Reset(rows) => rows.into_iter().map(|(_, said)| said).collect(),
+            _ => vec![self.messages],
+        }
+    }
+
+    /// A message with this content and the record's id, time and thread.
+    pub(super) fn saying(mut self, messages: impl IntoIterator<Item = Message>) -> Self {
+        let stamped = messages.into_iter().map(|message| Message {
+            uuid: self.uuid.clone(),
+            time: self.time.clone(),
+            thread: match self.part {
+                Part::Side => Thread::Subagent,
+                Part::Turn | Part::Step | Part::Aside => Thread::Main,
+            },
+            ..message
+        });
+        self.messages = stamped.collect();
+        self
+    }
+}

@@ -1,0 +1,288 @@
+//! Gemini CLI: `~/.gemini/tmp/<project>/chats/session-*.jsonl`, and older `.json` documents.
+//!
+//! Newer files are logs to replay (see [`super::format::Change`]). The head of an old document and
+//! each of its messages are read like rows.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use serde_json::value::RawValue;
+
+use super::agent::Agent;
+use super::content::{
+    count, home_dir, input_of, is_in, message, note, shell_failed, string, user_messages,
+};
+use super::detect::Row as Marks;
+use super::facts::Facts;
+use super::format::{Change, Detail, Entry, Format, LineClass, Shape, TitleStore};
+use super::gemini_content::gemini_blocks;
+use super::title::{ManualTitle, Precedence, TitleRecord, TitleSearch, TitleSource};
+use crate::io::Environment;
+use crate::json::{elements, object, text};
+use crate::message::{Block, Call, Message, Origin, ResultPart, Role, ToolResult, Usage};
+
+/// The format of Gemini CLI.
+pub(super) static GEMINI: Format = Format {
+    agent: Agent::Gemini,
+    shape: Shape::Replay,
+    titles: TitleSearch {
+        words: &["\"summary\""],
+        precedence: Precedence::Later,
+    },
+    cost_words: &[],
+    activity_words: &[],
+    line_class: |_| LineClass::Anything,
+    read,
+    wrote,
+    document: Some(document),
+    has_global_ids: false,
+    has_meter_records: false,
+    home_variables: HOME,
+    roots,
+    subagent_dir: |_| None,
+    resume: |id, _| Some(format!("gemini --resume {id}")),
+    title_store: TitleStore::None,
+    title_distance: None,
+    title_record: None,
+    recap_record: None,
+    link: |_| None,
+};
+
+const HOME: &[&str] = &["GEMINI_CLI_HOME"];
+
+object! { Document { session = "sessionId", messages } }
+
+object! {
+    Row {
+        kind = "type", id, time = "timestamp", content, display = "displayContent", thoughts,
+        tokens, model, calls = "toolCalls", session = "sessionId", project = "projectHash",
+        start = "startTime", updated = "lastUpdated", session_kind = "kind", directories, summary,
+        set = "$set", rewind_to = "$rewindTo",
+    }
+}
+
+object! { Set { messages, updated = "lastUpdated", summary, directories } }
+object! { Thought { subject, description } }
+object! { Tokens { input, output, cached, thoughts } }
+object! { ToolCall { id, name, args, result, status, display = "resultDisplay" } }
+
+/// Known record types.
+const KINDS: &str = "$set $rewindTo header user gemini info warning error";
+
+fn wrote(row: &Marks<'_>) -> bool {
+    // A row with messages is a whole document.
+    row.project.is_some() && row.session.is_some() && row.messages.is_none()
+        || row.set.is_some()
+        || row.rewind_to.is_some()
+        || row.is("gemini") && row.id.is_some()
+}
+
+fn roots(environment: &Environment) -> Vec<PathBuf> {
+    let home = home_dir(environment, HOME, "").into_iter();
+    home.map(|home| home.join(".gemini/tmp")).collect()
+}
+
+/// The rows of an old document: its head and its messages.
+fn document(json: &str) -> Option<Vec<String>> {
+    let members = Document::read(json)?;
+    let messages = members.messages.filter(|raw| raw.get().starts_with('['))?;
+    members.session?;
+    // The head is the document itself. Its messages are ignored there.
+    let mut rows = vec![json.to_owned()];
+    let messages = elements(Some(messages)).into_iter();
+    rows.extend(messages.map(|raw| raw.get().to_owned()));
+    Some(rows)
+}
+
+fn read(record: &str, detail: Detail) -> Option<Entry> {
+    let row = Row::read(record)?;
+    let set = Set::of(row.set).unwrap_or_default();
+    let kind = if row.set.is_some() {
+        "$set".to_owned()
+    } else if row.rewind_to.is_some() {
+        "$rewindTo".to_owned()
+    } else if row.project.is_some() {
+        "header".to_owned()
+    } else {
+        string(row.kind).unwrap_or_default()
+    };
+    let time = [row.time, set.updated, row.start]
+        .into_iter()
+        .find_map(string);
+    let mut entry = Entry {
+        is_known: is_in(KINDS, &kind),
+        uuid: string(row.id),
+        time,
+        facts: facts(&row, &set),
+        title: title(&row, &set),
+        kind,
+        ..Entry::default()
+    };
+    if detail != Detail::Outline {
+        entry.change = change(&row, &set);
+        if row.set.is_none() {
+            entry.messages = said(&row, &|_| false);
+        }
+    }
+    Some(entry)
+}
+
+/// The effect of a row on the log.
+fn change(row: &Row<'_>, set: &Set<'_>) -> Change {
+    if let Some(id) = string(row.rewind_to) {
+        return Change::RewindTo(id);
+    }
+    if set.messages.is_some() {
+        let rows = Row::list(set.messages);
+        // In a resumed history, results are only in separate messages.
+        let calls = rows.iter().flat_map(|row| ToolCall::list(row.calls));
+        let calls: HashSet<String> = calls.filter_map(|call| string(call.id)).collect();
+        let rows = rows.iter().map(|row| {
+            let messages = said(row, &|id| !calls.contains(id));
+            (string(row.id).unwrap_or_default(), messages)
+        });
+        return Change::Reset(rows.collect());
+    }
+    match row.set {
+        None if string(row.kind).is_some() => Change::Put(string(row.id).unwrap_or_default()),
+        _ => Change::Nothing,
+    }
+}
+
+fn facts(row: &Row<'_>, set: &Set<'_>) -> Facts {
+    let directories = row.directories.or(set.directories);
+    let directory = elements(directories)
+        .first()
+        .and_then(|raw| string(Some(raw)));
+    let times = [row.time, row.start, row.updated, set.updated];
+    let times = times.into_iter().map(Facts::at);
+    Facts {
+        session_id: string(row.session),
+        is_subagent: text(row.session_kind).as_deref() == Some("subagent"),
+        cwd_hash: string(row.project),
+        model: string(row.model),
+        ..times.fold(Facts::default(), Facts::followed_by)
+    }
+    .in_directory(directory)
+}
+
+fn title(row: &Row<'_>, set: &Set<'_>) -> Option<TitleRecord> {
+    let is_head = row.project.is_some() && row.kind.is_none();
+    let summary = text(set.summary).or_else(|| text(row.summary).filter(|_| is_head))?;
+    Some(TitleRecord::new(
+        summary,
+        TitleSource::Auto,
+        None,
+        ManualTitle::Keep,
+    ))
+}
+
+/// The messages in a row. The results of calls follow the reply. A result in a separate message
+/// counts if `is_alone`: usually the row of its call has it too.
+fn said(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
+    let mut messages = match text(row.kind).as_deref() {
+        Some("user") => user(row, is_alone),
+        Some("gemini") => reply(row),
+        Some("error") => {
+            vec![note(Role::System, Origin::Error, plain(row.content))]
+        }
+        Some("info" | "warning") => {
+            vec![note(Role::System, Origin::Injected, plain(row.content))]
+        }
+        _ => Vec::new(),
+    };
+    for message in &mut messages {
+        message.uuid = string(row.id);
+        message.time = string(row.time);
+    }
+    messages
+}
+
+fn plain(content: Option<&RawValue>) -> String {
+    message(Role::System, Origin::Injected, gemini_blocks(content)).text()
+}
+
+fn user(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
+    let mut content = gemini_blocks(row.display.or(row.content));
+    let had_blocks = !content.is_empty();
+    content.retain(|block| !matches!(block, Block::Result(result) if !is_alone(&result.id)));
+    if content.is_empty() && had_blocks {
+        return Vec::new();
+    }
+    user_messages(Origin::Prompt, content)
+}
+
+fn reply(row: &Row<'_>) -> Vec<Message> {
+    let mut content: Vec<Block> = Thought::list(row.thoughts).iter().map(thought).collect();
+    let spoken = gemini_blocks(row.content).into_iter();
+    content.extend(spoken.filter(|block| !matches!(block, Block::Text(text) if text.is_empty())));
+    let message_id = string(row.id).unwrap_or_default();
+    let mut results = Vec::new();
+    for (index, call) in ToolCall::list(row.calls).iter().enumerate() {
+        let id = string(call.id).unwrap_or_else(|| format!("{message_id}#{index}"));
+        content.push(Block::Call(Call {
+            id: id.clone(),
+            name: string(call.name).unwrap_or_default(),
+            input: input_of(call.args),
+            signature: None,
+        }));
+        results.extend(result(call, id).map(Block::Result));
+    }
+    let mut messages = vec![Message {
+        id: string(row.id),
+        model: string(row.model),
+        usage: usage(row.tokens),
+        ..message(Role::Assistant, Origin::Reply, content)
+    }];
+    if !results.is_empty() {
+        messages.push(message(Role::User, Origin::Results, results));
+    }
+    messages
+}
+
+fn thought(thought: &Thought<'_>) -> Block {
+    let parts = [thought.subject, thought.description];
+    let parts: Vec<String> = parts.into_iter().filter_map(string).collect();
+    Block::thinking(parts.join(": "))
+}
+
+/// The result of a call, if there is one yet.
+fn result(call: &ToolCall<'_>, id: String) -> Option<ToolResult> {
+    let status = string(call.status);
+    let mut failed = matches!(status.as_deref(), Some("error" | "cancelled"));
+    let mut parts = Vec::new();
+    for block in gemini_blocks(call.result) {
+        match block {
+            Block::Result(result) => {
+                failed |= result.failed;
+                parts.extend(result.parts);
+            }
+            Block::Text(text) => parts.push(ResultPart::Text(text)),
+            Block::Media(media) => parts.push(ResultPart::Media(media)),
+            Block::Thinking(_) | Block::Call(_) => {}
+        }
+    }
+    if parts.is_empty() {
+        let display = string(call.display);
+        if display.is_none() && !failed && call.result.is_none() {
+            return None;
+        }
+        parts.push(ResultPart::Text(display.unwrap_or_default()));
+    }
+    Some(ToolResult {
+        id,
+        failed: failed || shell_failed(&parts),
+        parts,
+    })
+}
+
+fn usage(raw: Option<&RawValue>) -> Option<Usage> {
+    let tokens = Tokens::of(raw)?;
+    let cached = count(tokens.cached);
+    Some(Usage {
+        input: count(tokens.input).saturating_sub(cached),
+        output: count(tokens.output) + count(tokens.thoughts),
+        cache_read: cached,
+        ..Usage::default()
+    })
+}

@@ -1,0 +1,48 @@
+//! Coding agents, one file or folder each: how to recognise and read their session files, where the
+//! files are, how sessions are named and resumed, and which records turnpipe may add to them.
+//!
+//! Nothing outside of this module knows the fields or paths of an agent's files. To add an agent, add
+//! a file with its [`Format`], a variant of [`Agent`] and a row in `table.rs`.
+
+#[allow(clippy::module_inception, reason = "the file of the type Agent")]
+mod agent;
+mod claude;
+mod codex;
+mod codex_stream;
+mod content;
+mod detect;
+mod exit_code;
+mod facts;
+mod format;
+mod gemini;
+mod gemini_content;
+mod gemini_stream;
+mod opencode_stream;
+mod own;
+mod pi;
+mod pi_stream;
+mod qwen;
+mod sign;
+mod stream;
+mod stream_reader;
+mod table;
+mod title;
+
+pub use agent::Agent;
+pub use claude::own_record;
+pub(crate) use content::is_in;
+pub use exit_code::exit_code;
+pub use facts::{Facts, History, project_hash};
+pub use format::{
+    Change, Detail, Entry, Format, LineClass, Meter, NameIndex, NewRecord, Part, Shape, SideCost,
+    TitleStore,
+};
+pub use sign::Opening;
+pub(crate) use sign::{PI_FILE, Sign, sign};
+pub use stream::StreamItem;
+pub(crate) use stream_reader::{Row, StreamReader};
+pub use table::{Root, agent_of, document, own_format, session_roots};
+pub use title::{ManualTitle, Precedence, Title, TitleRecord, TitleSearch, TitleSource};
+
+#[cfg(test)]
+mod stream_tests;

@@ -1,0 +1,257 @@
+//! pi: `~/.pi/agent/sessions/<directory>/<time>_<session>.jsonl`.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::agent::Agent;
+use super::content::{
+    count, home_dir, input_of, is_in, is_true, message, note, result_parts, string,
+};
+use super::detect::Row as Marks;
+use super::facts::Facts;
+use super::format::{Detail, Entry, Format, LineClass, Part, Shape, TitleStore};
+use super::own::{manual_title, side_cost_in, title_source, with_title_source};
+use super::title::{Precedence, TitleRecord, TitleSearch};
+use crate::io::Environment;
+use crate::json::{non_null, object, text};
+use crate::message::{Block, Call, Media, Message, Origin, Role, ToolResult, Usage};
+
+/// The format of pi.
+pub(super) static PI: Format = Format {
+    agent: Agent::Pi,
+    shape: Shape::Tree,
+    titles: TitleSearch {
+        words: &["\"session_info\""],
+        precedence: Precedence::Later,
+    },
+    cost_words: &[],
+    activity_words: &[],
+    line_class: |_| LineClass::Anything,
+    read,
+    wrote,
+    document: None,
+    has_global_ids: false,
+    has_meter_records: false,
+    home_variables: HOME,
+    roots,
+    subagent_dir: |_| None,
+    // Some versions resume by path only.
+    resume: |_, path| {
+        let path = path.to_str().filter(|path| path.starts_with('/'))?;
+        let path = shlex::try_quote(path).ok()?;
+        Some(format!("pi --session {path}"))
+    },
+    title_store: TitleStore::SessionFile,
+    title_distance: None,
+    title_record: Some(|at, title, _| {
+        let record = json!({
+            "type": "session_info",
+            // The ids of pi have eight characters.
+            "id": at.uuid.get(at.uuid.len().saturating_sub(8)..),
+            "parentId": at.parent,
+            "timestamp": at.timestamp,
+            "name": title.text,
+        });
+        with_title_source(record, title.source)
+    }),
+    recap_record: None,
+    link: |record| {
+        let row = Row::read(record)?;
+        row.parent.and_then(|_| string(row.id))
+    },
+};
+
+const HOME: &[&str] = &["PI_CODING_AGENT_DIR"];
+
+object! {
+    Row {
+        kind = "type", id, parent = "parentId", time = "timestamp", message, cwd,
+        branched_from = "branchedFrom", parent_session = "parentSession", name, summary,
+        model = "modelId", title_source = "titleSource", turnpipe,
+    }
+}
+
+object! {
+    Said {
+        role, content, model, usage, stop_reason = "stopReason", error = "errorMessage",
+        call_id = "toolCallId", is_error = "isError", command, output,
+    }
+}
+
+object! {
+    Content { kind = "type", text, thinking, id, name, arguments, data, media_type = "mimeType" }
+}
+
+object! { Tokens { input, output, cache_read = "cacheRead", cache_write = "cacheWrite", cost } }
+object! { Cost { total } }
+
+/// Known record types.
+const KINDS: &str = "session message model_change thinking_level_change compaction session_info \
+    branch_summary custom custom_message label";
+
+fn wrote(row: &Marks<'_>) -> bool {
+    row.is("session") && non_null(row.cwd).is_some()
+        || row.parent_id.is_some() && row.id.is_some() && row.uuid.is_none()
+}
+
+fn roots(environment: &Environment) -> Vec<PathBuf> {
+    let home = home_dir(environment, HOME, ".pi/agent").into_iter();
+    home.map(|home| home.join("sessions")).collect()
+}
+
+fn read(record: &str, detail: Detail) -> Option<Entry> {
+    let row = Row::read(record)?;
+    let kind = string(row.kind).unwrap_or_default();
+    let said = Said::of(row.message).unwrap_or_default();
+    let entry = Entry {
+        is_known: is_in(KINDS, &kind),
+        subtype: string(said.role),
+        // The id of the head is the session id.
+        uuid: string(row.id).filter(|_| kind != "session"),
+        parent: string(row.parent),
+        part: match kind.as_str() {
+            "message" => Part::Turn,
+            _ => Part::Step,
+        },
+        time: string(row.time),
+        facts: facts(&row, &kind, &said),
+        title: title(&row, &kind),
+        is_annotation: kind == "session_info",
+        kind,
+        ..Entry::default()
+    };
+    if detail == Detail::Outline {
+        return Some(entry);
+    }
+    let message = match entry.kind.as_str() {
+        "message" => said_in(&said),
+        "compaction" => {
+            let summary = string(row.summary).unwrap_or_default();
+            Some(note(Role::System, Origin::Compaction, summary))
+        }
+        _ => None,
+    };
+    let mut entry = entry.saying(message);
+    entry.side_cost = side_cost_in(row.turnpipe, &entry.messages);
+    Some(entry)
+}
+
+fn facts(row: &Row<'_>, kind: &str, said: &Said<'_>) -> Facts {
+    let facts = Facts::at(row.time);
+    match kind {
+        "message" => Facts {
+            model: string(said.model),
+            ..facts
+        },
+        "model_change" => Facts {
+            model: string(row.model),
+            ..facts
+        },
+        "session" => {
+            let parent = string(row.branched_from).or_else(|| string(row.parent_session));
+            Facts {
+                session_id: string(row.id),
+                forked_from: parent.map(|path| session_in_path(&path)),
+                ..facts
+            }
+            .in_directory(string(row.cwd))
+        }
+        _ => facts,
+    }
+}
+
+fn title(row: &Row<'_>, kind: &str) -> Option<TitleRecord> {
+    let name = text(row.name).filter(|_| kind == "session_info")?;
+    Some(TitleRecord::new(
+        name,
+        title_source(row.title_source),
+        row.time,
+        manual_title(row.turnpipe),
+    ))
+}
+
+/// The id in a path `…/<time>_<id>.jsonl`.
+fn session_in_path(path: &str) -> String {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let stem = name.strip_suffix(".jsonl").unwrap_or(name);
+    stem.rsplit_once('_').map_or(stem, |(_, id)| id).to_owned()
+}
+
+fn said_in(said: &Said<'_>) -> Option<Message> {
+    match text(said.role)?.as_ref() {
+        "user" => Some(message(Role::User, Origin::Prompt, blocks(said.content))),
+        "assistant" => assistant(said),
+        "toolResult" => {
+            let result = ToolResult {
+                id: string(said.call_id)?,
+                parts: result_parts(blocks(said.content)),
+                failed: is_true(said.is_error),
+            };
+            let blocks = vec![Block::Result(result)];
+            Some(message(Role::User, Origin::Results, blocks))
+        }
+        "bashExecution" => {
+            let command = text(said.command).unwrap_or_default();
+            let output = text(said.output).unwrap_or_default();
+            let text = format!("$ {command}\n{output}");
+            Some(note(Role::User, Origin::Injected, text))
+        }
+        _ => None,
+    }
+}
+
+fn assistant(said: &Said<'_>) -> Option<Message> {
+    let mut content = blocks(said.content);
+    let origin = if text(said.stop_reason).as_deref() == Some("error") {
+        content.extend(string(said.error).map(Block::Text));
+        Origin::Error
+    } else {
+        Origin::Reply
+    };
+    let usage = usage(said.usage);
+    if content.is_empty() && usage.is_none_or(|usage| usage.is_empty()) {
+        return None;
+    }
+    Some(Message {
+        model: string(said.model),
+        usage,
+        ..message(Role::Assistant, origin, content)
+    })
+}
+
+fn blocks(raw: Option<&RawValue>) -> Vec<Block> {
+    if let Some(content) = text(raw) {
+        return vec![Block::Text(content.into_owned())];
+    }
+    let list = Content::list(raw).into_iter();
+    list.filter_map(|block| match text(block.kind)?.as_ref() {
+        "text" => Some(Block::Text(text(block.text)?.into_owned())),
+        "thinking" => Some(Block::thinking(text(block.thinking)?)),
+        "toolCall" => Some(Block::Call(Call {
+            id: string(block.id)?,
+            name: string(block.name).unwrap_or_default(),
+            input: input_of(block.arguments),
+            signature: None,
+        })),
+        "image" => Some(Block::Media(Media {
+            media_type: string(block.media_type).unwrap_or_default(),
+            data: string(block.data),
+        })),
+        _ => None,
+    })
+    .collect()
+}
+
+fn usage(raw: Option<&RawValue>) -> Option<Usage> {
+    let tokens = Tokens::of(raw)?;
+    Some(Usage {
+        input: count(tokens.input),
+        output: count(tokens.output),
+        cache_read: count(tokens.cache_read),
+        cache_write: count(tokens.cache_write),
+        cost: Cost::of(tokens.cost).and_then(|cost| cost.total?.get().parse().ok()),
+        ..Usage::default()
+    })
+}

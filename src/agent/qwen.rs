@@ -1,0 +1,261 @@
+//! Qwen Code: `~/.qwen/projects/<directory>/chats/<session>.jsonl`.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::agent::Agent;
+use super::content::{home_dir, is_in, is_true, message, note, string, user_messages, uuid_link};
+use super::detect::Row as Marks;
+use super::facts::Facts;
+use super::format::{Detail, Entry, Format, LineClass, NewRecord, Part, Shape, TitleStore};
+use super::gemini_content::{gemini_usage, qwen_blocks};
+use super::own::{manual_title, side_cost_in, title_source};
+use super::title::{Precedence, TitleRecord, TitleSearch};
+use crate::io::Environment;
+use crate::json::{object, text};
+use crate::message::{Block, Message, Origin, Role};
+
+/// The format of Qwen Code.
+pub(super) static QWEN: Format = Format {
+    agent: Agent::Qwen,
+    shape: Shape::Tree,
+    titles: TitleSearch {
+        words: &["\"custom_title\""],
+        precedence: Precedence::Later,
+    },
+    cost_words: &[],
+    activity_words: &[],
+    line_class: |_| LineClass::Anything,
+    read,
+    wrote,
+    document: None,
+    has_global_ids: true,
+    has_meter_records: false,
+    home_variables: HOME,
+    roots,
+    subagent_dir: |session| {
+        let dir = session.parent()?.parent()?.join("subagents");
+        Some(dir.join(session.file_stem()?))
+    },
+    resume: |id, _| Some(format!("qwen --resume {id}")),
+    title_store: TitleStore::SessionFile,
+    // The session picker reads only the end of a file.
+    title_distance: Some(32 * 1024),
+    title_record: Some(|at, title, _| {
+        let payload = json!({"customTitle": title.text, "titleSource": title.source.name()});
+        system_record(at, "custom_title", &payload)
+    }),
+    recap_record: Some(|at, recap| {
+        let payload = json!({
+            "phase": "result",
+            "rawCommand": "/recap",
+            "outputHistoryItems": [{"type": "away_recap", "text": recap}],
+        });
+        system_record(at, "slash_command", &payload)
+    }),
+    link: uuid_link,
+};
+
+const HOME: &[&str] = &["QWEN_RUNTIME_DIR", "QWEN_HOME"];
+
+object! {
+    Row {
+        kind = "type", subtype, uuid, parent = "parentUuid", session = "sessionId",
+        time = "timestamp", cwd, branch = "gitBranch", model, message, usage = "usageMetadata",
+        call_result = "toolCallResult", payload = "systemPayload", custom_title = "customTitle",
+        title_source = "titleSource", forked_from = "forkedFrom", sidechain = "isSidechain",
+        turnpipe,
+    }
+}
+
+object! { Said { parts } }
+object! { CallStatus { status } }
+
+object! {
+    Payload {
+        custom_title = "customTitle", title_source = "titleSource", display = "displayText",
+        items = "outputHistoryItems", parent_session = "parentSessionId",
+    }
+}
+
+object! { HistoryItem { kind = "type", text } }
+object! { Fork { session = "sessionId" } }
+
+/// Known record types.
+const KINDS: &str = "user assistant tool_result system";
+
+/// Subtypes of system records at which no branch ends.
+const ASIDES: &str = "session_artifact_event session_artifact_snapshot session_sources_snapshot \
+    managed_session_header_v1 managed_session_event_v1 managed_session_commit_v1";
+
+/// Other known subtypes.
+const SUBTYPES: &str = "agent_bootstrap agent_launch_prompt agent_retry agent_session_ready \
+    at_command attribution_snapshot background_task_completed branch_checkpoint chat_compression \
+    cron custom_title file_history_snapshot goal_runtime goal_state goal_turn_end \
+    mid_turn_user_message notification omni_recall parent_session realtime_message rewind \
+    session_model session_source slash_command turn_result ui_telemetry user_text_elements";
+
+/// The prefix of text that hooks add to a prompt.
+const HOOK_CONTEXT: &str = "<qwen:user-prompt-submit-context>";
+
+fn wrote(row: &Marks<'_>) -> bool {
+    let has_parts = row.message.is_some_and(|message| message.parts.is_some());
+    row.system_payload.is_some() || row.uuid.is_some() && (row.provenance.is_some() || has_parts)
+}
+
+fn roots(environment: &Environment) -> Vec<PathBuf> {
+    let home = home_dir(environment, HOME, ".qwen").into_iter();
+    home.map(|home| home.join("projects")).collect()
+}
+
+/// Creates a system record.
+fn system_record(at: &NewRecord<'_>, subtype: &str, payload: &Value) -> Value {
+    json!({
+        "uuid": at.uuid,
+        "parentUuid": at.parent,
+        "sessionId": at.session_id,
+        "timestamp": at.timestamp,
+        "type": "system",
+        "subtype": subtype,
+        "cwd": at.directory,
+        "version": env!("CARGO_PKG_VERSION"),
+        "systemPayload": payload,
+    })
+}
+
+fn read(record: &str, detail: Detail) -> Option<Entry> {
+    let row = Row::read(record)?;
+    let payload = Payload::of(row.payload).unwrap_or_default();
+    let kind = string(row.kind).unwrap_or_default();
+    let subtype = string(row.subtype);
+    let is_aside = |subtype: &str| is_in(ASIDES, subtype);
+    let is_known = |subtype: &str| is_aside(subtype) || is_in(SUBTYPES, subtype);
+    let entry = Entry {
+        is_known: is_in(KINDS, &kind) && subtype.as_deref().is_none_or(is_known),
+        uuid: string(row.uuid),
+        parent: string(row.parent),
+        part: match (kind.as_str(), subtype.as_deref()) {
+            _ if is_true(row.sidechain) => Part::Side,
+            ("system", Some(subtype)) if is_aside(subtype) => Part::Aside,
+            ("system", _) => Part::Step,
+            ("user" | "assistant" | "tool_result", _) => Part::Turn,
+            _ => Part::Aside,
+        },
+        time: string(row.time),
+        facts: facts(&row, &kind, &payload),
+        is_annotation: recap_in(&payload).is_some() || subtype.as_deref() == Some("custom_title"),
+        title: title(&row, &kind, &payload),
+        kind,
+        subtype,
+        ..Entry::default()
+    };
+    if detail == Detail::Outline {
+        return Some(entry);
+    }
+    let message = messages(&row, &entry, &payload);
+    let mut entry = entry.saying(message);
+    entry.side_cost = side_cost_in(row.turnpipe, &entry.messages);
+    Some(entry)
+}
+
+fn facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {
+    let is_side = is_true(row.sidechain);
+    let speaks = !is_side && kind == "assistant";
+    let fork = Fork::of(row.forked_from).and_then(|fork| string(fork.session));
+    Facts {
+        session_id: string(row.session),
+        is_subagent: is_side,
+        branch: string(row.branch),
+        model: string(row.model).filter(|_| speaks),
+        forked_from: fork.or_else(|| string(payload.parent_session)),
+        ..Facts::at(row.time)
+    }
+    .in_directory(string(row.cwd))
+}
+
+fn title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<TitleRecord> {
+    if !matches!(kind, "system" | "") || text(row.subtype)? != "custom_title" {
+        return None;
+    }
+    let (title, source) = match text(payload.custom_title) {
+        Some(title) => (title, payload.title_source),
+        None => (text(row.custom_title)?, row.title_source),
+    };
+    Some(TitleRecord::new(
+        title,
+        title_source(source),
+        row.time,
+        manual_title(row.turnpipe),
+    ))
+}
+
+fn messages(row: &Row<'_>, entry: &Entry, payload: &Payload<'_>) -> Vec<Message> {
+    let subtype = entry.subtype.as_deref();
+    if entry.kind == "system" {
+        return system(subtype, payload).into_iter().collect();
+    }
+    if row.message.is_none() {
+        return Vec::new();
+    }
+    let said = Said::of(row.message).unwrap_or_default();
+    let content = qwen_blocks(said.parts);
+    match entry.kind.as_str() {
+        "user" => user(subtype, payload, content),
+        "assistant" => vec![Message {
+            // A streamed reply may be recorded again with the same id.
+            id: string(row.uuid),
+            model: string(row.model),
+            usage: gemini_usage(row.usage),
+            ..message(Role::Assistant, Origin::Reply, content)
+        }],
+        "tool_result" => vec![results(row, content)],
+        _ => Vec::new(),
+    }
+}
+
+fn user(subtype: Option<&str>, payload: &Payload<'_>, mut content: Vec<Block>) -> Vec<Message> {
+    // The agent does not display text that hooks add to a prompt either.
+    content.retain(|block| !matches!(block, Block::Text(text) if text.starts_with(HOOK_CONTEXT)));
+    let mut origin = match subtype {
+        None | Some("mid_turn_user_message" | "realtime_message") => Origin::Prompt,
+        Some(_) => Origin::Injected,
+    };
+    match text(payload.display) {
+        // A notice for the model that is not displayed.
+        Some(display) if display.is_empty() => origin = Origin::Injected,
+        Some(display) if origin == Origin::Prompt => {
+            content.retain(|block| !matches!(block, Block::Text(_)));
+            content.insert(0, Block::Text(display.into_owned()));
+        }
+        _ => {}
+    }
+    user_messages(origin, content)
+}
+
+fn results(row: &Row<'_>, mut content: Vec<Block>) -> Message {
+    let status = CallStatus::of(row.call_result).and_then(|result| string(result.status));
+    for block in &mut content {
+        if let Block::Result(result) = block {
+            result.failed |= status.as_deref().is_some_and(|status| status != "success");
+        }
+    }
+    message(Role::User, Origin::Results, content)
+}
+
+fn system(subtype: Option<&str>, payload: &Payload<'_>) -> Option<Message> {
+    match subtype? {
+        "chat_compression" => Some(note(Role::System, Origin::Compaction, String::new())),
+        "slash_command" => Some(note(Role::System, Origin::Recap, recap_in(payload)?)),
+        _ => None,
+    }
+}
+
+/// The recap in the output of a command.
+fn recap_in(payload: &Payload<'_>) -> Option<String> {
+    let mut items = HistoryItem::list(payload.items).into_iter();
+    items.find_map(|item| {
+        let is_recap = text(item.kind).as_deref() == Some("away_recap");
+        string(item.text).filter(|_| is_recap)
+    })
+}

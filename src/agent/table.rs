@@ -1,0 +1,265 @@
+//! The formats of all agents.
+
+use std::path::{Path, PathBuf};
+
+use super::Agent;
+use super::claude::CLAUDE;
+use super::codex::CODEX;
+use super::detect::Row;
+use super::format::Format;
+use super::gemini::GEMINI;
+use super::pi::PI;
+use super::qwen::QWEN;
+use crate::io::Environment;
+
+/// The formats in the order of matching. The last ones match more loosely.
+const FORMATS: [&Format; 5] = [&CODEX, &PI, &GEMINI, &QWEN, &CLAUDE];
+
+impl Agent {
+    /// The format of its session files.
+    pub fn format(self) -> &'static Format {
+        match self {
+            Self::Claude => &CLAUDE,
+            Self::Qwen => &QWEN,
+            Self::Codex => &CODEX,
+            Self::Gemini => &GEMINI,
+            Self::Pi => &PI,
+        }
+    }
+
+    /// The shell command that resumes the session with this id in this file, to be run in the session's
+    /// directory. `None` if the id could be mistaken for an option or for shell syntax.
+    pub fn resume_command(self, id: &str, path: &Path) -> Option<String> {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        if id.is_empty() || id.starts_with('-') || !id.bytes().all(is_plain) {
+            return None;
+        }
+        (self.format().resume)(id, path)
+    }
+}
+
+/// The format of the files that turnpipe writes itself.
+pub fn own_format() -> &'static Format {
+    &CLAUDE
+}
+
+/// The agent that wrote a record, if the record shows it.
+pub fn agent_of(record: &str) -> Option<Agent> {
+    let row = Row::read(record)?;
+    let format = FORMATS.iter().find(|format| (format.wrote)(&row))?;
+    Some(format.agent)
+}
+
+/// The rows of a session that is a single JSON document, with the format of these rows.
+pub fn document(json: &str) -> Option<(&'static Format, Vec<String>)> {
+    FORMATS.iter().find_map(|format| {
+        let rows = (format.document?)(json)?;
+        Some((*format, rows))
+    })
+}
+
+/// A directory to search for session files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Root {
+    /// The agent whose files are there, or `None` for any agent.
+    pub agent: Option<Agent>,
+    /// The directory, or a single file.
+    pub path: PathBuf,
+}
+
+/// The directories with the sessions of all agents, whether they exist or not. Without a home
+/// directory, only the directories that variables name.
+pub fn session_roots(environment: &Environment) -> Vec<Root> {
+    let roots = Agent::ALL.into_iter().flat_map(|agent| {
+        let paths = (agent.format().roots)(environment).into_iter();
+        paths.map(move |path| Root {
+            agent: Some(agent),
+            path,
+        })
+    });
+    roots.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::agent::{Detail, ManualTitle, NewRecord, Title, TitleSource};
+
+    const NEW: NewRecord<'_> = NewRecord {
+        session_id: "s",
+        directory: "/w",
+        branch: None,
+        parent: Some("last"),
+        uuid: "00000000-0000-4000-8000-000012345678",
+        timestamp: "2026-01-02T03:04:05.000Z",
+    };
+
+    #[test]
+    fn agents_read_the_titles_that_are_written_for_them() {
+        for (source, manual_title) in [
+            (TitleSource::Manual, ManualTitle::Keep),
+            (TitleSource::Auto, ManualTitle::Keep),
+            (TitleSource::Auto, ManualTitle::Supersede),
+        ] {
+            let title = Title {
+                text: "Fix it".to_owned(),
+                source,
+            };
+            for agent in [Agent::Claude, Agent::Qwen, Agent::Pi] {
+                let create = agent.format().title_record.unwrap();
+                let line = create(&NEW, &title, manual_title).to_string();
+                let read = agent.format().read(&line, Detail::Outline).unwrap();
+                assert_eq!(read.title.unwrap().title, title, "{line}");
+            }
+        }
+        assert!(Agent::Gemini.format().title_record.is_none());
+    }
+
+    #[test]
+    fn new_records_follow_the_last_one() {
+        let title = Title {
+            text: "Fix it".to_owned(),
+            source: TitleSource::Manual,
+        };
+        for (agent, parent) in [(Agent::Qwen, "parentUuid"), (Agent::Pi, "parentId")] {
+            let create = agent.format().title_record.unwrap();
+            assert_eq!(create(&NEW, &title, ManualTitle::Keep)[parent], "last");
+        }
+        for agent in [Agent::Claude, Agent::Qwen] {
+            let record: Value = agent.format().recap_record.unwrap()(&NEW, "It was fixed.");
+            let messages = agent.format().messages(&record.to_string());
+            assert_eq!(messages[0].text(), "It was fixed.");
+            assert_eq!(record["parentUuid"], "last");
+        }
+    }
+
+    /// A title, a recap or a label is not activity.
+    #[test]
+    fn annotations_have_no_time_of_activity() {
+        let title = Title {
+            text: "Fix it".to_owned(),
+            source: TitleSource::Auto,
+        };
+        for agent in Agent::ALL {
+            let format = agent.format();
+            let title = format
+                .title_record
+                .map(|create| create(&NEW, &title, ManualTitle::Keep));
+            let recap = format.recap_record.map(|create| create(&NEW, "Fixed."));
+            for record in title.into_iter().chain(recap) {
+                let entry = format.read(&record.to_string(), Detail::Full).unwrap();
+                if agent != Agent::Codex {
+                    assert_eq!(entry.facts.last_activity, None, "{record}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn resume_commands_are_safe_for_a_shell() {
+        let path = Path::new("/x y/s.jsonl");
+        let rows = [
+            (Agent::Claude, "5e55-1", Some("claude --resume 5e55-1")),
+            (Agent::Qwen, "5e55-1", Some("qwen --resume 5e55-1")),
+            (Agent::Codex, "5e55-1", Some("codex resume 5e55-1")),
+            (Agent::Gemini, "5e55-1", Some("gemini --resume 5e55-1")),
+            (Agent::Pi, "5e55-1", Some("pi --session '/x y/s.jsonl'")),
+            (Agent::Claude, "", None),
+            (Agent::Claude, "--dangerously-skip-permissions", None),
+            (Agent::Claude, "x; rm -rf ~", None),
+            (Agent::Claude, "x\u{1b}[2J", None),
+        ];
+        for (agent, id, command) in rows {
+            assert_eq!(agent.resume_command(id, path).as_deref(), command, "{id}");
+        }
+        assert_eq!(Agent::Pi.resume_command("5e55-1", Path::new("-")), None);
+    }
+
+    #[test]
+    fn each_agent_is_recognised_by_its_records() {
+        let rows = [
+            (
+                r#"{"type":"session_meta","payload":{"id":"x"}}"#,
+                Some(Agent::Codex),
+            ),
+            (
+                r#"{"id":"x","timestamp":"t","instructions":null}"#,
+                Some(Agent::Codex),
+            ),
+            (r#"{"record_type":"state"}"#, Some(Agent::Codex)),
+            (
+                r#"{"type":"session","version":3,"id":"x","cwd":"/"}"#,
+                Some(Agent::Pi),
+            ),
+            (
+                r#"{"sessionId":"x","projectHash":"y"}"#,
+                Some(Agent::Gemini),
+            ),
+            (r#"{"$set":{}}"#, Some(Agent::Gemini)),
+            (
+                r#"{"uuid":"u","type":"user","message":{"parts":[]}}"#,
+                Some(Agent::Qwen),
+            ),
+            (
+                r#"{"type":"summary","summary":"s","leafUuid":"u"}"#,
+                Some(Agent::Claude),
+            ),
+            (
+                r#"{"type":"user","parentUuid":null,"message":{"content":"x"}}"#,
+                Some(Agent::Claude),
+            ),
+            (
+                r#"{"type":"user","message":{"content":"x"},"session_id":"s"}"#,
+                None,
+            ),
+            (
+                r#"{"type":"system","subtype":"init","session_id":"s"}"#,
+                None,
+            ),
+            (r#"{"v":1}"#, None),
+            ("7", None),
+        ];
+        for (record, agent) in rows {
+            assert_eq!(agent_of(record), agent, "{record}");
+        }
+    }
+
+    fn paths(pairs: &[(&str, &str)]) -> Vec<String> {
+        let environment = pairs.iter().copied().collect();
+        let roots = session_roots(&environment).into_iter();
+        roots.map(|root| root.path.display().to_string()).collect()
+    }
+
+    #[test]
+    fn variables_take_precedence_over_the_home_directory() {
+        assert!(paths(&[]).is_empty());
+        assert_eq!(
+            paths(&[("HOME", "/h")]),
+            [
+                "/h/.claude/projects",
+                "/h/.config/claude/projects",
+                "/h/.qwen/projects",
+                "/h/.codex/sessions",
+                "/h/.codex/archived_sessions",
+                "/h/.gemini/tmp",
+                "/h/.pi/agent/sessions",
+            ]
+        );
+        assert_eq!(
+            paths(&[
+                ("CLAUDE_CONFIG_DIR", "/a, /b"),
+                ("QWEN_HOME", "/q"),
+                ("QWEN_RUNTIME_DIR", "/r"),
+                ("GEMINI_CLI_HOME", "/g"),
+            ]),
+            [
+                "/a/projects",
+                "/b/projects",
+                "/r/projects",
+                "/g/.gemini/tmp"
+            ]
+        );
+    }
+}

@@ -1,0 +1,224 @@
+//! Reads directories recursively, on several threads if there are many files.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs::{self, DirEntry};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread::Builder;
+
+use super::archive;
+use super::side_file::{SIDE_FILE_SUFFIX, side_file_path};
+
+/// The dir that holds the files of subagents.
+pub(super) const SUBAGENTS: &str = "subagents";
+
+/// Maximum depth of session files below a root, in directories.
+const MAX_DEPTH: u32 = 8;
+
+/// Directories whose files belong to a session but are not sessions.
+const EXCLUDED: [&str; 4] = [SUBAGENTS, "tool-results", "memory", "node_modules"];
+
+/// Number of files after which threads read the remaining directories.
+const THREAD_THRESHOLD: usize = 512;
+
+/// Other content of the directory of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct DirContext {
+    /// A side file of turnpipe.
+    pub(super) side_file: bool,
+    /// A dir of subagents.
+    pub(super) subagents: bool,
+    /// Whether the user named the file itself and not a dir that holds it.
+    pub(super) is_named: bool,
+}
+
+/// A dir to read.
+struct Dir {
+    path: PathBuf,
+    /// Number of levels below it to read.
+    depth: u32,
+    /// Whether it may contain directories of subagents.
+    subagents_beside: bool,
+}
+
+/// Converts an entry, unless the file is gone.
+pub(super) type Keep<File> = fn(&DirEntry, DirContext) -> Option<File>;
+
+/// Applies `keep` to the possible session files below `root`, in no order.
+pub(super) fn walk<File: Send>(root: &Path, threads: NonZeroUsize, keep: Keep<File>) -> Vec<File> {
+    let mut found = Vec::new();
+    let mut dirs = vec![Dir {
+        path: root.to_owned(),
+        depth: MAX_DEPTH,
+        subagents_beside: true,
+    }];
+    while let Some(dir) = dirs.pop() {
+        dirs.extend(read(&dir, keep, &mut found));
+        if found.len() >= THREAD_THRESHOLD && dirs.len() > 1 && threads > NonZeroUsize::MIN {
+            found.extend(side_by_side(dirs, threads, keep));
+            break;
+        }
+    }
+    found
+}
+
+/// The state that the threads share.
+struct Waiting {
+    dirs: Vec<Dir>,
+    /// Number of directories that are being read. Each may add more.
+    read: usize,
+}
+
+/// The files in these dirs and below.
+fn side_by_side<File: Send>(dirs: Vec<Dir>, threads: NonZeroUsize, keep: Keep<File>) -> Vec<File> {
+    let waiting = Mutex::new(Waiting { dirs, read: 0 });
+    let changed = Condvar::new();
+    let work = || {
+        let mut found = Vec::new();
+        let mut shared = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(dir) = shared.dirs.pop() {
+                shared.read += 1;
+                drop(shared);
+                let inner = read(&dir, keep, &mut found);
+                shared = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+                shared.read -= 1;
+                shared.dirs.extend(inner);
+                changed.notify_all();
+            } else if shared.read == 0 {
+                return found;
+            } else {
+                let woken = changed.wait(shared);
+                shared = woken.unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        // The system may not have as many threads.
+        let others: Vec<_> = (1..threads.get())
+            .map_while(|_| Builder::new().spawn_scoped(scope, work).ok())
+            .collect();
+        let mut found = work();
+        for other in others {
+            found.extend(other.join().unwrap_or_default());
+        }
+        found
+    })
+}
+
+/// Reads one dir. Returns the dirs in it.
+fn read<File>(dir: &Dir, keep: Keep<File>, found: &mut Vec<File>) -> Vec<Dir> {
+    let mut inner = Vec::new();
+    let Ok(entries) = fs::read_dir(&dir.path) else {
+        return inner;
+    };
+    let mut files = Vec::new();
+    let (mut side_files, mut dirs) = (HashSet::new(), HashSet::new());
+    for entry in entries.flatten() {
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
+        let name = entry.file_name();
+        let text = name.to_string_lossy();
+        if kind.is_dir() && dir.depth > 0 && !EXCLUDED.contains(&text.as_ref()) {
+            inner.push(Dir {
+                path: entry.path(),
+                depth: dir.depth - 1,
+                subagents_beside: false,
+            });
+        }
+        if kind.is_file() && may_be_a_session(&text) {
+            files.push((entry, name));
+        } else if kind.is_file() && text.ends_with(SIDE_FILE_SUFFIX) {
+            side_files.insert(name);
+        } else if !kind.is_file() {
+            dirs.insert(name);
+        }
+    }
+    let subagents_beside = dirs.contains(OsStr::new(SUBAGENTS));
+    for dir in &mut inner {
+        dir.subagents_beside = subagents_beside;
+    }
+    let kept = files.into_iter().filter_map(|(entry, name)| {
+        let own_dir = Path::new(&name).file_stem().unwrap_or_default();
+        let context = DirContext {
+            subagents: dir.subagents_beside || dirs.contains(own_dir),
+            is_named: false,
+            side_file: !side_files.is_empty()
+                && side_files.contains(side_file_path(Path::new(&name)).as_os_str()),
+        };
+        keep(&entry, context)
+    });
+    found.extend(kept);
+    inner
+}
+
+/// Decides by name alone. Side files and subagent files do not count.
+fn may_be_a_session(name: &str) -> bool {
+    let side_files = [SIDE_FILE_SUFFIX, ".ledger.jsonl", ".meta.json"];
+    let is_side_file = side_files.iter().any(|end| name.ends_with(end));
+    let is_subagent = name.starts_with("agent-");
+    let extension = Path::new(name).extension();
+    let is_lines =
+        extension.is_some_and(|end| end == "jsonl") || name.ends_with(archive::EXTENSION);
+    let is_document = extension.is_some_and(|end| end == "json") && name.starts_with("session-");
+    !is_side_file && !is_subagent && (is_lines || is_document)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// More dirs than one thread reads, partly nested.
+    #[test]
+    fn several_threads_find_the_same_files() {
+        let root = tempfile::tempdir().unwrap();
+        for project in 0..8 {
+            let dir = root.path().join(format!("{project}/chats"));
+            fs::create_dir_all(&dir).unwrap();
+            for session in 0..THREAD_THRESHOLD / 4 {
+                fs::write(dir.join(format!("{session}.jsonl")), "").unwrap();
+            }
+        }
+        let paths = |threads: usize| {
+            let threads = NonZeroUsize::new(threads).unwrap();
+            let mut paths = walk(root.path(), threads, |entry, _| Some(entry.path()));
+            paths.sort();
+            paths
+        };
+        assert_eq!(paths(1).len(), 2 * THREAD_THRESHOLD);
+        assert_eq!(paths(1), paths(3));
+    }
+
+    #[test]
+    fn the_context_of_a_file_is_recorded() {
+        let root = tempfile::tempdir().unwrap();
+        for dir in ["p/chats", "p/subagents", "q/one"] {
+            fs::create_dir_all(root.path().join(dir)).unwrap();
+        }
+        for file in [
+            "p/chats/a.jsonl",
+            "q/one.jsonl",
+            "q/two.jsonl",
+            "q/two.jsonl.turnpipe.jsonl",
+        ] {
+            fs::write(root.path().join(file), "").unwrap();
+        }
+        let mut found = walk(root.path(), NonZeroUsize::MIN, |entry, context| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            Some((name, context.subagents, context.side_file))
+        });
+        found.sort();
+        let expected = [
+            ("a.jsonl", true, false),
+            ("one.jsonl", true, false),
+            ("two.jsonl", false, true),
+        ];
+        assert_eq!(
+            found,
+            expected.map(|(name, subagents, side)| (name.to_owned(), subagents, side))
+        );
+    }
+}

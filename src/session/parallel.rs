@@ -1,0 +1,116 @@
+//! Processes many items on several threads and delivers the outcomes in the order of the items.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::thread::Builder;
+
+/// Calls `work` for each of `items`, on up to `jobs` threads, and `take` with the index and outcome of
+/// each item in order, as soon as possible. Stops when `take` returns an error.
+///
+/// # Errors
+/// The error of `take`.
+pub fn each_in_order<Item: Sync, Outcome: Send, Error>(
+    items: &[Item],
+    jobs: usize,
+    work: impl Fn(&Item) -> Outcome + Sync,
+    mut take: impl FnMut(usize, Outcome) -> Result<(), Error>,
+) -> Result<(), Error> {
+    if jobs <= 1 || items.len() <= 1 {
+        return in_turn(items, work, take);
+    }
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        let (sender, outcomes) = sync_channel(jobs);
+        // The system may not have as many threads.
+        let started = (0..jobs.min(items.len())).map_while(|_| {
+            let (sender, next, work) = (sender.clone(), &next, &work);
+            let worker = move || {
+                loop {
+                    let place = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(item) = items.get(place) else {
+                        return;
+                    };
+                    if sender.send((place, work(item))).is_err() {
+                        return;
+                    }
+                }
+            };
+            Builder::new().spawn_scoped(scope, worker).ok()
+        });
+        if started.count() == 0 {
+            return in_turn(items, &work, take);
+        }
+        drop(sender);
+        let mut early = BTreeMap::new();
+        let mut due = 0;
+        for (place, outcome) in outcomes {
+            early.insert(place, outcome);
+            while let Some(outcome) = early.remove(&due) {
+                if let Err(error) = take(due, outcome) {
+                    // No further item is started.
+                    next.store(items.len(), Ordering::Relaxed);
+                    return Err(error);
+                }
+                due += 1;
+            }
+        }
+        Ok(())
+    })
+}
+
+fn in_turn<Item, Outcome, Error>(
+    items: &[Item],
+    work: impl Fn(&Item) -> Outcome,
+    mut take: impl FnMut(usize, Outcome) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut items = items.iter().enumerate();
+    items.try_for_each(|(place, item)| take(place, work(item)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+
+    use super::*;
+
+    #[test]
+    fn outcomes_come_in_order() {
+        let items: Vec<u64> = (0..100).collect();
+        let mut seen = Vec::new();
+        let running = AtomicU64::new(0);
+        let most = AtomicU64::new(0);
+        let done: Result<(), ()> = each_in_order(
+            &items,
+            8,
+            |item| {
+                let now = running.fetch_add(1, Ordering::SeqCst) + 1;
+                most.fetch_max(now, Ordering::SeqCst);
+                std::thread::yield_now();
+                running.fetch_sub(1, Ordering::SeqCst);
+                item * 2
+            },
+            |_, outcome| {
+                seen.push(outcome);
+                Ok(())
+            },
+        );
+        assert_eq!(done, Ok(()));
+        assert_eq!(seen, items.iter().map(|item| item * 2).collect::<Vec<_>>());
+        assert!(most.load(Ordering::SeqCst) <= 8);
+    }
+
+    #[test]
+    fn an_error_stops_it() {
+        let items: Vec<usize> = (0..1000).collect();
+        let begun = AtomicUsize::new(0);
+        let done = each_in_order(
+            &items,
+            4,
+            |_| begun.fetch_add(1, Ordering::SeqCst),
+            |place, _| if place == 3 { Err("stop") } else { Ok(()) },
+        );
+        assert_eq!(done, Err("stop"));
+        assert!(begun.load(Ordering::SeqCst) < 1000);
+    }
+}

@@ -1,0 +1,231 @@
+//! Records a stream in a session file. Each record is parsed once.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::continuation::{Continuation, TurnWatch};
+use super::foreign::{ForeignSession, Recorded};
+use super::recorder::{Moment, SessionFacts};
+use super::transcript::Transcript;
+use crate::agent::StreamItem;
+use crate::assemble::{Decoded, Event, MessageReader, Source};
+use crate::message::Message;
+use crate::records::{About, DialogRecord, to_record};
+use crate::session::durable::{FileSystems, RecordError, Sync};
+use crate::text::redact_strings;
+
+/// The destination of a recording.
+pub enum Target {
+    /// A file of turnpipe, which is created with its first record.
+    Own {
+        /// The file.
+        path: PathBuf,
+        /// The file systems on which it may be.
+        systems: FileSystems,
+    },
+    /// The files of another agent's session.
+    Foreign(Box<ForeignSession>),
+}
+
+/// The open files of a recording.
+enum Files {
+    /// A file of turnpipe that has no record yet.
+    Unopened(PathBuf, FileSystems),
+    Own(Transcript),
+    Foreign(Box<ForeignSession>),
+}
+
+/// A recording in progress.
+pub struct Recording {
+    files: Files,
+    facts: SessionFacts,
+    /// Whether the session id is final.
+    is_named: bool,
+    redact: bool,
+    watch: TurnWatch,
+    moment: Moment,
+    messages_left_out: u64,
+    /// Joins records of APIs, which are not kept as they are.
+    api_messages: MessageReader,
+    /// Messages that wait for the stream to name its session.
+    waiting: Vec<Value>,
+}
+
+/// Maximum number of messages that wait for the name of the session.
+const MAX_WAITING: usize = 64;
+
+impl Recording {
+    /// Records into `target`. With an `is_named` session, `facts` has the final id; otherwise the stream
+    /// may name another one. If `redact` is set, text that looks like a secret is masked.
+    pub fn new(
+        target: Target,
+        facts: SessionFacts,
+        is_named: bool,
+        redact: bool,
+        moment: Moment,
+    ) -> Self {
+        Self {
+            files: match target {
+                Target::Own { path, systems } => Files::Unopened(path, systems),
+                Target::Foreign(session) => Files::Foreign(session),
+            },
+            facts,
+            is_named,
+            redact,
+            watch: TurnWatch::default(),
+            moment,
+            messages_left_out: 0,
+            api_messages: MessageReader::default(),
+            waiting: Vec::new(),
+        }
+    }
+
+    /// Takes the events of a record.
+    pub fn events(&mut self, events: &[Event]) {
+        for event in events {
+            if let Event::Executor {
+                call_ids: Some(prefix),
+            } = event
+            {
+                self.api_messages.set_call_ids(prefix.clone());
+            }
+            if let Event::Session(id) = event
+                && !std::mem::replace(&mut self.is_named, true)
+            {
+                self.facts.session_id.clone_from(&id.0);
+            }
+            self.watch.event(event);
+        }
+    }
+
+    /// Takes a decoded record and writes what is to be kept of it: the record, or the messages that it
+    /// completes.
+    ///
+    /// # Errors
+    /// A record is not in the file, or its state is unknown.
+    pub fn decoded(&mut self, decoded: Decoded<'_>) -> Result<Vec<Recorded>, RecordError> {
+        self.events(&decoded.events);
+        let contents = match decoded.source {
+            Source::Record(contents) => contents,
+            source @ Source::Stream(_) => return self.unfinished(Some(source)),
+        };
+        // Records that are nested too deeply to parse are not kept either.
+        let record = serde_json::from_str::<Value>(decoded.record).unwrap_or_default();
+        self.watch.record(&record);
+        if let Some(messages) = self.api_messages.record(&contents.record) {
+            return self.messages(messages, None);
+        }
+        let mut recorded = Vec::new();
+        if Transcript::keeps(&record) {
+            // The part of a streamed message so far belongs before it.
+            let streamed = self.api_messages.flush();
+            recorded = self.messages(streamed, None)?;
+            recorded.extend(self.write_waiting()?);
+        }
+        recorded.push(self.write(record)?);
+        Ok(recorded)
+    }
+
+    /// Writes what a row of another agent's stream says.
+    ///
+    /// # Errors
+    /// As [`Recording::decoded`].
+    pub fn unfinished(&mut self, source: Option<Source<'_>>) -> Result<Vec<Recorded>, RecordError> {
+        match source {
+            Some(Source::Stream(StreamItem::Message {
+                message,
+                stop_reason,
+            })) => self.messages([*message], stop_reason),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// Writes the messages that the end of the stream completes.
+    ///
+    /// # Errors
+    /// As [`Recording::decoded`].
+    pub fn end(&mut self) -> Result<Vec<Recorded>, RecordError> {
+        let streamed = self.api_messages.finish();
+        let mut recorded = self.messages(streamed, None)?;
+        recorded.extend(self.write_waiting()?);
+        Ok(recorded)
+    }
+
+    fn messages(
+        &mut self,
+        messages: impl IntoIterator<Item = Message>,
+        stop_reason: Option<String>,
+    ) -> Result<Vec<Recorded>, RecordError> {
+        for message in messages {
+            let mut record = to_record(message, &About::default());
+            if let DialogRecord::Message(record) = &mut record {
+                record.message.stop_reason.clone_from(&stop_reason);
+            }
+            let record = serde_json::to_value(&record).unwrap_or_default();
+            self.watch.record(&record);
+            self.waiting.push(record);
+        }
+        let is_unnamed = !self.is_named && matches!(self.files, Files::Unopened(..));
+        if is_unnamed && self.waiting.len() < MAX_WAITING {
+            return Ok(Vec::new());
+        }
+        self.write_waiting()
+    }
+
+    fn write_waiting(&mut self) -> Result<Vec<Recorded>, RecordError> {
+        let waiting = std::mem::take(&mut self.waiting).into_iter();
+        waiting.map(|record| self.write(record)).collect()
+    }
+
+    fn write(&mut self, mut record: Value) -> Result<Recorded, RecordError> {
+        self.facts.start(&record);
+        if let Files::Unopened(path, systems) = &self.files {
+            // Until there is a record to keep, the stream may still name the session.
+            if !Transcript::keeps(&record) {
+                return Ok(Recorded::No);
+            }
+            let (facts, moment) = (self.facts.clone(), self.moment.clone());
+            self.files = Files::Own(Transcript::new(path, facts, *systems, moment));
+        }
+        if self.redact {
+            redact_strings(&mut record);
+        }
+        match &mut self.files {
+            Files::Unopened(..) => Ok(Recorded::No),
+            Files::Own(transcript) => Ok(if transcript.record(record)? {
+                Recorded::OwnFile
+            } else {
+                Recorded::No
+            }),
+            Files::Foreign(session) => {
+                let is_message = matches!(record["type"].as_str(), Some("user" | "assistant"));
+                let recorded = session.record(record)?;
+                self.messages_left_out += u64::from(is_message && recorded == Recorded::No);
+                Ok(recorded)
+            }
+        }
+    }
+
+    /// The number of messages that another agent's file did not get.
+    pub fn messages_left_out(&self) -> u64 {
+        self.messages_left_out
+    }
+
+    /// Whether the turn continues.
+    pub fn continuation(&self) -> Continuation {
+        self.watch.continuation()
+    }
+
+    /// Makes all written records durable.
+    ///
+    /// # Errors
+    /// The state on disk is then unknown.
+    pub fn finish(self, sync: Sync) -> Result<(), RecordError> {
+        match self.files {
+            Files::Unopened(..) => Ok(()),
+            Files::Own(transcript) => transcript.finish(sync).map(|_| ()),
+            Files::Foreign(session) => session.finish(sync).map(|_| ()),
+        }
+    }
+}

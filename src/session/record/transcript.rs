@@ -1,0 +1,190 @@
+//! The transcript that a stream is recorded in.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::recorder::{Moment, Recorder, SessionFacts};
+use crate::agent::own_format;
+use crate::session::durable::{FileSystems, LockedFile, Presence, RecordError, Sync};
+use crate::session::open::{SessionError, open_safely};
+
+/// Maximum length of the first line of turnpipe's own files, in bytes.
+const MAX_FIRST_LINE: u64 = 1024 * 1024;
+
+/// The program that wrote a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ownership {
+    /// None: it is missing or empty.
+    None,
+    /// turnpipe: its first record has the key `turnpipe`.
+    Ours,
+    /// Another program.
+    AnotherAgent,
+}
+
+/// A session file of turnpipe that grows by the records of a stream. Others may append at the same
+/// time: each record goes to the current end of the file.
+pub struct Transcript {
+    path: PathBuf,
+    systems: FileSystems,
+    recorder: Recorder,
+    /// The offset up to which the file was followed, in bytes.
+    followed: u64,
+    recorded: u64,
+}
+
+/// Finds the program that wrote a file, by the first record.
+///
+/// # Errors
+/// It is not a regular file, or cannot be read.
+pub fn ownership(path: &Path) -> Result<Ownership, SessionError> {
+    let file = match open_safely(path) {
+        Ok(file) => file.file,
+        Err(SessionError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(Ownership::None);
+        }
+        Err(error) => return Err(error),
+    };
+    let mut start = Vec::new();
+    file.take(MAX_FIRST_LINE).read_to_end(&mut start)?;
+    let mut lines = start
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.trim_ascii().is_empty());
+    let Some(first) = lines.next() else {
+        return Ok(Ownership::None);
+    };
+    let is_ours =
+        serde_json::from_slice::<Value>(first).is_ok_and(|record| record.get("turnpipe").is_some());
+    Ok(if is_ours {
+        Ownership::Ours
+    } else {
+        Ownership::AnotherAgent
+    })
+}
+
+impl Transcript {
+    /// Continues a file of turnpipe, or starts one. Nothing is written yet.
+    pub fn new(
+        path: impl Into<PathBuf>,
+        facts: SessionFacts,
+        systems: FileSystems,
+        moment: Moment,
+    ) -> Self {
+        Self {
+            path: path.into(),
+            systems,
+            recorder: Recorder::new(facts, moment),
+            followed: 0,
+            recorded: 0,
+        }
+    }
+
+    /// Whether [`Transcript::record`] writes records of this kind.
+    pub(super) fn keeps(record: &Value) -> bool {
+        Recorder::keeps(record)
+    }
+
+    /// Writes a record of the stream, if it is one to keep. Returns whether it was written.
+    ///
+    /// # Errors
+    /// The record is not in the file, or its state is unknown.
+    pub fn record(&mut self, record: Value) -> Result<bool, RecordError> {
+        if !Recorder::keeps(&record) {
+            return Ok(false);
+        }
+        let file = LockedFile::open(&self.path, Presence::CreatedIfMissing, self.systems)?;
+        // Others may have appended since the last time.
+        self.followed = self
+            .recorder
+            .chain
+            .follow_file(own_format(), &file, self.followed)?;
+        let Some(line) = self.recorder.line(record) else {
+            return Ok(false);
+        };
+        file.append(&line)?;
+        self.recorded += 1;
+        Ok(true)
+    }
+
+    /// Makes all written records durable. Returns their number.
+    ///
+    /// # Errors
+    /// The state on disk is then unknown.
+    pub fn finish(self, sync: Sync) -> Result<u64, RecordError> {
+        if self.recorded > 0 {
+            LockedFile::open(&self.path, Presence::Required, self.systems)?.finish(sync)?;
+        }
+        Ok(self.recorded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::io::{FixedClock, SeededIds};
+
+    fn transcript(path: &Path) -> Transcript {
+        let facts = SessionFacts::new("s", "/w");
+        let clock = FixedClock("2026-01-02T03:04:05Z".parse().unwrap());
+        let moment = Moment {
+            clock: Arc::new(clock),
+            ids: Arc::new(SeededIds::new(7)),
+        };
+        Transcript::new(path, facts, FileSystems::Local, moment)
+    }
+
+    fn lines(path: &Path) -> Vec<serde_json::Value> {
+        let text = std::fs::read_to_string(path).unwrap();
+        text.lines()
+            .filter(|line| !line.is_empty())
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
+    const PROMPT: &str = r#"{"type":"user","message":{"role":"user","content":"hi"}}"#;
+    const REPLY: &str =
+        r#"{"type":"assistant","message":{"id":"m","role":"assistant","content":[]}}"#;
+
+    #[test]
+    fn a_second_run_continues_the_chain() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.jsonl");
+        assert_eq!(ownership(&path).unwrap(), Ownership::None);
+        let mut first = transcript(&path);
+        assert!(first.record(serde_json::from_str(PROMPT).unwrap()).unwrap());
+        assert!(!first.record(serde_json::json!({"type": "result"})).unwrap());
+        assert_eq!(first.finish(Sync::Data).unwrap(), 1);
+        assert_eq!(ownership(&path).unwrap(), Ownership::Ours);
+        let mut second = transcript(&path);
+        second.record(serde_json::from_str(REPLY).unwrap()).unwrap();
+        let lines = lines(&path);
+        assert_eq!(lines[1]["parentUuid"], lines[0]["uuid"]);
+    }
+
+    #[test]
+    fn a_record_of_another_program_becomes_the_parent() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.jsonl");
+        let mut ours = transcript(&path);
+        ours.record(serde_json::from_str(PROMPT).unwrap()).unwrap();
+        let theirs = r#"{"type":"user","parentUuid":null,"uuid":"theirs","message":{}}"#;
+        LockedFile::open(&path, Presence::Required, FileSystems::Local)
+            .unwrap()
+            .append(theirs)
+            .unwrap();
+        ours.record(serde_json::from_str(REPLY).unwrap()).unwrap();
+        assert_eq!(lines(&path)[2]["parentUuid"], "theirs");
+    }
+
+    #[test]
+    fn files_of_other_programs_are_recognised() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.jsonl");
+        std::fs::write(&path, "\n{\"type\":\"user\",\"sessionId\":\"x\"}\n").unwrap();
+        assert_eq!(ownership(&path).unwrap(), Ownership::AnotherAgent);
+    }
+}

@@ -1,0 +1,121 @@
+//! The sessions that a command works on: the same filters for all commands.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use jiff::Timestamp;
+
+use super::discover::Candidate;
+use crate::agent::{Agent, Facts, project_hash};
+
+/// Minimum length of a short id, in characters.
+const MIN_ID_CHARS: usize = 8;
+
+/// Filters of sessions. The default selects all of them.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// Active at or after this time.
+    pub since: Option<Timestamp>,
+    /// Last active before this time.
+    pub until: Option<Timestamp>,
+    /// Worked in this directory or below it.
+    pub cwd: Option<PathBuf>,
+    /// Written by this agent.
+    pub agent: Option<Agent>,
+    /// Without a title.
+    pub untitled: bool,
+    /// Contains this text in the title, or else in the first prompt, ignoring case.
+    pub title: Option<String>,
+    /// Contains this text in the last branch.
+    pub branch: Option<String>,
+    /// Contains this text in the last model.
+    pub model: Option<String>,
+    /// Contains this text in the first directory.
+    pub project: Option<String>,
+    /// Leaves out sessions without a prompt, a title or a reply.
+    pub without_empty: bool,
+    /// Maximum number of sessions.
+    pub limit: Option<NonZeroUsize>,
+}
+
+impl Selection {
+    /// Whether a session in this file can be selected. Its activity cannot be later than the last change
+    /// of the file.
+    pub(super) fn admits_file(&self, candidate: &Candidate) -> bool {
+        let changed = timestamp(candidate.changed);
+        candidate.size > 0 && self.since.is_none_or(|since| changed >= since)
+    }
+
+    /// Whether a session of this agent can be selected.
+    pub(super) fn admits_agent(&self, agent: Agent) -> bool {
+        self.agent.is_none_or(|wanted| wanted == agent)
+    }
+
+    /// Whether a session with these facts is selected, apart from its agent.
+    pub(super) fn admits(&self, facts: &Facts) -> bool {
+        let active = facts.activity();
+        let is_in_time = self.since.is_none_or(|since| active >= since)
+            && self.until.is_none_or(|until| active < until);
+        let title = facts.title.as_ref().map(|title| &title.text);
+        is_in_time
+            && self.cwd.as_ref().is_none_or(|cwd| worked_in(facts, cwd))
+            && !(self.untitled && facts.title.is_some())
+            && !(self.without_empty && is_empty(facts))
+            && contains(title.or(facts.first_prompt.as_ref()), self.title.as_ref())
+            && contains(facts.branch.as_ref(), self.branch.as_ref())
+            && contains(facts.model.as_ref(), self.model.as_ref())
+            && contains(facts.first_cwd.as_ref(), self.project.as_ref())
+    }
+}
+
+/// Whether a session worked in a directory or below it.
+fn worked_in(facts: &Facts, wanted: &Path) -> bool {
+    let mut named = facts.first_cwd.iter().chain(&facts.cwd);
+    // A hash matches the directory itself only, not its parents.
+    let is_hashed = facts.first_cwd.is_none()
+        && facts.cwd_hash.is_some()
+        && facts.cwd_hash == Some(project_hash(wanted));
+    named.any(|cwd| Path::new(cwd).starts_with(wanted)) || is_hashed
+}
+
+/// Whether nothing happened in a session: it has no prompt, no title and no reply.
+fn is_empty(facts: &Facts) -> bool {
+    facts.first_prompt.is_none() && facts.title.is_none() && facts.model.is_none()
+}
+
+/// Whether `text` contains `wanted`, ignoring case, if it is given.
+fn contains(text: Option<&String>, wanted: Option<&String>) -> bool {
+    wanted.is_none_or(|wanted| {
+        text.is_some_and(|text| text.to_lowercase().contains(&wanted.to_lowercase()))
+    })
+}
+
+/// Converts the time of a file.
+pub(super) fn timestamp(time: SystemTime) -> Timestamp {
+    Timestamp::try_from(time).unwrap_or(Timestamp::MAX)
+}
+
+/// The shortest prefixes of `ids` that are not prefixes of another one of them or of `others`, but at
+/// least eight characters.
+pub fn short_ids<'a>(ids: &[&'a str], others: &'a [String]) -> Vec<&'a str> {
+    let others = others.iter().map(String::as_str);
+    let mut sorted: Vec<&str> = ids.iter().copied().chain(others).collect();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let shared = |one: &str, other: &str| {
+        let pairs = one.chars().zip(other.chars());
+        pairs.take_while(|(one, other)| one == other).count()
+    };
+    let length = |id: &str| {
+        let at = sorted.partition_point(|other| *other < id);
+        let before = at.checked_sub(1).and_then(|before| sorted.get(before));
+        let neighbours = before.into_iter().chain(sorted.get(at + 1));
+        let longest = neighbours.map(|other| shared(id, other) + 1).max();
+        let length = longest.unwrap_or(0).max(MIN_ID_CHARS);
+        id.char_indices()
+            .nth(length)
+            .map_or(id.len(), |(end, _)| end)
+    };
+    ids.iter().map(|id| &id[..length(id)]).collect()
+}

@@ -1,0 +1,252 @@
+//! An open session file and its records.
+
+use std::fs::File;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use super::archive::{self, Unpack, unpacked};
+use super::lines::{Line, Place, for_each_line, for_each_raw_line};
+use super::open::{BYTE_ORDER_MARK, Head, Positioned, SessionError, SessionFile, open_safely};
+use super::recover::{each_entry_on, each_record_on};
+use crate::agent::{self, Agent, Detail, Entry, Format, LineClass, agent_of};
+use crate::jsonl::{FixedFile, Mapping, read_at};
+
+/// Maximum number of records to read before a file counts as unknown.
+const MAX_UNKNOWN: u32 = 40;
+
+/// Maximum size of a document, in bytes.
+const MAX_DOCUMENT: u64 = 64 * 1024 * 1024;
+
+/// Whether a file must consist of lines, because it is too large for a document and not compressed.
+///
+/// # Errors
+/// Reading failed.
+pub fn holds_only_lines(file: &SessionFile) -> io::Result<bool> {
+    Ok(file.size > MAX_DOCUMENT && !archive::is_archive(file)?)
+}
+
+/// An open session.
+#[derive(Debug)]
+pub struct Session {
+    /// The file.
+    pub file: SessionFile,
+    format: &'static Format,
+    /// The rows of an old document. All other files are read by lines.
+    pub(super) document: Option<Vec<String>>,
+    /// Whether the file is compressed.
+    is_archive: bool,
+    /// The first lines.
+    pub(super) head: Head,
+    /// False if the directory was read and contains none.
+    pub(super) may_have_side_file: bool,
+    /// True if the whole file was searched and contains no title.
+    pub(super) holds_no_title: bool,
+}
+
+impl Session {
+    /// Opens a session file and detects its format.
+    ///
+    /// # Errors
+    /// See [`SessionError`].
+    pub fn open(path: &Path) -> Result<Self, SessionError> {
+        Self::of_file(open_safely(path)?)
+    }
+
+    /// The same for a list: of a large archive only the beginning is unpacked.
+    ///
+    /// # Errors
+    /// See [`SessionError`].
+    pub(super) fn open_for_list(path: &Path) -> Result<Self, SessionError> {
+        Self::unpacking(open_safely(path)?, Unpack::Beginning)
+    }
+
+    /// Reads the session in an open file.
+    ///
+    /// # Errors
+    /// See [`SessionError`].
+    pub fn of_file(file: SessionFile) -> Result<Self, SessionError> {
+        Self::unpacking(file, Unpack::Whole)
+    }
+
+    fn unpacking(mut file: SessionFile, wanted: Unpack) -> Result<Self, SessionError> {
+        let mut head = Head::read(&file)?;
+        let is_archive = head.starts_with(&archive::MAGIC);
+        if is_archive {
+            file = unpacked(file, wanted)?;
+            head = Head::read(&file)?;
+        }
+        let agent = match head.lines().find_map(|(_, line)| agent_on(line)) {
+            Some(agent) => Some(agent),
+            None => detected(&file)?,
+        };
+        let (format, document) = if let Some(agent) = agent {
+            (agent.format(), None)
+        } else {
+            let (format, rows) = document(&file)?.ok_or(SessionError::Unknown)?;
+            (format, Some(rows))
+        };
+        Ok(Self {
+            file,
+            format,
+            document,
+            is_archive,
+            head,
+            may_have_side_file: true,
+            holds_no_title: false,
+        })
+    }
+
+    /// The same session, as if its file ended at the offset `end`.
+    #[must_use]
+    pub fn up_to(mut self, end: u64) -> Self {
+        self.file.size = self.file.size.min(end);
+        self
+    }
+
+    /// The agent that wrote it.
+    pub fn agent(&self) -> Agent {
+        self.format.agent
+    }
+
+    /// The format of its records.
+    pub fn format(&self) -> &'static Format {
+        self.format
+    }
+
+    /// Whether it is a single JSON document, which has no lines.
+    pub fn is_document(&self) -> bool {
+        self.document.is_some()
+    }
+
+    /// Whether records can be appended to the file.
+    pub fn is_appendable(&self) -> bool {
+        !self.is_document() && !self.is_archive
+    }
+
+    /// The content of the file as of opening.
+    pub fn bytes(&self, mapping: Mapping) -> FixedFile<&File> {
+        FixedFile::new(&self.file.file, self.file.size, mapping)
+            .with_beginning(self.head.beginning())
+    }
+
+    /// Reads the file from its beginning.
+    pub(super) fn reader(&self) -> Positioned<'_> {
+        Positioned {
+            file: &self.file,
+            at: 0,
+        }
+    }
+
+    /// Lines without any of these words are skipped. Empty if every line is read.
+    pub(super) fn words(&self, detail: Detail) -> &'static [&'static str] {
+        match detail {
+            Detail::Costs => self.format.cost_words,
+            Detail::Activity => self.format.activity_words,
+            Detail::Outline | Detail::Counts | Detail::Full => &[],
+        }
+    }
+
+    /// Calls `visit` with each entry, in file order. For [`Detail::Costs`] and
+    /// [`Detail::Activity`] some may be missing.
+    pub(super) fn each_entry(
+        &self,
+        detail: Detail,
+        visit: &mut dyn FnMut(Place, Entry),
+    ) -> io::Result<()> {
+        if let Some(rows) = &self.document {
+            for (offset, row) in (0..).zip(rows) {
+                let entry = self.format.read(row, detail);
+                visit(Place::of_line(offset, &[]), entry.unwrap_or_default());
+            }
+            return Ok(());
+        }
+        let is_partial = matches!(detail, Detail::Costs | Detail::Activity);
+        for_each_raw_line(self.reader(), self.words(detail), &mut |line| {
+            let class = || (self.format.line_class)(line.text);
+            if !is_partial || !matches!(class(), LineClass::NoMessage | LineClass::Results) {
+                self.each_entry_on(line.offset, line.text, detail, visit);
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(())
+    }
+
+    /// Calls `visit` with each entry on the line at `offset`.
+    pub(super) fn each_entry_on(
+        &self,
+        offset: u64,
+        line: &[u8],
+        detail: Detail,
+        visit: &mut dyn FnMut(Place, Entry),
+    ) {
+        let text = match offset {
+            0 => line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line),
+            _ => line,
+        };
+        each_entry_on(self.format, text, detail, &mut |index, entry| {
+            let place = Place::of_line(offset, line);
+            visit(Place { index, ..place }, entry);
+        });
+    }
+
+    /// Calls `visit` with each line. A document has none.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn each_line(&self, visit: &mut dyn FnMut(Line<'_>)) -> io::Result<()> {
+        if self.document.is_some() {
+            return Ok(());
+        }
+        for_each_line(self.reader(), 0, &mut |line| -> ControlFlow<()> {
+            visit(line);
+            ControlFlow::Continue(())
+        })?;
+        Ok(())
+    }
+}
+
+/// The agent that wrote the records on a line.
+fn agent_on(line: &[u8]) -> Option<Agent> {
+    let mut agent = None;
+    each_record_on(line, &mut |record| {
+        agent = agent.or_else(|| agent_of(record));
+    });
+    agent
+}
+
+/// The agent that wrote a file of lines.
+fn detected(file: &SessionFile) -> io::Result<Option<Agent>> {
+    let source = Positioned { file, at: 0 };
+    let mut unknown = 0;
+    let found = for_each_line(source, 0, &mut |line| {
+        // An object on several lines is not a record.
+        if line.raw.trim_ascii_end().contains(&b'\n') {
+            return ControlFlow::Break(None);
+        }
+        for (_, record) in line.records() {
+            if let Some(agent) = agent_of(record) {
+                return ControlFlow::Break(Some(agent));
+            }
+            unknown += 1;
+        }
+        unknown += u32::from(line.records.is_empty() && !line.is_blank());
+        if unknown > MAX_UNKNOWN {
+            return ControlFlow::Break(None);
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(found.flatten())
+}
+
+/// The rows of an old document, and their format.
+fn document(file: &SessionFile) -> io::Result<Option<(&'static Format, Vec<String>)>> {
+    if file.size == 0 || file.size > MAX_DOCUMENT {
+        return Ok(None);
+    }
+    let mut bytes = vec![0; usize::try_from(file.size).unwrap_or(0)];
+    let filled = read_at(&file.file, &mut bytes, 0)?;
+    bytes.truncate(filled);
+    let json = String::from_utf8_lossy(&bytes);
+    Ok(agent::document(json.trim_start_matches('\u{feff}').trim()))
+}

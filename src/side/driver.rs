@@ -1,0 +1,263 @@
+//! Titles and recaps of session files: reads the session, decides whether a text is wanted, and
+//! writes it into the session's files.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Duration;
+
+use super::excerpt::Excerpt;
+use super::generator::{Engine, Generator, Kind};
+use super::outcome::{NoText, Reason, Text, extension};
+use super::recap::RecapSkipped;
+use crate::jsonl::Mapping;
+use crate::message::SessionId;
+use crate::session::durable::{self, FileSystems, RecordError};
+use crate::session::record::{ForeignSession, Moment, Recorded};
+use crate::session::{Facts, ManualTitle, Scope, Session, TitleSource};
+use crate::state::{SessionKey, SessionScope, SessionState, StateRoot};
+
+/// Attempts of `--auto` to title a session.
+const MAX_TITLE_ATTEMPTS: u32 = 3;
+
+/// A text, and where it was written; `None` if it was not to be written.
+pub type Written = (Text, Option<Recorded>);
+
+/// A session with the part of its conversation that titles and recaps need.
+pub struct SessionExcerpt {
+    /// The session.
+    pub session: Session,
+    /// Its id, title and directory.
+    pub facts: Facts,
+    /// The conversation since its last compaction.
+    pub excerpt: Excerpt,
+}
+
+impl SessionExcerpt {
+    /// Reads the session in the file at `path`.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn read(path: &Path, mapping: Mapping) -> Result<Self, NoText> {
+        let session = Session::open(path).map_err(NoText::unreadable)?;
+        let facts = session.summary(mapping).map_err(NoText::unreadable)?;
+        let excerpt = excerpt(&session, Scope::SinceCompaction).map_err(NoText::unreadable)?;
+        Ok(Self {
+            session,
+            facts,
+            excerpt,
+        })
+    }
+
+    /// The source of the current title.
+    fn title_source(&self) -> Option<TitleSource> {
+        self.facts.title.as_ref().map(|title| title.source)
+    }
+}
+
+fn excerpt(session: &Session, scope: Scope) -> io::Result<Excerpt> {
+    let mut excerpt = Excerpt::default();
+    session.each_message(scope, &mut |message| {
+        excerpt.note(message);
+        ControlFlow::Continue(())
+    })?;
+    Ok(excerpt)
+}
+
+/// The conditions for a text that the user did not ask for.
+pub enum Auto {
+    /// Always: the user asked for the text.
+    Off,
+    /// Titles: if there is none, and not after [`MAX_TITLE_ATTEMPTS`].
+    Titles {
+        /// Not disabled by the environment or the settings.
+        enabled: bool,
+        /// Holds the number of attempts.
+        state: StateRoot,
+    },
+    /// Recaps: after an absence, if nothing is unanswered.
+    Recaps {
+        /// The minimum absence; `None` if the caller has checked that.
+        away: Option<Duration>,
+    },
+}
+
+/// Makes one kind of text for sessions and streams.
+pub struct Driver {
+    /// Writes the texts.
+    pub generator: Generator,
+    /// Whether texts are automatic.
+    pub auto: Auto,
+    /// Set if texts are written into the session's files: whether a title replaces the user's.
+    pub write: Option<ManualTitle>,
+    /// Clock and ids.
+    pub moment: Moment,
+    /// Whether files are mapped into memory.
+    pub mapping: Mapping,
+}
+
+impl Driver {
+    /// Makes the text about the conversation of a stream.
+    ///
+    /// # Errors
+    /// The reason for the missing text.
+    pub fn of_stream(&self, excerpt: &Excerpt) -> Result<Text, NoText> {
+        match &self.auto {
+            Auto::Titles { enabled: false, .. } => return Err(Reason::Disabled.into()),
+            Auto::Recaps { away: Some(away) } => self.check_recap_due(excerpt, *away)?,
+            Auto::Off | Auto::Titles { .. } | Auto::Recaps { away: None } => {}
+        }
+        self.generator.text(excerpt)
+    }
+
+    /// Makes the text about a session, and writes it into its files if it is to be written.
+    ///
+    /// # Errors
+    /// The reason for the missing text.
+    pub fn of_session(&self, path: &Path, session: &SessionExcerpt) -> Result<Written, NoText> {
+        self.check_wanted(path, session)?;
+        let text = self
+            .generate(session)
+            .and_then(|text| self.still_wanted(path, session, text));
+        let Some(manual_title) = self.write else {
+            return Ok((text?, None));
+        };
+        let text = text.map_err(|no_text| self.write_cost(session, no_text))?;
+        self.write(session, text, manual_title)
+    }
+
+    /// Rules also see what was said before a compaction. A model is given the agent's own summary.
+    fn generate(&self, session: &SessionExcerpt) -> Result<Text, NoText> {
+        let current = &session.excerpt;
+        if matches!(self.generator.engine, Engine::Rules)
+            && current.is_compacted()
+            && let Ok(everything) = excerpt(&session.session, Scope::AllBranches)
+        {
+            return self.generator.text(&everything.followed_by(current));
+        }
+        self.generator.text(current)
+    }
+
+    /// The checks before a text is made, cheap ones first.
+    fn check_wanted(&self, path: &Path, session: &SessionExcerpt) -> Result<(), NoText> {
+        match &self.auto {
+            Auto::Titles { enabled, state } => self.start_attempt(path, session, *enabled, state),
+            Auto::Recaps { away: Some(away) } => self.check_recap_due(&session.excerpt, *away),
+            Auto::Recaps { away: None } => Ok(()),
+            Auto::Off => {
+                let is_kept = matches!(self.generator.kind, Kind::Title(_))
+                    && self.write == Some(ManualTitle::Keep)
+                    && session.title_source() == Some(TitleSource::Manual);
+                if is_kept {
+                    return Err(Reason::ManualTitle.into());
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Counts an attempt to title a session automatically, if one is allowed.
+    fn start_attempt(
+        &self,
+        path: &Path,
+        session: &SessionExcerpt,
+        enabled: bool,
+        state: &StateRoot,
+    ) -> Result<(), NoText> {
+        match session.title_source() {
+            Some(TitleSource::Manual) => return Err(Reason::ManualTitle.into()),
+            Some(TitleSource::Auto) => return Err(Reason::AlreadyTitled.into()),
+            Some(TitleSource::Summary) | None => {}
+        }
+        let key = session.facts.session_id.as_deref().map(|id| SessionKey {
+            id: SessionId::from(id),
+            scope: SessionScope::of(path),
+        });
+        let directory = key.map(|key| state.session(&key)).transpose();
+        let directory = directory.map_err(NoText::unreadable)?;
+        if let Some(directory) = &directory {
+            let state = SessionState::load(directory).map_err(NoText::unreadable)?;
+            if state.title_attempts >= MAX_TITLE_ATTEMPTS {
+                return Err(Reason::AttemptLimit.into());
+            }
+        }
+        if !enabled {
+            return Err(Reason::Disabled.into());
+        }
+        if matches!(self.generator.engine, Engine::None) {
+            return Err(Reason::NoFastModel.into());
+        }
+        if let Some(directory) = &directory {
+            SessionState::update(directory, |state| state.title_attempts += 1)
+                .map_err(NoText::unreadable)?;
+        }
+        Ok(())
+    }
+
+    fn check_recap_due(&self, excerpt: &Excerpt, away: Duration) -> Result<(), NoText> {
+        let due = excerpt.gate().decide(self.moment.clock.now(), away);
+        due.map_err(|skipped| Reason::from(skipped).into())
+    }
+
+    /// Drops an automatic recap if the conversation continued while it was made.
+    fn still_wanted(
+        &self,
+        path: &Path,
+        session: &SessionExcerpt,
+        text: Text,
+    ) -> Result<Text, NoText> {
+        if let Auto::Recaps { .. } = self.auto {
+            let now = SessionExcerpt::read(path, self.mapping)?.excerpt;
+            if now.messages() != session.excerpt.messages() || !now.gate().is_idle() {
+                return Err(NoText::from(Reason::from(RecapSkipped::Busy)).at_cost(text.cost));
+            }
+        }
+        Ok(text)
+    }
+
+    fn write(
+        &self,
+        session: &SessionExcerpt,
+        text: Text,
+        manual_title: ManualTitle,
+    ) -> Result<Written, NoText> {
+        let ours = extension(Some(text.model.clone()), text.cost.as_ref());
+        let ours = serde_json::to_value(ours).unwrap_or_default();
+        let recorded = self.write_into(session, |files| match self.generator.kind {
+            Kind::Title(_) => files.title(&text.text, manual_title, &ours),
+            Kind::Recap => files.recap(&text.text, &ours),
+        });
+        match recorded {
+            Ok(Recorded::KeptManualTitle) => {
+                Err(NoText::from(Reason::ManualTitle).at_cost(text.cost))
+            }
+            Ok(recorded) => Ok((text, Some(recorded))),
+            Err(error) => Err(NoText::unreadable(error).at_cost(text.cost)),
+        }
+    }
+
+    /// Writes the cost of a request that gave no text into the session's side file.
+    fn write_cost(&self, session: &SessionExcerpt, no_text: NoText) -> NoText {
+        let Some(cost) = no_text.cost.as_deref() else {
+            return no_text;
+        };
+        let ours = serde_json::to_value(extension(None, Some(cost))).unwrap_or_default();
+        match self.write_into(session, |files| files.cost(&ours)) {
+            Ok(_) => no_text,
+            Err(error) => no_text.because(error.to_string()),
+        }
+    }
+
+    fn write_into(
+        &self,
+        session: &SessionExcerpt,
+        write: impl FnOnce(&mut ForeignSession) -> Result<Recorded, RecordError>,
+    ) -> Result<Recorded, RecordError> {
+        let SessionExcerpt { session, facts, .. } = session;
+        let systems = FileSystems::Local;
+        let mut files = ForeignSession::new(session, facts, systems, self.moment.clone());
+        let recorded = write(&mut files)?;
+        files.finish(durable::Sync::Data)?;
+        Ok(recorded)
+    }
+}

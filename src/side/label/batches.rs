@@ -1,0 +1,339 @@
+//! Finds the batches of a stream: the calls of one message, and when they are complete. Pure.
+
+use super::batch::{Batch, BatchCall, BatchResult, Need};
+use super::question::intent;
+use crate::api::{AssistantText, ResultBody};
+use crate::assemble::{Event, Source, ToolCall, TurnEnd};
+use crate::message::{SessionId, ToolUseId};
+
+/// Maximum number of batches without a result.
+const MAX_OPEN: usize = 64;
+
+/// Finds the batches of a stream.
+#[derive(Debug)]
+pub(super) struct Batches {
+    need: Need,
+    open: Vec<Open>,
+    /// The number of the next batch.
+    next: u64,
+    said: String,
+    session: Option<SessionId>,
+    cwd: Option<String>,
+}
+
+#[derive(Debug)]
+struct Open {
+    batch: Batch,
+    /// The message is the last one.
+    is_current: bool,
+    /// The message has ended, so no further call comes.
+    is_ended: bool,
+    /// The number of calls when it was returned.
+    returned: Option<usize>,
+}
+
+impl Batches {
+    /// Creates the state before the first record.
+    pub(super) fn new(need: Need) -> Self {
+        Self {
+            need,
+            open: Vec::new(),
+            next: 0,
+            said: String::new(),
+            session: None,
+            cwd: None,
+        }
+    }
+
+    /// Whether a record with these events starts another message or ends the session. Labels go
+    /// before it: call [`Batches::take_before_boundary`] before [`Batches::record`].
+    pub(super) fn is_boundary(events: &[Event]) -> bool {
+        let mut events = events.iter();
+        events.any(|event| matches!(event, Event::Message(_) | Event::SessionResult))
+    }
+
+    /// Processes a record and its events.
+    pub(super) fn record(&mut self, source: &Source<'_>, events: Vec<Event>) {
+        if source.is_sidechain() {
+            return;
+        }
+        if self.cwd.is_none() {
+            self.cwd = source.directory();
+        }
+        let has_results = events.iter().any(|event| matches!(event, Event::Result(_)));
+        let results = if has_results {
+            source.results()
+        } else {
+            Vec::new()
+        };
+        self.events(events, &results);
+        // A record with results has no text of the model, and may be long.
+        if self.need != Need::Rules && !has_results {
+            self.assistant_text(source);
+        }
+    }
+
+    /// Processes the events of the end of the input.
+    pub(super) fn finish(&mut self, events: Vec<Event>) {
+        self.events(events, &[]);
+    }
+
+    fn events(&mut self, events: Vec<Event>, results: &[ResultBody<'_>]) {
+        let mut results = results.iter();
+        for event in events {
+            match event {
+                Event::Session(id) => self.session = Some(id),
+                Event::Message(_) => self.leave_message(),
+                Event::Call(call) => self.call(call),
+                Event::Result(id) => {
+                    if let Some(content) = results.next() {
+                        self.result(&id, content);
+                    }
+                }
+                Event::TurnEnd(TurnEnd::Stop | TurnEnd::SessionResult) => {
+                    for open in self.open.iter_mut().filter(|open| open.is_current) {
+                        open.is_ended = true;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Removes the batches of these calls: the stream has labels for them.
+    pub(super) fn remove_labeled(&mut self, calls: &[ToolUseId]) {
+        let is_labeled = |open: &Open| open.batch.calls.iter().any(|call| calls.contains(&call.id));
+        self.open.retain(|open| !is_labeled(open));
+    }
+
+    /// Returns the complete batches that get no further call, and if `idle`, all complete batches.
+    /// Each is returned once, and again if it grows.
+    pub(super) fn take_settled(&mut self, idle: bool) -> Vec<Batch> {
+        let mut settled = Vec::new();
+        for open in &mut self.open {
+            let count = open.batch.calls.len();
+            let is_new = open.returned != Some(count);
+            if is_new && open.batch.is_complete() && (open.is_ended || !open.is_current || idle) {
+                open.returned = Some(count);
+                settled.push(open.batch.clone());
+            }
+        }
+        settled
+    }
+
+    /// Whether a complete batch was not yet returned.
+    pub(super) fn has_unsettled(&self) -> bool {
+        self.open
+            .iter()
+            .any(|open| open.batch.is_complete() && open.returned != Some(open.batch.calls.len()))
+    }
+
+    /// Removes and returns the batches whose labels go here, in order: those with a result. The flag
+    /// says whether the batch was returned before, with the same calls.
+    pub(super) fn take_before_boundary(&mut self) -> Vec<(Batch, bool)> {
+        let due = self.open.extract_if(.., |open| open.batch.has_results());
+        due.map(|open| {
+            let was_returned = open.returned == Some(open.batch.calls.len());
+            (open.batch, was_returned)
+        })
+        .collect()
+    }
+
+    /// Whether the position of a batch's label is still ahead.
+    pub(super) fn is_open(&self, number: u64) -> bool {
+        self.open.iter().any(|open| open.batch.number == number)
+    }
+
+    fn leave_message(&mut self) {
+        for open in &mut self.open {
+            open.is_current = false;
+        }
+        if self.open.len() > MAX_OPEN {
+            self.open.remove(0);
+        }
+    }
+
+    fn call(&mut self, call: ToolCall) {
+        let call = BatchCall::new(call, self.need);
+        if let Some(open) = self.open.iter_mut().find(|open| open.is_current) {
+            if open.batch.has_room() {
+                open.batch.calls.push(call);
+            }
+            return;
+        }
+        let batch = Batch {
+            number: self.next,
+            calls: vec![call],
+            said: intent(&self.said),
+            session: self.session.clone(),
+            cwd: self.cwd.clone(),
+        };
+        self.next += 1;
+        self.open.push(Open {
+            batch,
+            is_current: true,
+            is_ended: false,
+            returned: None,
+        });
+    }
+
+    fn result(&mut self, id: &ToolUseId, content: &ResultBody<'_>) {
+        // The result of a repeated id belongs to the last message with that id.
+        let batches = self.open.iter_mut().rev().map(|open| &mut open.batch.calls);
+        let mut calls = batches.flatten();
+        if let Some(call) = calls.find(|call| call.id == *id && call.result.is_none()) {
+            call.result = Some(BatchResult::new(content, &call.name, self.need));
+        }
+    }
+
+    fn assistant_text(&mut self, source: &Source<'_>) {
+        match source.assistant_text() {
+            Some(AssistantText::Whole(said)) if !said.trim().is_empty() => self.said = said,
+            Some(AssistantText::Part(more)) => {
+                if self.text_is_old() {
+                    self.said.clear();
+                }
+                if self.said.len() < 4096 {
+                    self.said.push_str(&more);
+                }
+            }
+            _ => return,
+        }
+        if let Some(open) = self.open.iter_mut().find(|open| open.is_current) {
+            open.batch.said = intent(&self.said);
+        }
+    }
+
+    /// Whether the last text belongs to an earlier message than the current deltas.
+    fn text_is_old(&self) -> bool {
+        !self.open.iter().any(|open| open.is_current)
+            && self.open.iter().any(|open| open.batch.has_results())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assemble::Decoder;
+
+    fn batches(lines: &[&str]) -> Vec<Vec<String>> {
+        let mut decoder = Decoder::detecting();
+        let mut batches = Batches::new(Need::Both);
+        let mut found = Vec::new();
+        let take = |batches: &mut Batches, found: &mut Vec<Vec<String>>| {
+            for (batch, _) in batches.take_before_boundary() {
+                let calls = batch.calls.iter().filter(|call| call.result.is_some());
+                found.push(calls.map(|call| call.id.0.clone()).collect());
+            }
+        };
+        for line in lines {
+            decoder.decode(line, |decoded| {
+                if Batches::is_boundary(&decoded.events) {
+                    take(&mut batches, &mut found);
+                }
+                batches.record(&decoded.source, decoded.events);
+            });
+        }
+        take(&mut batches, &mut found);
+        found
+    }
+
+    fn call(message: &str, id: &str) -> String {
+        format!(
+            r#"{{"type":"assistant","message":{{"id":"{message}","role":"assistant","content":[{{"type":"tool_use","id":"{id}","name":"Read","input":{{"file_path":"a"}}}}]}}}}"#
+        )
+    }
+
+    fn result(id: &str) -> String {
+        format!(
+            r#"{{"type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{id}","content":"x"}}]}}}}"#
+        )
+    }
+
+    #[test]
+    fn a_batch_is_the_calls_of_one_message() {
+        let (a, b, c) = (call("m1", "a"), call("m1", "b"), call("m2", "c"));
+        let (ra, rb, rc) = (result("a"), result("b"), result("c"));
+        let rows: [(&[&str], &[&[&str]]); 5] = [
+            (&[&a, &b, &ra, &rb, &c, &rc], &[&["a", "b"], &["c"]]),
+            (&[&a, &ra, &b, &rb, &c], &[&["a", "b"]]),
+            (&[&a, &b, &ra, &c, &rb], &[&["a"]]),
+            // A result that comes late still gets its label.
+            (&[&a, &c, &ra, &rc], &[&["a"], &["c"]]),
+            (&[&a], &[]),
+        ];
+        for (lines, expected) in rows {
+            assert_eq!(batches(lines), expected, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn the_commands_of_codex_are_batches() {
+        let item = |id: &str, rest: &str| {
+            format!(r#"{{"type":"item.completed","item":{{"id":"{id}",{rest}}}}}"#)
+        };
+        let lines = [
+            r#"{"type":"thread.started","thread_id":"t"}"#.to_owned(),
+            item(
+                "a",
+                r#""type":"command_execution","command":"ls","aggregated_output":"x","exit_code":0"#,
+            ),
+            item(
+                "b",
+                r#""type":"file_change","changes":[{"path":"/a","kind":"add"}],"status":"completed""#,
+            ),
+            item("c", r#""type":"agent_message","text":"Next.""#),
+            item(
+                "d",
+                r#""type":"command_execution","command":"ls","aggregated_output":"x","exit_code":1"#,
+            ),
+            r#"{"type":"turn.completed"}"#.to_owned(),
+        ];
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        assert_eq!(batches(&lines), [vec!["a", "b"], vec!["d"]]);
+    }
+
+    #[test]
+    fn an_id_that_comes_again_is_answered_where_it_was_last() {
+        let lines = [call("m1", "a"), call("m2", "a"), result("a")];
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let mut decoder = Decoder::detecting();
+        let mut batches = Batches::new(Need::Both);
+        for line in lines {
+            decoder.decode(line, |decoded| {
+                batches.record(&decoded.source, decoded.events);
+            });
+        }
+        let due = batches.take_before_boundary();
+        let numbers: Vec<u64> = due.iter().map(|(batch, _)| batch.number).collect();
+        assert_eq!(numbers, [1]);
+    }
+
+    #[test]
+    fn subagents_have_no_batches() {
+        let side = call("m1", "a").replace(
+            r#""type":"assistant","message""#,
+            r#""type":"assistant","isSidechain":true,"message""#,
+        );
+        let sub = call("m2", "b").replace(
+            r#""type":"assistant","message""#,
+            r#""type":"assistant","parent_tool_use_id":"t","message""#,
+        );
+        assert!(batches(&[&side, &result("a"), &sub, &result("b")]).is_empty());
+    }
+
+    #[test]
+    fn a_batch_is_settled_when_nothing_can_follow() {
+        let mut decoder = Decoder::detecting();
+        let mut batches = Batches::new(Need::Model);
+        for line in [call("m1", "a"), result("a")] {
+            decoder.decode(&line, |decoded| {
+                batches.record(&decoded.source, decoded.events);
+            });
+        }
+        assert!(batches.take_settled(false).is_empty());
+        assert_eq!(batches.take_settled(true).len(), 1);
+        assert!(batches.take_settled(true).is_empty());
+        assert!(batches.take_before_boundary()[0].1);
+    }
+}
