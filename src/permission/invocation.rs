@@ -28,7 +28,7 @@ pub(super) struct Invocation {
 
 impl Invocation {
     pub(super) fn new(
-        words: Vec<PartWord>,
+        words: &[PartWord],
         is_guessed: bool,
         surroundings: &Surroundings<'_>,
     ) -> Self {
@@ -290,13 +290,13 @@ impl Invocation {
             let name = programs::name(value);
             programs::SHELLS.contains(name) || programs::READS_COMMANDS.contains(name)
         };
-        let shell = self.words.iter().position(is_shell);
+        let mut shells = (self.words.iter().enumerate()).filter(|(_, word)| is_shell(word));
         if programs::TAKES_NAMES.contains(program) {
-            return shell.is_some();
+            return shells.next().is_some();
         }
         self.begins_anywhere
             && level.unwrapped().is_none()
-            && shell.is_some_and(|at| reads_script(&self.outlines[at + 1..]))
+            && shells.any(|(at, _)| reads_script(&self.outlines[at + 1..]))
     }
 
     /// The words behind the first program that is wanted.

@@ -16,7 +16,12 @@ pub(super) fn outlines(word: &PartWord, surroundings: &Surroundings<'_>) -> Vec<
     if let Some(value) = &word.value {
         return vec![value.clone()];
     }
-    filled(&word.pieces, surroundings).unwrap_or_else(|| vec![GAP.to_string()])
+    if surroundings.ignores_case() && word.pieces.contains(&WordPiece::Glob) {
+        return vec![GAP.to_string()];
+    }
+    filled(&word.pieces, surroundings)
+        .filter(|values| !values.is_empty())
+        .unwrap_or_else(|| vec![GAP.to_string()])
 }
 
 /// Returns the only value that a word may have, with gaps; those of several values are one gap.

@@ -2,7 +2,7 @@
 //! arguments, its variables and its standard input.
 
 use super::invocation::{Invocation, joined};
-use super::outline::{names_in, outline};
+use super::outline::{names_in, outline, outlines};
 use super::programs;
 use super::surroundings::Surroundings;
 use super::wildcard::{GAP, GLOB, begins_with_gap};
@@ -114,15 +114,18 @@ impl Started {
             ';', '|', '&', '\n', '(', ')', '`', '"', '\'', '{', '}', '!', '=',
         ]) {
             let words: Vec<PartWord> = piece.split_whitespace().map(PartWord::known).collect();
-            if !words.is_empty() {
+            if words
+                .first()
+                .is_some_and(|word| !begins_with_gap(&word.text))
+            {
                 self.invocations
-                    .push(Invocation::new(words, true, line.surroundings));
+                    .push(Invocation::new(&words, true, line.surroundings));
             }
         }
     }
 
     fn add_level(&mut self, level: &CommandPart, depth: usize, line: &Line<'_>) {
-        let mut invocation = Invocation::new(level.words.clone(), false, line.surroundings);
+        let mut invocation = Invocation::new(&level.words, false, line.surroundings);
         invocation.reads.clone_from(&level.reads);
         invocation.writes.clone_from(&level.writes);
         let program = invocation.program().to_owned();
@@ -138,7 +141,17 @@ impl Started {
         let mut scripts = run_variables(level);
         if invocation.begins_anywhere {
             self.add_started(&invocation, level, depth, line);
-            scripts.extend(scripts_in(arguments));
+            let texts: Vec<Vec<String>> = (invocation.words.iter().skip(1))
+                .map(|word| outlines(word, line.surroundings))
+                .collect();
+            let is_evaluated = programs::SHELLS.contains(&program) || program == "eval";
+            let starts = programs::STARTS.contains(&program);
+            self.runs_unknown |= texts.iter().flatten().any(|text| {
+                let is_option = text.starts_with('-');
+                let is_script = is_option || text.contains(char::is_whitespace);
+                text.contains(GAP) && ((starts && is_option) || (is_evaluated && is_script))
+            });
+            scripts.extend(scripts_in(&texts));
         }
         if invocation.may_be_shell(level) {
             self.runs_unknown |= is_unknown || reads_process;
@@ -152,9 +165,16 @@ impl Started {
             || (programs::INTERPRETS.contains(&program) && invocation.begins_anywhere);
         if is_language {
             self.runs_unknown |= reads_language && (is_unknown || reads_process);
-            let values = arguments.iter().filter_map(|word| word.value.as_deref());
-            for script in values.chain(input) {
+            let values: Vec<String> = (arguments.iter())
+                .flat_map(|word| outlines(word, line.surroundings))
+                .collect();
+            for script in values.iter().map(String::as_str).chain(input) {
                 self.add_anywhere(script, line);
+                let commands = commands_in(script);
+                self.runs_unknown |= commands.len() > MAX_COMMANDS;
+                for command in commands.iter().take(MAX_COMMANDS) {
+                    self.add_lenient(command, depth.saturating_sub(1), line);
+                }
                 let names = script.split(|letter: char| " \t\n\"'|>();".contains(letter));
                 invocation.add_changed(names.chain(files_of_sed(script)));
             }
@@ -232,28 +252,31 @@ fn may_mean_another(program: &str, level: &CommandPart) -> bool {
         })
 }
 
-/// Command lines in arguments: texts of several words, and those behind an option's letter or `=`
-/// together with the arguments after them (`env -Srm x`).
-fn scripts_in(arguments: &[PartWord]) -> impl Iterator<Item = String> {
-    arguments.iter().enumerate().flat_map(|(index, word)| {
-        let value = word.value.as_deref().unwrap_or_default();
-        let is_script = value
-            .replace("{}", "")
-            .contains(|letter: char| " \t\n;|&<>{$`'\"\\(".contains(letter));
-        let attached = names_in(value)
-            .skip(1)
-            .filter(|text| !text.starts_with('-'));
+/// Command lines in arguments, each of which may have several values: texts of several words, and those
+/// behind an option's letter or `=` together with the arguments after them (`env -Srm x`).
+fn scripts_in(arguments: &[Vec<String>]) -> impl Iterator<Item = String> {
+    arguments.iter().enumerate().flat_map(|(index, values)| {
         let following = arguments.get(index + 1..).unwrap_or_default();
-        let following = joined(following.iter().map(|word| word.text.as_str()));
-        let attached = attached.map(move |text| format!("{text} {following}"));
-        let itself = is_script.then(|| value.to_owned());
-        // `!` is how git marks them, `\_` a blank of `env -S`, and `,` one of `gcc -wrapper`.
-        let listed = (value.contains(',') && !is_script).then(|| value.replace(',', " "));
-        itself
-            .into_iter()
-            .chain(listed)
-            .chain(attached)
-            .map(|text| text.trim_start_matches('!').replace("\\_", " "))
+        let following = joined(following.iter().map(|values| values[0].as_str()));
+        values.iter().flat_map(move |value| {
+            let is_script = value
+                .replace("{}", "")
+                .contains(|letter: char| " \t\n;|&<>{$`'\"\\(".contains(letter));
+            let attached = names_in(value)
+                .skip(1)
+                .filter(|text| !text.starts_with('-'))
+                .map(|text| format!("{text} {following}"))
+                .collect::<Vec<_>>();
+            let itself = is_script.then(|| value.clone());
+            // `!` is how git marks them, `\_` a blank of `env -S`, and `,` one of `gcc -wrapper`.
+            let listed = (value.contains(',') && !is_script).then(|| value.replace(',', " "));
+            itself
+                .into_iter()
+                .chain(listed)
+                .chain(attached)
+                .filter(|text| !begins_with_gap(text))
+                .map(|text| text.trim_start_matches('!').replace("\\_", " "))
+        })
     })
 }
 
@@ -282,6 +305,37 @@ fn evaluated(level: &CommandPart, program: &str) -> Vec<String> {
     }
     texts.retain(|text| text.contains("$(") || text.contains('`'));
     texts
+}
+
+/// Maximum number of command lines that one text in another language may hold.
+const MAX_COMMANDS: usize = 32;
+
+/// The command lines that a text in another language may hold: strings as in `awk`, recipes as in `make`,
+/// and what follows `e`, `!` and the like in a line.
+fn commands_in(script: &str) -> Vec<String> {
+    let mut commands = Vec::new();
+    for line in script.lines().take(MAX_COMMANDS + 1) {
+        let begins = ["e ", "!", "shell ", "system ", "\t", ";", ":"];
+        let rests = begins.iter().flat_map(|begin| line.match_indices(begin));
+        let rests = rests.filter_map(|(at, begin)| line.get(at + begin.len()..));
+        commands.extend(rests.take(MAX_COMMANDS + 1).map(|rest| {
+            let rest = rest.trim_start_matches(['\t', ' ', '@', '-', '+']);
+            rest.to_owned()
+        }));
+    }
+    let mut string = None;
+    let mut letters = script.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, &mut string) {
+            ('"', None) => string = Some(String::new()),
+            ('"', Some(_)) => commands.extend(string.take()),
+            ('\\', Some(text)) => text.extend(letters.next()),
+            (letter, Some(text)) => text.push(letter),
+            (_, None) => {}
+        }
+    }
+    commands.retain(|command| command.contains(char::is_whitespace));
+    commands
 }
 
 /// The files that commands of a script of `sed` may read or write.

@@ -87,6 +87,14 @@ impl<'a> Surroundings<'a> {
         }
     }
 
+    /// Whether globs of the command line may ignore the case of letters.
+    pub(super) fn ignores_case(&self) -> bool {
+        match self.request.action {
+            Action::Command { script, .. } => script.contains("nocase"),
+            _ => false,
+        }
+    }
+
     /// The home directory, unless the command line may set another one.
     pub(super) fn home(&self) -> Option<&'a Path> {
         let is_kept = match self.request.action {

@@ -41,12 +41,14 @@ struct Binding {
     values: Vec<Vec<WordPiece>>,
     /// Where the variable surely has a value of the command line.
     scope: Range<usize>,
+    /// Whether the values are words of a list, which are split and may name files.
+    is_list: bool,
 }
 
 impl Bindings {
     /// Notes that a variable may have these values, and surely has a value of this command line in
-    /// `scope`.
-    pub(super) fn bind(&mut self, name: &str, values: &[Word], scope: Range<usize>) {
+    /// `scope`. Those of a list are split.
+    pub(super) fn bind(&mut self, name: &str, values: &[Word], scope: Range<usize>, is_list: bool) {
         let pieces = |word: &Word| match word.literal() {
             Some(text) => vec![WordPiece::Text(text.to_owned())],
             None => without_brackets(&word.pieces),
@@ -59,6 +61,7 @@ impl Bindings {
             name: name.to_owned(),
             values: values.collect(),
             scope,
+            is_list,
         });
     }
 
@@ -73,12 +76,13 @@ impl Bindings {
                 name: "PWD".to_owned(),
                 values: vec![vec![WordPiece::Text(".".to_owned())]],
                 scope: 0..text.len(),
+                is_list: false,
             });
         }
         let unknown = if self.0.is_empty() {
             None
         } else {
-            self.unknown(parts)
+            set_otherwise(parts)
         };
         for part in parts {
             let assigned = part
@@ -95,35 +99,6 @@ impl Bindings {
                 }
             }
         }
-    }
-
-    /// The names of variables that commands set in other ways; `None` if these may be any.
-    fn unknown(&self, parts: &[CommandPart]) -> Option<Vec<String>> {
-        let mut names = Vec::new();
-        for level in parts.iter().flat_map(CommandPart::levels) {
-            let Some((first, arguments)) = level.words.split_first() else {
-                continue;
-            };
-            let program = first.value.as_deref()?;
-            if SET_ANY.contains(&program) {
-                return None;
-            }
-            if SET_NAMED.contains(&program) && (program != "printf" || level.words.len() > 2) {
-                let sets = |word: &PartWord| {
-                    word.value
-                        .as_deref()
-                        .is_some_and(|word| word.starts_with("-v"))
-                };
-                if program == "printf" && !arguments.iter().any(sets) {
-                    continue;
-                }
-                for word in arguments {
-                    let name = word.value.as_deref()?;
-                    names.push(name.split('=').next().unwrap_or_default().to_owned());
-                }
-            }
-        }
-        Some(names)
     }
 
     fn resolved(&self, word: &PartWord, unknown: &[String]) -> Vec<WordPiece> {
@@ -169,6 +144,10 @@ impl Bindings {
                 let mut resolved = Vec::new();
                 for piece in value {
                     match self.values(piece, at, unknown, depth - 1) {
+                        Some(inner) if binding.is_list && !is_quoted(piece) => {
+                            let words = split(inner, value.len() == 1);
+                            resolved.push(words.map_or(WordPiece::Unknown, WordPiece::OneOf));
+                        }
                         Some(inner) => resolved.push(WordPiece::OneOf(inner)),
                         None => resolved.push(without_value(piece)),
                     }
@@ -178,6 +157,45 @@ impl Bindings {
         }
         (values.len() <= MAX_VALUES).then_some(values)
     }
+}
+
+/// The names of variables that commands set in other ways; `None` if these may be any.
+fn set_otherwise(parts: &[CommandPart]) -> Option<Vec<String>> {
+    let mut names = Vec::new();
+    for level in parts.iter().flat_map(CommandPart::levels) {
+        let Some((first, arguments)) = level.words.split_first() else {
+            continue;
+        };
+        let program = first.value.as_deref()?;
+        if SET_ANY.contains(&program) {
+            return None;
+        }
+        if SET_NAMED.contains(&program) && (program != "printf" || level.words.len() > 2) {
+            let sets = |word: &PartWord| {
+                word.value
+                    .as_deref()
+                    .is_some_and(|word| word.starts_with("-v"))
+            };
+            if program == "printf" && !arguments.iter().any(sets) {
+                continue;
+            }
+            for word in arguments {
+                let name = word.value.as_deref()?;
+                names.push(name.split('=').next().unwrap_or_default().to_owned());
+            }
+        }
+    }
+    Some(names)
+}
+
+fn is_quoted(piece: &WordPiece) -> bool {
+    matches!(
+        piece,
+        WordPiece::Variable {
+            is_quoted: true,
+            ..
+        }
+    )
 }
 
 fn is_variable(piece: &WordPiece) -> bool {

@@ -91,11 +91,9 @@ pub fn lenient_parts(script: &str) -> LenientParts {
             .iter()
             .map(|command| command.part(script))
             .collect(),
-        enclosed: reader
-            .lexer
-            .enclosed
-            .iter()
-            .map(|&text| text.to_owned())
+        // Backticks inside of backticks are escaped.
+        enclosed: (reader.lexer.enclosed.iter())
+            .map(|text| text.replace("\\`", "`"))
             .collect(),
         is_ambiguous: reader.lexer.is_ambiguous || !is_whole,
     }

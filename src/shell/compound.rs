@@ -53,7 +53,8 @@ impl<'tree> Walk<'_, 'tree> {
                 "variable_name" if span == name => {}
                 "do_group" => {
                     let variable = self.source.slice(name.clone());
-                    self.bindings.bind(variable, &values, child.byte_range());
+                    self.bindings
+                        .bind(variable, &values, child.byte_range(), true);
                     self.tasks.push(Task {
                         node: child,
                         place: place.in_loop(),

@@ -136,7 +136,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 let first = self.tasks.len();
                 self.parts(node, &children, place)?;
                 // The right side of `&&` ran if whatever `&&` adds behind it runs.
-                let chain = self.chain_end(node);
+                let chain = chain_end(node);
                 if let Some(right) = self.tasks.get_mut(first..).and_then(<[_]>::last_mut) {
                     right.place.scope_end = chain.unwrap_or(right.node.end_byte());
                 }
@@ -199,20 +199,6 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             "test_command" => self.test_command(node, place),
             _ => Err(self.source.not_accepted(node)),
         }
-    }
-
-    /// Where a chain of commands with nothing but `&&` between them ends, of which a list with `&&` is a
-    /// part.
-    fn chain_end(&self, list: Node<'tree>) -> Option<usize> {
-        let joins = |node: &Node<'tree>| {
-            let mut cursor = node.walk();
-            node.kind() == "list" && node.children(&mut cursor).any(|child| child.kind() == "&&")
-        };
-        let chain = std::iter::successors(Some(list), |node| {
-            node.parent()
-                .filter(|parent| parent.start_byte() == node.start_byte())
-        });
-        chain.take_while(joins).last().map(|node| node.end_byte())
     }
 
     pub(super) fn children(&mut self, node: Node<'tree>) -> Vec<Node<'tree>> {
@@ -364,7 +350,8 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 range.end
             };
             let value = std::slice::from_ref(&assignment.value);
-            self.bindings.bind(&assignment.name, value, range.end..end);
+            self.bindings
+                .bind(&assignment.name, value, range.end..end, false);
         }
         self.parts
             .extend(CommandPart::new(self.source.0, range, &simple, input)?);
@@ -478,4 +465,18 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             descends = !is_substitution && !is_outside;
         }
     }
+}
+
+/// Where a chain of commands with nothing but `&&` between them ends, of which a list with `&&` is a
+/// part.
+fn chain_end(list: Node<'_>) -> Option<usize> {
+    let joins = |node: &Node<'_>| {
+        let mut cursor = node.walk();
+        node.kind() == "list" && node.children(&mut cursor).any(|child| child.kind() == "&&")
+    };
+    let chain = std::iter::successors(Some(list), |node| {
+        node.parent()
+            .filter(|parent| parent.start_byte() == node.start_byte())
+    });
+    chain.take_while(joins).last().map(|node| node.end_byte())
 }
