@@ -112,9 +112,12 @@ fn a_closing_line_counts_what_was_not_written() {
         let text = qwen(&[prompt, "Done."]);
         write(folder.path(), &format!("{prompt}.jsonl"), &text)
     });
-    let answer = |body: &Value| match body.to_string().contains("Port it") {
-        true => (200, titles("Port the parser")),
-        false => (500, "{}".to_owned()),
+    let answer = |body: &Value| {
+        if body.to_string().contains("Port it") {
+            (200, titles("Port the parser"))
+        } else {
+            (500, "{}".to_owned())
+        }
     };
     let server = Server::start(NO_DELAY, Box::new(answer));
     let mut words = vec!["title"];
