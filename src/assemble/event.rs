@@ -26,14 +26,14 @@ pub enum Event {
     /// Content of an assistant message begins or goes on. Emitted for the first record of each
     /// new message id (`message_start`, or a whole record); a message without id is always new.
     Message(Option<MessageId>),
-    /// A call that may start now, or never (`docs/protocol.md`, When a streamed call starts). Each
+    /// A call that may start now, or never (`docs/records.md`, Which calls run). Each
     /// call makes one event, however often its record comes (The same id again).
     Call(ToolCall),
     /// The result of the call with this id.
     Result(ToolUseId),
     /// A user record without results: a prompt.
     Prompt,
-    /// The turn ends (`docs/protocol.md`, When a turn ends). Only an open turn ends, and every call
+    /// The turn ends (`docs/records.md`, Which calls run). Only an open turn ends, and every call
     /// is followed by an end; a call after the end opens the turn again.
     TurnEnd(TurnEnd),
     /// A `result` record: held until the turn's tool results are out. `TurnEnd(SessionResult)`

@@ -1,5 +1,5 @@
 //! State that survives between processes of one session: its private directory, its lock, and its contents
-//! (`docs/protocol.md`, State between processes). Other modules decide what to store.
+//! (`docs/records.md`, State). Other modules decide what to store.
 
 mod clean;
 mod directory;

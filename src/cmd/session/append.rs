@@ -170,8 +170,7 @@ struct AppendRun<'a> {
 }
 
 impl AppendRun<'_> {
-    /// Runs to the end of the input, or until signals insist (`docs/protocol.md`, Interrupts and
-    /// deadlines).
+    /// Runs to the end of the input, or until signals insist (`docs/records.md`, Interrupts).
     fn drive(&mut self, events: &Receiver<LoopEvent>) -> anyhow::Result<Option<EndSignal>> {
         let mut requests = EndRequests::default();
         loop {
@@ -199,7 +198,7 @@ impl AppendRun<'_> {
                 }
                 LoopEvent::Failed(error) => return Err(error).context("cannot read input"),
                 LoopEvent::Signal(signal) => {
-                    if requests.insist(Instant::now()) {
+                    if requests.ends_now(Instant::now()) {
                         return Ok(Some(signal));
                     }
                 }

@@ -22,7 +22,7 @@ use crate::jsonl::Writer;
 use crate::message::{Message, Origin, SessionId};
 use crate::records::{About, AboutSession, SessionCostRecord};
 use crate::session::{Detail, Facts, Prices, Scope, Session, Tally};
-use crate::view::{Density, Grouping, Injected, Selection, Thinking, ToolDetail};
+use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, Thinking, ToolDetail};
 
 /// Show the dialog of a session
 ///
@@ -168,7 +168,7 @@ impl SessionShowArguments {
         }
     }
 
-    fn selection(&self, form: DialogForm) -> Selection {
+    fn selection(&self, form: DialogForm) -> DisplayOptions {
         let usual = match form {
             DialogForm::Text | DialogForm::Md => ToolDetail::Summary,
             DialogForm::Jsonl | DialogForm::Html => ToolDetail::Full,
@@ -182,11 +182,11 @@ impl SessionShowArguments {
         };
         let is_folded = matches!(form, DialogForm::Text | DialogForm::Md) && !self.context;
         let context = if is_folded {
-            Injected::Folded
+            InjectedDetail::Folded
         } else {
-            Injected::Full
+            InjectedDetail::Full
         };
-        Selection {
+        DisplayOptions {
             tools,
             thinking,
             context,
