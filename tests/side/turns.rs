@@ -617,7 +617,10 @@ fn without_a_model_or_a_prompt_there_is_a_hint() {
         "{told}"
     );
     let told = run(&["turn", "--model", "builtin"], DIALOG);
-    assert!(told.contains("this needs a model that can be asked"), "{told}");
+    assert!(
+        told.contains("this needs a model that can be asked"),
+        "{told}"
+    );
     let told = run(&["turn", "--model", "openai:m", "--dry-run"], "");
     assert!(told.contains("the conversation is empty"), "{told}");
     let told = run(
