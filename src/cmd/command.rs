@@ -16,6 +16,62 @@ pub(super) trait Run: Args {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome>;
 }
 
+/// Options that only `--help` lists, so that `-h` fits one screen.
+const RARE: [&str; 43] = [
+    "add_dir",
+    "agent",
+    "all",
+    "ask",
+    "branch",
+    "budget",
+    "compact",
+    "context",
+    "count",
+    "dry_run",
+    "exit_status",
+    "files",
+    "files_with_matches",
+    "ignore_unknown_settings",
+    "jobs",
+    "json",
+    "language",
+    "max_budget",
+    "max_count",
+    "max_session_tokens",
+    "mode",
+    "no_mmap",
+    "no_thinking",
+    "permission_prompt",
+    "prices",
+    "print_prompt",
+    "project",
+    "prompt_file",
+    "replace",
+    "role",
+    "root",
+    "rpm",
+    "since_compact",
+    "state_dir",
+    "statusline",
+    "strict",
+    "style",
+    "thinking",
+    "timeout",
+    "title",
+    "tz",
+    "until",
+    "untitled",
+];
+
+fn without_rare(argument: clap::Arg) -> clap::Arg {
+    let is_rare = !argument.is_positional() && RARE.contains(&argument.get_id().as_str());
+    if is_rare {
+        argument.hide_short_help(true)
+    } else {
+        argument
+    }
+}
+
 /// A command, or a group of commands.
 pub(super) struct Command {
     pub(super) name: &'static str,
@@ -93,7 +149,7 @@ impl Command {
     fn parser(&self, definitions: Definitions<'_>) -> clap::Command {
         let parser = clap::Command::new(self.name);
         match self.kind {
-            Kind::Single { augment, .. } => augment(parser),
+            Kind::Single { augment, .. } => augment(parser).mut_args(without_rare),
             Kind::Group {
                 about,
                 details,
