@@ -24,27 +24,8 @@ compiler() {
   esac
 }
 
-# Unpacks an archive and runs its binary, if it is for this system.
-try() {
-  local target=$1 archive=$2 unpacked binary
-  if [ "${target%-*}" != "${host%-*}" ]; then
-    echo "$target: not run, since this machine is $host" >&2
-    return
-  fi
-  unpacked=$(mktemp -d)
-  tar -C "$unpacked" -xzf "$archive"
-  binary=$unpacked/$(basename "$archive" .tgz)/turnpipe
-  "$binary" --version
-  "$binary" --quiet run-tools --no-echo <examples/anthropic.jsonl | grep -q '"type":"tool_result"'
-  rm -rf "$unpacked"
-}
-
-# Completions and manual pages are the same for all targets.
-cargo build --locked --quiet --profile dist --target "$host"
-shared=$(mktemp -d)
-trap 'rm -rf "$shared"' EXIT
-cp -r completions README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$shared"
-"target/$host/dist/turnpipe" man "$shared/man"
+# Whether this machine runs programs of a target.
+runs_here() { [ "${1%-*}" = "${host%-*}" ]; }
 
 targets=("$@")
 ((${#targets[@]})) || targets=(
@@ -66,6 +47,23 @@ for target in "${targets[@]}"; do
   # musl lacks the checked functions that glibc's headers would call.
   [[ $target != *-musl ]] || export "CFLAGS_${target//-/_}=-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=0"
   cargo build --locked --quiet --profile dist --target "$target"
+  built+=("$target")
+done
+((${#built[@]})) || exit 1
+
+# Completions and manual pages are the same for all targets; a program that runs here writes the manual.
+shared=$(mktemp -d)
+trap 'rm -rf "$shared"' EXIT
+cp -r completions README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$shared"
+own=$host
+for target in "${built[@]}"; do
+  if runs_here "$target"; then own=$target; fi
+done
+[ -x "target/$own/dist/turnpipe" ] || cargo build --locked --quiet --profile dist --target "$own"
+"target/$own/dist/turnpipe" man "$shared/man"
+
+archives=()
+for target in "${built[@]}"; do
   directory=turnpipe-$version-$target
   rm -rf "${out:?}/$directory"
   cp -r "$shared" "$out/$directory"
@@ -73,8 +71,16 @@ for target in "${targets[@]}"; do
   cp "target/$target/dist/turnpipe" "$out/$directory/"
   tar -C "$out" --sort=name --owner=0 --group=0 --numeric-owner -czf "$out/$directory.tgz" "$directory"
   rm -rf "${out:?}/$directory"
-  try "$target" "$out/$directory.tgz"
-  built+=("$directory.tgz")
+  if runs_here "$target"; then
+    unpacked=$(mktemp -d)
+    tar -C "$unpacked" -xzf "$out/$directory.tgz"
+    "$unpacked/$directory/turnpipe" --version
+    "$unpacked/$directory/turnpipe" -q run-tools --no-echo <examples/anthropic.jsonl | grep -q '"type":"tool_result"'
+    rm -rf "$unpacked"
+  else
+    echo "$target: not run, since this machine is $host" >&2
+  fi
+  archives+=("$directory.tgz")
 done
 cd "$out"
-sha256sum "${built[@]}" | tee SHA256SUMS
+sha256sum "${archives[@]}" | tee SHA256SUMS

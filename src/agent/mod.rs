@@ -34,7 +34,7 @@ pub(crate) use content::is_in;
 pub use exit_code::exit_code;
 pub use facts::{Facts, History, project_hash};
 pub use format::{
-    Change, Detail, Entry, Format, LineClass, NameIndex, NewRecord, Part, Shape, SideCost,
+    Change, Detail, Entry, Format, LineClass, Meter, NameIndex, NewRecord, Part, Shape, SideCost,
     TitleStore,
 };
 pub use sign::Opening;

@@ -33,6 +33,7 @@ pub(super) static PI: Format = Format {
     wrote,
     document: None,
     has_global_ids: false,
+    has_meter_records: false,
     home_variables: HOME,
     roots,
     subagent_dir: |_| None,

@@ -31,6 +31,7 @@ pub(super) static QWEN: Format = Format {
     wrote,
     document: None,
     has_global_ids: true,
+    has_meter_records: false,
     home_variables: HOME,
     roots,
     subagent_dir: |session| {

@@ -1,18 +1,17 @@
-//! JSON Schema as the subset of `OpenAPI` that Gemini's `parameters` accept.
+//! Converts JSON Schema to the subset of `OpenAPI` that Gemini accepts for `parameters`.
 //!
-//! What the subset cannot say is left out: the schema that calls are checked against stays the
-//! full one, so a declaration that promises less is harmless.
+//! Keywords outside of the subset are omitted. Calls are still checked against the full schema.
 
 use serde_json::{Map, Value};
 
-/// Keywords that mean the same in both.
+/// Keywords with the same meaning in both.
 const KEPT: &str = "title description default format pattern minLength maxLength minimum \
     maximum minItems maxItems minProperties maxProperties required";
 
-/// Formats that are accepted; of others the API refuses the whole request.
+/// Accepted formats. Others make the API reject the whole request.
 const FORMATS: &[&str] = &["enum", "date-time", "int32", "int64", "float", "double"];
 
-/// Rewrites an object schema.
+/// Converts an object schema.
 pub(crate) fn gemini_schema(schema: &Value) -> Value {
     let mut converter = Converter {
         root: schema,
@@ -23,7 +22,7 @@ pub(crate) fn gemini_schema(schema: &Value) -> Value {
 
 struct Converter<'a> {
     root: &'a Value,
-    /// The references whose targets are being converted.
+    /// References whose targets are being converted.
     following: Vec<&'a str>,
 }
 
@@ -31,7 +30,7 @@ impl<'a> Converter<'a> {
     fn convert(&mut self, schema: &'a Value) -> Map<String, Value> {
         let mut converted = Map::new();
         let Some(schema) = schema.as_object() else {
-            // `true` or `false`: the subset has no word for them.
+            // `true` and `false` have no equivalent.
             return converted;
         };
         if let Some((reference, target)) = self.target_of(schema) {
@@ -56,7 +55,7 @@ impl<'a> Converter<'a> {
         converted
     }
 
-    /// `type`, `nullable`, `enum` and `const`.
+    /// Converts `type`, `nullable`, `enum` and `const`.
     fn convert_type(&mut self, schema: &'a Map<String, Value>, converted: &mut Map<String, Value>) {
         let types: Vec<&str> = match schema.get("type") {
             Some(Value::String(single)) => vec![single],
@@ -96,7 +95,7 @@ impl<'a> Converter<'a> {
         if admits_null {
             converted.insert("nullable".to_owned(), true.into());
         }
-        // Only texts can be enumerated.
+        // Only strings can be enumerated.
         let options: Vec<Value> = list(schema, "enum")
             .chain(schema.get("const"))
             .filter(|option| option.is_string())
@@ -108,7 +107,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// `properties` and `items`.
+    /// Converts `properties` and `items`.
     fn convert_members(
         &mut self,
         schema: &'a Map<String, Value>,
@@ -128,7 +127,8 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// What the schema refers to; nothing if that is being converted already, because a schema
+    /// Returns the target of a reference, or `None` if it is already being converted, because the schema is
+    /// recursive.
     /// that contains itself has no end.
     fn target_of(&self, schema: &'a Map<String, Value>) -> Option<(&'a str, &'a Value)> {
         let reference = schema.get("$ref")?.as_str()?;
@@ -155,7 +155,7 @@ fn is_null(schema: &Value) -> bool {
     schema.get("type").and_then(Value::as_str) == Some("null")
 }
 
-/// Adds what is not there yet; properties and required names are joined.
+/// Adds missing keys; joins properties and required names.
 fn merge(into: &mut Map<String, Value>, from: Map<String, Value>) {
     for (keyword, value) in from {
         match (into.get_mut(&keyword), value) {

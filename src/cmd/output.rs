@@ -6,7 +6,7 @@ use std::mem;
 use clap::{Args, ValueEnum};
 
 use crate::cmd::Globals;
-use crate::config::{has_options_of_less, pager};
+use crate::config::{has_less_options, pager};
 use crate::io::{Io, Output, TerminalFacts, TerminalRecords};
 use crate::jsonl::{WriteError, Writer};
 use crate::process::Pager;
@@ -95,7 +95,7 @@ pub(super) fn use_pager(globals: &Globals, io: &mut Io) -> bool {
         _ => return false,
     };
     if let Output::Sink(terminal) = mem::replace(&mut io.stdout, Output::Closed) {
-        let sets_options = !has_options_of_less(&io.environment);
+        let sets_options = !has_less_options(&io.environment);
         let pager = Pager::new(command.to_owned(), sets_options, terminal);
         io.stdout = Output::Sink(Box::new(pager));
     }

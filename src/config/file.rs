@@ -7,57 +7,56 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use toml::Spanned;
 
-use super::permissions::PermissionTable;
+use super::permission_table::PermissionTable;
+use super::sourced::{Source, Sourced};
 use super::variables::{CONFIG, CONFIG_HOME, HOME};
 use crate::io::Environment;
 use crate::model::DialectOverrides;
 use crate::permission::InvalidRule;
 
-/// Which file is read (`--config`, `--no-config`).
+/// The configuration file to read (`--config`, `--no-config`).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ConfigSource {
-    /// The one that the environment names, else the default one if it exists.
+    /// The file in `TURNPIPE_CONFIG`, else the default file if it exists.
     #[default]
     Default,
-    /// This one; it must exist.
+    /// This file, which must exist.
     Named(PathBuf),
-    /// None at all.
+    /// No file.
     None,
 }
 
-/// What sets a value that nothing else sets.
-pub(super) const DEFAULT: &str = "default";
-
 impl ConfigSource {
-    /// Where the file is or would be, and what says so.
-    pub fn place(&self, environment: &Environment) -> Option<(PathBuf, &'static str)> {
+    /// The path of the file, which may be missing, and what set the path.
+    pub fn path(&self, environment: &Environment) -> Option<(PathBuf, Source)> {
         match self {
             Self::None => None,
-            Self::Named(path) => Some((path.clone(), "--config")),
+            Self::Named(path) => Some((path.clone(), Source::Flag("--config"))),
             Self::Default => {
-                if let Some((name, path)) = CONFIG.named_text(environment) {
-                    return Some((path.into(), name));
+                if let Some(named) = CONFIG.sourced(environment) {
+                    return Some((named.value.into(), named.source));
                 }
                 let base = match CONFIG_HOME.text(environment) {
                     Some(base) => PathBuf::from(base),
                     None => Path::new(HOME.text(environment)?).join(".config"),
                 };
-                Some((base.join("turnpipe/config.toml"), DEFAULT))
+                Some((base.join("turnpipe/config.toml"), Source::Default))
             }
         }
     }
 }
 
-/// The configuration cannot be used.
+/// The configuration is unreadable or invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// A file cannot be read.
+    /// A file is unreadable.
     #[error("{}: {source}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// A file is not a valid configuration.
@@ -65,67 +64,67 @@ pub enum ConfigError {
     Invalid {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it, on one line.
+        /// The problem, on one line.
         reason: String,
     },
     /// A permission rule is malformed.
     #[error(transparent)]
     Rule(#[from] InvalidRule),
     /// A restriction is not understood, and so cannot be applied.
-    #[error("{source_name}: `permissions.{key}` is not understood, and may restrict calls")]
+    #[error("{source_name}: unknown setting `{key}`, which may restrict calls")]
     UnknownRestriction {
-        /// The file as it was named.
+        /// The file as given.
         source_name: String,
         /// The key.
         key: String,
     },
-    /// A permission rule does not match as its examples say.
+    /// A permission rule contradicts its examples.
     #[error("{source_name}: {problem}")]
     RuleExample {
-        /// The file as it was named.
+        /// The file as given.
         source_name: String,
         /// The rule and the example, on one line.
         problem: String,
     },
 }
 
-/// What a file can set. Unknown keys are errors, so that a misspelt one is not silently ignored.
+/// The configuration file. Unknown keys are errors, so that misspelled ones are noticed.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct ConfigFile {
-    /// Where state is kept.
-    pub(super) state_dir: Option<PathBuf>,
-    /// How many calls run at once.
-    pub(super) max_concurrency: Option<std::num::NonZeroUsize>,
+    /// The directory of the state.
+    pub(super) state_dir: Option<Spanned<PathBuf>>,
+    /// Maximum number of calls that run at once.
+    pub(super) max_concurrency: Option<Spanned<std::num::NonZeroUsize>>,
     /// Whether batches of calls get labels.
-    pub(super) emit_tool_use_summaries: Option<bool>,
-    /// Manifests of command tools; relative to the file.
-    pub(super) tools: Vec<PathBuf>,
-    /// The largest inline result of a tool, in UTF-16 units; 0 is no limit.
-    pub(super) max_result_chars: BTreeMap<String, usize>,
-    /// The timeout of a shell call that sets none.
-    pub(super) bash_default_timeout_ms: Option<u64>,
-    /// The longest timeout that a shell call can set.
-    pub(super) bash_max_timeout_ms: Option<u64>,
+    pub(super) emit_tool_use_summaries: Option<Spanned<bool>>,
+    /// Manifests of command tools, relative to the file.
+    pub(super) tools: Vec<Spanned<PathBuf>>,
+    /// Maximum length of a tool's inline result, in UTF-16 units; 0 is no limit.
+    pub(super) max_result_chars: BTreeMap<String, Spanned<usize>>,
+    /// The timeout of shell calls without one.
+    pub(super) bash_default_timeout_ms: Option<Spanned<u64>>,
+    /// Maximum timeout of a shell call.
+    pub(super) bash_max_timeout_ms: Option<Spanned<u64>>,
     /// The model for labels, titles and recaps.
-    pub(super) fast_model: Option<String>,
-    /// The model for the conversation itself.
-    pub(super) model: Option<String>,
-    /// The model that the tool `Advisor` asks.
-    pub(super) advisor_model: Option<String>,
-    /// Model providers, known ones and others.
+    pub(super) fast_model: Option<Spanned<String>>,
+    /// The main model.
+    pub(super) model: Option<Spanned<String>>,
+    /// The model of the tool `Advisor`.
+    pub(super) advisor_model: Option<Spanned<String>>,
+    /// Model providers by name.
     pub(super) providers: BTreeMap<String, ProviderTable>,
-    /// How requests are made.
     pub(super) http: HttpTable,
     /// Whether pages may come from this machine and private networks.
-    pub(super) allow_private_addresses: bool,
-    /// A file with prices of models; relative to the file.
-    pub(super) prices: Option<PathBuf>,
-    /// Which calls may run.
+    pub(super) allow_private_addresses: Option<Spanned<bool>>,
+    /// A file with prices of models, relative to the file.
+    pub(super) prices: Option<Spanned<PathBuf>>,
     pub(super) permissions: PermissionTable,
-    /// Where it was read.
     #[serde(skip)]
     pub(super) path: Option<PathBuf>,
+    /// Its text, to find the lines of values.
+    #[serde(skip)]
+    text: String,
 }
 
 impl ConfigFile {
@@ -133,12 +132,12 @@ impl ConfigFile {
         source: &ConfigSource,
         environment: &Environment,
     ) -> Result<Self, ConfigError> {
-        let Some((path, named_by)) = source.place(environment) else {
+        let Some((path, named_by)) = source.path(environment) else {
             return Ok(Self::default());
         };
         match Self::read(&path) {
             Err(ConfigError::Unreadable { source, .. })
-                if source.kind() == ErrorKind::NotFound && named_by == DEFAULT =>
+                if source.kind() == ErrorKind::NotFound && named_by == Source::Default =>
             {
                 Ok(Self::default())
             }
@@ -147,32 +146,52 @@ impl ConfigFile {
     }
 
     fn read(path: &Path) -> Result<Self, ConfigError> {
-        let mut file: Self = read_toml(path)?;
+        let text = read_text(path)?;
+        let mut file: Self = parse_toml(path, &text)?;
         file.path = Some(path.to_owned());
+        file.text = text;
         if let Some(base) = path.parent() {
-            for manifest in &mut file.tools {
-                *manifest = base.join(&*manifest);
-            }
             let keys = file
                 .providers
                 .values_mut()
                 .map(|table| &mut table.api_key_file);
             let others = [&mut file.http.ca_file, &mut file.prices];
-            for path in keys.chain(others).flatten() {
+            let paths = keys.chain(others).flatten().chain(&mut file.tools);
+            for path in paths.map(Spanned::as_mut) {
                 *path = base.join(&*path);
             }
         }
         Ok(file)
     }
+
+    /// A value of the file with its line.
+    pub(super) fn sourced<T: Clone>(&self, value: Option<&Spanned<T>>) -> Option<Sourced<T>> {
+        let value = value?;
+        let before = self.text.get(..value.span().start).unwrap_or_default();
+        Some(Sourced {
+            value: value.as_ref().clone(),
+            source: Source::File {
+                path: self.path.clone().unwrap_or_default(),
+                line: before.matches('\n').count() + 1,
+            },
+        })
+    }
 }
 
 /// Reads a file of TOML.
 pub(super) fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T, ConfigError> {
-    let text = fs::read_to_string(path).map_err(|source| ConfigError::Unreadable {
+    parse_toml(path, &read_text(path)?)
+}
+
+fn read_text(path: &Path) -> Result<String, ConfigError> {
+    fs::read_to_string(path).map_err(|source| ConfigError::Unreadable {
         path: path.to_owned(),
         source,
-    })?;
-    toml::from_str(&text).map_err(|error| {
+    })
+}
+
+fn parse_toml<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ConfigError> {
+    toml::from_str(text).map_err(|error| {
         let line = error.span().map_or(0, |span| {
             text[..span.start.min(text.len())].matches('\n').count() + 1
         });
@@ -188,21 +207,20 @@ pub(super) fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T, ConfigErr
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct ProviderTable {
-    /// The known provider that this one resembles.
+    /// The known provider whose settings it uses.
     pub(super) preset: Option<String>,
-    /// Its address.
-    pub(super) base_url: Option<String>,
-    /// The variable that holds the key.
+    pub(super) base_url: Option<Spanned<String>>,
+    /// The variable that contains the key.
     pub(super) api_key_env: Option<String>,
     /// The file whose first line is the key.
-    pub(super) api_key_file: Option<PathBuf>,
+    pub(super) api_key_file: Option<Spanned<PathBuf>>,
     /// The command that prints the key.
-    pub(super) api_key_cmd: Option<CommandWords>,
+    pub(super) api_key_cmd: Option<Spanned<CommandWords>>,
     /// Headers of every request.
     pub(super) headers: BTreeMap<String, String>,
-    /// Whether keys are sent to it without encryption even outside of private networks.
+    /// Whether keys are sent unencrypted outside private networks.
     pub(super) allow_plain_http: bool,
-    /// How its API differs from the known one.
+    /// Differences of its API from the preset.
     pub(super) dialect: DialectOverrides,
 }
 
@@ -230,14 +248,14 @@ impl CommandWords {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct HttpTable {
-    /// A PEM file with certificates to trust in addition to those of the system.
-    pub(super) ca_file: Option<PathBuf>,
-    /// The time limit for connecting.
-    pub(super) connect_timeout_ms: Option<u64>,
-    /// The longest silence of a server.
-    pub(super) idle_timeout_ms: Option<u64>,
-    /// The time limit of a request, retries included.
-    pub(super) timeout_ms: Option<u64>,
+    /// A PEM file with certificates to trust in addition to the system's.
+    pub(super) ca_file: Option<Spanned<PathBuf>>,
+    /// The timeout for connecting.
+    pub(super) connect_timeout_ms: Option<Spanned<u64>>,
+    /// Maximum time between two parts of a response.
+    pub(super) idle_timeout_ms: Option<Spanned<u64>>,
+    /// The timeout of a request, including retries.
+    pub(super) timeout_ms: Option<Spanned<u64>>,
 }
 
 #[cfg(test)]
@@ -263,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_usual_file_is_no_error_a_named_one_is() {
+    fn a_missing_default_file_is_ignored_but_not_a_named_one() {
         let home: Environment = [("HOME", "/nonexistent")].into_iter().collect();
         assert!(ConfigFile::load(&ConfigSource::Default, &home).is_ok());
         assert!(ConfigFile::load(&ConfigSource::Default, &Environment::default()).is_ok());
@@ -274,6 +292,6 @@ mod tests {
     #[test]
     fn manifests_are_relative_to_the_file() {
         let file = load("tools = [\"tools.toml\"]\n").unwrap();
-        assert!(file.tools[0].is_absolute(), "{:?}", file.tools);
+        assert!(file.tools[0].as_ref().is_absolute(), "{:?}", file.tools);
     }
 }

@@ -1,23 +1,22 @@
-//! One typed configuration, resolved from flags over environment over file
-//! (`docs/protocol.md`, Configuration).
+//! One typed configuration: flags over environment over file over defaults. Values carry their sources.
 //!
-//! The only room that reads settings from the environment.
+//! The only module that reads settings from the environment.
 
 mod agent_settings;
-mod explained;
 mod file;
 mod models;
-mod pager;
+mod permission_table;
 mod permissions;
+mod restrictions;
 mod rule_examples;
 mod settings;
 mod side;
+mod sourced;
 mod variables;
 
-pub use explained::Setting;
 pub use file::{ConfigError, ConfigSource};
-pub use pager::{has_options_of_less, pager};
 pub use permissions::{PermissionFlags, PermissionSettings, project_directory};
 pub use settings::{Config, Overrides, Settings};
 pub use side::SideGates;
-pub use variables::VARIABLES;
+pub use sourced::{Setting, Source};
+pub use variables::{VARIABLES, has_less_options, pager};

@@ -1,10 +1,14 @@
-//! The settings of models. Keys in files and of commands are not read here.
+//! The settings of models and HTTP requests. Keys in files and of commands are not read here.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::Config;
-use super::file::{HttpTable, ProviderTable};
+use toml::Spanned;
+
+use super::file::ProviderTable;
+use super::settings::{Config, milliseconds};
+use super::sourced::{Setting, Source, Sourced};
 use super::variables::{
     ADVISOR_MODEL, ADVISOR_OFF, ALL_PROXY, ANTHROPIC_ADDRESS, ANTHROPIC_KEY, ANTHROPIC_TOKEN,
     CERTIFICATE_DIRECTORY, CERTIFICATE_FILE, DASHSCOPE_ADDRESS, DASHSCOPE_KEY, FAST_MODEL,
@@ -12,12 +16,12 @@ use super::variables::{
     OLLAMA_KEY, OPENAI_ADDRESS, OPENAI_KEY, OPENROUTER_KEY, Variable, WEB_SERVER,
 };
 use crate::http::{Header, HttpSettings, PlainText, Proxies, Secret, TimeLimits};
-use crate::io::Environment;
 use crate::model::{ChosenModel, KeySource, ModelSettings, ProviderSettings};
 use crate::side::says_yes;
+use crate::text::redact;
 
 /// The variables of known providers: key, token and address.
-pub(super) const PROVIDERS: &[(&str, Variable, Option<Variable>, Option<Variable>)] = &[
+const PROVIDERS: &[(&str, Variable, Option<Variable>, Option<Variable>)] = &[
     ("openai", OPENAI_KEY, None, Some(OPENAI_ADDRESS)),
     ("responses", OPENAI_KEY, None, Some(OPENAI_ADDRESS)),
     (
@@ -33,41 +37,125 @@ pub(super) const PROVIDERS: &[(&str, Variable, Option<Variable>, Option<Variable
 ];
 
 impl Config {
-    /// The settings of models. `total` is the time limit of a request, if a flag sets one.
+    /// The settings of models. `total` is the timeout of a request, if a flag sets one.
     pub fn models(&self, total: Option<Duration>) -> ModelSettings {
-        let environment = &self.environment;
-        let providers = self.file.providers.iter();
-        let mut settings = ModelSettings {
+        let mut http = Vec::new();
+        ModelSettings {
             fast: self.chosen(FAST_MODEL, self.file.fast_model.as_ref(), "fast_model"),
             main: self.chosen(MAIN_MODEL, self.file.model.as_ref(), "model"),
-            http: http(&self.file.http, total, environment),
-            providers: providers
-                .map(|(name, table)| (name.clone(), provider(table.clone(), environment)))
-                .collect(),
-        };
-        for (name, key, token, address) in PROVIDERS {
-            let text = |variable: Variable| variable.text(environment);
-            let key = text(*key).map(|key| KeySource::Given(Secret::new(key)));
-            let token = token
-                .and_then(text)
-                .map(|token| KeySource::Token(Secret::new(token)));
-            let address = address.and_then(text).map(|address| match *name {
-                "ollama" => ollama_address(address),
-                _ => address.to_owned(),
-            });
-            let key = key.or(token);
-            if key.is_none() && address.is_none() {
-                continue;
-            }
-            let provider = settings.providers.entry((*name).to_owned()).or_default();
-            provider.key = key.unwrap_or_else(|| std::mem::take(&mut provider.key));
-            provider.base_url = address.or_else(|| provider.base_url.take());
+            http: self.http(total, &mut http),
+            providers: self.providers().0,
         }
-        settings
     }
 
-    /// The model that gives advice: that of the flag, else the configured one. None if the
-    /// environment forbids it.
+    /// The settings of models for `doctor`: models and addresses, then keys.
+    pub fn listed_models(&self) -> (Vec<Setting>, Vec<Setting>) {
+        let models = self.models(None);
+        let mut listed = Vec::new();
+        let chosen = [
+            ("fast_model", models.fast, &self.file.fast_model),
+            ("model", models.main, &self.file.model),
+            (
+                "advisor_model",
+                self.advisor(None),
+                &self.file.advisor_model,
+            ),
+        ];
+        for (name, chosen, in_file) in chosen {
+            let chosen = chosen.map(|chosen| {
+                let in_file = self.file.sourced(in_file.as_ref());
+                in_file.filter(|_| chosen.by == name).unwrap_or(Sourced {
+                    source: Source::Variable(chosen.by.to_owned()),
+                    value: chosen.name,
+                })
+            });
+            Sourced::or_default(chosen, "none".to_owned()).listed(name, String::clone, &mut listed);
+        }
+        for variable in [HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY] {
+            if let Some(set) = variable.sourced(&self.environment) {
+                let name = set.source.to_string();
+                set.listed(&name, |_| "set".to_owned(), &mut listed);
+            }
+        }
+        let (_, addresses, keys) = self.providers();
+        listed.extend(addresses);
+        (listed, keys)
+    }
+
+    /// The settings of providers by name; their addresses and the sources of their keys for `doctor`.
+    fn providers(
+        &self,
+    ) -> (
+        BTreeMap<String, ProviderSettings>,
+        Vec<Setting>,
+        Vec<Setting>,
+    ) {
+        let (file, environment) = (&self.file, &self.environment);
+        let (mut addresses, mut keys) = (Vec::new(), Vec::new());
+        let known = PROVIDERS.iter().map(|(name, ..)| *name);
+        let names: BTreeSet<&str> = file
+            .providers
+            .keys()
+            .map(String::as_str)
+            .chain(known)
+            .collect();
+        let mut providers = BTreeMap::new();
+        for name in names {
+            let table = file.providers.get(name);
+            let known = PROVIDERS.iter().find(|(known, ..)| *known == name);
+            let (key, token, address) = known
+                .map_or((None, None, None), |(_, key, token, address)| {
+                    (Some(*key), *token, *address)
+                });
+            let text = |variable: Variable| variable.sourced(environment);
+            let key = key.and_then(text);
+            let key = key.map(|key| key.map(|key| KeySource::Given(Secret::new(key))));
+            let token = token.and_then(text);
+            let token = token.map(|token| token.map(|key| KeySource::Token(Secret::new(key))));
+            let key = key.or(token).or_else(|| self.key_in_file(table?));
+            let address = address.and_then(text).map(|address| match name {
+                "ollama" => address.map(ollama_address),
+                _ => address.map(str::to_owned),
+            });
+            let address = address.or_else(|| file.sourced(table?.base_url.as_ref()));
+            if table.is_none() && key.is_none() && address.is_none() {
+                continue;
+            }
+            let key = key.map(|key| key.listed(name, key_state, &mut keys));
+            // The query may contain a key.
+            let shown =
+                |url: &String| redact(url.split('?').next().unwrap_or_default()).into_owned();
+            let setting = format!("providers.{name}.base_url");
+            let base_url = address.map(|url| url.listed(&setting, shown, &mut addresses));
+            let settings = ProviderSettings {
+                key: key.unwrap_or_default(),
+                base_url,
+                ..table.map(provider).unwrap_or_default()
+            };
+            providers.insert(name.to_owned(), settings);
+        }
+        (providers, addresses, keys)
+    }
+
+    /// The source of a provider's key according to the file.
+    fn key_in_file(&self, table: &ProviderTable) -> Option<Sourced<KeySource>> {
+        let file = &self.file;
+        let named = table.api_key_env.as_deref().and_then(|name| {
+            let key = self.environment.text(name)?;
+            Some(Sourced {
+                value: KeySource::Given(Secret::new(key)),
+                source: Source::Variable(name.to_owned()),
+            })
+        });
+        let path = || file.sourced(table.api_key_file.as_ref());
+        let command = || file.sourced(table.api_key_cmd.as_ref());
+        named
+            .or_else(|| Some(path()?.map(KeySource::File)))
+            .or_else(|| Some(command()?.map(|words| KeySource::Command(words.into_words()))))
+    }
+
+    /// The model of the tool `Advisor`: that of the flag, else the configured one; `None` if the
+    /// environment disables the tool.
     pub fn advisor(&self, flag: Option<&str>) -> Option<ChosenModel> {
         if says_yes(ADVISOR_OFF.text(&self.environment)) {
             return None;
@@ -86,37 +174,86 @@ impl Config {
     fn chosen(
         &self,
         variable: Variable,
-        in_file: Option<&String>,
+        in_file: Option<&Spanned<String>>,
         key: &'static str,
     ) -> Option<ChosenModel> {
         let in_environment = variable
             .text(&self.environment)
             .zip(variable.names().next());
-        let (name, by) = in_environment.or_else(|| Some((in_file?.as_str(), key)))?;
+        let (name, by) = in_environment.or_else(|| Some((in_file?.as_ref().as_str(), key)))?;
         let name = name.to_owned();
         Some(ChosenModel { name, by })
     }
+
+    /// The settings of HTTP requests. `total` is their timeout, if a flag sets one.
+    pub(super) fn http(&self, total: Option<Duration>, listed: &mut Vec<Setting>) -> HttpSettings {
+        let (table, environment) = (&self.file.http, &self.environment);
+        let usual = TimeLimits::default();
+        let limit = |value: &Option<Spanned<u64>>, usual| {
+            let found = self.file.sourced(value.as_ref());
+            Sourced::or_default(found.map(|found| found.map(Duration::from_millis)), usual)
+        };
+        let total = Sourced::flag("--timeout-ms", total)
+            .unwrap_or_else(|| limit(&table.timeout_ms, usual.total));
+        let connect = limit(&table.connect_timeout_ms, usual.connect);
+        let idle = limit(&table.idle_timeout_ms, usual.idle);
+        let limits = TimeLimits {
+            connect: connect.map(|time| time.min(total.value)).listed(
+                "http.connect_timeout_ms",
+                milliseconds,
+                listed,
+            ),
+            idle: idle.map(|time| time.min(total.value)).listed(
+                "http.idle_timeout_ms",
+                milliseconds,
+                listed,
+            ),
+            total: total.listed("http.timeout_ms", milliseconds, listed),
+        };
+        let secret = |variable: Variable| variable.text(environment).map(Secret::new);
+        let path = |variable: Variable| variable.text(environment).map(PathBuf::from);
+        let http_proxy = match WEB_SERVER.text(environment) {
+            None => secret(HTTP_PROXY),
+            // `HTTP_PROXY` may be a request header then.
+            Some(_) => HTTP_PROXY
+                .names()
+                .next()
+                .and_then(|name| environment.text(name))
+                .map(Secret::new),
+        };
+        HttpSettings {
+            proxies: Proxies {
+                http: http_proxy,
+                https: secret(HTTPS_PROXY),
+                all: secret(ALL_PROXY),
+                except: NO_PROXY.text(environment).map(str::to_owned),
+            },
+            extra_certificates: table.ca_file.as_ref().map(|path| path.as_ref().clone()),
+            certificate_file: path(CERTIFICATE_FILE),
+            certificate_directory: path(CERTIFICATE_DIRECTORY),
+            limits,
+        }
+    }
 }
 
-fn provider(table: ProviderTable, environment: &Environment) -> ProviderSettings {
-    let named = table
-        .api_key_env
-        .as_deref()
-        .and_then(|name| environment.text(name));
-    let key = match (named, table.api_key_file, table.api_key_cmd) {
-        (Some(key), _, _) => KeySource::Given(Secret::new(key)),
-        (None, Some(path), _) => KeySource::File(path),
-        (None, None, Some(command)) => KeySource::Command(command.into_words()),
-        (None, None, None) => KeySource::None,
-    };
+/// The source of a key as text, without the key.
+fn key_state(key: &KeySource) -> String {
+    match key {
+        KeySource::File(path) => format!("in the file {}", path.display()),
+        KeySource::Command(_) => "printed by a command".to_owned(),
+        _ => "found".to_owned(),
+    }
+}
+
+/// A provider of the file, without its key and address.
+fn provider(table: &ProviderTable) -> ProviderSettings {
+    let headers = table.headers.clone().into_iter();
     ProviderSettings {
-        preset: table.preset,
-        base_url: table.base_url,
-        key,
+        preset: table.preset.clone(),
+        base_url: None,
+        key: KeySource::None,
         // Some gateways take their key in a header.
-        headers: table
-            .headers
-            .into_iter()
+        headers: headers
             .map(|(name, value)| Header::secret(name, value))
             .collect(),
         plain_text: if table.allow_plain_http {
@@ -124,49 +261,12 @@ fn provider(table: ProviderTable, environment: &Environment) -> ProviderSettings
         } else {
             PlainText::Nearby
         },
-        dialect: table.dialect,
+        dialect: table.dialect.clone(),
     }
 }
 
-pub(super) fn http(
-    table: &HttpTable,
-    total: Option<Duration>,
-    environment: &Environment,
-) -> HttpSettings {
-    let usual = TimeLimits::default();
-    let milliseconds = |value: Option<u64>, usual| value.map_or(usual, Duration::from_millis);
-    let total = total.unwrap_or_else(|| milliseconds(table.timeout_ms, usual.total));
-    let secret = |variable: Variable| variable.text(environment).map(Secret::new);
-    let path = |variable: Variable| variable.text(environment).map(PathBuf::from);
-    let http_proxy = match WEB_SERVER.text(environment) {
-        None => secret(HTTP_PROXY),
-        // `HTTP_PROXY` may be a header of a request then.
-        Some(_) => HTTP_PROXY
-            .names()
-            .next()
-            .and_then(|name| environment.text(name))
-            .map(Secret::new),
-    };
-    HttpSettings {
-        proxies: Proxies {
-            http: http_proxy,
-            https: secret(HTTPS_PROXY),
-            all: secret(ALL_PROXY),
-            except: NO_PROXY.text(environment).map(str::to_owned),
-        },
-        extra_certificates: table.ca_file.clone(),
-        certificate_file: path(CERTIFICATE_FILE),
-        certificate_directory: path(CERTIFICATE_DIRECTORY),
-        limits: TimeLimits {
-            connect: milliseconds(table.connect_timeout_ms, usual.connect).min(total),
-            idle: milliseconds(table.idle_timeout_ms, usual.idle).min(total),
-            total,
-        },
-    }
-}
-
-/// `OLLAMA_HOST` is what the server listens on: scheme and port may be missing, and the wildcard
-/// address cannot be connected to.
+/// The address for `OLLAMA_HOST`, on which the server listens: scheme and port may be missing, and the
+/// wildcard address is replaced by the loopback address.
 fn ollama_address(host: &str) -> String {
     const PORT: &str = "11434";
     let host = host.trim().trim_end_matches('/');
@@ -217,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_stands_above_the_file() {
+    fn the_environment_overrides_the_file() {
         let file = "fast_model = \"builtin\"\nmodel = \"ollama:a\"\n\
                     [providers.openai]\nbase_url = \"http://file\"\napi_key_cmd = \"cat key\"\n";
         let by_file = settings(file, &[]);
@@ -246,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn an_advisor_is_named_or_forbidden() {
+    fn an_advisor_is_named_or_disabled() {
         let chosen = |pairs: &[(&str, &str)], flag| {
             let environment = pairs.iter().copied().collect();
             let config = Config {
@@ -265,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_of_ones_own_is_described_in_the_file() {
+    fn the_file_defines_providers() {
         let file = r#"
             [providers.lab]
             preset = "vllm"
@@ -298,13 +398,13 @@ mod tests {
                 .unwrap()
                 .is_absolute()
         );
-        // Nothing waits for longer than the whole may take.
+        // No timeout exceeds the total.
         assert_eq!(settings.http.limits.idle, Duration::from_secs(5));
         assert!(!format!("{settings:?}").contains("canary"));
     }
 
     #[test]
-    fn proxies_are_read_as_everywhere() {
+    fn proxies_follow_the_usual_variables() {
         let pairs = [
             ("HTTP_PROXY", "http://a"),
             ("https_proxy", "http://b"),
@@ -319,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn ollama_is_found_wherever_it_listens() {
+    fn ollama_listens_anywhere() {
         let rows = [
             ("gpu", "http://gpu:11434"),
             ("gpu:80", "http://gpu:80"),

@@ -1,13 +1,14 @@
-//! The configuration, and the settings of tools that it resolves to.
+//! The configuration, and the settings of tools.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::file::{ConfigError, ConfigFile, ConfigSource, read_toml};
-use super::models::http;
+use super::sourced::{Setting, Sourced};
 use super::variables::{
-    CONCURRENCY, HOME, LONGEST_SHELL_TIMEOUT, SHELL_TIMEOUT, STATE_HOME, STOP_HOOK_CAP, TEMPORARY,
+    CERTIFICATE_DIRECTORY, CERTIFICATE_FILE, CONCURRENCY, HOME, MAX_SHELL_TIMEOUT, SHELL_TIMEOUT,
+    STATE_HOME, STOP_HOOK_CAP, TEMPORARY,
 };
 #[cfg(feature = "mcp")]
 use super::variables::{SERVER_CALL_TIMEOUT, SERVER_START_TIMEOUT, Variable};
@@ -18,11 +19,11 @@ use crate::session::Prices;
 use crate::state::StateRoot;
 use crate::tools::ShellTimeouts;
 
-/// How many calls run at once by default.
+/// The default maximum number of calls that run at once.
 const DEFAULT_CONCURRENCY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9);
 
-/// The configuration file and the environment, read once. What a setting means is resolved on
-/// request: flags over environment over file over defaults.
+/// The configuration file and the environment, read once. Settings are resolved on request: flags over
+/// environment over file over defaults.
 #[derive(Debug, Clone, Default)]
 pub struct Config {
     pub(super) file: ConfigFile,
@@ -32,9 +33,9 @@ pub struct Config {
 /// Settings from flags.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// Where state is kept.
+    /// The directory of the state.
     pub state_directory: Option<PathBuf>,
-    /// How many calls run at once.
+    /// Maximum number of calls that run at once.
     pub concurrency: Option<NonZeroUsize>,
     /// Manifests of command tools, before those of the file.
     pub manifests: Vec<PathBuf>,
@@ -42,32 +43,34 @@ pub struct Overrides {
     pub allow_private_addresses: bool,
 }
 
-/// The settings of tools and of what runs them.
+/// The settings of tools and runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// Where state is kept.
+    /// The directory of the state.
     pub state_root: StateRoot,
-    /// How many calls run at once.
+    /// Maximum number of calls that run at once.
     pub concurrency: NonZeroUsize,
     /// Manifests of command tools.
     pub manifests: Vec<PathBuf>,
-    /// Inline limits of single tools.
+    /// Limits on inline results of single tools.
     pub limits: ToolLimits,
     /// Timeouts of shell calls.
     pub shell_timeouts: ShellTimeouts,
     /// Which machines pages may come from.
     pub reach: Reach,
-    /// How requests are made.
+    /// Settings of HTTP requests.
     pub http: HttpSettings,
-    /// Where temporary files go.
+    /// The directory of temporary files.
     pub temporary_directory: PathBuf,
+    /// All of these that `doctor` prints, with their sources.
+    pub listed: Vec<Setting>,
 }
 
 impl Config {
     /// Reads the configuration file.
     ///
     /// # Errors
-    /// A file that was named is missing, or the file is unreadable or invalid.
+    /// A named file is missing, or the file is unreadable or invalid.
     pub fn load(source: &ConfigSource, environment: &Environment) -> Result<Self, ConfigError> {
         Ok(Self {
             file: ConfigFile::load(source, environment)?,
@@ -78,54 +81,132 @@ impl Config {
     /// The settings of tools.
     pub fn settings(&self, overrides: Overrides) -> Settings {
         let (file, environment) = (&self.file, &self.environment);
-        let temporary_directory = TEMPORARY
-            .text(environment)
-            .map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);
-        let state_root = overrides
-            .state_directory
-            .or_else(|| file.state_dir.clone())
-            .unwrap_or_else(|| default_state_directory(environment, &temporary_directory));
-        let limits = file.max_result_chars.iter();
-        let limits = limits.map(|(tool, units)| (tool.clone(), (*units > 0).then_some(*units)));
+        let mut listed = Vec::new();
+        let path = |path: &PathBuf| path.display().to_string();
+        let state = Sourced::flag("--state-dir", overrides.state_directory)
+            .or_else(|| file.sourced(file.state_dir.as_ref()));
+        let temporary = TEMPORARY
+            .sourced(environment)
+            .map(|set| set.map(PathBuf::from));
+        let temporary_directory = Sourced::or_default(temporary, PathBuf::from("/tmp"));
+        let state = state
+            .unwrap_or_else(|| default_state_directory(environment, &temporary_directory.value));
+        // The model gets paths below it, and may have another working directory.
+        let state = state.map(|path| std::path::absolute(&path).unwrap_or(path));
+        let state_root = StateRoot(state.listed("state_dir", path, &mut listed));
+        let temporary_directory = temporary_directory.listed("TMPDIR", path, &mut listed);
+        let in_environment = || {
+            let number = CONCURRENCY.positive(environment)?;
+            let value = NonZeroUsize::new(usize::try_from(number.value).ok()?)?;
+            Some(number.map(|_| value))
+        };
+        let concurrency = Sourced::flag("--max-concurrency", overrides.concurrency)
+            .or_else(in_environment)
+            .or_else(|| file.sourced(file.max_concurrency.as_ref()));
+        let concurrency = Sourced::or_default(concurrency, DEFAULT_CONCURRENCY).listed(
+            "max_concurrency",
+            NonZeroUsize::to_string,
+            &mut listed,
+        );
+        let shell_timeouts = self.shell_timeouts(&mut listed);
+        listed.extend(self.gates(None).1);
+        let allows = overrides.allow_private_addresses.then_some(true);
+        let allows = Sourced::flag("--allow-private-addresses", allows)
+            .or_else(|| file.sourced(file.allow_private_addresses.as_ref()));
+        let allows = Sourced::or_default(allows, false);
+        let reach = match allows.listed("allow_private_addresses", bool::to_string, &mut listed) {
+            true => Reach::PublicAndPrivate,
+            false => Reach::Public,
+        };
+        let http = self.http(None, &mut listed);
+        let limits = file.max_result_chars.iter().filter_map(|(tool, limit)| {
+            let name = format!("max_result_chars.{tool}");
+            let limit = file.sourced(Some(limit))?;
+            let units = limit.listed(&name, usize::to_string, &mut listed);
+            Some((tool.clone(), (units > 0).then_some(units)))
+        });
+        let limits = ToolLimits(limits.collect());
         let mut manifests = overrides.manifests;
-        manifests.extend(file.tools.iter().cloned());
+        manifests.extend(file.tools.iter().map(|path| path.as_ref().clone()));
         Settings {
-            // The model is told paths below it, and may have another working directory.
-            state_root: StateRoot(std::path::absolute(&state_root).unwrap_or(state_root)),
-            concurrency: overrides
-                .concurrency
-                .or_else(|| {
-                    let number = CONCURRENCY.positive(environment)?;
-                    NonZeroUsize::new(usize::try_from(number).ok()?)
-                })
-                .or(file.max_concurrency)
-                .unwrap_or(DEFAULT_CONCURRENCY),
+            state_root,
+            concurrency,
             manifests,
-            limits: ToolLimits(limits.collect()),
-            shell_timeouts: shell_timeouts(
-                SHELL_TIMEOUT
-                    .positive(environment)
-                    .or(file.bash_default_timeout_ms),
-                LONGEST_SHELL_TIMEOUT
-                    .positive(environment)
-                    .or(file.bash_max_timeout_ms),
-            ),
-            reach: if overrides.allow_private_addresses || file.allow_private_addresses {
-                Reach::PublicAndPrivate
-            } else {
-                Reach::Public
-            },
-            http: http(&file.http, None, environment),
+            limits,
+            shell_timeouts,
+            reach,
+            http,
             temporary_directory,
+            listed,
         }
     }
 
-    /// How long MCP servers are waited for.
+    /// Timeouts of shell calls. A default above the maximum raises the maximum.
+    fn shell_timeouts(&self, listed: &mut Vec<Setting>) -> ShellTimeouts {
+        let usual = ShellTimeouts::default();
+        let rows = [
+            (
+                SHELL_TIMEOUT,
+                &self.file.bash_default_timeout_ms,
+                usual.default,
+            ),
+            (
+                MAX_SHELL_TIMEOUT,
+                &self.file.bash_max_timeout_ms,
+                usual.maximum,
+            ),
+        ];
+        let [default, maximum] = rows.map(|(variable, in_file, usual)| {
+            let found = variable
+                .positive(&self.environment)
+                .or_else(|| self.file.sourced(in_file.as_ref()));
+            Sourced::or_default(found.map(|found| found.map(Duration::from_millis)), usual)
+        });
+        let maximum = if maximum.value < default.value {
+            default.clone()
+        } else {
+            maximum
+        };
+        ShellTimeouts {
+            default: default.listed("bash_default_timeout_ms", milliseconds, listed),
+            maximum: maximum.listed("bash_max_timeout_ms", milliseconds, listed),
+        }
+    }
+
+    /// The files that the configuration names, except itself.
+    pub fn files(&self) -> Vec<Setting> {
+        let file = &self.file;
+        let mut listed = Vec::new();
+        let mut list = |name: &str, path| {
+            if let Some(path) = file.sourced(path) {
+                let shown = |path: &PathBuf| path.display().to_string();
+                path.listed(name, shown, &mut listed);
+            }
+        };
+        list("prices", file.prices.as_ref());
+        list("http.ca_file", file.http.ca_file.as_ref());
+        for manifest in &file.tools {
+            list("tools", Some(manifest));
+        }
+        for (provider, table) in &file.providers {
+            let name = format!("providers.{provider}.api_key_file");
+            list(&name, table.api_key_file.as_ref());
+        }
+        for variable in [CERTIFICATE_FILE, CERTIFICATE_DIRECTORY] {
+            if let Some(path) = variable.sourced(&self.environment) {
+                let name = path.source.to_string();
+                path.listed(&name, |path| (*path).to_owned(), &mut listed);
+            }
+        }
+        listed
+    }
+
+    /// Timeouts of MCP servers.
     #[cfg(feature = "mcp")]
     pub fn mcp_timeouts(&self) -> crate::mcp::Timeouts {
         let of = |variable: Variable, default: Duration| {
             let set = variable.positive(&self.environment);
-            set.map_or(default, Duration::from_millis)
+            set.map_or(default, |set| Duration::from_millis(set.value))
         };
         crate::mcp::Timeouts {
             start: of(SERVER_START_TIMEOUT, Duration::from_secs(30)),
@@ -133,20 +214,25 @@ impl Config {
         }
     }
 
-    /// How often in a row `Stop` hooks may tell the model to go on; `None` for no limit.
+    /// Maximum number of times in a row that `Stop` hooks can continue a turn; `None` for no limit.
     pub fn stop_hook_cap(&self) -> Option<u64> {
         let set = STOP_HOOK_CAP.text(&self.environment);
         let cap = set.and_then(|cap| cap.trim().parse().ok());
         Some(cap.unwrap_or(8)).filter(|cap| *cap > 0)
     }
 
-    /// The prices of models: those of the file `named` by a flag, then those of the configuration,
-    /// then those that are built in.
+    /// The prices of models: of the file `named` by a flag, else of the configuration, else built-in.
     ///
     /// # Errors
     /// A file is missing, unreadable or invalid.
     pub fn prices(&self, named: Option<&Path>) -> Result<Prices, ConfigError> {
-        let files = [named, self.file.prices.as_deref()];
+        let files = [
+            named,
+            self.file
+                .prices
+                .as_ref()
+                .map(|path| path.as_ref().as_path()),
+        ];
         let mut prices = Prices::default();
         for path in files.into_iter().flatten() {
             prices = prices.before(read_toml(path)?);
@@ -155,28 +241,26 @@ impl Config {
     }
 }
 
-/// The ceiling is the larger of the two: a default above it raises it.
-fn shell_timeouts(default_ms: Option<u64>, maximum_ms: Option<u64>) -> ShellTimeouts {
-    let usual = ShellTimeouts::default();
-    let default = default_ms.map_or(usual.default, Duration::from_millis);
-    let maximum = maximum_ms
-        .map_or(usual.maximum, Duration::from_millis)
-        .max(default);
-    ShellTimeouts { default, maximum }
+/// A duration as text, in milliseconds.
+pub(super) fn milliseconds(time: &Duration) -> String {
+    time.as_millis().to_string()
 }
 
-fn default_state_directory(environment: &Environment, temporary: &Path) -> PathBuf {
-    if let Some(base) = STATE_HOME
-        .text(environment)
-        .filter(|base| Path::new(base).is_absolute())
-    {
-        return Path::new(base).join("turnpipe");
-    }
-    if let Some(home) = HOME.text(environment) {
-        return Path::new(home).join(".local/state/turnpipe");
-    }
-    let user = rustix::process::geteuid().as_raw();
-    temporary.join(format!("turnpipe-{user}"))
+fn default_state_directory(environment: &Environment, temporary: &Path) -> Sourced<PathBuf> {
+    let in_environment = STATE_HOME
+        .sourced(environment)
+        .filter(|base| Path::new(base.value).is_absolute())
+        .map(|base| base.map(|base| Path::new(base).join("turnpipe")));
+    in_environment.unwrap_or_else(|| {
+        let path = match HOME.text(environment) {
+            Some(home) => Path::new(home).join(".local/state/turnpipe"),
+            None => {
+                let user = rustix::process::geteuid().as_raw();
+                temporary.join(format!("turnpipe-{user}"))
+            }
+        };
+        Sourced::or_default(None, path)
+    })
 }
 
 #[cfg(test)]
@@ -190,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_environment_will_do() {
+    fn an_empty_environment_gives_defaults() {
         let settings = resolve(Overrides::default(), &[]);
         assert_eq!(settings.concurrency.get(), 10);
         assert!(settings.state_root.0.starts_with("/tmp"));
@@ -198,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_stand_above_the_environment() {
+    fn flags_override_the_environment() {
         let pairs = [
             ("TURNPIPE_MAX_TOOL_CONCURRENCY", "3"),
             ("XDG_STATE_HOME", "/state"),
@@ -217,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ceiling_of_shell_timeouts_is_the_larger_value() {
+    fn the_maximum_of_shell_timeouts_is_the_larger_value() {
         let settings = resolve(
             Overrides::default(),
             &[("BASH_DEFAULT_TIMEOUT_MS", "900000")],

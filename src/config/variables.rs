@@ -1,12 +1,13 @@
-//! The environment variables that turnpipe reads. `variables.tsv` describes them.
+//! The environment variables of the configuration. `variables.tsv` describes them.
 
+use super::sourced::{Source, Sourced};
 use crate::io::Environment;
 
-/// The names of all variables and what they set, for the documentation: a line each.
+/// The names and descriptions of all variables for the documentation, one per line.
 pub const VARIABLES: &str = include_str!("variables.tsv");
 
-/// A setting in the environment: its names, the strongest first, separated by blanks. The names of
-/// other tools follow ours.
+/// The names of a variable, separated by blanks. The first name that is set counts; names of other tools
+/// follow ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Variable(&'static str);
 
@@ -17,7 +18,7 @@ pub(super) const CONCURRENCY: Variable = Variable(
      QWEN_CODE_MAX_TOOL_CONCURRENCY",
 );
 pub(super) const SHELL_TIMEOUT: Variable = Variable("BASH_DEFAULT_TIMEOUT_MS");
-pub(super) const LONGEST_SHELL_TIMEOUT: Variable = Variable("BASH_MAX_TIMEOUT_MS");
+pub(super) const MAX_SHELL_TIMEOUT: Variable = Variable("BASH_MAX_TIMEOUT_MS");
 #[cfg(feature = "mcp")]
 pub(super) const SERVER_START_TIMEOUT: Variable = Variable("MCP_TIMEOUT");
 #[cfg(feature = "mcp")]
@@ -66,34 +67,50 @@ pub(super) const CERTIFICATE_FILE: Variable = Variable("SSL_CERT_FILE");
 pub(super) const CERTIFICATE_DIRECTORY: Variable = Variable("SSL_CERT_DIR");
 
 impl Variable {
-    /// The names, the strongest first.
+    /// The names, in order of precedence.
     pub(super) fn names(self) -> impl Iterator<Item = &'static str> {
         self.0.split_whitespace()
     }
 
-    /// The first name that is set and not empty, and its value.
-    pub(super) fn named_text(self, environment: &Environment) -> Option<(&'static str, &str)> {
-        self.names()
-            .find_map(|name| Some((name, environment.text(name)?)))
+    /// The value of the first name that is set and not empty.
+    pub(super) fn sourced(self, environment: &Environment) -> Option<Sourced<&str>> {
+        self.names().find_map(|name| {
+            Some(Sourced {
+                value: environment.text(name)?,
+                source: Source::Variable(name.to_owned()),
+            })
+        })
     }
 
     /// The value of the first name that is set and not empty.
     pub(super) fn text(self, environment: &Environment) -> Option<&str> {
-        self.named_text(environment).map(|(_, value)| value)
+        self.sourced(environment).map(|found| found.value)
     }
 
-    /// The value of the first name that is set, to an empty text too.
+    /// The value of the first name that is set, even if it is empty.
     pub(super) fn set(self, environment: &Environment) -> Option<&str> {
         self.names()
             .find_map(|name| environment.get(name))?
             .to_str()
     }
 
-    /// The value as a whole number above 0; anything else counts as not set.
-    pub(super) fn positive(self, environment: &Environment) -> Option<u64> {
+    /// The value as a positive whole number; other values are ignored.
+    pub(super) fn positive(self, environment: &Environment) -> Option<Sourced<u64>> {
         let number = self.set(environment)?.trim().parse().ok()?;
-        (number > 0).then_some(number)
+        let found = self.sourced(environment)?.map(|_| number);
+        (number > 0).then_some(found)
     }
+}
+
+/// The pager's command; `None` for no pager.
+pub fn pager(environment: &Environment) -> Option<&str> {
+    let command = PAGER.set(environment).unwrap_or("less");
+    (!command.is_empty() && command != "cat").then_some(command)
+}
+
+/// Whether the user has set options of `less`.
+pub fn has_less_options(environment: &Environment) -> bool {
+    LESS.set(environment).is_some()
 }
 
 #[cfg(test)]
@@ -103,7 +120,7 @@ mod tests {
     type Pairs<'a> = &'a [(&'a str, &'a str)];
 
     #[test]
-    fn the_strongest_name_wins_and_garbage_counts_for_nothing() {
+    fn the_first_name_wins_and_invalid_numbers_are_ignored() {
         let environment = |pairs: &[(&str, &str)]| pairs.iter().copied().collect::<Environment>();
         let cases: [(Pairs<'_>, Option<u64>); 6] = [
             (&[], None),
@@ -121,7 +138,9 @@ mod tests {
         ];
         for (pairs, expected) in cases {
             assert_eq!(
-                CONCURRENCY.positive(&environment(pairs)),
+                CONCURRENCY
+                    .positive(&environment(pairs))
+                    .map(|found| found.value),
                 expected,
                 "{pairs:?}"
             );

@@ -229,7 +229,7 @@ fn framing(
                 "the server sent a web page instead of an answer; check the address".to_owned();
             return Err(Failure::Malformed { reason });
         }
-        ContentType::Other | ContentType::Unsaid => return Ok(None),
+        ContentType::Other | ContentType::Missing => return Ok(None),
     }))
 }
 

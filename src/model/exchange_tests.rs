@@ -80,11 +80,15 @@ fn in_pieces(sample: &Sample, pieces: Vec<Vec<u8>>) -> (Result<Reply, Failure>, 
 }
 
 fn body(api: Api, content_type: &str, body: &str) -> Result<Reply, Failure> {
+    body_in_pieces(api, content_type, vec![body.as_bytes().to_vec()])
+}
+
+fn body_in_pieces(api: Api, content_type: &str, pieces: Vec<Vec<u8>>) -> Result<Reply, Failure> {
     let answer = Answer {
         api,
         status: 200,
         content_type: Some(content_type),
-        pieces: vec![body.as_bytes().to_vec()],
+        pieces,
         ending: None,
     };
     read(answer, Delivery::Whole).0
@@ -573,7 +577,7 @@ fn calls_without_an_index_are_told_apart() {
 
 proptest! {
     #[test]
-    fn nothing_that_a_server_sends_does_harm(
+    fn any_body_is_read_alike_in_one_piece_and_in_two(
         api in prop::sample::select(vec![
             Api::OpenaiChat, Api::Anthropic, Api::Gemini, Api::Ollama,
         ]),
@@ -589,12 +593,18 @@ proptest! {
             ]),
             0..60,
         ),
+        at in any::<prop::sample::Index>(),
     ) {
-        let _ = body(api, content_type, &parts.concat());
+        let text = parts.concat();
+        let (first, second) = text.as_bytes().split_at(at.index(text.len() + 1));
+        let pieces = vec![first.to_vec(), second.to_vec()];
+        let in_two = body_in_pieces(api, content_type, pieces).map(|reply| describe(&reply));
+        let in_one = body(api, content_type, &text).map(|reply| describe(&reply));
+        prop_assert_eq!(in_two.ok(), in_one.ok());
     }
 
     #[test]
-    fn a_damaged_reply_does_no_harm(
+    fn a_damaged_reply_is_read_alike_in_one_piece_and_in_two(
         which in 0..SAMPLES.len(),
         at in any::<prop::sample::Index>(),
         byte in any::<u8>(),
@@ -603,6 +613,9 @@ proptest! {
         let mut bytes = sample.body.as_bytes().to_vec();
         let at = at.index(bytes.len());
         bytes[at] = byte;
-        let _ = in_pieces(sample, vec![bytes]);
+        let pieces = vec![bytes[..at].to_vec(), bytes[at..].to_vec()];
+        let in_two = in_pieces(sample, pieces).0.map(|reply| describe(&reply));
+        let in_one = in_pieces(sample, vec![bytes]).0.map(|reply| describe(&reply));
+        prop_assert_eq!(in_two.ok(), in_one.ok());
     }
 }

@@ -93,7 +93,6 @@ fn line(record: &impl Serialize) -> String {
     serde_json::to_string(record).unwrap()
 }
 
-/// Schema name, line as it is written.
 fn opening() -> TurnInitRecord {
     TurnInitRecord {
         subtype: InitSubtype::Only,

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::io;
 use std::ops::ControlFlow;
 
+use super::meter::MeterReader;
 use super::prices::Prices;
 use super::session::Session;
 use super::stats::{Current, Tally};
@@ -32,19 +33,20 @@ impl Session {
         let is_subagent = Cell::new(false);
         let (mut records, mut counts) = (0, SessionCounts::default());
         let (mut tally, mut current) = (Tally::default(), Current::of(self));
-        let mut pairs = Pairs::default();
+        let (mut pairs, mut meter) = (Pairs::default(), MeterReader::default());
         self.each_entry_and_message(
             Scope::AllBranches,
             Detail::Counts,
             &mut |entry| {
                 records += 1;
+                meter.note(entry);
                 facts.add(std::mem::take(&mut entry.facts));
                 is_subagent.set(facts.is_subagent);
             },
             &mut |message| {
                 if std::mem::replace(&mut said.is_subagent, is_subagent.get()) && !said.is_subagent
                 {
-                    // The messages so far were those of a subagent.
+                    // The messages so far were from a subagent.
                     said = Facts::default();
                 }
                 said.add_message(&message);
@@ -59,6 +61,8 @@ impl Session {
                 ControlFlow::Continue(())
             },
         )?;
+        tally.requests(meter);
+        tally.drop_copied(None);
         let mut facts = said.followed_by(facts);
         facts.title = self.title(mapping)?;
         if let Some(prices) = prices {

@@ -15,6 +15,7 @@ use jiff::tz::TimeZone;
 use super::discover::{Candidate, subagent_files};
 use super::distinct::Distinct;
 use super::listing::Listing;
+use super::meter::{Families, MeterLog, MeterReader};
 use super::open::SessionError;
 use super::parallel::each_in_order;
 use super::session::Session;
@@ -28,7 +29,7 @@ use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, ToolShare
 /// Adds up sessions.
 #[derive(Debug)]
 pub struct Tally {
-    /// When a request must have been made to count.
+    /// The period of the requests that count.
     period: Range<Timestamp>,
     /// With [`Detail::Costs`] prompts and calls are not counted, with [`Detail::Activity`] not how
     /// long results are.
@@ -37,9 +38,11 @@ pub struct Tally {
     prompts: Distinct<Option<Timestamp>>,
     pub(super) replies: Distinct<Reply>,
     pub(super) calls: Distinct<UsedTool>,
+    /// The readings of meters in each file.
+    meters: Vec<MeterLog>,
 }
 
-/// What requests and calls are grouped by.
+/// The dimensions of a request or a call.
 #[derive(Debug)]
 pub(super) struct Occasion {
     pub(super) time: Option<Timestamp>,
@@ -50,11 +53,13 @@ pub(super) struct Occasion {
     pub(super) source: Option<Arc<Source>>,
 }
 
-/// What is counted for a reply or another request.
+/// The counts of a reply or another request.
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) replies: u64,
     pub(super) usage: Option<Usage>,
+    /// The index of the meter reading that states the tokens.
+    pub(super) reading: Option<usize>,
     pub(super) occasion: Occasion,
 }
 
@@ -63,11 +68,11 @@ pub(super) struct Reply {
 pub(super) struct Source {
     pub(super) agent: Agent,
     pub(super) session_id: Option<String>,
-    /// Where it began, or the hash of that directory.
+    /// The first directory, or its hash.
     pub(super) project: Option<String>,
 }
 
-/// What is counted for a call.
+/// The counts of a call.
 #[derive(Debug)]
 pub(super) struct UsedTool {
     pub(super) failed: bool,
@@ -85,8 +90,10 @@ pub(super) struct Current {
     model: Option<String>,
     /// The last time.
     time: Option<Timestamp>,
-    /// The last reading of the token meter, which shows a running total.
+    /// The last reading of a meter in messages, which shows a running total.
     meter: Option<Usage>,
+    /// Whether meters have separate records, which messages repeat.
+    has_meter_records: bool,
     /// The place of each call in the tally.
     calls: HashMap<String, usize>,
 }
@@ -101,6 +108,7 @@ impl Current {
         };
         Self {
             path,
+            has_meter_records: session.format().has_meter_records,
             ..Self::default()
         }
     }
@@ -110,6 +118,9 @@ impl Current {
         let usage = message.usage?;
         if message.origin != Origin::Meter {
             return Some(usage);
+        }
+        if self.has_meter_records {
+            return None;
         }
         let before = self.meter.replace(usage).unwrap_or_default();
         Some(usage.since(&before))
@@ -132,6 +143,7 @@ impl Tally {
             prompts: Distinct::default(),
             replies: Distinct::default(),
             calls: Distinct::default(),
+            meters: Vec::new(),
         }
     }
 
@@ -140,7 +152,8 @@ impl Tally {
     /// # Errors
     /// Reading failed.
     pub fn add(&mut self, session: &Session) -> io::Result<()> {
-        let (tally, _) = self.read(session)?;
+        let (mut tally, _) = self.read(session)?;
+        tally.drop_copied(None);
         self.merge(tally);
         Ok(())
     }
@@ -163,12 +176,17 @@ impl Tally {
             Ok::<(), Infallible>(())
         });
         let mut failed = Vec::new();
+        let logs = tallies.iter().flatten().flatten();
+        let mut families = Families::new(logs.flat_map(|tally: &Self| &tally.meters));
         // The last changed comes last: records that a fork copied count for the session that had them
         // first.
         for (candidate, tally) in candidates.iter().zip(tallies).rev() {
             match tally {
-                Ok(tally) => tally.into_iter().for_each(|tally| self.merge(tally)),
-                Err(SessionError::Unknown) => {}
+                Ok(Some(mut tally)) => {
+                    tally.drop_copied(Some(&mut families));
+                    self.merge(tally);
+                }
+                Ok(None) | Err(SessionError::Unknown) => {}
                 Err(error) => failed.push((candidate.path.clone(), error)),
             }
         }
@@ -241,12 +259,14 @@ impl Tally {
         let mut current = Current::of(session);
         let (mut facts, mut first_model, mut costs) = (Facts::default(), None, Vec::new());
         let before = self.replies.len();
+        let mut meter = MeterReader::default();
         let skips_records = !session.words(self.detail).is_empty();
         session.each_entry_and_message(
             Scope::AllBranches,
             self.detail,
             &mut |entry| {
                 costs.extend(cost(entry));
+                meter.note(entry);
                 let added = std::mem::take(&mut entry.facts);
                 first_model = first_model.take().or_else(|| added.model.clone());
                 if !skips_records {
@@ -258,13 +278,47 @@ impl Tally {
                 ControlFlow::Continue(())
             },
         )?;
-        // Where the model has rows of its own, the meter may be read before it is named.
+        self.requests(meter);
+        // A meter may be read before a record names the model.
         for reply in self.replies.values_mut().skip(before) {
             let model = &mut reply.occasion.model;
             *model = model.take().or_else(|| first_model.clone());
         }
         self.replies.add_all(costs);
         Ok((!skips_records).then_some(facts))
+    }
+
+    /// Counts the requests of a meter.
+    pub(super) fn requests(&mut self, meter: MeterReader) {
+        let (requests, log) = meter.finish();
+        for request in requests {
+            let copied = request.id.map(|id| Key::of(&format!("request {id}")));
+            let reply = Reply {
+                replies: 0,
+                usage: Some(request.usage),
+                reading: request.reading,
+                occasion: Occasion {
+                    model: request.model,
+                    ..Occasion::at(request.time)
+                },
+            };
+            self.replies.put(copied, reply, |_, _| {});
+        }
+        self.meters.push(log);
+    }
+
+    /// Removes the requests that a fork copied from its parent.
+    pub(super) fn drop_copied(&mut self, mut families: Option<&mut Families>) {
+        for log in std::mem::take(&mut self.meters) {
+            let copied = match &mut families {
+                Some(families) => families.copied(&log),
+                None => log.copied(),
+            };
+            if copied > 0 {
+                let is_copied = |reply: &Reply| reply.reading.is_some_and(|at| at < copied);
+                self.replies.retain(|reply| !is_copied(reply));
+            }
+        }
     }
 
     /// Counts a message.
@@ -313,6 +367,7 @@ impl Tally {
         let reply = Reply {
             replies: u64::from(is_reply),
             usage,
+            reading: None,
             occasion: Occasion {
                 model: current.model.clone(),
                 ..Occasion::at(time)
@@ -393,7 +448,7 @@ fn output(reply: &Reply) -> u64 {
 }
 
 impl Occasion {
-    /// An occasion of which only the time is known.
+    /// An occasion with a time only.
     fn at(time: Option<Timestamp>) -> Self {
         Self {
             time,
@@ -412,6 +467,7 @@ fn cost(entry: &mut Entry) -> Option<Reply> {
     Some(Reply {
         replies: 0,
         usage: Some(cost.usage),
+        reading: None,
         occasion: Occasion {
             model: cost.model,
             prompt_id: cost.prompt_id,

@@ -1,29 +1,30 @@
-//! The language that a conversation is held in.
+//! The language of a conversation.
 
 use std::sync::LazyLock;
 
+use encoding_rs::SHIFT_JIS;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use regex::Regex;
 use whatlang::{Detector, Lang, Script, detect_script};
 
-/// The known languages: the code in options, and the detector's code.
+/// The known languages: code in options, code of the detector.
 const CODES: &str = "ar:ara de:deu el:ell en:eng es:spa fr:fra he:heb hi:hin it:ita ja:jpn ko:kor \
                      nl:nld pl:pol pt:por ru:rus sv:swe th:tha tr:tur uk:ukr zh:cmn";
 
-/// From this confidence on, an answer is asked for in the detected language.
+/// Minimum confidence for asking for an answer in the detected language.
 const LIKELY: f64 = 0.5;
 
-/// From this confidence on, an answer in another language is refused.
+/// Minimum confidence for rejecting an answer in another language.
 const SURE: f64 = 0.9;
 
-/// A language.
+/// A known language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Language(Lang);
 
-/// The language that answers shall be in.
+/// The language of answers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LanguageChoice {
-    /// That of the conversation.
+    /// The language of the conversation.
     #[default]
     Conversation,
     /// This one.
@@ -31,7 +32,7 @@ pub enum LanguageChoice {
 }
 
 impl Language {
-    /// The language with this code (`de`, `zh-CN`) or English name.
+    /// Finds a language by code (`de`, `zh-CN`) or English name.
     pub fn named(name: &str) -> Option<Self> {
         let code = name.split(['-', '_']).next().unwrap_or_default();
         known().find_map(|(known, language)| {
@@ -49,19 +50,31 @@ impl Language {
         }
     }
 
-    /// Whether a short text can be in this language: `false` only where the detector is sure that
-    /// it is not. Names, and words like "parser", belong to no language.
+    /// The code in options, e.g. `de`.
+    pub(super) fn code(self) -> &'static str {
+        let mut known = known();
+        known
+            .find_map(|(code, language)| (language == self).then_some(code))
+            .unwrap_or_default()
+    }
+
+    /// Whether a short text may be in this language: `false` only if the detector is sure that it is
+    /// not. Names, and words like "parser", belong to no language.
     pub fn is_plausible(self, text: &str) -> bool {
         let prose = prose(text);
         let Some(script) = detect_script(&prose) else {
             return true;
         };
         if !self.is_written_in(script) {
-            // A few letters of its own among foreign names are enough.
+            // A few letters of this language among foreign names are enough.
             return prose
                 .split("")
                 .filter_map(detect_script)
                 .any(|script| self.is_written_in(script));
+        }
+        if self.0 == Lang::Jpn && script == Script::Mandarin {
+            // A text without kana. The Japanese character set has no simplified characters.
+            return !SHIFT_JIS.encode(&prose).2;
         }
         script != Script::Latin && script != Script::Cyrillic
             || detected(&prose, SURE).is_none_or(|found| found == self)
@@ -72,9 +85,40 @@ impl Language {
     }
 }
 
-/// The language of a text, if it is likely enough. Code and quotations do not count.
+/// The language of most of a text, if it is likely enough. Code and quotations do not count.
 pub fn dominant_language(text: &str) -> Option<Language> {
-    detected(&prose(text), LIKELY)
+    detected(&in_main_script(&prose(text)), LIKELY)
+}
+
+/// The same, if it is almost certain.
+pub(super) fn certain_language(text: &str) -> Option<Language> {
+    detected(&in_main_script(&prose(text)), SURE)
+}
+
+/// The words in the script of most words. In scripts without spaces two letters count as a word.
+fn in_main_script(prose: &str) -> String {
+    let mut scripts: Vec<(Script, usize, Vec<&str>)> = Vec::new();
+    for word in prose.split_whitespace() {
+        let Some(script) = detect_script(word) else {
+            continue;
+        };
+        let (script, weight) = match script {
+            Script::Hiragana | Script::Katakana | Script::Mandarin => {
+                (Script::Mandarin, word.chars().count())
+            }
+            Script::Thai => (script, word.chars().count() / 2),
+            _ => (script, 2),
+        };
+        match scripts.iter_mut().find(|(known, ..)| *known == script) {
+            Some((_, weights, words)) => {
+                *weights += weight;
+                words.push(word);
+            }
+            None => scripts.push((script, weight, vec![word])),
+        }
+    }
+    let main = scripts.into_iter().max_by_key(|(_, weight, _)| *weight);
+    main.map_or_else(String::new, |(.., words)| words.join(" "))
 }
 
 fn known() -> impl Iterator<Item = (&'static str, Language)> {
@@ -94,7 +138,7 @@ fn detected(prose: &str, confidence: f64) -> Option<Language> {
 static QUOTED: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#""[^"\n]*"|“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|『[^』\n]*』"#).ok());
 
-/// The text without code, quotations, paths and identifiers.
+/// Removes code, quotations, paths and identifiers.
 fn prose(markdown: &str) -> String {
     let mut text = String::new();
     let mut skipped = 0;
@@ -127,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn conversations_are_in_some_language() {
+    fn languages_are_detected() {
         let table = [
             ("please fix the login button on the page", Some("English")),
             (
@@ -162,6 +206,11 @@ mod tests {
                 Some("Russian"),
             ),
             ("Refactor parser", None),
+            ("please add i18n for the русский язык", Some("English")),
+            (
+                "почини LoginButton и объясни, что было не так",
+                Some("Russian"),
+            ),
             ("src/main.rs", None),
             ("", None),
         ];
@@ -185,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_clear_speaks_against_an_answer() {
+    fn only_answers_that_are_surely_foreign_are_rejected() {
         let table = [
             ("zh", "Fix login button", false),
             ("zh", "修复 LoginButton", true),
@@ -204,6 +253,7 @@ mod tests {
                 false,
             ),
             ("ja", "認証修正", true),
+            ("ja", "修复登录按钮", false),
             ("en", "`认证失败`", true),
         ];
         for (language, text, expected) in table {

@@ -1,7 +1,8 @@
-//! Services beside the main conversation: labels for finished batches of calls, titles and recaps of
-//! sessions, verdicts about calls, advice.
+//! Side services of a conversation: labels for finished batches of calls, titles and recaps of
+//! sessions, judgements of calls, advice.
 
 mod advisor;
+mod answer;
 mod ask;
 mod briefing;
 pub mod builtin;
@@ -14,7 +15,6 @@ pub mod label;
 mod language;
 mod outcome;
 pub mod recap;
-mod rejection;
 mod spoken;
 pub mod title;
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod outline;
 mod page;
 mod rich_text;
 mod selection;
+mod tabs;
 mod text;
 mod timeline;
 
@@ -16,7 +17,7 @@ pub use gist::input_gist;
 pub use html::{Html, PageHead};
 pub use index_page::{IndexRow, html_index, markdown_index};
 pub use markdown::{Markdown, markdown_head};
-pub use outline::{Grouping, Outline, Piece, Place, Subagent, ToolGroup, ToolUse};
-pub use selection::{Injected, Selection, Thinking, ToolDetail};
-pub use text::{Density, PlainText, Style};
+pub use outline::{Grouping, Outline, Position, Section, Subagent, ToolGroup, ToolUse};
+pub use selection::{DisplayOptions, InjectedDetail, Thinking, ToolDetail};
+pub use text::{Density, Style, TerminalText};
 pub use timeline::Timeline;

@@ -64,6 +64,7 @@ fn every_value_has_its_source_and_keys_stay_secret() {
     let records = records(&text);
     assert_eq!(status, 0, "{text}");
     let config = config.to_str().unwrap();
+    let at_line = |line: u32| format!("{config}:{line}");
     for (subject, name, value, source) in [
         (
             "setting",
@@ -71,16 +72,16 @@ fn every_value_has_its_source_and_keys_stay_secret() {
             "7",
             "TURNPIPE_MAX_TOOL_CONCURRENCY",
         ),
-        ("setting", "bash_default_timeout_ms", "5000", config),
+        ("setting", "bash_default_timeout_ms", "5000", &at_line(2)),
         ("setting", "bash_max_timeout_ms", "600000", "default"),
-        ("setting", "fast_model", "lab:m", config),
+        ("setting", "fast_model", "lab:m", &at_line(3)),
         ("setting", "model", "openai:gpt-5", "TURNPIPE_MODEL"),
         ("setting", "https_proxy", "set", "https_proxy"),
         (
             "setting",
             "providers.lab.base_url",
             "http://localhost:1/v1",
-            config,
+            &at_line(6),
         ),
         ("file", "configuration", config, "default"),
         ("key", "openai", "found", "OPENAI_API_KEY"),

@@ -125,7 +125,7 @@ fn without_a_home_directory_the_reason_is_told() {
     let told = run(&["session", "list", "-o", "text"], b"");
     assert_eq!(
         told.stderr,
-        "turnpipe: no sessions found\nhint: HOME is not set; `--root DIR` names a folder\n"
+        "turnpipe: no sessions found\nhint: HOME is not set; `--root DIR` names a directory\n"
     );
 }
 

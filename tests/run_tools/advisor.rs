@@ -191,12 +191,12 @@ fn a_model_that_cannot_be_asked_is_a_failed_call() {
     let table = [
         (
             &*refusing,
-            "There is no advice: the provider refused: status 401: bad key",
+            "No advice: the provider refused: status 401: bad key",
         ),
-        (&*silent, "There is no advice: no answer within 300 ms"),
+        (&*silent, "No advice: no answer within 300 ms"),
         (
             "http://127.0.0.1:9/v1",
-            "There is no advice: the provider cannot be reached",
+            "No advice: the provider cannot be reached",
         ),
     ];
     for (address, reason) in table {

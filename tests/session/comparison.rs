@@ -58,9 +58,9 @@ fn by_the_program(path: &str, agent: &str) -> Value {
             }
         }
     }
-    let listed = session(&["list", "--counts", "--root", path]);
+    let listed = session(&["list", "--all", "--counts", "--root", path]);
     let listed = &listed.records()[0];
-    let quick = session(&["list", "--root", path]);
+    let quick = session(&["list", "--all", "--root", path]);
     for fact in ["title", "title_source", "first_prompt", "model", "cwd"] {
         assert_eq!(listed[fact], quick.records()[0][fact], "{fact} of {path}");
     }

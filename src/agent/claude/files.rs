@@ -33,6 +33,7 @@ pub(in crate::agent) static CLAUDE: Format = Format {
     wrote,
     document: None,
     has_global_ids: true,
+    has_meter_records: false,
     home_variables: &["CLAUDE_CONFIG_DIR"],
     roots,
     subagent_dir: |session| {

@@ -29,6 +29,7 @@ pub(in crate::agent) static CODEX: Format = Format {
     wrote,
     document: None,
     has_global_ids: false,
+    has_meter_records: true,
     home_variables: HOME,
     roots,
     subagent_dir: |_| None,
@@ -55,7 +56,7 @@ const HOME: &[&str] = &["CODEX_HOME"];
 /// The directories of sessions in the home directory of Codex.
 const SESSION_DIRS: [&str; 2] = ["sessions", "archived_sessions"];
 
-/// The index of thread names, beside the directories of sessions. The last row of a thread counts.
+/// The index of thread names, in the home directory. The last row of a thread counts.
 const INDEX: &str = "session_index.jsonl";
 
 /// Types of the bare items in old files.

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use super::item::{Payload, content, item_messages};
 use crate::agent::content::{count, is_in, message, note, string, user_messages};
 use crate::agent::facts::{Facts, History};
-use crate::agent::format::{Detail, Entry};
+use crate::agent::format::{Detail, Entry, Meter};
 use crate::agent::title::{ManualTitle, TitleRecord, TitleSource};
 use crate::json::{non_null, number, object, text};
 use crate::message::{Block, Message, Origin, Role, Usage};
@@ -13,8 +13,11 @@ use crate::message::{Block, Message, Origin, Role, Usage};
 object! { Row { kind = "type", time = "timestamp", payload, id, git, record_type, instructions } }
 object! { Base { thread = "thread_id", end = "end_byte_offset" } }
 object! { Git { branch } }
+object! { Source { subagent } }
+object! { Subagent { spawn = "thread_spawn" } }
+object! { Spawn { parent = "parent_thread_id" } }
 object! { CompletedItem { kind = "type", content } }
-object! { Info { total = "total_token_usage" } }
+object! { Info { total = "total_token_usage", last = "last_token_usage" } }
 
 object! {
     Tokens {
@@ -62,11 +65,15 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
             let summary = string(payload.message).unwrap_or_default();
             entry.saying([note(Role::System, Origin::Compaction, summary)])
         }
-        "token_usage_record" => entry.saying(meter(payload.usage)),
+        "token_usage_record" => Entry {
+            meter: request(&payload),
+            ..entry.saying(reading(payload.thread_usage))
+        },
         "event_msg" => {
             let entry = entry.saying(repeat(&payload, completed));
             Entry {
                 repeats: entry.messages.clone(),
+                meter: meter(&payload),
                 ..entry.saying(event(&payload))
             }
         }
@@ -78,7 +85,7 @@ fn facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {
     let facts = Facts::at(row.time);
     match kind {
         "session_meta" => {
-            let parent = non_null(payload.parent_thread);
+            let parent = parent(payload);
             let base = Base::of(payload.base).unwrap_or_default();
             let history = string(base.thread).zip(number(base.end));
             Facts {
@@ -86,7 +93,7 @@ fn facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {
                 session_id: string(payload.id),
                 branch: branch(payload.git),
                 is_subagent: parent.is_some(),
-                forked_from: string(payload.forked_from).or_else(|| string(parent)),
+                forked_from: string(payload.forked_from).or(parent),
                 history: history.map(|(session_id, end)| History { session_id, end }),
                 ..facts.followed_by(Facts::at(payload.timestamp))
             }
@@ -120,13 +127,21 @@ fn title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<TitleRecord
     ))
 }
 
+/// The thread that started this one as a subagent.
+fn parent(payload: &Payload<'_>) -> Option<String> {
+    string(payload.parent_thread).or_else(|| {
+        let subagent = Source::of(payload.source)?.subagent;
+        string(Spawn::of(Subagent::of(subagent)?.spawn)?.parent)
+    })
+}
+
 fn branch(git: Option<&RawValue>) -> Option<String> {
     Git::of(git).and_then(|git| string(git.branch))
 }
 
 fn event(payload: &Payload<'_>) -> Option<Message> {
     match text(payload.kind)?.as_ref() {
-        "token_count" => meter(Info::of(payload.info)?.total),
+        "token_count" => reading(Info::of(payload.info)?.total),
         "error" | "stream_error" => {
             let reason = string(payload.message).or_else(|| string(payload.error));
             Some(note(
@@ -161,18 +176,46 @@ fn repeat(payload: &Payload<'_>, completed: Option<CompletedItem<'_>>) -> Vec<Me
     }
 }
 
-/// A reading of the token meter. Its input includes tokens read from the cache or written to it.
-fn meter(raw: Option<&RawValue>) -> Option<Message> {
+/// A message with a reading of the token meter.
+fn reading(raw: Option<&RawValue>) -> Option<Message> {
+    Some(Message {
+        usage: Some(usage(raw)?),
+        ..Message::new(Role::System, Origin::Meter)
+    })
+}
+
+/// The tokens of one request. Newer versions record them apart from the meter.
+fn request(payload: &Payload<'_>) -> Option<Meter> {
+    let usage = usage(payload.usage)?;
+    let all = self::usage(payload.thread_usage);
+    Some(Meter::Request {
+        id: string(payload.response_id)?,
+        is_first: all.is_none_or(|all| all == usage),
+        usage,
+    })
+}
+
+/// A reading of the token meter.
+fn meter(payload: &Payload<'_>) -> Option<Meter> {
+    if text(payload.kind)? != "token_count" {
+        return None;
+    }
+    let info = Info::of(payload.info)?;
+    Some(Meter::Reading {
+        last: usage(info.last),
+        total: usage(info.total)?,
+    })
+}
+
+/// Token counts. The input includes tokens read from the cache or written to it.
+fn usage(raw: Option<&RawValue>) -> Option<Usage> {
     let tokens = Tokens::of(non_null(raw))?;
     let (cache_read, cache_write) = (count(tokens.cached), count(tokens.cache_write));
-    Some(Message {
-        usage: Some(Usage {
-            input: count(tokens.input).saturating_sub(cache_read + cache_write),
-            output: count(tokens.output),
-            cache_read,
-            cache_write,
-            ..Usage::default()
-        }),
-        ..Message::new(Role::System, Origin::Meter)
+    Some(Usage {
+        input: count(tokens.input).saturating_sub(cache_read + cache_write),
+        output: count(tokens.output),
+        cache_read,
+        cache_write,
+        ..Usage::default()
     })
 }

@@ -1,4 +1,4 @@
-//! `doctor`: what is configured, where it comes from, and whether it can work.
+//! `doctor`: the configuration, its sources, and its problems.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -14,15 +14,14 @@ use crate::cmd::session::cost_table::fitted_table;
 use crate::cmd::{Globals, Outcome};
 use crate::config::{Config, ConfigSource, Overrides, PermissionFlags, Setting};
 use crate::io::{Environment, Io};
-use crate::process::{Enforcement, LaneOptions, Spawners};
+use crate::process::{Enforcement, LaneOptions, Supervisor};
 use crate::records::{Condition, DoctorRecord, Subject};
 use crate::session::discover;
 use crate::session::session_roots;
 use crate::text::terminal_safe_line;
 use crate::tools::Registry;
 
-/// Where shells look for scripts that complete command lines: below the home directory, then
-/// anywhere.
+/// Shells, and the paths of their completion scripts: below the home directory, then absolute.
 const SCRIPTS: [(&str, &[&str], &[&str]); 3] = [
     (
         "bash",
@@ -54,19 +53,18 @@ const SCRIPTS: [(&str, &[&str], &[&str]); 3] = [
     ),
 ];
 
-/// Show what is configured, where each value comes from, and what cannot work
+/// Show the configuration, the source of each value, and what cannot work
 ///
-/// Looks at the configuration and the files that it names, keys (which are not shown), what the
-/// kernel enforces on calls that only read, the folders of agents' sessions, completion scripts, and
-/// models. Nothing is changed, and without `--probe` no network is used. Exits with 1 if something
-/// that is configured cannot work.
+/// Checks the configuration and its files, keys (without printing them), kernel enforcement, directories
+/// of session files, completion scripts, and models. Changes nothing, and uses no network without
+/// `--probe`. Exits with 1 if something that is configured cannot work.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe doctor
   turnpipe doctor --probe
   turnpipe doctor -o jsonl | jq -r '.condition + \" \" + .name'")]
 pub(crate) struct DoctorArguments {
-    /// Send a small request to each configured model, and ask its server which models it has
+    /// Send a short request to each model and list its server's models
     #[arg(long)]
     probe: bool,
     #[command(flatten)]
@@ -77,8 +75,9 @@ impl Run for DoctorArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let mut findings = Vec::new();
         let config = configuration(globals, &io.environment, &mut findings)?;
-        let settings = config.explained();
-        let keys = config.keys();
+        let mut settings = config.settings(Overrides::default()).listed;
+        let (models_and_addresses, keys) = config.listed_models();
+        settings.extend(models_and_addresses);
         findings.extend(files(&config));
         findings.push(permissions(&config)?);
         findings.extend(settings.iter().map(|one| finding(Subject::Setting, one)));
@@ -106,21 +105,21 @@ impl Run for DoctorArguments {
     }
 }
 
-/// The configuration; without its file, if that cannot be used.
+/// The configuration; without its file if the file is invalid.
 fn configuration(
     globals: &Globals,
     environment: &Environment,
     findings: &mut Vec<DoctorRecord>,
 ) -> anyhow::Result<Config> {
     let loaded = globals.config(environment);
-    if let Some((path, source)) = globals.config_source().place(environment) {
+    if let Some((path, source)) = globals.config_source().path(environment) {
         let mut found = file(&Setting {
             name: "configuration".to_owned(),
             value: path.display().to_string(),
-            source: source.to_owned(),
+            source,
         });
         if loaded.is_ok() && found.condition == Condition::Broken {
-            // The default file need not be there.
+            // The default file is optional.
             (found.condition, found.problem) = (Condition::Absent, None);
         } else {
             found = judged(found, loaded.as_ref().map(|_| ()).map_err(Clone::clone));
@@ -133,7 +132,7 @@ fn configuration(
     })
 }
 
-/// Tries to use the files that the configuration names, and the directory of states.
+/// Reads the files that the configuration names, and checks the state directory.
 fn files(config: &Config) -> Vec<DoctorRecord> {
     let mut registry = Registry::builtin();
     let files = config.files();
@@ -149,7 +148,7 @@ fn files(config: &Config) -> Vec<DoctorRecord> {
     let state = config.settings(Overrides::default()).state_root.0;
     if state.exists() && !state.is_dir() {
         let found = new(Subject::File, "state_dir", &state.display().to_string(), "");
-        findings.push(judged(found, Err("it is not a directory")));
+        findings.push(judged(found, Err("not a directory")));
     }
     findings
 }
@@ -180,7 +179,7 @@ fn enforcement() -> DoctorRecord {
         "Landlock and seccomp",
         "kernel",
     );
-    if let Err(missing) = Spawners::lane(1, options) {
+    if let Err(missing) = Supervisor::default().lane(1, options) {
         "not complete".clone_into(&mut found.value);
         (found.condition, found.problem) = (Condition::Absent, Some(missing.reason));
     }
@@ -201,38 +200,36 @@ fn sessions(environment: &Environment) -> impl Iterator<Item = DoctorRecord> {
     })
 }
 
-/// A finding for each shell that is there.
+/// A finding for each installed shell.
 fn completions(environment: &Environment) -> impl Iterator<Item = DoctorRecord> {
     let path = environment.get("PATH").unwrap_or_default();
-    let folders: Vec<PathBuf> = std::env::split_paths(path).collect();
+    let dirs: Vec<PathBuf> = std::env::split_paths(path).collect();
     let home = environment.text("HOME").map(Path::new);
     SCRIPTS
         .into_iter()
         .filter_map(move |(shell, at_home, anywhere)| {
-            folders.iter().find(|folder| folder.join(shell).is_file())?;
+            dirs.iter().find(|dir| dir.join(shell).is_file())?;
             let at_home = home
                 .into_iter()
                 .flat_map(|home| at_home.iter().map(|path| home.join(path)));
-            let mut places = at_home.chain(anywhere.iter().map(PathBuf::from));
-            Some(match places.find(|place| place.is_file()) {
-                Some(place) => new(
+            let mut paths = at_home.chain(anywhere.iter().map(PathBuf::from));
+            Some(match paths.find(|path| path.is_file()) {
+                Some(path) => new(
                     Subject::Completions,
                     shell,
                     "installed",
-                    &place.display().to_string(),
+                    &path.display().to_string(),
                 ),
                 None => DoctorRecord {
                     condition: Condition::Absent,
-                    problem: Some(
-                        "`turnpipe completions --help` says where the script goes".to_owned(),
-                    ),
+                    problem: Some("see `turnpipe completions --help`".to_owned()),
                     ..new(Subject::Completions, shell, "none", "")
                 },
             })
         })
 }
 
-/// A file or directory that is named, and has to be there.
+/// A file or directory that must exist.
 fn file(setting: &Setting) -> DoctorRecord {
     let path = PathBuf::from(&setting.value);
     let readable = if path.is_dir() {
@@ -241,14 +238,15 @@ fn file(setting: &Setting) -> DoctorRecord {
         fs::File::open(path).map(|_| ())
     };
     let explained = readable.map_err(|error| match error.kind() {
-        ErrorKind::NotFound => "it does not exist".to_owned(),
+        ErrorKind::NotFound => "does not exist".to_owned(),
         _ => error.to_string(),
     });
     judged(finding(Subject::File, setting), explained)
 }
 
 fn finding(subject: Subject, setting: &Setting) -> DoctorRecord {
-    new(subject, &setting.name, &setting.value, &setting.source)
+    let source = setting.source.to_string();
+    new(subject, &setting.name, &setting.value, &source)
 }
 
 pub(crate) fn new(subject: Subject, name: &str, value: &str, source: &str) -> DoctorRecord {
@@ -262,7 +260,7 @@ pub(crate) fn new(subject: Subject, name: &str, value: &str, source: &str) -> Do
     }
 }
 
-/// The finding, broken if what was tried has failed.
+/// The finding, broken if `tried` failed.
 pub(crate) fn judged(found: DoctorRecord, tried: Result<(), impl ToString>) -> DoctorRecord {
     match tried {
         Ok(()) => found,
@@ -274,7 +272,7 @@ pub(crate) fn judged(found: DoctorRecord, tried: Result<(), impl ToString>) -> D
     }
 }
 
-/// A row for each finding, and what is wrong with it below it.
+/// One row per finding, followed by its problem.
 fn text(findings: &[DoctorRecord], columns: Option<usize>) -> String {
     let head = ["SUBJECT", "NAME", "VALUE", "SOURCE", "CONDITION"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];

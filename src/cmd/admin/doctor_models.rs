@@ -1,4 +1,4 @@
-//! The models that `doctor` reports, and how it tries them.
+//! Findings of `doctor` about models.
 
 use crate::cmd::admin::doctor::{judged, new};
 use crate::cmd::progress::ProgressLine;
@@ -11,11 +11,11 @@ use crate::model::{
 use crate::records::{DoctorRecord, Subject};
 use crate::text::counted;
 
-/// The most tokens of an answer to a trial request; some models think first.
-const TRIAL_TOKENS: u32 = 1024;
+/// Maximum number of tokens in a probe's reply; some models think first.
+const PROBE_TOKENS: u32 = 1024;
 
-/// How many similar names to list at most.
-const MOST_NAMES: usize = 5;
+/// Maximum number of similar names to list.
+const MAX_NAMES: usize = 5;
 
 /// Findings about each configured provider and model.
 pub(crate) fn models(config: &Config, probe: bool, quiet: bool, io: &mut Io) -> Vec<DoctorRecord> {
@@ -59,11 +59,11 @@ pub(crate) fn models(config: &Config, probe: bool, quiet: bool, io: &mut Io) -> 
     findings
 }
 
-/// Asks a model, and its server which models it has. A model that answers is fine without being listed:
-/// some servers have no list, or an incomplete one.
+/// Sends a short request to a model and lists its server's models. A model that answers need not be
+/// listed: some servers have no list, or an incomplete one.
 fn asked(provider: &dyn Provider, name: &str) -> (String, Result<(), String>) {
     let stop = CancelToken::default();
-    let mut request = Request::new(PromptId("doctor_probe"), TRIAL_TOKENS);
+    let mut request = Request::new(PromptId("doctor_probe"), PROBE_TOKENS);
     request
         .turns
         .push(Turn::user("Answer with the word `ready`."));
@@ -85,9 +85,9 @@ fn asked(provider: &dyn Provider, name: &str) -> (String, Result<(), String>) {
     }
 }
 
-/// The names that most resemble `name`.
+/// The names most similar to `name`.
 fn nearest(name: &str, mut names: Vec<String>) -> Vec<String> {
     names.sort_by_cached_key(|other| strsim::damerau_levenshtein(name, other));
-    names.truncate(MOST_NAMES);
+    names.truncate(MAX_NAMES);
     names
 }

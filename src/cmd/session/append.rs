@@ -45,7 +45,7 @@ const MAX_PIECES_AHEAD: usize = 64;
 /// Copies its input, and appends messages, labels, titles, recaps and replacements to the file,
 /// each as soon as its line is complete. A new file has the form of a Claude Code transcript. A file
 /// of another agent gets no messages: titles and recaps are written in that agent's own form, if it
-/// has one, labels and costs go into `FILE.turnpipe.jsonl` beside it.
+/// has one, labels and costs go into `FILE.turnpipe.jsonl`.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe run-tools < reply.jsonl | turnpipe session append turn.jsonl")]
@@ -53,10 +53,10 @@ pub(crate) struct SessionAppendArguments {
     /// The session file
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The session's id [default: that of the stream or the file, else a new one]
+    /// The session's id [default: the id of the stream or the file, else a new one]
     #[arg(long, value_name = "ID")]
     session_id: Option<String>,
-    /// What must survive a crash of the machine
+    /// Data that must survive a crash of the machine
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     sync: Sync,
     /// Write to network file systems too; make sure that no other machine writes to the file
@@ -199,7 +199,7 @@ impl AppendRun<'_> {
                 }
                 LoopEvent::Failed(error) => return Err(error).context("cannot read input"),
                 LoopEvent::Signal(signal) => {
-                    if requests.insist(Instant::now()) {
+                    if requests.ends_now(Instant::now()) {
                         return Ok(Some(signal));
                     }
                 }
@@ -248,7 +248,7 @@ impl AppendRun<'_> {
         }
     }
 
-    /// Copies to standard output until its reader is gone. Recording goes on without.
+    /// Copies to standard output until its reader is gone. Recording continues without the copy.
     fn echo(
         &mut self,
         write: impl FnOnce(&mut RecordWriter) -> Result<(), WriteError>,
@@ -295,8 +295,8 @@ fn listen(stdin: Counting<Input>) -> anyhow::Result<Receiver<LoopEvent>> {
     Ok(events)
 }
 
-/// How the ids of messages begin whose agent gives them none: not as in any other recording, since
-/// the rows of one message have one id in the file.
+/// The prefix of ids for messages without one. It differs from that in any other recording, because the
+/// rows of one message share an id in the file.
 fn message_ids(io: &Io) -> String {
     format!("msg_{}", io.ids.uuid().simple())
 }

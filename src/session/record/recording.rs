@@ -15,7 +15,7 @@ use crate::records::{About, DialogRecord, to_record};
 use crate::session::durable::{FileSystems, RecordError, Sync};
 use crate::text::redact_strings;
 
-/// Where a recording is written.
+/// The destination of a recording.
 pub enum Target {
     /// A file of turnpipe, which is created with its first record.
     Own {

@@ -1,5 +1,5 @@
-//! Recaps by rules: the goal, what the model last reported, and the next step if it named one.
-//! Nothing is made up. See `docs/protocol.md`, Recaps.
+//! Recaps by rules: the goal, the last report of the model, and the next step if it named one. Only
+//! quotes the conversation. See `docs/protocol.md`, Recaps.
 
 use std::sync::LazyLock;
 
@@ -8,31 +8,36 @@ use super::prose::{is_east_asian, sentences};
 use super::title::title;
 use super::word_list::WordList;
 use crate::message::{Message, Origin, Role, Thread, is_remark};
+use crate::side::Language;
+use crate::side::language::certain_language;
 
-/// The most words of a recap.
-const MOST_WORDS: usize = 40;
+/// Maximum number of words in a recap.
+const MAX_WORDS: usize = 40;
 
-/// The most words of what was reported.
+/// Maximum number of words in the report.
 const REPORT_WORDS: usize = 18;
 
-/// The most words of what comes next.
+/// Maximum number of words in the next step.
 const NEXT_WORDS: usize = 12;
 
-/// The most letters of a recap in a script without blanks.
-const MOST_LETTERS: usize = 80;
+/// Maximum number of letters of a recap in a script without spaces.
+const MAX_LETTERS: usize = 80;
 
-/// Beginnings of what agents write in place of the model.
+/// Beginnings of texts that agents write in place of the model.
 const NOT_SAID: [&str; 3] = ["API Error", "No response requested", "(no content)"];
 
 /// Marks at the end of a sentence.
 const ENDS: [char; 10] = ['.', '!', ':', ';', ',', '?', '。', '！', '？', '：'];
 
+static FRAMES: LazyLock<WordList> =
+    LazyLock::new(|| WordList::new(include_str!("words/frames.txt")));
+
 static WORDS: LazyLock<WordList> = LazyLock::new(|| WordList::new(include_str!("words/recap.txt")));
 
-/// What comes next, in the model's words.
+/// The next step, in the model's words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Next {
-    /// The model was going to do this.
+    /// The model announced this.
     AboutTo(String),
     /// It asked whether to do this.
     Decide(String),
@@ -42,8 +47,9 @@ enum Next {
     Step(String),
 }
 
-/// The recap of a conversation; empty if nothing was reported, and nothing comes next.
-pub fn recap(messages: &[Message]) -> String {
+/// Writes the recap of a conversation in `language`, by default the language of the last reply. Empty
+/// without a report and a next step.
+pub fn recap(messages: &[Message], language: Option<Language>) -> String {
     let goal = title(messages);
     let Some((text, was_interrupted)) = last_reply(messages).filter(|_| !goal.is_empty()) else {
         return String::new();
@@ -57,8 +63,21 @@ pub fn recap(messages: &[Message]) -> String {
     if report.is_none() && next.is_none() && !was_interrupted {
         return String::new();
     }
-    if is_east_asian(&goal) {
-        return in_chinese(&goal, report, was_interrupted, next);
+    let language = language.or_else(|| certain_language(&text));
+    let language = language.or_else(|| certain_language(&goal).filter(|_| is_east_asian(&goal)));
+    let code = language.map_or("en", Language::code);
+    if code != "en" {
+        let recap = clean(&framed(code, &goal, report, was_interrupted, next));
+        let letters = if is_east_asian(&recap) {
+            MAX_LETTERS
+        } else {
+            usize::MAX
+        };
+        let recap = cut_words(&recap.replace("….", "…"), MAX_WORDS);
+        return match recap.char_indices().nth(letters) {
+            Some((at, _)) => format!("{}…", &recap[..at]),
+            None => recap,
+        };
     }
     let mut parts = vec![format!("Goal: {goal}.")];
     parts.extend(report.map(|report| format!("Last report: {}.", short(&report, REPORT_WORDS))));
@@ -71,38 +90,109 @@ pub fn recap(messages: &[Message]) -> String {
         }
         Next::Step(what) => format!("Next: {}.", lower_first(&short(&what, NEXT_WORDS))),
     }));
-    cut_words(&clean(&parts.join(" ")).replace("….", "…"), MOST_WORDS)
+    cut_words(&clean(&parts.join(" ")).replace("….", "…"), MAX_WORDS)
 }
 
 fn short(text: &str, words: usize) -> String {
     cut_words(text, words).trim_end_matches(ENDS).to_owned()
 }
 
-fn in_chinese(
+/// The words of one language around the parts of a recap.
+struct Frame {
+    colon: &'static str,
+    stop: &'static str,
+    goal: &'static str,
+    report: &'static str,
+    interrupted: &'static str,
+    next: &'static str,
+    question: &'static str,
+}
+
+impl Frame {
+    fn of(code: &str) -> Option<Self> {
+        let lines = FRAMES.lines("frames");
+        let mut rows = lines.map(|line| line.split('|').collect::<Vec<_>>());
+        rows.find_map(|row| match row.as_slice() {
+            [
+                known,
+                colon,
+                stop,
+                goal,
+                report,
+                interrupted,
+                next,
+                question,
+            ] => (*known == code).then_some(Self {
+                colon,
+                stop,
+                goal,
+                report,
+                interrupted,
+                next,
+                question,
+            }),
+            _ => None,
+        })
+    }
+}
+
+/// Writes the recap in a language other than English. Uses symbols for languages without a frame.
+fn framed(
+    code: &str,
     goal: &str,
     report: Option<String>,
     was_interrupted: bool,
     next: Option<Next>,
 ) -> String {
-    let mut recap = format!("目标：{goal}。");
+    let next = next.map(|next| match next {
+        Next::Answer(text) => (text, true),
+        Next::AboutTo(text) | Next::Decide(text) | Next::Step(text) => (text, false),
+    });
+    let shown = |text: &str| {
+        if text.is_ascii() || text.contains(' ') {
+            return short(text, REPORT_WORDS);
+        }
+        text.trim_end_matches(ENDS).to_owned()
+    };
+    let goal = goal.trim_end_matches(ENDS).trim_end();
+    let report = report.filter(|_| !was_interrupted);
+    let Some(frame) = Frame::of(code) else {
+        let report = report.map(|text| format!(" — {}", shown(&text)));
+        let next = next.map(|(text, is_question)| {
+            let mark = if is_question { "?" } else { "" };
+            format!(" → {}{mark}", shown(&text))
+        });
+        let parts = [Some(goal.to_owned()), report, next];
+        return parts.into_iter().flatten().collect();
+    };
+    let Frame { colon, stop, .. } = frame;
+    let space = if stop == "." { " " } else { "" };
+    let mut recap = format!("{}{colon}{goal}{stop}", frame.goal);
     if was_interrupted {
-        recap.push_str("现状：已被用户中断。");
-    } else if let Some(report) = report {
-        recap = format!("{recap}现状：{}。", report.trim_end_matches(ENDS));
+        // In Chinese it is the state.
+        let state = if code == "zh" { "现状：" } else { "" };
+        recap = format!("{recap}{space}{state}{}{stop}", frame.interrupted);
     }
-    if let Some(Next::AboutTo(what) | Next::Decide(what) | Next::Answer(what) | Next::Step(what)) =
-        next
-    {
-        recap = format!("{recap}下一步：{}。", what.trim_end_matches(ENDS));
+    if let Some(report) = report {
+        recap = format!(
+            "{recap}{space}{}{colon}{}{stop}",
+            frame.report,
+            shown(&report)
+        );
     }
-    let clean = clean(&recap);
-    match clean.char_indices().nth(MOST_LETTERS) {
-        Some((at, _)) => format!("{}…", &clean[..at]),
-        None => clean,
+    if let Some((text, is_question)) = next {
+        let (words, mark) = match is_question {
+            true if frame.question != frame.next => {
+                (frame.question, if stop == "." { "?" } else { "？" })
+            }
+            _ => (frame.next, stop),
+        };
+        recap = format!("{recap}{space}{words}{colon}{}{mark}", shown(&text));
     }
+    recap
 }
 
-/// What the model said last, and whether a person interrupted it afterwards.
+/// The model's last text, and whether the user interrupted it afterwards.
 fn last_reply(messages: &[Message]) -> Option<(String, bool)> {
     let mut was_interrupted = false;
     for message in messages
@@ -126,7 +216,7 @@ fn last_reply(messages: &[Message]) -> Option<(String, bool)> {
     None
 }
 
-/// The first sentence that reports something, without `Done — ` before it.
+/// The first sentence that is a report, without `Done — ` before it.
 fn report(found: &[String]) -> Option<String> {
     let is_report = |text: &&str| {
         let is_label = text.ends_with([':', '：']) && text.split_whitespace().count() < 5;
@@ -153,7 +243,7 @@ fn report(found: &[String]) -> Option<String> {
     Some(without_opening_of_list(report).to_owned())
 }
 
-/// Without the word that leads over to a list: `It works with:`.
+/// Removes the last word before the colon of a list: `It works with:`.
 fn without_opening_of_list(text: &str) -> &str {
     const LEADING_OVER: [&str; 11] = [
         "as", "at", "by", "for", "from", "in", "like", "of", "on", "to", "with",
@@ -211,11 +301,11 @@ mod tests {
                 ..Message::new(*role, origin)
             }
         });
-        recap(&messages.collect::<Vec<_>>())
+        recap(&messages.collect::<Vec<_>>(), None)
     }
 
     #[test]
-    fn a_report_does_not_end_in_the_air() {
+    fn a_report_does_not_end_with_a_preposition() {
         let talk = [
             (Role::User, "make the rewind test deterministic"),
             (
@@ -229,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn recaps_say_goal_state_and_next_step() {
+    fn recaps_have_goal_report_and_next_step() {
         let ask = (Role::User, "Port the config parser to Rust");
         let rows: &[(&[(Role, &str)], &str)] = &[
             (
@@ -276,6 +366,56 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_frame_is_in_the_language_of_the_conversation() {
+        let rows = [
+            (
+                "Repariere bitte den Zähler im Login",
+                "Der Zähler ist repariert und alle Tests laufen durch. Soll ich den Branch pushen?",
+                "Ziel: Repariere bitte den Zähler im Login. Stand: Der Zähler ist repariert und alle Tests laufen durch. Offene Frage: Soll ich den Branch pushen?",
+            ),
+            (
+                "ログインのカウンターを直してください。",
+                "カウンターを修正しました。テストはすべて通りました。次にデプロイしますか？",
+                "目的：ログインのカウンターを直してください。現状：カウンターを修正しました。確認待ち：次にデプロイしますか？",
+            ),
+            (
+                "로그인 카운터를 고쳐 주세요",
+                "카운터를 수정했고 모든 테스트가 통과했습니다. 배포할까요?",
+                "목표: 로그인 카운터를 고쳐. 현황: 카운터를 수정했고 모든 테스트가 통과했습니다. 확인 필요: 배포할까요?",
+            ),
+        ];
+        for (asked, replied, expected) in rows {
+            let talk = [(Role::User, asked), (Role::Assistant, replied)];
+            assert_eq!(recap_of(&talk), expected);
+        }
+        let thai = recap_of(&[
+            (
+                Role::User,
+                "ช่วยแก้ตัวนับการเข้าสู่ระบบ ฉันถูกล็อกหลังจากล้มเหลวครั้งเดียว",
+            ),
+            (
+                Role::Assistant,
+                "ฉันแก้ตัวนับการเข้าสู่ระบบเรียบร้อยแล้ว และการทดสอบทั้งหมดผ่าน แล้ว",
+            ),
+        ]);
+        assert!(
+            !thai.contains(|letter: char| letter.is_ascii_alphabetic()),
+            "{thai}"
+        );
+    }
+
+    #[test]
+    fn every_frame_has_all_words() {
+        for line in FRAMES.lines("frames") {
+            let code = line.split('|').next().unwrap();
+            assert!(
+                Frame::of(code).is_some() && Language::named(code).is_some(),
+                "{line}"
+            );
+        }
+    }
+
     mod properties {
         use proptest::prelude::*;
 
@@ -286,7 +426,7 @@ mod tests {
             #[test]
             fn recaps_are_short_and_safe(asked in "\\PC{0,80}", told in "[\\PC\n`*|#.?]{0,300}") {
                 let recap = recap_of(&[(Role::User, &asked), (Role::Assistant, &told)]);
-                prop_assert!(recap.split_whitespace().count() <= MOST_WORDS, "{recap}");
+                prop_assert!(recap.split_whitespace().count() <= MAX_WORDS, "{recap}");
                 prop_assert_eq!(terminal_safe_line(&recap), recap);
             }
         }

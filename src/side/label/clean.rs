@@ -1,19 +1,19 @@
-//! From a model's answer to a label.
+//! Extracts a label from a model's answer.
 
 use crate::records::TextRejection;
-use crate::side::rejection::{begins_with_words, is_refusal};
+use crate::side::answer::{announced, begins_with_words, is_no_answer, is_refusal, unwrapped};
 use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
 
-/// The longest label, in UTF-16 units.
-const LONGEST: usize = 100;
+/// Maximum length of a label, in UTF-16 units.
+const MAX_UNITS: usize = 100;
 
-/// How many quotation marks are stripped from each end.
-const MOST_QUOTES: usize = 10;
+/// Maximum number of quotation marks that are stripped from each end.
+const MAX_QUOTES: usize = 10;
 
-/// How many marks of emphasis are stripped from each end.
-const MOST_EMPHASIS: usize = 3;
+/// Maximum number of marks of emphasis that are stripped from each end.
+const MAX_EMPHASIS: usize = 3;
 
-/// Quotation marks that open, and those that close what they open.
+/// Pairs of quotation marks.
 const QUOTES: [(char, char); 7] = [
     ('"', '"'),
     ('\'', '\''),
@@ -24,16 +24,13 @@ const QUOTES: [(char, char); 7] = [
     ('『', '』'),
 ];
 
-/// Words with which models introduce a label.
-const ANNOUNCEMENTS: [&str; 4] = ["label", "summary", "result", "output"];
-
-/// How reports of a failure begin that are not labels.
+/// Beginnings of error reports, which are not labels.
 const FAILURES: &str = "api error|request failed";
 
-/// How labels of calls that failed may begin, and others may not.
+/// Beginnings that only labels of failed calls may have.
 const FAILED_CALLS: &str = "error:|error：|unable to|failed to|无法";
 
-/// What became of the calls that a label is about.
+/// The outcome of the calls that a label is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallsEnded {
     /// At least one succeeded.
@@ -42,15 +39,16 @@ pub enum CallsEnded {
     Badly,
 }
 
-/// The label in a model's answer: one line that is harmless on a terminal, at most 100 UTF-16
-/// units long.
+/// Extracts the label from a model's answer: one terminal-safe line of at most 100 UTF-16 units.
 ///
 /// # Errors
-/// Nothing is left, the model refuses, or it reports a failure that is not one of the calls.
+/// The answer is empty or a refusal, or it reports a failure although a call succeeded.
 pub fn clean_label(answer: &str, calls: CallsEnded) -> Result<String, TextRejection> {
-    let safe = terminal_safe(answer);
-    let line = safe.lines().map(str::trim).find(|line| !line.is_empty());
-    let line = line.ok_or(TextRejection::Empty)?;
+    let safe = terminal_safe(&unwrapped(answer));
+    let lines = safe.lines().map(str::trim);
+    // The label may follow on the line after its announcement.
+    let mut lines = lines.filter(|line| !line.is_empty() && announced(line) != Some(""));
+    let line = lines.next().ok_or(TextRejection::Empty)?;
     let line = without_bullet(line);
     let label = if let Some(label) = announced(line) {
         without_quotes(without_emphasis(label))
@@ -58,7 +56,7 @@ pub fn clean_label(answer: &str, calls: CallsEnded) -> Result<String, TextReject
         let label = without_quotes(without_emphasis(line));
         announced(label).map_or(label, without_quotes)
     };
-    if label.is_empty() {
+    if label.is_empty() || is_no_answer(label) {
         return Err(TextRejection::Empty);
     }
     let reports = |failures: &str| {
@@ -70,7 +68,7 @@ pub fn clean_label(answer: &str, calls: CallsEnded) -> Result<String, TextReject
         return Err(TextRejection::Refusal);
     }
     let label = terminal_safe_line(label);
-    let label = truncate_utf16(&label, LONGEST).trim();
+    let label = truncate_utf16(&label, MAX_UNITS).trim();
     if label.is_empty() {
         return Err(TextRejection::Empty);
     }
@@ -83,23 +81,23 @@ fn without_bullet(line: &str) -> &str {
         .map_or(line, str::trim)
 }
 
-/// Strips marks of emphasis that stand at both ends: half a pair would look like a part of a name.
+/// Strips marks of emphasis at both ends. Half a pair may be part of a name.
 fn without_emphasis(text: &str) -> &str {
     if text.trim_matches(['*', '_']).is_empty() {
         return "";
     }
     let mut rest = text;
-    for _ in 0..MOST_EMPHASIS {
+    for _ in 0..MAX_EMPHASIS {
         let within = |mark| rest.strip_prefix(mark)?.strip_suffix(mark);
         rest = within('*').or_else(|| within('_')).unwrap_or(rest);
     }
     rest.trim()
 }
 
-/// Strips quotation marks from both ends, except those whose partners are inside.
+/// Strips quotation marks from both ends, except those whose counterpart is inside.
 fn without_quotes(text: &str) -> &str {
     let mut rest = text;
-    for _ in 0..MOST_QUOTES {
+    for _ in 0..MAX_QUOTES {
         match rest.chars().next() {
             Some(first) if is_quote(first) && !closes_inside(first, &rest[first.len_utf8()..]) => {
                 rest = &rest[first.len_utf8()..];
@@ -107,7 +105,7 @@ fn without_quotes(text: &str) -> &str {
             _ => break,
         }
     }
-    for _ in 0..MOST_QUOTES {
+    for _ in 0..MAX_QUOTES {
         match rest.chars().next_back() {
             Some(last) if is_quote(last) && !opens_inside(last, without_last(rest, last)) => {
                 rest = without_last(rest, last);
@@ -128,7 +126,7 @@ fn is_quote(character: char) -> bool {
         .any(|(open, close)| *open == character || *close == character)
 }
 
-/// Whether what a first quotation mark opens is closed before the end of `rest`.
+/// Whether `rest` closes the quotation mark `first` before its end.
 fn closes_inside(first: char, rest: &str) -> bool {
     let Some((_, close)) = QUOTES.iter().find(|(open, _)| *open == first) else {
         return false;
@@ -137,7 +135,7 @@ fn closes_inside(first: char, rest: &str) -> bool {
     end.is_some_and(|end| end + close.len_utf8() < rest.trim_end_matches(is_quote).len())
 }
 
-/// Whether a last quotation mark closes what is opened within `rest`.
+/// Whether the quotation mark `last` closes one within `rest`.
 fn opens_inside(last: char, rest: &str) -> bool {
     let Some((open, close)) = QUOTES.iter().find(|(_, close)| *close == last) else {
         return false;
@@ -159,22 +157,6 @@ fn opens_inside(last: char, rest: &str) -> bool {
     rest.matches(*open).count() > rest.matches(*close).count()
 }
 
-/// What a word with a colon introduces; the two may be emphasised: `**Label:** text`.
-fn announced(text: &str) -> Option<&str> {
-    const COLONS: [char; 2] = [':', '：'];
-    let begins = text.find(|character| !matches!(character, '*' | '_'))?;
-    let (marks, text) = text.split_at(begins);
-    ANNOUNCEMENTS.iter().find_map(|word| {
-        let head = text.get(..word.len())?;
-        let rest = text[word.len()..].trim_start();
-        let colon_inside = || rest.strip_prefix(COLONS)?.strip_prefix(marks);
-        let colon_behind = || rest.strip_prefix(marks)?.trim_start().strip_prefix(COLONS);
-        head.eq_ignore_ascii_case(word)
-            .then(|| colon_inside().or_else(colon_behind))?
-            .map(str::trim)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -187,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_are_cleaned_as_the_table_says() {
+    fn answers_are_cleaned() {
         let rows = include_str!("../../../tests/data/side/labels.tsv");
         for row in rows.lines().filter(|row| !row.starts_with('#')) {
             let (answer, label) = row.split_once('\t').unwrap();
@@ -197,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_rejected_says_why() {
+    fn unusable_answers_are_rejected() {
         let rows = [
             (
                 "  \n ",
@@ -205,6 +187,7 @@ mod tests {
                 Err(TextRejection::Empty),
             ),
             ("**", Err(TextRejection::Empty), Err(TextRejection::Empty)),
+            ("N/A", Err(TextRejection::Empty), Err(TextRejection::Empty)),
             (
                 "I can't say",
                 Err(TextRejection::Refusal),
@@ -250,6 +233,12 @@ mod tests {
             ("**Label: Fixed bug**", "Fixed bug"),
             ("**Output.** Fixed bug", "**Output.** Fixed bug"),
             ("**Label:* Fixed bug", "**Label:* Fixed bug"),
+            ("Here's the label: Fixed bug", "Fixed bug"),
+            ("Sure! Here is the label:\n\nFixed bug", "Fixed bug"),
+            ("Title: Fixed bug", "Fixed bug"),
+            (r#"{"label": "Fixed bug"}"#, "Fixed bug"),
+            ("```json\n{\"label\": \"Fixed bug\"}\n```", "Fixed bug"),
+            ("Output module rewritten", "Output module rewritten"),
         ];
         for (answer, label) in emphasised {
             assert_eq!(clean_label(answer, CallsEnded::Well).as_deref(), Ok(label));
@@ -260,7 +249,7 @@ mod tests {
         #[test]
         fn labels_are_short_and_safe(answer in any::<String>()) {
             let label = cleaned(&answer);
-            prop_assert!(utf16_length(&label) <= LONGEST);
+            prop_assert!(utf16_length(&label) <= MAX_UNITS);
             prop_assert_eq!(terminal_safe_line(&label), label);
         }
     }

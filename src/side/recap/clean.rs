@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::question::PROMPT;
 use crate::records::TextRejection;
-use crate::side::rejection::{is_echo, is_refusal};
+use crate::side::answer::{is_echo, is_refusal};
 use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
 
 /// Maximum length of a recap, in UTF-16 units.
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_recap_is_the_text_of_its_tag() {
+    fn recaps_are_extracted_from_tags() {
         let rows = [
             (
                 "<recap>Porting it. Next: tests.</recap>",

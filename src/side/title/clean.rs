@@ -2,7 +2,7 @@
 
 use super::question::{KEBAB_PROMPT, PROMPT};
 use crate::records::TextRejection;
-use crate::side::rejection::{is_echo, is_refusal};
+use crate::side::answer::{announced, is_echo, is_no_answer, is_refusal, unwrapped};
 use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
 
 /// Maximum length of a title, in UTF-16 units.
@@ -30,7 +30,12 @@ pub enum TitleStyle {
 /// # Errors
 /// Nothing is left, the model refuses, or it repeats an example of the prompt.
 pub fn clean_title(answer: &str, style: TitleStyle) -> Result<String, TextRejection> {
-    let title = sanitize(answer);
+    let unwrapped = unwrapped(answer);
+    let announced = announced(unwrapped.trim()).unwrap_or(&unwrapped);
+    let title = without_half_pairs(sanitize(announced));
+    if is_no_answer(&title) {
+        return Err(TextRejection::Empty);
+    }
     if is_example(&title) || is_example(answer) {
         return Err(TextRejection::PromptEcho);
     }
@@ -47,6 +52,21 @@ pub fn clean_title(answer: &str, style: TitleStyle) -> Result<String, TextReject
     Ok(title)
 }
 
+/// Removes code marks, and quotation marks whose counterpart was at the start or the end.
+fn without_half_pairs(title: String) -> String {
+    let mut title = title.replace('`', "");
+    for quote in ['"', '“', '”'] {
+        let is_whole = match quote {
+            '"' => title.matches('"').count() % 2 == 0,
+            _ => title.matches('“').count() == title.matches('”').count(),
+        };
+        if !is_whole {
+            title = title.replace(['"', '“', '”'], "");
+        }
+    }
+    title.trim().to_owned()
+}
+
 /// Whether a title is one of the examples in the prompts, good or bad.
 pub(in crate::side) fn is_example(title: &str) -> bool {
     let quoted = PROMPT.split("{\"title\": \"").skip(1);
@@ -56,7 +76,7 @@ pub(in crate::side) fn is_example(title: &str) -> bool {
     examples.chain(names).any(|example| is_echo(title, example))
 }
 
-/// The words of a title in lower case with hyphens between them; letters of any script stay.
+/// Joins the words of a title in lower case with hyphens. Keeps letters of any script.
 fn to_kebab(title: &str) -> String {
     let lowered = title.to_lowercase();
     let words: Vec<&str> = lowered
@@ -68,13 +88,13 @@ fn to_kebab(title: &str) -> String {
     if cut.len() == name.len() {
         return name;
     }
-    // Not in the middle of a word, if that leaves anything.
+    // Cut between words if possible.
     let whole = cut.rfind('-').map_or(cut, |at| &cut[..at]);
     whole.to_owned()
 }
 
-/// A title without escape sequences, Markdown, quotation marks, bracketed remarks at its ends and
-/// final punctuation, on one line, at most 200 UTF-16 units long. Empty if nothing is left.
+/// Removes escape sequences, Markdown, quotation marks, bracketed remarks at both ends and final
+/// punctuation. Returns one line of at most 200 UTF-16 units, possibly empty.
 pub(in crate::side) fn sanitize(title: &str) -> String {
     let safe = terminal_safe(title);
     let safe = safe.trim();
@@ -91,7 +111,7 @@ pub(in crate::side) fn sanitize(title: &str) -> String {
     truncate_utf16(&line, MAX_UNITS).trim().to_owned()
 }
 
-/// Without a bracket at the beginning, and what is in it.
+/// Removes brackets at the start, with the text in them.
 fn without_first_remark(text: &str) -> &str {
     if !text.starts_with(|first| OPENING.contains(first)) {
         return text;
@@ -103,7 +123,7 @@ fn without_first_remark(text: &str) -> &str {
         })
 }
 
-/// Without a bracket at the end, and what is in it.
+/// Removes brackets at the end, with the text in them.
 fn without_last_remark(text: &str) -> &str {
     let Some(close) = text.chars().next_back() else {
         return text;
@@ -127,14 +147,31 @@ mod tests {
     use crate::text::utf16_length;
 
     #[test]
-    fn what_is_no_title_says_why() {
+    fn answers_are_cleaned_or_rejected() {
         let sentence = TitleStyle::Sentence;
         assert_eq!(clean_title("**Port it**", sentence).unwrap(), "Port it");
         assert_eq!(
             clean_title("Port it", TitleStyle::Kebab).unwrap(),
             "port-it"
         );
-        assert_eq!(clean_title(" ... ", sentence), Err(TextRejection::Empty));
+        for answer in [" ... ", "N/A", "(untitled)", "None."] {
+            assert_eq!(clean_title(answer, sentence), Err(TextRejection::Empty));
+        }
+        for (answer, title) in [
+            ("`login.py` lockout", "login.py lockout"),
+            ("\"Foo\" broke", "Foo broke"),
+            ("Rename “a” and “b”", "Rename “a” and “b”"),
+            ("Title: Port it", "Port it"),
+            ("Here's the title: Port it", "Port it"),
+            (r#"{"title": "Port it"}"#, "Port it"),
+            ("Title case in headings", "Title case in headings"),
+        ] {
+            assert_eq!(
+                clean_title(answer, sentence).as_deref(),
+                Ok(title),
+                "{answer}"
+            );
+        }
         let refusal = "I cannot generate a title for this conversation.";
         assert_eq!(clean_title(refusal, sentence), Err(TextRejection::Refusal));
         let echo = "Fix login button on mobile.";
@@ -179,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn titles_are_cleaned_as_the_table_says() {
+    fn answers_are_sanitized() {
         let rows = include_str!("../../../tests/data/side/titles.tsv");
         for row in rows.lines().filter(|row| !row.starts_with('#')) {
             let (answer, title) = row.split_once('\t').unwrap();

@@ -1,4 +1,4 @@
-//! Tools as the model APIs want them declared.
+//! Declarations of tools for model APIs.
 
 use serde_json::Value;
 

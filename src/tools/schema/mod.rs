@@ -1,4 +1,4 @@
-//! Schemas of tools: what inputs are checked against, and what providers are told.
+//! Schemas of tools: checks of inputs, and declarations for model APIs.
 
 mod check;
 mod declarations;

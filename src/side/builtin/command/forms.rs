@@ -1,4 +1,4 @@
-//! What one simple command did, from a table of forms (`words/commands.txt`).
+//! The act of a simple command, from a table of forms (`words/commands.txt`).
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -15,7 +15,7 @@ use crate::side::builtin::word_list::WordList;
 static WORDS: LazyLock<WordList> =
     LazyLock::new(|| WordList::new(include_str!("../words/commands.txt")));
 
-/// What kind of thing a command did.
+/// The kind of an act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Kind {
@@ -23,7 +23,7 @@ pub(super) enum Kind {
     Lint,
     Format,
     Build,
-    /// A change of a repository, or on its host.
+    /// A change to a repository, or on its host.
     Repository,
     Install,
     /// Files were changed.
@@ -31,7 +31,7 @@ pub(super) enum Kind {
     /// A program was run.
     #[serde(alias = "task")]
     Run,
-    /// Something was read. Its content may speak of errors.
+    /// Something was read. The content may mention errors.
     Read,
     /// Files or texts were looked for.
     Search,
@@ -48,18 +48,45 @@ impl Kind {
     }
 }
 
-/// What a simple command did.
+/// The act of a simple command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Act {
+    pub(super) program: String,
     /// The act of the highest rank names the command.
     pub(super) rank: u8,
     pub(super) kind: Kind,
     /// In the past tense, e.g. `Ran`.
     pub(super) verb: String,
-    /// What to; may be empty.
+    /// The object of the verb; may be empty.
     pub(super) object: String,
-    /// What the command is called if it failed, e.g. `git push`.
+    /// The name of the command, used if it failed, e.g. `git push`.
     pub(super) name: String,
+    /// The output shows the success, e.g. the number of a pull request.
+    pub(super) is_shown: bool,
+}
+
+impl Act {
+    /// Whether something was only read or looked for.
+    pub(super) fn is_look(&self) -> bool {
+        matches!(self.kind, Kind::Read | Kind::Search) && self.verb != "Ran"
+    }
+
+    /// The act without the claim that it succeeded, unless the output shows it.
+    pub(super) fn attempted(self) -> Self {
+        if self.is_look() || self.is_shown || self.verb == "Ran" {
+            return self;
+        }
+        self.as_run()
+    }
+
+    /// The act as `Ran` and the name of the command.
+    pub(super) fn as_run(self) -> Self {
+        Self {
+            verb: "Ran".to_owned(),
+            object: self.name.clone(),
+            ..self
+        }
+    }
 }
 
 /// A line of the table.
@@ -68,7 +95,7 @@ struct Form {
     programs: Vec<&'static str>,
     words: Vec<Vec<&'static str>>,
     options: Vec<Vec<&'static str>>,
-    /// Has to stand in the output.
+    /// Must be in the output.
     output: Option<&'static str>,
     writes_file: bool,
     rank: u8,
@@ -131,7 +158,7 @@ impl Form {
             && self.output.is_none_or(|text| call.output.contains(text))
     }
 
-    /// What the command did; nothing if a part of the object is unknown.
+    /// The act of the command; `None` if a part of the object is unknown.
     fn act(&self, call: &Invocation<'_>) -> Option<Act> {
         let is_named = usize::from(self.object.contains("{name}"));
         let named = call.operands.get(..self.words.len().max(is_named));
@@ -145,7 +172,16 @@ impl Form {
             ..call.clone()
         };
         let object = fill(self.object, &call)?;
+        let finds = |noun: &str, text: fn(&Invocation<'_>) -> bool| {
+            self.object.contains(noun) && text(&call)
+        };
+        let is_shown = self.output.is_some()
+            || finds("{subject}", |_| true)
+            || finds("{new number", |call| call.noun("new number").is_some())
+            || finds("{pushed", |call| call.output.contains(" -> "));
         let mut act = Act {
+            program: call.program.to_owned(),
+            is_shown,
             rank: self.rank,
             kind: self.kind,
             verb: self.verb.to_owned(),
@@ -190,7 +226,7 @@ fn fill(template: &str, call: &Invocation<'_>) -> Option<String> {
     )
 }
 
-/// A task that a project names: the words of its name say what it does.
+/// A task of a project, classified by the words of its name.
 fn task(act: &mut Act, program: &str) {
     let task = act.object.clone();
     let words: Vec<&str> = task.split([':', '-', '_', '.', '/']).collect();
@@ -216,7 +252,7 @@ fn task(act: &mut Act, program: &str) {
     }
 }
 
-/// The words of each wrapper, and its options that have a value.
+/// The words of each wrapper, and its options with a value.
 static WRAPPERS: LazyLock<Vec<(Vec<&str>, Vec<&str>)>> = LazyLock::new(|| {
     let is_name = |word: &&str| !word.starts_with('-') || *word == "-m";
     let lines = WORDS.lines("wrappers");
@@ -225,7 +261,7 @@ static WRAPPERS: LazyLock<Vec<(Vec<&str>, Vec<&str>)>> = LazyLock::new(|| {
         .collect()
 });
 
-/// The words of a command without what only runs it: wrappers, keywords, settings of variables.
+/// The words of a command without wrappers, keywords and assignments of variables.
 pub(super) fn own_words(command: &SimpleCommand) -> &[String] {
     let mut words = command.words.as_slice();
     let wraps = |words: &[String], names: &[&str]| {
@@ -262,12 +298,12 @@ pub(super) fn program(command: &SimpleCommand) -> &str {
         .map_or("", |word| last_part(word))
 }
 
-/// Whether a program in a pipe only passes on what comes through it.
+/// Whether a program in a pipe only filters.
 pub(super) fn is_filter(program: &str) -> bool {
     WORDS.has("filters", program)
 }
 
-/// The options of programs that take the next word as their value.
+/// The options of each program that take the next word as their value.
 static VALUED_OPTIONS: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
     let mut valued: HashMap<&str, Vec<&str>> = HashMap::new();
     let lines = WORDS.lines("options with a value");
@@ -282,14 +318,20 @@ static VALUED_OPTIONS: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
     valued
 });
 
-/// What a simple command did; nothing for those that hold others together.
+/// The act of a simple command; `None` for keywords, `cd`, `echo` and the like.
 pub(super) fn act(command: &SimpleCommand, output: &str, cwd: Option<&str>) -> Option<Act> {
     let words = own_words(command);
     let program = program(command);
     if program.is_empty() || WORDS.has("glue", program) && command.output.is_none() {
         return None;
     }
-    let arguments = words.get(1..).unwrap_or_default();
+    let mut arguments = words.get(1..).unwrap_or_default().to_vec();
+    let wrapped = command.words.len() - words.len();
+    if command.words[..wrapped].iter().any(|word| word == "xargs") {
+        // The files from the pipe.
+        arguments.push("$()".to_owned());
+    }
+    let arguments = arguments.as_slice();
     let valued = VALUED_OPTIONS.get(program).map_or(&[][..], Vec::as_slice);
     let call = Invocation {
         program,
@@ -303,6 +345,8 @@ pub(super) fn act(command: &SimpleCommand, output: &str, cwd: Option<&str>) -> O
     };
     if arguments.len() == 1 && ["--version", "-V"].contains(&arguments[0].as_str()) {
         return Some(Act {
+            program: program.to_owned(),
+            is_shown: true,
             rank: 14,
             kind: Kind::Read,
             verb: "Checked".to_owned(),
@@ -312,7 +356,21 @@ pub(super) fn act(command: &SimpleCommand, output: &str, cwd: Option<&str>) -> O
     }
     let mut forms = FORMS.iter().filter(|form| form.fits(&call));
     if let Some(act) = forms.find_map(|form| form.act(&call)) {
-        return Some(act);
+        return Some(
+            match call
+                .noun("output")
+                .filter(|_| matches!(act.kind, Kind::Read | Kind::Search))
+            {
+                Some(file) => Act {
+                    rank: 71,
+                    kind: Kind::Change,
+                    verb: "Wrote".to_owned(),
+                    object: file,
+                    ..act
+                },
+                None => act,
+            },
+        );
     }
     if WORDS.has("glue", program) {
         return None;
@@ -327,6 +385,8 @@ pub(super) fn act(command: &SimpleCommand, output: &str, cwd: Option<&str>) -> O
     };
     let object = call.operands.first().filter(plain);
     Some(Act {
+        program: program.to_owned(),
+        is_shown: false,
         rank: if is_own { OWN } else { UNKNOWN },
         kind: Kind::Run,
         verb: "Ran".to_owned(),
@@ -335,7 +395,7 @@ pub(super) fn act(command: &SimpleCommand, output: &str, cwd: Option<&str>) -> O
     })
 }
 
-/// The words that are no options, without the values of options.
+/// The operands: words other than options and their values.
 fn operands<'a>(arguments: &'a [String], valued: &[&str]) -> Vec<&'a str> {
     let mut operands = Vec::new();
     let mut words = arguments.iter().map(String::as_str);
@@ -356,7 +416,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_line_is_a_form() {
+    fn every_line_of_the_table_parses() {
         assert_eq!(FORMS.len(), WORDS.lines("forms").count());
         for form in FORMS.iter() {
             let is_closed = form.object.matches('{').count() == form.object.matches('}').count();
@@ -365,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_are_named() {
+    fn acts_are_named() {
         let table = [
             ("git -C /x push -u origin topic", "", "Pushed topic"),
             (
@@ -403,6 +463,25 @@ mod tests {
             ("cp a.rs b.rs", "", "Copied a.rs to b.rs"),
             ("cmake --build .", "", "Ran cmake"),
             ("env A=1 ./run.sh now", "", "Ran run.sh now"),
+            ("git log > a.txt", "", "Wrote a.txt"),
+            ("xargs rm -f", "", "Deleted files"),
+            ("xargs -0 -n 1 sed -i s/a/b/", "", "Edited files"),
+            ("curl -s https://a.io/b", "", "Fetched a.io/b"),
+            ("curl -sXDELETE https://a.io/b", "", "Sent DELETE to a.io/b"),
+            (
+                "curl -X PUT -d x=1 https://a.io/b",
+                "",
+                "Sent PUT to a.io/b",
+            ),
+            ("curl -XDELETE https://a.io/b", "", "Sent DELETE to a.io/b"),
+            ("curl --json={} https://a.io/b", "", "Sent POST to a.io/b"),
+            ("curl -G -d q=1 https://a.io/b", "", "Fetched a.io/b"),
+            ("curl -sSfLo x https://a.io/b", "", "Downloaded a.io/b"),
+            ("curl -so /dev/null https://a.io/b", "", "Fetched a.io/b"),
+            ("wget https://a.io/b", "", "Downloaded a.io/b"),
+            ("http DELETE a.io/b", "", "Sent DELETE to a.io/b"),
+            ("find . -name '*.log' -delete", "", "Deleted *.log files"),
+            ("find . -exec rm {} +", "", "Ran rm on files"),
         ];
         for (script, output, expected) in table {
             let list = crate::shell::simple_commands(script);

@@ -1,4 +1,4 @@
-//! What fills the holes of the table of commands.
+//! The nouns that fill the table of commands.
 
 use crate::side::builtin::clean::cut;
 use crate::side::builtin::names::{
@@ -6,12 +6,12 @@ use crate::side::builtin::names::{
     last_part, pattern_noun, revision,
 };
 
-/// A simple command, read.
+/// A parsed simple command.
 #[derive(Debug, Clone)]
 pub(super) struct Invocation<'a> {
     pub(super) program: &'a str,
     pub(super) arguments: &'a [String],
-    /// The arguments that are no options, behind the words that the table names.
+    /// The operands after the words that the table names.
     pub(super) operands: Vec<&'a str>,
     /// The program and the words that the table names.
     pub(super) name: &'a str,
@@ -24,15 +24,16 @@ pub(super) struct Invocation<'a> {
 }
 
 impl Invocation<'_> {
-    /// The noun of this name; nothing if there is none.
+    /// The noun of this name, if there is one.
     pub(super) fn noun(&self, key: &str) -> Option<String> {
         let first = self.operands.first().copied();
+        let known = |path: &&str| !path.starts_with("$()");
         let file = |path: &str| file_name(path, self.cwd);
         let found = match key {
             "name" => self.name.to_owned(),
             "program" => self.program.to_owned(),
             "operand" | "task" => cut(first?, 36),
-            "file" => file(first?.trim_end_matches(".git")),
+            "file" => file(first.filter(known)?.trim_end_matches(".git")),
             "files" => self.files(&self.operands_behind_dashes()),
             "last" => {
                 let last = self.operands.len().saturating_sub(1);
@@ -91,6 +92,12 @@ impl Invocation<'_> {
                 address(self.operands.iter().find(is_address)?)
             }
             "sought" => self.sought()?,
+            "method" => self.method()?,
+            "saved" => address(self.saved()?),
+            "executed" => {
+                let executed = self.value(&["-exec", "-execdir", "-ok", "-okdir"])?;
+                last_part(executed).to_owned()
+            }
             "glob" => {
                 let named = self.value(&["-name", "-iname", "-path", "-regex"]);
                 glob_noun(named.or(first.filter(|_| self.program == "fd"))?)
@@ -100,7 +107,7 @@ impl Invocation<'_> {
         (!found.is_empty()).then_some(found)
     }
 
-    /// The value of an option: the next word, or what follows `=`.
+    /// The value of an option: the next word, or the text after `=`.
     fn value(&self, names: &[&str]) -> Option<&str> {
         let mut words = self.arguments.iter();
         words
@@ -113,7 +120,7 @@ impl Invocation<'_> {
             .or_else(|| words.next().map(String::as_str))
     }
 
-    /// The operands behind `--`, if it is there.
+    /// The operands after `--`, if present.
     fn operands_behind_dashes(&self) -> Vec<&str> {
         match self.arguments.iter().position(|word| word == "--") {
             Some(place) => self.arguments[place + 1..]
@@ -183,7 +190,7 @@ impl Invocation<'_> {
         })
     }
 
-    /// What of GitHub's pull requests and issues was replied to, changed or read.
+    /// The pull request or issue of a request to GitHub, if the request is of this kind.
     fn api(&self, did: &str) -> Option<String> {
         let path = *self.operands.first()?;
         let has_fields = self
@@ -211,7 +218,89 @@ impl Invocation<'_> {
         }
     }
 
-    /// One test by its name, or the runner and the one package or file that is tested.
+    /// The method of a request that may change something.
+    fn method(&self) -> Option<String> {
+        const DATA: [&str; 14] = [
+            "-d",
+            "--data",
+            "--data-raw",
+            "--data-binary",
+            "--data-ascii",
+            "--data-urlencode",
+            "--json",
+            "-F",
+            "--form",
+            "-T",
+            "--upload-file",
+            "--post-data",
+            "--post-file",
+            "--body-data",
+        ];
+        // `-X` may be attached to its value and follow other letters: `-sXDELETE`.
+        let attached = |word: &String| {
+            let cluster = word
+                .strip_prefix('-')
+                .filter(|rest| !rest.starts_with('-'))?;
+            let (flags, method) = cluster.split_once('X')?;
+            let is_flag = |flag: char| "sSfkLvigN".contains(flag);
+            (flags.chars().all(is_flag) && !method.is_empty()).then(|| method.to_owned())
+        };
+        let named = self.arguments.iter().find_map(attached);
+        let named = named.or_else(|| {
+            let value = self.value(&["-X", "--request", "--method"])?;
+            Some(value.to_owned())
+        });
+        // httpie takes the method as a word.
+        let first = self
+            .operands
+            .first()
+            .filter(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_uppercase()));
+        let named = named.or_else(|| first.map(|method| (*method).to_owned()));
+        let has_data = self.arguments.iter().any(|word| {
+            let is_attached = word.starts_with("-d") && !word.starts_with("--");
+            is_attached && self.program == "curl"
+                || DATA.contains(&word.split('=').next().unwrap_or_default())
+        });
+        let is_get = self
+            .arguments
+            .iter()
+            .any(|word| word == "-G" || word == "--get");
+        let method = named.or_else(|| (has_data && !is_get).then(|| "POST".to_owned()))?;
+        let is_read = ["GET", "HEAD", "OPTIONS"]
+            .iter()
+            .any(|read| method.eq_ignore_ascii_case(read));
+        (!is_read).then(|| cut(&method.to_ascii_uppercase(), 10))
+    }
+
+    /// The address whose content is saved to a file.
+    fn saved(&self) -> Option<&str> {
+        let is_cluster = |word: &String, letters: &[char]| {
+            word.starts_with('-') && !word.starts_with("--") && word.contains(letters)
+        };
+        let target = self.value(&["-o", "--output", "-O", "--output-document"]);
+        let discards = self.operands.contains(&"/dev/null");
+        let is_saved = match self.program {
+            "wget" => target != Some("-") && !self.arguments.iter().any(|word| word == "--spider"),
+            "curl" => {
+                let clusters = self
+                    .arguments
+                    .iter()
+                    .filter(|word| is_cluster(word, &['o', 'O']));
+                !discards
+                    && target != Some("/dev/null")
+                    && target != Some("-")
+                    && (target.is_some()
+                        || clusters.count() > 0
+                        || self.arguments.iter().any(|word| word == "--remote-name"))
+            }
+            _ => false,
+        };
+        let is_address = |word: &&&str| word.contains(['.', ':']);
+        let address = self.operands.iter().find(is_address)?;
+        (is_saved || self.written.is_some()).then_some(*address)
+    }
+
+    /// The name of a single test, or the runner and the tested package or file.
     fn tested(&self) -> String {
         let is_identifier = |text: &&str| {
             text.len() > 3
@@ -256,7 +345,7 @@ impl Invocation<'_> {
         }
     }
 
-    /// What was installed; nothing if the output says that it was there already.
+    /// The installed packages; `None` if the output says that they were installed before.
     fn packages(&self) -> Option<String> {
         let nothing = [
             "already installed",
@@ -277,7 +366,7 @@ impl Invocation<'_> {
         }
     }
 
-    /// What was searched for, and where.
+    /// The searched text, and the searched file or directory.
     fn sought(&self) -> Option<String> {
         let (pattern, places) = if let Some(pattern) = self.value(&["-e", "--regexp"]) {
             (pattern, self.operands.as_slice())

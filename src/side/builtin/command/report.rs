@@ -1,5 +1,6 @@
-//! One line about a command that was run.
+//! One line about a finished or running command.
 
+use super::effects::{Effects, hides_status};
 use super::evidence::{Evidence, evidence, uncolored};
 use super::forms::{Act, Kind, act, is_filter, own_words, program};
 use super::past_tense::in_the_past;
@@ -8,71 +9,73 @@ use crate::side::builtin::clean::{cut, lower_first};
 use crate::side::builtin::names::listed;
 use crate::text::display_width;
 
-/// Acts of this rank and above are all named.
+/// Minimum rank of acts that are all named.
 const NAMED_TOGETHER: u8 = 78;
 
-/// Acts below this rank say less than a description.
+/// Acts below this rank are less telling than a description.
 const MINOR: u8 = 45;
 
-/// How much of the end of an output is searched for errors, in bytes.
-const SEARCHED_FOR_ERRORS: usize = 3000;
+/// Size of the end of an output that is searched for errors, in bytes.
+const ERROR_SEARCH_BYTES: usize = 3000;
 
-/// How a command ended.
+/// The ending of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::side::builtin) enum Ending {
-    /// With success, as its status says.
+    /// Status 0.
     Ok,
-    /// With a failure, and this code.
+    /// Failed, with this status.
     Failed(Option<i64>),
-    /// It goes on.
+    /// It is still running.
     InBackground,
-    /// It did not run, or not to its end: `declined by user`.
+    /// It was not run, or not to the end: `declined by user`.
     Refused(&'static str),
 }
 
-/// A command and what is known of it.
+/// A command with its description, output and ending.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::side::builtin) struct Run<'a> {
     pub(in crate::side::builtin) command: &'a str,
-    /// What it was for, written before it ran.
+    /// The description by the model, written before the command ran.
     pub(in crate::side::builtin) description: Option<&'a str>,
     pub(in crate::side::builtin) output: &'a str,
     pub(in crate::side::builtin) ending: Ending,
     pub(in crate::side::builtin) cwd: Option<&'a str>,
 }
 
-/// What is said of it.
+/// The description of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::side::builtin) struct Report {
-    /// All of it.
+    /// The whole phrase.
     pub(in crate::side::builtin) phrase: String,
     pub(in crate::side::builtin) verb: String,
     pub(in crate::side::builtin) object: String,
-    /// What the output says, e.g. `passed`.
+    /// The result in the output, e.g. `passed`.
     pub(in crate::side::builtin) finding: String,
     pub(in crate::side::builtin) failed: bool,
     /// Tests, lints or builds were run.
     pub(in crate::side::builtin) is_check: bool,
 }
 
-/// Describes a command that ended or goes on.
+/// Describes a command.
 pub(in crate::side::builtin) fn describe(run: &Run<'_>) -> Report {
     let output = uncolored(run.output);
     let commands = simple_commands(run.command).commands;
     let is_passed_on = |(place, command): &(usize, &SimpleCommand)| {
         *place > 0 && command.follows == Follows::Pipe && is_filter(program(command))
     };
-    let acts = commands
-        .iter()
-        .enumerate()
-        .filter(|command| !is_passed_on(command))
-        .filter_map(|(place, command)| Some((place, act(command, &output, run.cwd)?)))
-        .collect();
+    let act_of = |(index, command): (usize, &SimpleCommand)| {
+        let act = act(command, &output, run.cwd)?;
+        let hides = run.ending == Ending::Ok && hides_status(&commands, index);
+        Some((index, if hides { act.attempted() } else { act }))
+    };
+    let indexed = || commands.iter().enumerate();
+    let named = indexed().filter(|command| !is_passed_on(command));
     let reader = Reader {
         run,
         output: &output,
         commands: &commands,
-        acts,
+        acts: named.filter_map(act_of).collect(),
+        all_acts: indexed().filter_map(act_of).map(|(_, act)| act).collect(),
     };
     reader.report()
 }
@@ -81,13 +84,15 @@ struct Reader<'a> {
     run: &'a Run<'a>,
     output: &'a str,
     commands: &'a [SimpleCommand],
-    /// What was done, each with the place of its command.
+    /// The acts of commands that do not only pass on text, with the index of each command.
     acts: Vec<(usize, Act)>,
+    /// The acts of all commands.
+    all_acts: Vec<Act>,
 }
 
 impl Reader<'_> {
     fn report(&self) -> Report {
-        let chosen = self.chosen();
+        let chosen = self.without_hidden_changes(self.chosen());
         let (verb, object) = joined(&chosen);
         let is_check = chosen.iter().any(|act| act.kind.is_check());
         let report = |phrase: String, finding: &str, failed: bool| Report {
@@ -157,7 +162,7 @@ impl Reader<'_> {
         found
     }
 
-    /// The acts that are named: all important ones, else the first of the highest rank. Looks at a
+    /// The acts to name: all important ones, else the first of the highest rank. Reads of a
     /// repository are named together.
     fn chosen(&self) -> Vec<Act> {
         let acts = || self.acts.iter().map(|(_, act)| act);
@@ -180,6 +185,29 @@ impl Reader<'_> {
             .collect()
     }
 
+    /// If all acts are looks, checks that the command line only reads. Otherwise names what may
+    /// change something.
+    fn without_hidden_changes(&self, chosen: Vec<Act>) -> Vec<Act> {
+        if !chosen.iter().all(Act::is_look) {
+            return chosen;
+        }
+        let effects = Effects::of(self.run.command);
+        let suspects = || {
+            let all = self.all_acts.iter();
+            all.filter(|act| effects.may_change(&act.program) || act.kind == Kind::Change)
+        };
+        let changes = suspects().filter(|act| !act.is_look());
+        if let Some(act) = changes.max_by_key(|act| act.rank) {
+            return vec![act.clone()];
+        }
+        let suspects: Vec<Act> = suspects().map(|act| act.clone().as_run()).collect();
+        if suspects.is_empty() {
+            chosen
+        } else {
+            suspects
+        }
+    }
+
     fn has_loop(&self) -> bool {
         let begins = |command: &SimpleCommand| {
             let first = command.words.first().map(String::as_str);
@@ -188,7 +216,7 @@ impl Reader<'_> {
         self.commands.iter().any(begins)
     }
 
-    /// What the command is called where it failed.
+    /// The name of the command in reports of failures.
     fn name(&self, chosen: &[Act]) -> String {
         if matches!(self.run.ending, Ending::Failed(_))
             && let Some(task) = self.failed_task()
@@ -212,7 +240,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The task that a runner of tasks names as the failed one.
+    /// The failed task, as reported by a task runner.
     fn failed_task(&self) -> Option<String> {
         self.output.lines().find_map(|line| {
             let (task, rest) = line.strip_prefix('[')?.split_once(']')?;
@@ -231,7 +259,7 @@ impl Reader<'_> {
         let kinds: Vec<Kind> = chosen.iter().map(|act| act.kind).collect();
         let (verb, object) = joined(chosen);
         let phrase = format!("{verb} {object}");
-        // `Built x` says that it was built.
+        // `Built x` would claim a success.
         let attempt = match chosen {
             [only] if only.verb == "Built" => format!("Ran {}", only.name),
             _ => phrase.clone(),
@@ -250,7 +278,7 @@ impl Reader<'_> {
                 report(format!("Failed: {name}"), "failed", true)
             }
             (_, true) => report(format!("{name} failed"), "failed", true),
-            (Evidence::Passed(count), false) if self.shows_end() => match count {
+            (Evidence::Passed(count), false) if self.shows_end(count.is_some()) => match count {
                 Some(count) if !is_truncated => good(format!("{count} passed")),
                 _ => good("passed".to_owned()),
             },
@@ -264,9 +292,20 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the end of the output of the last check shows, and not only what a filter let
-    /// through.
-    fn shows_end(&self) -> bool {
+    /// Whether the output shows the end of the last check, not only the lines that a filter selects.
+    /// Without a summary all lines are needed.
+    fn shows_end(&self, has_summary: bool) -> bool {
+        let lines = self.output.lines().count();
+        let shows_all = |command: &SimpleCommand| {
+            let mut words = command.words.iter().rev();
+            let limit = words.find_map(|word| {
+                word.trim_start_matches("-n")
+                    .trim_start_matches('-')
+                    .parse()
+                    .ok()
+            });
+            lines < limit.unwrap_or(10)
+        };
         let last = self.acts.iter().rev().find(|(_, act)| act.kind.is_check());
         let behind = self
             .commands
@@ -274,7 +313,10 @@ impl Reader<'_> {
             .skip(last.map_or(0, |(place, _)| place + 1));
         behind
             .take_while(|command| command.follows == Follows::Pipe)
-            .all(|command| matches!(program(command), "tail" | "tee" | "cat"))
+            .all(|command| match program(command) {
+                "tail" => has_summary || shows_all(command),
+                program => matches!(program, "tee" | "cat"),
+            })
     }
 
     fn has_conflicts(&self) -> bool {
@@ -285,7 +327,7 @@ impl Reader<'_> {
                 .any(|mark| self.output.contains(mark))
     }
 
-    /// A lone search that found nothing ends with code 1.
+    /// The phrase for a single search without a match, which ends with status 1.
     fn nothing_found(&self) -> Option<String> {
         let [(_, only)] = self.acts.as_slice() else {
             return None;
@@ -295,8 +337,8 @@ impl Reader<'_> {
         (is_search && output.is_empty()).then(|| format!("No matches for {}", only.object))
     }
 
-    /// Whether the output of something that acts shows errors where the status is that of another
-    /// command. This is a hint, no failure.
+    /// Whether the output shows errors although the status is that of a later command. A hint, not a
+    /// failure.
     fn has_hidden_errors(&self, chosen: &[Act]) -> bool {
         let reads = |act: &Act| matches!(act.kind, Kind::Read | Kind::Search);
         if !chosen.is_empty() && chosen.iter().all(reads) {
@@ -313,7 +355,7 @@ impl Reader<'_> {
         self.commands.iter().skip(last).any(hides) && has_error_line(self.output)
     }
 
-    /// The description in the past tense, where it says more than the acts.
+    /// The description in the past tense, if it says more than the acts.
     fn description(&self, chosen: &[Act]) -> Option<String> {
         let is_minor = chosen.iter().all(|act| act.rank < MINOR);
         let description = self
@@ -354,7 +396,7 @@ fn joined(acts: &[Act]) -> (String, String) {
         [] => (String::new(), String::new()),
         [(verb, objects)] => ((*verb).to_owned(), listed(objects)),
         _ if display_width(&whole) > 58 => {
-            // A commit says more than the branch that it was pushed to.
+            // A commit is more telling than its branch.
             let rank = |act: &&Act| (act.name == "git commit", act.rank);
             let best = acts.iter().max_by_key(rank);
             best.map(|act| (act.verb.clone(), act.object.clone()))
@@ -367,9 +409,9 @@ fn joined(acts: &[Act]) -> (String, String) {
     }
 }
 
-/// Whether the end of an output has a line that reports an error.
+/// Whether the end of an output reports an error.
 fn has_error_line(output: &str) -> bool {
-    let start = output.ceil_char_boundary(output.len().saturating_sub(SEARCHED_FOR_ERRORS));
+    let start = output.ceil_char_boundary(output.len().saturating_sub(ERROR_SEARCH_BYTES));
     output[start..].lines().any(|line| {
         let line = line.trim_start().to_lowercase();
         let starts = [
@@ -378,6 +420,8 @@ fn has_error_line(output: &str) -> bool {
             "traceback (most recent",
             "panic: ",
             "make: ***",
+            "npm err!",
+            "e: ",
         ];
         let contains = [
             "command not found",
@@ -387,7 +431,18 @@ fn has_error_line(output: &str) -> bool {
         let named = line
             .strip_prefix("error: ")
             .or_else(|| line.split_once("error: ").map(|(_, what)| what));
-        let nothing = ["none", "no ", "0", "null", "nil", "false", "ok", "\"\""];
+        let nothing = [
+            "none",
+            "no error",
+            "no issue",
+            "no warning",
+            "0",
+            "null",
+            "nil",
+            "false",
+            "ok",
+            "\"\"",
+        ];
         let is_error = named.is_some_and(|what| {
             let what = what.trim();
             !what.is_empty() && !nothing.iter().any(|start| what.starts_with(start))
@@ -414,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn only_hidden_errors_are_hinted_at() {
+    fn errors_are_reported_only_if_the_status_hides_them() {
         for output in [
             "Error: none",
             "errors: 0",
@@ -433,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn descriptions_name_what_the_words_do_not() {
+    fn descriptions_replace_minor_acts() {
         let table = [
             ("frob --all", Some("Check the tables"), "Checked the tables"),
             ("frob all", None, "Ran frob all"),

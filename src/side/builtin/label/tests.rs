@@ -29,7 +29,7 @@ fn bash(command: &str) -> Value {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "it is a table")]
-fn batches_are_told_in_one_line() {
+fn batches_get_one_line() {
     let read = |name: &str| json!({"file_path": format!("/home/me/app/src/{name}")});
     let rows: &[Row<'_>] = &[
         (&[("Read", read("a.rs"), "1\tfn", false)], "Read a.rs"),
@@ -198,7 +198,106 @@ fn batches_are_told_in_one_line() {
 }
 
 #[test]
-fn without_calls_there_is_nothing_to_tell() {
+fn commands_that_change_something_are_not_looks() {
+    let rows = [
+        (
+            "find . -name '*.log' -exec rm {} +",
+            "Ran rm on *.log files",
+        ),
+        ("find . -name '*.log' -delete", "Deleted *.log files"),
+        ("find . -name '*.orig' | xargs rm -f", "Deleted files"),
+        ("grep -rl foo src | xargs sed -i s/foo/bar/", "Edited files"),
+        (
+            "grep -rl foo src | xargs -0 perl -pi -e s/foo/bar/",
+            "Edited files",
+        ),
+        (
+            "curl -s -X DELETE https://api.example.com/v1/users/7",
+            "Sent DELETE to api.example.com/…/7",
+        ),
+        ("sort -o a.txt b.txt", "Ran sort"),
+        ("cat a.txt | tee b.txt", "Wrote b.txt"),
+        ("grep x a.txt | sort -u > b.txt", "Wrote b.txt"),
+        ("git diff --output=a.patch", "Ran git diff"),
+        ("find . -name '*.rs' -fprint out", "Ran find"),
+        // These only read.
+        (
+            "find . -name '*.rs' | xargs grep -l foo",
+            "Looked for *.rs files",
+        ),
+        ("cat a.txt | sort | uniq -c", "Read a.txt"),
+        ("sed -n 1,5p a.txt", "Read a.txt"),
+        ("grep foo $FILES", "Searched for foo"),
+        ("gh pr view 7 | head", "Viewed PR #7"),
+        ("git log --oneline | head -3", "Viewed git log"),
+    ];
+    for (command, expected) in rows {
+        let call = ("Bash", bash(command), "x", false);
+        assert_eq!(label_of(&[call]), expected, "{command}");
+    }
+}
+
+#[test]
+fn a_success_is_claimed_only_if_the_status_or_the_output_shows_it() {
+    let rows = [
+        (
+            "pip install a | tail -1",
+            "ERROR: No matching distribution found for a",
+            "Ran pip install, errors in output",
+        ),
+        (
+            "npm install a 2>&1 | tail -3",
+            "npm ERR! 404 Not Found",
+            "Ran npm install, errors in output",
+        ),
+        (
+            "apt-get install -y a | tail -1",
+            "E: Unable to locate package a",
+            "Ran apt-get install, errors in output",
+        ),
+        ("npm install a || true", "", "Ran npm install"),
+        (
+            "go test ./... 2>&1 | tail -1",
+            "ok  \tpkg/z\t0.1s",
+            "Ran go test",
+        ),
+        (
+            "cargo build 2>&1 | tail -1",
+            "For more information, try `rustc --explain E0425`.",
+            "Ran cargo build",
+        ),
+        ("cargo build -p a 2>&1 | tail -1", "x", "Ran cargo build"),
+        (
+            "git push 2>&1 | tail -1",
+            "fatal: x",
+            "Ran git push, errors in output",
+        ),
+        (
+            "git push 2>&1 | tail -1",
+            "   1..2  main -> main",
+            "Pushed main",
+        ),
+        (
+            "git commit -m x | head -1",
+            "[main 1234567] Fix it",
+            "Committed: Fix it",
+        ),
+        (
+            "set -o pipefail; npm install a | tail -3",
+            "added 1 package",
+            "Installed a",
+        ),
+        ("npm install a && npm test | tail -3", "x", "Ran npm test"),
+        ("npm install a", "added 1 package", "Installed a"),
+    ];
+    for (command, output, expected) in rows {
+        let call = ("Bash", bash(command), output, false);
+        assert_eq!(label_of(&[call]), expected, "{command}");
+    }
+}
+
+#[test]
+fn an_empty_batch_has_no_label() {
     assert_eq!(label(&[], None), "");
 }
 
@@ -210,7 +309,7 @@ mod properties {
 
     proptest! {
         #[test]
-        fn labels_are_narrow_safe_and_tell_of_failures(
+        fn labels_are_narrow_and_safe_and_mention_failures(
             calls in prop::collection::vec(
                 (prop::sample::select(vec!["Bash", "Read", "Edit", "Grep", "Glob", "Task", "WebFetch", "x"]), "\\PC{0,60}", "\\PC{0,80}", any::<bool>()),
                 1..5,
@@ -223,7 +322,7 @@ mod properties {
                 })
                 .collect();
             let label = label_of(&calls);
-            prop_assert!(display_width(&label) <= WIDEST, "{label}");
+            prop_assert!(display_width(&label) <= MAX_CELLS, "{label}");
             prop_assert_eq!(terminal_safe_line(&label), label.clone());
             prop_assert!(!label.is_empty());
             if calls.iter().any(|(.., failed)| *failed) {

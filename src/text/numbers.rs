@@ -1,9 +1,9 @@
-//! Byte counts spelled for people, the way Claude Code spells them.
+//! Numbers with units and nouns.
 
-/// Units above the byte, each 1024 times the one before.
+/// Units above bytes, in steps of 1024.
 const UNITS: [(&str, u64); 3] = [("KB", 1 << 10), ("MB", 1 << 20), ("GB", 1 << 30)];
 
-/// Spells a number of bytes with one decimal and no blank: `73.0KB`, `4.8MB`; below 1024 in full,
+/// Formats a number of bytes like Claude Code, with one decimal and no space: `73.0KB`, `4.8MB`; below 1024 as
 /// `512 bytes`. Ties round up.
 pub fn byte_size(bytes: u64) -> String {
     let Some((unit, size)) = UNITS.iter().rev().find(|(_, size)| bytes >= *size) else {
@@ -13,9 +13,15 @@ pub fn byte_size(bytes: u64) -> String {
     format!("{}.{}{unit}", tenths / 10, tenths % 10)
 }
 
-/// As [`byte_size`], but a round number loses its decimal: `2KB`, `4.8MB`.
+/// Like [`byte_size`], without a zero decimal: `2KB`, `4.8MB`.
 pub fn byte_size_trimmed(bytes: u64) -> String {
     byte_size(bytes).replace(".0", "")
+}
+
+/// Formats a number with a noun: `1 session`, `2 sessions`.
+pub fn counted(number: u64, one: &str, many: &str) -> String {
+    let noun = if number == 1 { one } else { many };
+    format!("{number} {noun}")
 }
 
 #[cfg(test)]
@@ -23,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_spelled_with_one_decimal() {
+    fn sizes_have_one_decimal() {
         let table = [
             (0, "0 bytes"),
             (1, "1 bytes"),
@@ -37,21 +43,21 @@ mod tests {
             (3 << 30, "3.0GB"),
             (u64::MAX, "17179869184.0GB"),
         ];
-        for (bytes, spelled) in table {
-            assert_eq!(byte_size(bytes), spelled, "{bytes}");
+        for (bytes, expected) in table {
+            assert_eq!(byte_size(bytes), expected, "{bytes}");
         }
     }
 
     #[test]
-    fn round_sizes_can_go_without_their_decimal() {
+    fn round_sizes_can_lack_the_decimal() {
         let table = [
             (512, "512 bytes"),
             (2000, "2KB"),
             (2560, "2.5KB"),
             (10 << 20, "10MB"),
         ];
-        for (bytes, spelled) in table {
-            assert_eq!(byte_size_trimmed(bytes), spelled, "{bytes}");
+        for (bytes, expected) in table {
+            assert_eq!(byte_size_trimmed(bytes), expected, "{bytes}");
         }
     }
 }

@@ -1,0 +1,26 @@
+//! Says whether a shell command only reads, and lists the commands it consists of:
+//! `cargo run --example analyse_command -- 'git log | head; rm -rf build'`
+
+#![expect(clippy::print_stdout, reason = "an example program")]
+
+use turnpipe::shell::{Verdict, analyse, simple_commands};
+use turnpipe::text::terminal_safe_line;
+
+fn main() {
+    let command = std::env::args().nth(1).unwrap_or_else(|| "ls".to_owned());
+    let analysis = analyse(&command);
+    let verdict = match &analysis.verdict {
+        Verdict::ReadOnly { .. } => "read-only",
+        Verdict::Writes => "writes",
+        Verdict::Unknown => "unknown",
+    };
+    println!("{verdict}: {}", analysis.why);
+    if let Verdict::ReadOnly { requires } = &analysis.verdict {
+        for requirement in requires {
+            println!("  requires {requirement}");
+        }
+    }
+    for command in simple_commands(&command).commands {
+        println!("  runs {}", terminal_safe_line(&command.words.join(" ")));
+    }
+}

@@ -1,0 +1,189 @@
+//! Token counts of agents that record them apart from messages.
+//!
+//! The first records of a fork may be copies from its parent, and its meter may start at the parent's total.
+//! Requests count once, in the session that made them.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::agent::{Entry, Meter};
+use crate::message::Usage;
+
+/// Records that a fork copies are written within this time after its first record.
+const MAX_COPY_TIME: SignedDuration = SignedDuration::from_secs(1);
+
+/// The tokens of one request.
+#[derive(Debug)]
+pub(super) struct Request {
+    /// The id, which copies of the request share.
+    pub(super) id: Option<String>,
+    pub(super) usage: Usage,
+    pub(super) time: Option<Timestamp>,
+    pub(super) model: Option<String>,
+    /// The index of the meter reading that states the tokens.
+    pub(super) reading: Option<usize>,
+}
+
+/// The readings of one file, to recognise copies.
+#[derive(Debug, Default)]
+pub(super) struct MeterLog {
+    session_id: Option<String>,
+    /// The session that this one was forked from.
+    parent: Option<String>,
+    /// The time of the first record.
+    started: Option<Timestamp>,
+    /// The time and a hash of each reading.
+    readings: Vec<(Option<Timestamp>, u64)>,
+    /// The number of readings that were written when the session was forked.
+    at_start: usize,
+}
+
+/// Collects the requests of one file from its entries.
+#[derive(Debug, Default)]
+pub(super) struct MeterReader {
+    log: MeterLog,
+    requests: Vec<Request>,
+    model: Option<String>,
+    total: Option<Usage>,
+    has_requests: bool,
+}
+
+impl MeterReader {
+    /// Takes the next entry.
+    pub(super) fn note(&mut self, entry: &mut Entry) {
+        let facts = &entry.facts;
+        if facts.is_head && self.log.session_id.is_none() {
+            self.log.session_id.clone_from(&facts.session_id);
+            self.log.parent.clone_from(&facts.forked_from);
+            self.log.started = time(entry);
+        }
+        if entry.facts.model.is_some() {
+            self.model.clone_from(&entry.facts.model);
+        }
+        match entry.meter.take() {
+            None => {}
+            Some(Meter::Request {
+                id,
+                usage,
+                is_first,
+            }) => {
+                // The readings so far are copies from the parent.
+                if !self.has_requests && is_first {
+                    self.requests.clear();
+                    self.log.readings.clear();
+                    self.log.at_start = 0;
+                }
+                self.has_requests = true;
+                self.push(Some(id), usage, None, time(entry));
+            }
+            // Newer files repeat each request as a reading.
+            Some(Meter::Reading { .. }) if self.has_requests => {}
+            Some(Meter::Reading { last, total }) => self.reading(last, total, time(entry)),
+        }
+    }
+
+    fn reading(&mut self, last: Option<Usage>, total: Usage, time: Option<Timestamp>) {
+        let before = self.total.replace(total);
+        // A reading is repeated now and then, also with an estimate in place of the last request.
+        if before == Some(total) {
+            return;
+        }
+        let usage = last.unwrap_or_else(|| total.since(&before.unwrap_or_default()));
+        if usage.total() == 0 {
+            return;
+        }
+        let index = self.log.readings.len();
+        let is_at_start = time
+            .zip(self.log.started)
+            .is_some_and(|(time, started)| time.duration_since(started).abs() <= MAX_COPY_TIME);
+        if is_at_start && index == self.log.at_start {
+            self.log.at_start += 1;
+        }
+        let mut hasher = DefaultHasher::new();
+        for tokens in [usage, total] {
+            (tokens.input, tokens.output, tokens.cache_read).hash(&mut hasher);
+        }
+        self.log.readings.push((time, hasher.finish()));
+        self.push(None, usage, Some(index), time);
+    }
+
+    fn push(
+        &mut self,
+        id: Option<String>,
+        usage: Usage,
+        reading: Option<usize>,
+        time: Option<Timestamp>,
+    ) {
+        self.requests.push(Request {
+            id,
+            usage,
+            time,
+            model: self.model.clone(),
+            reading,
+        });
+    }
+
+    /// The requests, and the log of their readings.
+    pub(super) fn finish(self) -> (Vec<Request>, MeterLog) {
+        (self.requests, self.log)
+    }
+}
+
+impl MeterLog {
+    /// The number of readings at the start that are copies, if the parent is not known.
+    pub(super) fn copied(&self) -> usize {
+        match self.parent {
+            Some(_) => self.at_start,
+            None => 0,
+        }
+    }
+}
+
+type Readings = Vec<(Option<Timestamp>, u64)>;
+
+/// The readings of all sessions.
+pub(super) struct Families(HashMap<String, Vec<Readings>>);
+
+impl Families {
+    /// Collects the readings of these files.
+    pub(super) fn new<'a>(logs: impl Iterator<Item = &'a MeterLog>) -> Self {
+        let mut by_id: HashMap<String, Vec<Readings>> = HashMap::new();
+        for log in logs.filter(|log| !log.readings.is_empty()) {
+            if let Some(id) = &log.session_id {
+                let readings = by_id.entry(id.clone()).or_default();
+                readings.push(log.readings.clone());
+            }
+        }
+        Self(by_id)
+    }
+
+    /// The number of readings at the start of a file that are copies of its parent's. If the parent is
+    /// gone, the copies count for the first of its forks.
+    pub(super) fn copied(&mut self, log: &MeterLog) -> usize {
+        let Some(parent) = &log.parent else {
+            return 0;
+        };
+        // The parent's readings after the fork cannot be copies.
+        let shared = |known: &Readings| {
+            let pairs = known.iter().zip(&log.readings);
+            let copies = pairs.take_while(|((time, one), (_, other))| {
+                one == other && (time.is_none() || *time <= log.started)
+            });
+            copies.count()
+        };
+        if let Some(known) = self.0.get(parent) {
+            let longest = known.iter().map(shared).max();
+            return longest.unwrap_or(0).max(log.copied());
+        }
+        // A sibling may have copied the same readings.
+        let readings = log.readings.iter().map(|(_, reading)| (None, *reading));
+        self.0.insert(parent.clone(), vec![readings.collect()]);
+        log.copied()
+    }
+}
+
+fn time(entry: &Entry) -> Option<Timestamp> {
+    entry.time.as_deref()?.parse().ok()
+}

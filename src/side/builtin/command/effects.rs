@@ -1,0 +1,145 @@
+//! The commands of a command line that may change something, by the shell analysis.
+
+use std::collections::HashSet;
+
+use crate::shell::{CommandPart, SimpleCommand, analyse};
+use crate::side::builtin::names::last_part;
+
+/// Programs that may change something in a command line.
+#[derive(Debug)]
+pub(super) enum Effects {
+    /// None does.
+    ReadOnly,
+    /// The programs whose commands are not known to only read.
+    Some(HashSet<String>),
+    /// The command line is not understood, so any may.
+    Unknown,
+}
+
+impl Effects {
+    /// Analyses a command line.
+    pub(super) fn of(command: &str) -> Self {
+        let analysis = analyse(command);
+        if analysis.verdict.is_read_only() {
+            return Self::ReadOnly;
+        }
+        let Some(parts) = analysis.parts else {
+            return Self::Unknown;
+        };
+        let only_reads = |part: &&CommandPart| {
+            let text = command.get(part.span.clone()).unwrap_or_default();
+            let is_reader = part.only_reads || analyse(text).verdict.is_read_only();
+            is_reader && part.writes.is_empty()
+        };
+        let changing = parts.iter().filter(|part| !only_reads(part));
+        let changing: HashSet<String> = changing.flat_map(programs).collect();
+        if changing.is_empty() {
+            Self::ReadOnly
+        } else {
+            Self::Some(changing)
+        }
+    }
+
+    /// Whether a command of this program may change something, although the analysis knows the
+    /// program.
+    pub(super) fn may_change(&self, program: &str) -> bool {
+        let is_suspect = match self {
+            Self::ReadOnly => false,
+            Self::Some(programs) => programs.contains(program),
+            Self::Unknown => true,
+        };
+        is_suspect && is_known_reader(program)
+    }
+}
+
+/// The program of a command, and the programs that it starts.
+fn programs(part: &CommandPart) -> Vec<String> {
+    let levels = part.levels().into_iter();
+    let names = levels.filter_map(|level| level.words.first()?.value.clone());
+    names.map(|name| last_part(&name).to_owned()).collect()
+}
+
+/// Whether the analysis knows ways to run the program that only read. Of other programs, such as
+/// `gh`, it accepts nothing.
+fn is_known_reader(program: &str) -> bool {
+    let arguments = match program {
+        "sed" | "gsed" => "-n p",
+        "git" => "status",
+        "xargs" => "ls",
+        _ => "x",
+    };
+    let only_reads = |command: &str| analyse(command).verdict.is_read_only();
+    only_reads(program) || only_reads(&format!("{program} {arguments}"))
+}
+
+/// Whether the status of the command line ignores the status of the command at `index`: it feeds a
+/// pipe, or `||` follows.
+pub(super) fn hides_status(commands: &[SimpleCommand], index: usize) -> bool {
+    use crate::shell::Follows::{And, Background, Next, Or, Pipe};
+    let sets_pipefail = commands
+        .iter()
+        .any(|command| command.words.iter().any(|word| word == "pipefail"));
+    let mut behind = commands
+        .iter()
+        .skip(index + 1)
+        .map(|command| command.follows);
+    match behind.next() {
+        Some(Pipe) => !sets_pipefail,
+        Some(Or | Background) => true,
+        Some(And) => behind
+            .find(|follows| !matches!(follows, And | Pipe))
+            .is_some_and(|follows| follows == Or),
+        Some(Next) | None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shell::simple_commands;
+
+    #[test]
+    fn commands_that_may_change_something_are_found() {
+        let rows = [
+            ("find . -name '*.log' -exec rm {} +", "find", true),
+            ("find . -delete", "find", true),
+            ("find . -name x", "find", false),
+            ("find . -name x | xargs rm", "xargs", true),
+            ("grep -rl a b | xargs sed -i s/a/b/", "sed", true),
+            ("grep -rl a b | xargs sed -i s/a/b/", "grep", false),
+            ("sed -n 3p a", "sed", false),
+            ("sort -o a b", "sort", true),
+            ("git log --output=a", "git", true),
+            ("git log", "git", false),
+            ("gh pr view 7", "gh", false),
+            ("ls > a", "ls", true),
+            ("ls 2>/dev/null", "ls", false),
+        ];
+        for (command, program, expected) in rows {
+            let effects = Effects::of(command);
+            assert_eq!(effects.may_change(program), expected, "{command}");
+        }
+    }
+
+    #[test]
+    fn statuses_are_hidden_by_pipes_and_alternatives() {
+        let rows = [
+            ("a", false),
+            ("a | b", true),
+            ("a && b | c", false),
+            ("a && b || c", true),
+            ("a || b", true),
+            ("a; b", false),
+            ("set -o pipefail; a | b", false),
+        ];
+        for (command, expected) in rows {
+            let commands = simple_commands(command).commands;
+            let index = commands.iter().position(|command| command.words == ["a"]);
+            assert_eq!(
+                hides_status(&commands, index.unwrap()),
+                expected,
+                "{command}"
+            );
+        }
+    }
+}
