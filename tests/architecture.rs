@@ -259,6 +259,30 @@ fn circles(imports: &BTreeMap<PathBuf, BTreeSet<PathBuf>>) -> Vec<BTreeSet<PathB
         .collect()
 }
 
+/// Files that know how an API spells something: one for each API, apart from the table by which
+/// records are recognised.
+#[test]
+fn each_api_is_known_in_one_file() {
+    let words = [
+        ("anthropic", "content_block_start"),
+        ("openai_chat", "completion_tokens"),
+        ("responses", "response.output_text.delta"),
+        ("gemini", "functionDeclarations"),
+        ("ollama", "prompt_eval_count"),
+    ];
+    let recognised = Path::new("src/api/shape.rs");
+    for (api, word) in words {
+        for file in sources(Path::new("src")) {
+            let source = fs::read_to_string(&file).unwrap();
+            let is_of_api = file.starts_with(format!("src/api/{api}.rs"))
+                || file.starts_with(format!("src/api/{api}_events.rs"));
+            if !is_of_api && file != recognised && !is_test(&file) {
+                assert!(!code(&source).contains(word), "{}: {word}", file.display());
+            }
+        }
+    }
+}
+
 #[test]
 fn every_dir_is_a_module() {
     let mut dirs: Vec<String> = fs::read_dir("src")
