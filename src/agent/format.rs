@@ -88,6 +88,9 @@ pub struct NewRecord<'a> {
     pub timestamp: &'a str,
 }
 
+/// Reads the rows of a document.
+pub(super) type ReadDocument = fn(&str) -> Option<Vec<String>>;
+
 /// Creates a title record.
 pub(super) type NewTitle = fn(&NewRecord<'_>, &Title, ManualTitle) -> Value;
 
@@ -112,7 +115,7 @@ pub struct Format {
     pub(super) read: fn(&str, Detail) -> Option<Entry>,
     pub(super) wrote: fn(&Row<'_>) -> bool,
     /// The rows of a session that is a single JSON document.
-    pub(super) document: Option<fn(&str) -> Option<Vec<String>>>,
+    pub(super) document: Option<ReadDocument>,
     /// Whether ids of records are unique over all sessions of the agent. A record that the agent
     /// copies to another file keeps its id.
     pub has_global_ids: bool,

@@ -12,6 +12,7 @@ use super::test_socks_server::SocksServer;
 use super::*;
 use crate::http::{Header, HttpSettings, PlainText, Proxies, Secret, TimeLimits};
 use crate::io::{CancelToken, Environment, FixedClock, SeededIds};
+use crate::process::Supervisor;
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 const EVENTS: (&str, &str) = ("content-type", "text/event-stream");
@@ -23,6 +24,7 @@ fn world() -> ModelWorld {
         environment: Environment::default(),
         clock: Arc::new(FixedClock("2026-01-02T03:04:05Z".parse().unwrap())),
         ids: Arc::new(SeededIds::new(1)),
+        children: Supervisor::default(),
     }
 }
 

@@ -74,10 +74,7 @@ pub type Sessions = Vec<Box<Listed>>;
 
 /// Lists the selected sessions among `candidates`, most recently active first, and the files that could
 /// not be read. Skips files that are not sessions.
-pub fn list(
-    candidates: &[Candidate],
-    listing: &Listing,
-) -> (Sessions, Vec<(PathBuf, SessionError)>) {
+pub fn list(candidates: &[Candidate], listing: &Listing) -> (Sessions, Failures) {
     let names = NameIndexes::default();
     let mut listed = Sessions::new();
     let mut failed = Vec::new();
@@ -218,6 +215,9 @@ impl Listing {
     }
 }
 
+/// Files that could not be read.
+pub type Failures = Vec<(PathBuf, SessionError)>;
+
 /// Formats a session.
 pub type WriteListed<'a, Failure> = dyn Fn(Listed) -> Result<Vec<u8>, Failure> + Sync + 'a;
 
@@ -233,7 +233,7 @@ pub fn list_as_text<Failure: Send>(
     files: &[Found],
     listing: &Listing,
     write: &WriteListed<'_, Failure>,
-) -> Result<(Vec<Vec<u8>>, Vec<(PathBuf, SessionError)>), Failure> {
+) -> Result<(Vec<Vec<u8>>, Failures), Failure> {
     let names = NameIndexes::default();
     let look = |file: &Found| {
         let looked = listing.look(&file.path, file.context, &names);

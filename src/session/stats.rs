@@ -186,8 +186,7 @@ impl Tally {
                     tally.drop_copied(Some(&mut families));
                     self.merge(tally);
                 }
-                Ok(None) => {}
-                Err(SessionError::Unknown) => {}
+                Ok(None) | Err(SessionError::Unknown) => {}
                 Err(error) => failed.push((candidate.path.clone(), error)),
             }
         }

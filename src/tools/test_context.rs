@@ -15,7 +15,7 @@ use super::{
 };
 use crate::io::{CancelToken, Environment, FixedClock};
 use crate::message::ToolUseId;
-use crate::process::Spawners;
+use crate::process::Supervisor;
 use crate::state::ReadLog;
 
 /// A session in a new temporary directory.
@@ -35,7 +35,7 @@ impl Session {
                 allowed_directories: vec![directory.clone()],
                 environment: Arc::new(Environment::from_iter([("HOME", "/home/somebody")])),
                 kept_variables: Arc::default(),
-                lane: Arc::new(Spawners::new(1)),
+                lane: Arc::new(Supervisor::default().spawners(1)),
                 shell: ShellGuarantees::OWN,
             },
             home_directory: directory.clone(),
@@ -44,7 +44,7 @@ impl Session {
             read_log: Arc::new(ReadLog::default()),
             todos: Arc::new(json!([])),
             shell_timeouts: ShellTimeouts::default(),
-            spawners: Arc::new(Spawners::new(1)),
+            spawners: Arc::new(Supervisor::default().spawners(1)),
             web: Arc::default(),
             clock: Arc::new(FixedClock("2026-01-02T03:04:05Z".parse().unwrap())),
         };

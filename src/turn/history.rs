@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::assemble::own_id;
 use crate::message::{Block, Call, Message, Origin, ResultPart, Role, Thread, ToolResult};
 use crate::model::Turn;
-use crate::results::{Action, Candidate, LONGEST_STAND_IN, TURN_BUDGET, decide};
+use crate::results::{Action, Candidate, MAX_REPLACEMENT, TURN_BUDGET, decide};
 use crate::text::utf16_length;
 
 /// How a text begins that tells the model to go on, because of a hook.
@@ -183,7 +183,7 @@ impl History {
             return;
         };
         let candidates: Vec<Candidate> = last.results.values().map(candidate).collect();
-        let actions = decide(&candidates, &BTreeMap::new(), TURN_BUDGET, LONGEST_STAND_IN);
+        let actions = decide(&candidates, &BTreeMap::new(), TURN_BUDGET, MAX_REPLACEMENT);
         for (result, action) in last.results.values_mut().zip(actions) {
             if action == Action::Replace
                 && let Some(text) = replace(&result.id, &result.text())

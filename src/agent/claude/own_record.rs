@@ -55,7 +55,7 @@ pub fn recap(at: &NewRecord<'_>, recap: Value) -> Value {
 }
 
 /// The members of an automatic title.
-pub fn title(title: Value, is_superseding: bool) -> Value {
+pub fn title(title: &Value, is_superseding: bool) -> Value {
     if is_superseding {
         json!({"type": "custom-title", "customTitle": title, "titleSource": "auto"})
     } else {

@@ -20,7 +20,7 @@ use crate::cmd::inputs::{directory, recorded_id, report_foreign_stream, take_std
 use crate::cmd::progress::observer;
 use crate::cmd::run::advisor_arguments::AdvisorArguments;
 use crate::cmd::run::guards;
-use crate::cmd::run::lane_arguments::{LaneArguments, guard_children};
+use crate::cmd::run::lane_arguments::LaneArguments;
 use crate::cmd::run::mcp_arguments::McpArguments;
 use crate::cmd::run::permission_arguments::permissions;
 use crate::cmd::run::permission_prompt::PermissionPrompt;
@@ -29,14 +29,14 @@ use crate::cmd::times::parse_span_or_seconds;
 use crate::cmd::{Globals, Outcome, UsageError, output};
 use crate::config::{Overrides, PermissionFlags, PermissionSettings, Settings};
 use crate::exec::{
-    self, Channels, Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Lifecycle, Listener,
-    Mode, OnError, Options, Policy, RunEnd, StartDirectory, Trace,
+    self, CallHooks, Channels, Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Lifecycle,
+    Listener, Mode, OnError, Options, Policy, RunEnd, StartDirectory, Trace,
 };
 use crate::io::{Input, Io};
 use crate::jsonl::{Prefilter, UnwantedLines};
 use crate::message::SessionId;
 use crate::model::KeyCheck;
-use crate::process::{Spawners, report_departure, report_end_signals};
+use crate::process::{Spawners, Supervisor, report_departure, report_end_signals};
 use crate::session::{Scope, Session};
 use crate::side::{ADVISOR, Briefing, Cost, extension};
 use crate::state::{ReadLog, SessionScope};
@@ -200,13 +200,14 @@ impl Run for RunToolsArguments {
         let (channels, briefing) = (Channels::new(), Briefing::default());
         let registry = self.registry(&settings, &here, (&channels, &briefing), globals, io)?;
         let tools_only = self.tools_only(&registry)?;
-        let options = self.options(&settings, &here, globals.quiet, io);
-        let (lane, _temporary) = self.lane.lane(SPAWNER_THREADS, &settings)?;
+        let options = self.options(&settings, &here, io);
+        let children = &globals.children;
+        let (lane, _temporary) = self.lane.lane(children, SPAWNER_THREADS, &settings)?;
         let permissions = permissions(&self.permissions, &here, globals, io)?;
-        let context = self.context(here, &permissions, &settings, lane, io)?;
+        let context = self.context(here, &permissions, &settings, (children, lane), io)?;
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
         if options.mode == Mode::Execute {
-            guard_children(&io.messages);
+            globals.guard_children(&io.messages);
         }
         watch(&channels, io)?;
         let prompt = if permissions.denies_instead_of_asking {
@@ -221,10 +222,11 @@ impl Run for RunToolsArguments {
         if is_briefed {
             self.brief(&briefing)?;
         }
+        let hooks = guards::hooks(&permissions, &context, self.session.as_deref(), globals, io)?;
         let lifecycle = Lifecycle {
             registry,
             mode,
-            hooks: guards::hooks(&permissions, &context, self.session.as_deref(), globals, io)?,
+            hooks: CallHooks::new(hooks, mode),
             judge,
             rules: permissions.rules.into(),
             anchor: context.home_directory.clone(),
@@ -343,7 +345,7 @@ impl RunToolsArguments {
             .map_err(|error| about(UsageError::reason(error)))
     }
 
-    fn options(&self, settings: &Settings, here: &Path, quiet: bool, io: &Io) -> Options {
+    fn options(&self, settings: &Settings, here: &Path, io: &Io) -> Options {
         let run = io.ids.uuid().simple().to_string();
         Options {
             call_ids: format!("call_{}", &run[run.len() - 12..]),
@@ -351,7 +353,6 @@ impl RunToolsArguments {
             policy: self.schedule,
             cap: settings.concurrency,
             on_error: self.on_error,
-            mentions_denial: !quiet,
             // A message holds the results of a whole turn.
             emit: self.results.map_or(self.emit, |_| Emit::Turn),
             results: self.results,
@@ -389,7 +390,7 @@ impl RunToolsArguments {
         here: PathBuf,
         permissions: &PermissionSettings,
         settings: &Settings,
-        lane: Spawners,
+        (children, lane): (&Supervisor, Spawners),
         io: &Io,
     ) -> anyhow::Result<ToolContext> {
         let mut allowed = vec![here.clone()];
@@ -413,7 +414,8 @@ impl RunToolsArguments {
             todos: Arc::new(serde_json::Value::Null),
             shell_timeouts: settings.shell_timeouts,
             spawners: Arc::new(
-                Spawners::new(SPAWNER_THREADS)
+                children
+                    .spawners(SPAWNER_THREADS)
                     .with_spill_directory(settings.temporary_directory.clone()),
             ),
             web: Arc::new(Web::new(settings.reach, settings.http.clone())),

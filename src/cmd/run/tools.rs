@@ -8,7 +8,6 @@ use clap::{Args, ValueEnum};
 use crate::api::Api;
 use crate::cmd::command::Run;
 use crate::cmd::run::advisor_arguments::AdvisorArguments;
-use crate::cmd::run::lane_arguments::guard_children;
 use crate::cmd::run::mcp_arguments::McpArguments;
 use crate::cmd::table::table;
 use crate::cmd::{Globals, Outcome, UsageError, output};
@@ -65,7 +64,7 @@ impl Run for ToolsArguments {
         let here = std::env::current_dir().context("cannot find the working directory")?;
         let registry = self.advisor.offer(registry(&settings)?, globals, io)?;
         let registry = self.mcp.add_servers(registry, &here, globals, io)?;
-        guard_children(&io.messages);
+        globals.guard_children(&io.messages);
         let form = match self.output {
             Some(form) => form,
             None if io.terminal.stdout && !self.json => OutputForm::Text,

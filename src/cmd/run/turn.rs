@@ -10,7 +10,6 @@ use crate::cmd::command::Run;
 use crate::cmd::model_arguments::ModelArguments;
 use crate::cmd::progress::ProgressLine;
 use crate::cmd::run::advisor_arguments::AdvisorArguments;
-use crate::cmd::run::lane_arguments::guard_children;
 use crate::cmd::run::mcp_arguments::McpArguments;
 use crate::cmd::run::tools::registry;
 use crate::cmd::run::turn_conversation::{TurnConversation, read_file, read_stdin};
@@ -129,7 +128,7 @@ impl Run for TurnArguments {
         let functions = {
             let registry = self.advisor.offer(registry(&settings)?, globals, io)?;
             let registry = self.mcp.add_servers(registry, &directory, globals, io)?;
-            guard_children(&io.messages);
+            globals.guard_children(&io.messages);
             let functions = self.functions(&registry, &conversation.history);
             registry.end();
             functions?
@@ -357,7 +356,7 @@ fn shorten(
         });
         match saved {
             Ok(persisted) => {
-                let replacement = persisted.stand_in(text);
+                let replacement = persisted.replacement(text);
                 replaced.push(Replacement {
                     tool_use_id: id.into(),
                     replacement: replacement.clone(),

@@ -198,7 +198,7 @@ impl AppendRun<'_> {
                 }
                 LoopEvent::Failed(error) => return Err(error).context("cannot read input"),
                 LoopEvent::Signal(signal) => {
-                    if requests.insist(Instant::now()) {
+                    if requests.ends_now(Instant::now()) {
                         return Ok(Some(signal));
                     }
                 }

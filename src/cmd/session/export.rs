@@ -22,8 +22,8 @@ use crate::session::{
 };
 use crate::text::{counted, terminal_safe_line};
 use crate::view::{
-    Density, Grouping, IndexRow, Injected, Selection, Style, Subagent, Thinking, ToolDetail,
-    html_index, markdown_index,
+    Density, DisplayOptions, Grouping, IndexRow, InjectedDetail, Style, Subagent, Thinking,
+    ToolDetail, html_index, markdown_index,
 };
 
 /// Export sessions as pages with an index
@@ -285,12 +285,12 @@ impl Pages<'_> {
         let mut parts = source.ancestors(&session, facts, self.environment, self.messages);
         parts.push(session);
         let (form, index, context) = match self.arguments.output {
-            PageForm::Html => (DialogForm::Html, "index.html", Injected::Full),
-            PageForm::Md => (DialogForm::Md, "index.md", Injected::Folded),
+            PageForm::Html => (DialogForm::Html, "index.html", InjectedDetail::Full),
+            PageForm::Md => (DialogForm::Md, "index.md", InjectedDetail::Folded),
         };
         let look = Look {
             form,
-            selection: Selection {
+            selection: DisplayOptions {
                 tools: ToolDetail::Full,
                 thinking: Thinking::Shown,
                 context,

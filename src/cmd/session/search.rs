@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
@@ -136,6 +137,8 @@ impl Run for SessionSearchArguments {
             colored: globals.colors_output(io),
             zone: io.clock.time_zone(),
             about: None,
+            path: PathBuf::new(),
+            is_terminal: io.terminal.stdout,
             hits: 0,
         };
         let mut left = self.limit.map_or(usize::MAX, NonZeroUsize::get);

@@ -22,7 +22,7 @@ use crate::jsonl::Writer;
 use crate::message::{Message, Origin, SessionId};
 use crate::records::{About, AboutSession, SessionCostRecord};
 use crate::session::{Detail, Facts, Prices, Scope, Session, Tally};
-use crate::view::{Density, Grouping, Injected, Selection, Thinking, ToolDetail};
+use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, Thinking, ToolDetail};
 
 /// Show the dialog of a session
 ///
@@ -168,7 +168,7 @@ impl SessionShowArguments {
         }
     }
 
-    fn selection(&self, form: DialogForm) -> Selection {
+    fn selection(&self, form: DialogForm) -> DisplayOptions {
         let usual = match form {
             DialogForm::Text | DialogForm::Md => ToolDetail::Summary,
             DialogForm::Jsonl | DialogForm::Html => ToolDetail::Full,
@@ -182,11 +182,11 @@ impl SessionShowArguments {
         };
         let is_folded = matches!(form, DialogForm::Text | DialogForm::Md) && !self.context;
         let context = if is_folded {
-            Injected::Folded
+            InjectedDetail::Folded
         } else {
-            Injected::Full
+            InjectedDetail::Full
         };
-        Selection {
+        DisplayOptions {
             tools,
             thinking,
             context,
@@ -209,10 +209,24 @@ pub(crate) fn print_messages(
     };
     let mut failure = None;
     let mut left_out = 0;
+    let mut meter = None;
     for part in parts {
         let left_out_here = part.each_message(scope, &mut |message| {
             if !is_shown(&message) {
-                return ControlFlow::Continue(());
+                let is_new = message.usage != meter;
+                meter = message.usage;
+                let is_printed =
+                    is_new && range.is_none() && printer.look.form == DialogForm::Jsonl;
+                if !is_printed {
+                    return ControlFlow::Continue(());
+                }
+                return match printer.message(message, &about) {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(error) => {
+                        failure = Some(error);
+                        ControlFlow::Break(())
+                    }
+                };
             }
             printer.number += 1;
             if let Some(range) = range {

@@ -24,7 +24,7 @@ use crate::session::{
     BackwardMessages, Follower, Format, Scope, Seen, Session, SessionError, SessionFile, Shape,
     holds_only_lines, last_messages, open_safely, records_on, start_of_last,
 };
-use crate::view::{Density, Grouping, Injected, Selection, Thinking, ToolDetail};
+use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, Thinking, ToolDetail};
 
 /// Show the end of a session file of any size
 ///
@@ -137,12 +137,12 @@ impl SessionTailArguments {
             _ => Form::Jsonl,
         };
         let (dialog_form, thinking, context) = match form {
-            Form::Text => (DialogForm::Text, Thinking::Hidden, Injected::Folded),
-            Form::Jsonl => (DialogForm::Jsonl, Thinking::Shown, Injected::Full),
+            Form::Text => (DialogForm::Text, Thinking::Hidden, InjectedDetail::Folded),
+            Form::Jsonl => (DialogForm::Jsonl, Thinking::Shown, InjectedDetail::Full),
         };
         let look = Look {
             form: dialog_form,
-            selection: Selection {
+            selection: DisplayOptions {
                 tools: ToolDetail::Full,
                 thinking,
                 context,

@@ -89,7 +89,7 @@ impl Batch {
         self.calls.iter().any(|call| call.result.is_some())
     }
 
-    /// The calls that a prompt shows: those that succeeded, or if none did, those that failed. Calls
+    /// The calls that a prompt shows: the successful ones, or the failed ones if all failed. Calls
     /// about the agent's own goal are left out.
     pub(super) fn shown_calls(&self) -> (Vec<&BatchCall>, CallsEnded) {
         let is_own = |call: &BatchCall| matches!(call.name.as_str(), "get_goal" | "update_goal");

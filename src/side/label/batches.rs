@@ -45,7 +45,7 @@ impl Batches {
         }
     }
 
-    /// Whether a record with these events begins another message or ends the session. Labels go
+    /// Whether a record with these events starts another message or ends the session. Labels go
     /// before it: call [`Batches::take_before_boundary`] before [`Batches::record`].
     pub(super) fn is_boundary(events: &[Event]) -> bool {
         let mut events = events.iter();
@@ -106,8 +106,8 @@ impl Batches {
         self.open.retain(|open| !is_labeled(open));
     }
 
-    /// Returns the complete batches that get no further call; if `idle`, also those that may get
-    /// none. Each is returned once, and again if it grows.
+    /// Returns the complete batches that get no further call, and if `idle`, all complete batches.
+    /// Each is returned once, and again if it grows.
     pub(super) fn take_settled(&mut self, idle: bool) -> Vec<Batch> {
         let mut settled = Vec::new();
         for open in &mut self.open {

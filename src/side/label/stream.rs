@@ -21,7 +21,7 @@ use crate::side::outcome::{NoText, Reason};
 /// Maximum number of unprocessed chunks of the input.
 const MAX_CHUNKS: usize = 4;
 
-/// Maximum number of bytes of the input behind a label.
+/// Maximum number of bytes of the input that wait for labels.
 const MAX_WAITING_BYTES: usize = 8 * 1024 * 1024;
 
 /// After a pause of the input this long, no further call of a message is expected.
@@ -43,7 +43,7 @@ pub enum Placing {
     WhenReady,
 }
 
-/// When and where labels are written.
+/// The timing and position of labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
     /// The position of labels.
@@ -208,7 +208,7 @@ impl<'a> LabelStream<'a> {
                     return StreamEnd::InputFailed(error);
                 }
                 Event::Signal(signal) => {
-                    if !requests.insist(Instant::now()) {
+                    if !requests.ends_now(Instant::now()) {
                         continue;
                     }
                     self.queue.drop_waiting();

@@ -1,46 +1,46 @@
-//! How long all results of one turn may be together (`docs/protocol.md`, Budgets for results).
+//! Limits on the length of results: of one result, and of all results of a turn (`docs/records.md`, Large results).
 //!
-//! A decision is never changed: a result that was sent whole is not replaced later, and one that
-//! was replaced is always sent as the same bytes, so that prompt caches keep hitting.
+//! Decisions are final: a result that was sent in full is not replaced later, and the replacement of a result
+//! never changes, so that prompt caches stay valid.
 
 use std::collections::BTreeMap;
 
 use crate::message::ToolUseId;
 use crate::text::{sha256, utf16_length};
+use crate::tools::ResultLimit;
 
-/// How long the results of a turn may be together, in UTF-16 units.
+/// Most UTF-16 units of all results of a turn.
 pub const TURN_BUDGET: usize = 200_000;
 
-/// A result that is about to be sent.
+/// A result to decide on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
     /// The call and its text, as in [`decision_key`].
     pub key: String,
     /// Length in UTF-16 units.
     pub units: usize,
-    /// Whether it may be replaced: not if its tool declares no limit, nor if it is replaced already.
+    /// Whether it may be replaced: `false` if its tool declares no limit, or if it was replaced.
     pub replaceable: bool,
 }
 
-/// What a decision is remembered by. Ids come again, so that the text belongs to it.
+/// The key of a decision. It contains the text, since ids may repeat.
 pub fn decision_key(id: &ToolUseId, text: &str) -> String {
     format!("{id}-{}", sha256(text))
 }
 
-/// What to send.
+/// The decision on one result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// The result as it is.
+    /// Send it in full.
     Keep,
-    /// The replacement that was decided on earlier, byte for byte.
+    /// Send the replacement of an earlier decision, byte for byte.
     Reapply(String),
-    /// A replacement, to be made and remembered now.
+    /// Create and send a replacement.
     Replace,
 }
 
-/// Decides on the results of one turn, in the order given. `log` holds the earlier decisions: the
-/// replacement text, or none for a result that was sent whole. A replacement is at most
-/// `replacement_units` long.
+/// Decides on the results of one turn, in their order. `log` contains the earlier decisions: the replacement,
+/// or `None` for a result that was sent in full. A replacement has at most `replacement_units`.
 pub fn decide(
     candidates: &[Candidate],
     log: &BTreeMap<String, Option<String>>,
@@ -70,7 +70,7 @@ pub fn decide(
     let mut fresh: Vec<usize> = (0..candidates.len())
         .filter(|position| is_fresh(&candidates[*position]))
         .collect();
-    // Largest first; of equal ones the earlier, so that the choice depends on the input alone.
+    // The largest first, of equal ones the first: the choice depends on the input only.
     fresh.sort_by_key(|position| (std::cmp::Reverse(candidates[*position].units), *position));
     for position in fresh {
         if total <= budget {
@@ -80,6 +80,30 @@ pub fn decide(
         actions[position] = Action::Replace;
     }
     actions
+}
+
+/// Longest result that is sent in full unless a tool or the configuration sets another limit, in UTF-16 units.
+pub const DEFAULT_LIMIT: usize = 50_000;
+
+/// Limits of the configuration for single tools, by name, in UTF-16 units. They override the limit that the
+/// tool declares; `None` means no limit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToolLimits(pub BTreeMap<String, Option<usize>>);
+
+impl ToolLimits {
+    /// The limit of a tool: the configured one, else the declared one, which is at most [`DEFAULT_LIMIT`] unless
+    /// the tool raises it.
+    pub fn of(&self, tool: &str, declared: ResultLimit) -> Option<usize> {
+        if let Some(limit) = self.0.get(tool) {
+            return *limit;
+        }
+        match declared {
+            ResultLimit::Unlimited => None,
+            ResultLimit::Default => Some(DEFAULT_LIMIT),
+            ResultLimit::Characters(units) => Some(units.min(DEFAULT_LIMIT)),
+            ResultLimit::Raised(units) => Some(units),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -96,7 +120,7 @@ mod tests {
         }
     }
 
-    /// The positions of those that are replaced, if a replacement is five units long.
+    /// The positions of the replaced results, for replacements of five units.
     fn replaced(candidates: &[Candidate], budget: usize) -> Vec<usize> {
         let actions = decide(candidates, &BTreeMap::new(), budget, 5);
         let is_replaced = |position: &usize| actions[*position] == Action::Replace;
@@ -104,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_go_first_until_the_rest_fits() {
+    fn the_largest_are_replaced_until_the_rest_fits() {
         let candidates = [candidate("a", 40), candidate("b", 70), candidate("c", 60)];
         let rows: [(usize, &[usize]); 5] = [
             (170, &[]),
@@ -119,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn earlier_decisions_stand() {
+    fn earlier_decisions_are_final() {
         let log = BTreeMap::from([
             ("sent".to_owned(), None),
             ("gone".to_owned(), Some("stub".to_owned())),
@@ -135,14 +159,34 @@ mod tests {
     }
 
     #[test]
-    fn what_may_not_be_replaced_is_kept() {
+    fn only_replaceable_and_longer_results_are_replaced() {
         let fixed = Candidate {
             replaceable: false,
             ..candidate("read", 500)
         };
         assert_eq!(replaced(&[fixed, candidate("b", 10)], 100), [1]);
-        // It would be longer.
+        // The replacement would be longer.
         assert!(replaced(&[candidate("c", 5), candidate("d", 4)], 0).is_empty());
+    }
+
+    #[test]
+    fn a_declared_limit_is_capped_unless_it_is_raised() {
+        let limits = ToolLimits::default();
+        let of = |declared| limits.of("T", declared);
+        assert_eq!(of(ResultLimit::Default), Some(50_000));
+        assert_eq!(of(ResultLimit::Characters(20_000)), Some(20_000));
+        assert_eq!(of(ResultLimit::Characters(100_000)), Some(50_000));
+        assert_eq!(of(ResultLimit::Raised(100_000)), Some(100_000));
+        assert_eq!(of(ResultLimit::Unlimited), None);
+    }
+
+    #[test]
+    fn the_configuration_overrides_the_tool() {
+        let limits = [("Read", Some(10)), ("Bash", None)];
+        let limits = limits.map(|(tool, limit)| (tool.to_owned(), limit));
+        let limits = ToolLimits(limits.into());
+        assert_eq!(limits.of("Read", ResultLimit::Unlimited), Some(10));
+        assert_eq!(limits.of("Bash", ResultLimit::Default), None);
     }
 
     proptest! {
