@@ -22,6 +22,8 @@ pub(super) struct Place {
     /// Where the construct ends that may not run, or runs in a shell of its own: a variable that is set
     /// here has its value up to there.
     pub(super) scope_end: usize,
+    /// For a list that is the left side of `&&`: where the chain of `&&` ends; else 0.
+    pub(super) chain_end: usize,
 }
 
 /// The shell that runs a command.

@@ -129,16 +129,25 @@ impl<'text, 'tree> Walk<'text, 'tree> {
     }
 
     fn statement(&mut self, task: Task<'tree>) -> Result<(), Refusal> {
-        let Task { node, place } = task;
+        let Task { node, mut place } = task;
         match node.kind() {
             "list" => {
                 let children = self.children(node);
                 let first = self.tasks.len();
+                let chain = std::mem::take(&mut place.chain_end);
                 self.parts(node, &children, place)?;
+                let joins = children.iter().any(|child| child.kind() == "&&");
+                let chain = if chain > 0 { chain } else { node.end_byte() };
+                let parts = self.tasks.get_mut(first..).unwrap_or_default();
                 // The right side of `&&` ran if whatever `&&` adds behind it runs.
-                let chain = chain_end(node);
-                if let Some(right) = self.tasks.get_mut(first..).and_then(<[_]>::last_mut) {
-                    right.place.scope_end = chain.unwrap_or(right.node.end_byte());
+                if let Some(right) = parts.last_mut() {
+                    right.place.scope_end = if joins { chain } else { right.node.end_byte() };
+                }
+                if let Some(left) = parts
+                    .first_mut()
+                    .filter(|left| joins && left.node.kind() == "list")
+                {
+                    left.place.chain_end = chain;
                 }
                 Ok(())
             }
@@ -465,18 +474,4 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             descends = !is_substitution && !is_outside;
         }
     }
-}
-
-/// Where a chain of commands with nothing but `&&` between them ends, of which a list with `&&` is a
-/// part.
-fn chain_end(list: Node<'_>) -> Option<usize> {
-    let joins = |node: &Node<'_>| {
-        let mut cursor = node.walk();
-        node.kind() == "list" && node.children(&mut cursor).any(|child| child.kind() == "&&")
-    };
-    let chain = std::iter::successors(Some(list), |node| {
-        node.parent()
-            .filter(|parent| parent.start_byte() == node.start_byte())
-    });
-    chain.take_while(joins).last().map(|node| node.end_byte())
 }
