@@ -1,8 +1,7 @@
-//! How fast unknown records pass: read, needle search, echo; and how fast they are checked.
+//! Throughput of unknown records: read, search for needles, echo; and throughput of checks.
 //!
-//! `cargo bench --bench pass_through` prints MB/s, the median and the best of several rounds, for
-//! each kind of record and for each part of the work. On a machine that does other work besides,
-//! the best says more.
+//! `cargo bench --bench pass_through` prints MB/s, the median and the best of several rounds, for each kind of
+//! record and each step. On a busy machine the best is more reliable.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -11,7 +10,7 @@ use std::time::Instant;
 
 use turnpipe::jsonl::{FirstValue, Piece, Prefilter, Reader, Writer, first_value};
 
-/// As the commands use it: nothing in the input matches.
+/// Needles of the commands, none of which is in the input.
 const NEEDLES: [&str; 6] = [
     "tool_use",
     "tool_result",
@@ -67,7 +66,7 @@ fn prefilter() -> Prefilter {
     }
 }
 
-/// All of `input` through a reader and a writer that forgets it.
+/// Copies `input` through a reader and a writer that discards it.
 fn pass(input: &[u8]) {
     let mut reader = Reader::new(input, prefilter());
     let mut writer = Writer::new(Sink(0));
@@ -216,7 +215,7 @@ fn numbers() -> Vec<u8> {
     })
 }
 
-/// As Python writes it.
+/// JSON with the spaces that Python writes.
 fn spaced() -> Vec<u8> {
     fill(|dice| {
         let length = 20 + dice.roll(400);

@@ -1,7 +1,7 @@
-//! How long a decision about a call takes with 200 rules.
+//! Duration of a decision about a call with 200 rules.
 //!
-//! `cargo bench --bench permission` prints microseconds for typical calls, the best of several rounds: for
-//! the analysis of the command line, and for the decision.
+//! `cargo bench --bench permission` prints microseconds for typical calls, the best of several rounds: for the
+//! analysis of the command line, and for the decision.
 
 use std::hint::black_box;
 use std::io::{self, Write};

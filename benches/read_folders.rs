@@ -1,10 +1,10 @@
-//! The least that listing sessions takes. `benches/sessions.py` compiles it with `rustc -O`.
+//! The minimum cost of listing sessions. `benches/sessions.py` compiles it with `rustc -O`.
 //!
 //! usage: read_folders stat|ends FOLDER
-//!   stat  asks for the size and time of every file
+//!   stat  reads the size and time of every file
 //!   ends  opens every file, reads 64 KiB from each end, and closes it
 //!
-//! Prints how many files there are.
+//! Prints the number of files.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

@@ -1,8 +1,7 @@
-//! How long the analysis of a command line takes.
+//! Duration of the analysis of a command line.
 //!
-//! `cargo bench --bench shell_analysis` prints microseconds for typical commands and milliseconds
-//! for inputs that are made to be expensive, as long as they are analysed at all: the best of
-//! several rounds.
+//! `cargo bench --bench shell_analysis` prints microseconds for typical commands and milliseconds for expensive
+//! inputs: the best of several rounds.
 
 use std::hint::black_box;
 use std::io::{self, Write};
@@ -23,7 +22,7 @@ const TYPICAL: &[&str] = &[
     "rm -rf target && cargo build",
 ];
 
-/// The longest command line that is analysed.
+/// The maximum length of a command line that is analysed.
 const SIZE: usize = 16 * 1024;
 const ROUNDS: usize = 15;
 
@@ -47,7 +46,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Name, what is repeated, what stands at the end.
+/// Name, repeated text, and end.
 const EXPENSIVE: &[(&str, &str, &str)] = &[
     ("lines", "ls -la\n", ""),
     ("and-lists", "ls && ", "ls"),

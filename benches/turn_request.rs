@@ -1,26 +1,27 @@
-//! How fast a request is built from a conversation of about a megabyte: records read, the history as
-//! APIs accept it, the body.
+//! Throughput of building a request from a conversation of about a megabyte: reading records, the history for
+//! the API, the body.
 //!
-//! `cargo bench --bench turn_request` prints MB/s of the conversation for each step, the median and the
-//! best of several rounds.
+//! `cargo bench --bench turn_request` prints MB/s of the conversation for each step, the median and the best of
+//! several rounds.
 
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use turnpipe::flow::DialogStream;
+use turnpipe::assemble::DialogStream;
 use turnpipe::io::{Environment, RandomIds, SystemClock};
 use turnpipe::model::{
     Connector, Delivery, KeyCheck, Model, ModelSettings, ModelWorld, PromptId, Provider, Request,
     SharedPrefix,
 };
+use turnpipe::process::Supervisor;
 use turnpipe::turn::History;
 
 const SIZE: usize = 1_000_000;
 const ROUNDS: usize = 101;
 
-#[expect(clippy::cast_precision_loss, reason = "for people")]
+#[expect(clippy::cast_precision_loss, reason = "well below 2^53")]
 fn main() -> io::Result<()> {
     let mut out = io::stdout().lock();
     let records = conversation();
@@ -74,6 +75,7 @@ fn provider_of(provider: &str) -> Arc<dyn Provider> {
         environment: Environment::default(),
         clock: Arc::new(SystemClock::default()),
         ids: Arc::new(RandomIds),
+        children: Supervisor::default(),
     };
     let connector = Connector::new(ModelSettings::default(), world, KeyCheck::Waived);
     let name = format!("{provider}:m").parse();
@@ -83,7 +85,7 @@ fn provider_of(provider: &str) -> Arc<dyn Provider> {
     }
 }
 
-/// A session file: a prompt, and replies with a text and two calls, whose results are code.
+/// A session file: a prompt, and replies with a text and two calls whose results are code.
 fn conversation() -> Vec<String> {
     let code = "    let name = \"value\";\n\tif x > 0 { return Err(\"no\\n\"); } // é\n".repeat(60);
     let mut records = vec![record(

@@ -136,10 +136,13 @@ pub(crate) mod tool_facts;
 pub mod records;
 
 #[doc(hidden)]
+pub mod api;
+
+#[doc(hidden)]
 pub mod agent;
 
 #[doc(hidden)]
-pub mod wire;
+pub mod assemble;
 
 #[doc(hidden)]
 pub mod view;
@@ -176,10 +179,6 @@ pub mod exec;
 #[cfg(feature = "model")]
 #[doc(hidden)]
 pub mod model;
-
-#[cfg(feature = "model")]
-#[doc(hidden)]
-pub mod flow;
 
 #[cfg(feature = "model")]
 #[doc(hidden)]

@@ -310,3 +310,50 @@ fn files_of_a_module_import_each_other_in_one_direction() {
         listed.join("\n")
     );
 }
+
+/// Members, types and paths of the files of coding agents.
+const AGENT_WORDS: [&str; 14] = [
+    "rollout-",
+    "session_meta",
+    "token_count",
+    "\".codex",
+    "isSidechain",
+    "parentUuid",
+    "customTitle",
+    "\".claude",
+    "projectHash",
+    "\".gemini",
+    "systemPayload",
+    "\".qwen",
+    "session_info",
+    "\".pi/",
+];
+
+/// The formats of APIs recognise streams of agents; help and settings name the files of agents.
+const AGENT_FILES: [&str; 4] = [
+    "src/agent",
+    "src/api",
+    "src/cmd/help.rs",
+    "src/config/permissions.rs",
+];
+
+#[test]
+fn files_of_agents_are_known_in_one_module() {
+    let mut wrong = Vec::new();
+    for path in sources(Path::new("src")) {
+        if is_test(&path) || AGENT_FILES.iter().any(|known| path.starts_with(known)) {
+            continue;
+        }
+        let source = fs::read_to_string(&path).unwrap();
+        let code = source.split("#[cfg(test)]").next().unwrap();
+        let lines = code
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"));
+        for line in lines {
+            for word in AGENT_WORDS.iter().filter(|word| line.contains(**word)) {
+                wrong.push(format!("{}: {word}", path.display()));
+            }
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+}

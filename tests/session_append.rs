@@ -340,7 +340,7 @@ fn what_the_session_commands_print_fits_its_schemas() {
     }
 }
 
-/// Plan D1 of the durability tests in a small size: killed at any moment, beside a writer that
+/// `benches/durability.sh` in a small size: killed at any moment, beside a writer that
 /// takes no lock, no acknowledged record is lost, and everything is readable.
 #[test]
 fn killed_at_any_moment_nothing_acknowledged_is_lost() {
@@ -708,4 +708,49 @@ fn recorded_streams_are_shown_as_an_independent_reader_reads_them() {
         answered.sort_by_key(ToString::to_string);
         assert_eq!(labelled, answered, "{path}");
     }
+}
+
+/// A session of another agent keeps its directory, branch, model and tokens on the way through a pipe.
+#[test]
+fn a_shown_session_keeps_its_facts() {
+    let bench = Bench::new();
+    let data = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/data/session/codex.jsonl"
+    );
+    let script = format!(
+        "turnpipe session show {data} --json | turnpipe session append copy.jsonl --no-echo
+         turnpipe session list --root copy.jsonl --counts --json
+         turnpipe session list --root {data} --counts --json"
+    );
+    let output = bench.shell(&script);
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let [copy, original] = lines.as_slice() else {
+        panic!("two sessions: {text}");
+    };
+    for member in ["session_id", "cwd", "git_branch", "model", "first_prompt"] {
+        assert_eq!(copy[member], original[member], "{member}");
+    }
+    assert!(original["model"].is_string() && original["cwd"].is_string());
+    for member in ["prompts", "calls"] {
+        assert_eq!(
+            copy["counts"][member], original["counts"][member],
+            "{member}"
+        );
+    }
+    let usage = &original["counts"]["usage"];
+    assert!(usage["input_tokens"].as_u64() > Some(0));
+    assert_eq!(
+        copy["counts"]["usage"]["input_tokens"],
+        usage["input_tokens"]
+    );
+    assert_eq!(
+        copy["counts"]["usage"]["output_tokens"],
+        usage["output_tokens"]
+    );
 }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use turnpipe::io::CancelToken;
 use turnpipe::process::{
     Capture, Command, Ended, Enforcement, ExitStatus, LaneOptions, Limits, Spawners, Stdin,
+    Supervisor,
 };
 
 const CALLERS: usize = 10;
@@ -152,7 +153,7 @@ fn from_callers(children: usize, run: impl Fn() + Sync) {
 }
 
 fn by_free_spawners(children: usize) {
-    by(&Spawners::new(4), children);
+    by(&Supervisor::default().spawners(4), children);
 }
 
 /// To be compared with the free ones.
@@ -161,7 +162,7 @@ fn by_confined_spawners(children: usize) {
         enforcement: Enforcement::Require,
         temporary: None,
     };
-    by(&Spawners::lane(4, options).unwrap(), children);
+    by(&Supervisor::default().lane(4, options).unwrap(), children);
 }
 
 fn by(spawners: &Spawners, children: usize) {
@@ -234,7 +235,7 @@ fn by_xargs(children: usize) {
     assert!(xargs.wait().unwrap().success());
 }
 
-/// What one cannot do without: two pipes, `posix_spawn`, reading to the end, waiting.
+/// The minimum: two pipes, `posix_spawn`, reading to the end, waiting.
 fn by_plain_loop(children: usize) {
     let program = CString::new("/bin/true").unwrap();
     let environment: Vec<CString> = std::env::vars()

@@ -1,4 +1,4 @@
-//! The reader: nothing is lost, and what comes out does not depend on how the input came in.
+//! The reader loses no bytes, and its output does not depend on chunk boundaries.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -6,8 +6,8 @@ use std::io::{self, Read};
 use serde_json::value::RawValue;
 use turnpipe::jsonl::{Damage, FirstValue, Piece, Prefilter, Reader, UnwantedLines, first_value};
 
-/// The first byte of `data` is the size of the reads, the rest is the input. Panics if the reader
-/// breaks a promise.
+/// Checks the reader. The first byte of `data` is the size of the reads, the rest is the input. Panics if an
+/// invariant is violated.
 pub(crate) fn check(data: &[u8]) {
     let Some((size, input)) = data.split_first() else {
         return;
@@ -39,7 +39,7 @@ fn prefilter() -> Prefilter {
     Prefilter::new(&["\"w\"", "tool", "{}"]).expect("short needles")
 }
 
-/// By line number: the records, and what is wrong.
+/// By line number: the records and the damage.
 type Summary = BTreeMap<u64, (Vec<String>, Vec<Damage>)>;
 
 fn summary(source: impl Read, unwanted: UnwantedLines, input: &[u8]) -> Summary {

@@ -1,9 +1,9 @@
-//! The analysis of a shell command: no panic, spans that are text, and nothing hides behind what was
-//! accepted.
+//! The analysis of a shell command does not panic, its spans are text, and nothing is hidden after accepted
+//! commands.
 
 use turnpipe::shell::analyse;
 
-/// Panics if the analysis says something wrong about `data`.
+/// Checks the analysis. Panics if it is wrong about `data`.
 pub(crate) fn check(data: &[u8]) {
     let Ok(command) = std::str::from_utf8(data) else {
         return;

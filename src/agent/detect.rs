@@ -1,4 +1,4 @@
-//! The members by which agents are told apart. Each agent's file has its rule (`Format::wrote`).
+//! The members that distinguish agents. Each agent's file has its rule (`Format::wrote`).
 
 use super::content::is_in;
 use crate::json::{non_null, object, text};

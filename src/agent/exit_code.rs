@@ -1,10 +1,9 @@
-//! The exit code that a shell tool wrote into its output: agents call a failing shell a success.
+//! The exit code in the output of a shell tool. Agents record a failing command as a success.
 
-/// How many lines at the start and at the end may hold it: it stands in a head or a foot around
-/// the output proper.
+/// Number of lines at the start and at the end of the output that may contain the code.
 const LINES: usize = 8;
 
-/// What stands before the code.
+/// Prefixes of the code.
 const MARKS: [&str; 6] = [
     "Process exited with code ",
     "Exit code: ",

@@ -34,7 +34,7 @@ pub struct Facts {
     pub model: Option<String>,
     /// The session it was forked from.
     pub forked_from: Option<String>,
-    /// The part of another file that this session begins with.
+    /// The part of another file that is the start of this session.
     pub history: Option<History>,
     /// The earliest timestamp.
     pub started: Option<Timestamp>,
@@ -54,7 +54,7 @@ pub struct Facts {
 pub struct History {
     /// The other session.
     pub session_id: String,
-    /// How much of its file belongs to this session, in bytes.
+    /// The length of the part of its file that belongs to this session, in bytes.
     pub end: u64,
 }
 
@@ -81,7 +81,7 @@ impl Facts {
         self
     }
 
-    /// Merges the facts of these records with those of later ones.
+    /// Merges the facts of these records with the facts of later ones.
     pub(crate) fn followed_by(self, later: Self) -> Self {
         let last_activity = self.last_activity.max(later.last_activity);
         if later.is_head && self.session_id.is_some() {
@@ -91,7 +91,7 @@ impl Facts {
             };
         }
         let mut this = self;
-        // A file may begin with messages of a subagent. The main conversation decides.
+        // The first messages may be from a subagent. The main conversation decides.
         if this.is_subagent && later.is_main {
             this.is_subagent = false;
             this.first_prompt = None;
@@ -155,7 +155,7 @@ fn beginning(text: &str) -> String {
     }
 }
 
-/// The hash by which some agents name a working directory: SHA-256 of its path, in hexadecimal.
+/// The hash that names a working directory for some agents: SHA-256 of its path, in hexadecimal.
 pub fn project_hash(directory: &Path) -> String {
     sha256(directory.as_os_str().as_encoded_bytes())
 }

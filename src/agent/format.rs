@@ -11,7 +11,7 @@ use super::title::{ManualTitle, Title, TitleRecord, TitleSearch};
 use crate::io::Environment;
 use crate::message::{Message, Thread, Usage};
 
-/// How the records of a file form a conversation.
+/// The way that records of a file form a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// In file order.
@@ -22,13 +22,13 @@ pub enum Shape {
     Replay,
 }
 
-/// How much of a record to read.
+/// The part of a record to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// What requests cost. Records that cannot say so may be passed over.
+    /// The costs of requests. Records without costs may be skipped.
     Costs,
-    /// The same, prompts, calls without their inputs, and which calls failed. Records without any may be
-    /// passed over.
+    /// The same, prompts, calls without their inputs, and failures of calls. Records without any may be
+    /// skipped.
     Activity,
     /// Everything except messages and token counts.
     Outline,
@@ -38,7 +38,7 @@ pub enum Detail {
     Full,
 }
 
-/// What a line can contain, found without parsing it.
+/// The possible content of a line, found without parsing it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineClass {
     /// No message and no title.
@@ -51,7 +51,7 @@ pub enum LineClass {
     Anything,
 }
 
-/// Where an agent looks for the title of a session.
+/// The place where an agent looks for the title of a session.
 #[derive(Debug, Clone, Copy)]
 pub enum TitleStore {
     /// In the session file.
@@ -88,6 +88,9 @@ pub struct NewRecord<'a> {
     pub timestamp: &'a str,
 }
 
+/// Reads the rows of a document.
+pub(super) type ReadDocument = fn(&str) -> Option<Vec<String>>;
+
 /// Creates a title record.
 pub(super) type NewTitle = fn(&NewRecord<'_>, &Title, ManualTitle) -> Value;
 
@@ -99,11 +102,11 @@ pub(super) type NewRecap = fn(&NewRecord<'_>, &str) -> Value;
 pub struct Format {
     /// The agent that writes this format.
     pub agent: Agent,
-    /// How records form a conversation.
+    /// The structure of the conversation.
     pub shape: Shape,
-    /// How to find title records.
+    /// The search for title records.
     pub titles: TitleSearch,
-    /// Every record about a request contains one of these words. Empty if there are no such words.
+    /// Every record about a request contains one of these words. Empty if such words do not exist.
     pub cost_words: &'static [&'static str],
     /// The same for records about a request, a prompt or a call.
     pub activity_words: &'static [&'static str],
@@ -112,11 +115,11 @@ pub struct Format {
     pub(super) read: fn(&str, Detail) -> Option<Entry>,
     pub(super) wrote: fn(&Row<'_>) -> bool,
     /// The rows of a session that is a single JSON document.
-    pub(super) document: Option<fn(&str) -> Option<Vec<String>>>,
+    pub(super) document: Option<ReadDocument>,
     /// Whether ids of records are unique over all sessions of the agent. A record that the agent
     /// copies to another file keeps its id.
     pub has_global_ids: bool,
-    /// Whether token counts have records of their own.
+    /// Whether token counts have separate records.
     pub has_meter_records: bool,
     /// The environment variables that name the agent's directory.
     pub home_variables: &'static [&'static str],
@@ -125,9 +128,9 @@ pub struct Format {
     /// agent has no such directory.
     pub subagent_dir: fn(&Path) -> Option<PathBuf>,
     pub(super) resume: fn(&str, &Path) -> Option<String>,
-    /// Where the agent looks for titles.
+    /// The place where the agent looks for titles.
     pub title_store: TitleStore,
-    /// How many bytes may follow a title before it has to be written again, because the agent reads
+    /// Maximum number of bytes after a title. Beyond it the title is written again, because the agent reads
     /// only the end of a file.
     pub title_distance: Option<u64>,
     /// Creates a title record in the form of the agent.
@@ -172,7 +175,7 @@ pub enum Part {
     Side,
 }
 
-/// How a record changes earlier messages (see [`Shape::Replay`]).
+/// The effect of a record on earlier messages (see [`Shape::Replay`]).
 #[derive(Debug, Default)]
 pub enum Change {
     /// No change.
@@ -209,7 +212,7 @@ pub enum Meter {
         /// Whether it is the first request of its session.
         is_first: bool,
     },
-    /// A reading of a meter that counts up. A forked session may begin with readings of its parent.
+    /// A reading of a meter that counts up. The first readings of a fork may be copies from its parent.
     Reading {
         /// The tokens of the last request.
         last: Option<Usage>,
@@ -237,7 +240,7 @@ pub struct Entry {
     pub logical_parent: Option<String>,
     /// Its role in a tree.
     pub part: Part,
-    /// When it was written, according to the record.
+    /// The time in the record.
     pub time: Option<String>,
     /// The facts in the record.
     pub facts: Facts,
@@ -251,7 +254,7 @@ pub struct Entry {
     pub repeats: Vec<Message>,
     /// The calls that its message labels.
     pub labelled_calls: Vec<String>,
-    /// How it changes earlier messages.
+    /// The effect on earlier messages.
     pub change: Change,
     /// Tokens of requests. Messages with readings of the same meter repeat them.
     pub meter: Option<Meter>,

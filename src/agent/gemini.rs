@@ -127,14 +127,14 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     Some(entry)
 }
 
-/// How a row changes the log.
+/// The effect of a row on the log.
 fn change(row: &Row<'_>, set: &Set<'_>) -> Change {
     if let Some(id) = string(row.rewind_to) {
         return Change::RewindTo(id);
     }
     if set.messages.is_some() {
         let rows = Row::list(set.messages);
-        // A resumed history has results in messages of their own only.
+        // In a resumed history, results are only in separate messages.
         let calls = rows.iter().flat_map(|row| ToolCall::list(row.calls));
         let calls: HashSet<String> = calls.filter_map(|call| string(call.id)).collect();
         let rows = rows.iter().map(|row| {
@@ -177,7 +177,7 @@ fn title(row: &Row<'_>, set: &Set<'_>) -> Option<TitleRecord> {
     ))
 }
 
-/// The messages in a row. The results of calls follow the reply. A result in a message of its own
+/// The messages in a row. The results of calls follow the reply. A result in a separate message
 /// counts if `is_alone`: usually the row of its call has it too.
 fn said(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
     let mut messages = match text(row.kind).as_deref() {

@@ -8,6 +8,7 @@
 mod agent;
 mod claude;
 mod codex;
+mod codex_stream;
 mod content;
 mod detect;
 mod exit_code;
@@ -15,9 +16,15 @@ mod facts;
 mod format;
 mod gemini;
 mod gemini_content;
+mod gemini_stream;
+mod opencode_stream;
 mod own;
 mod pi;
+mod pi_stream;
 mod qwen;
+mod sign;
+mod stream;
+mod stream_reader;
 mod table;
 mod title;
 
@@ -30,5 +37,12 @@ pub use format::{
     Change, Detail, Entry, Format, LineClass, Meter, NameIndex, NewRecord, Part, Shape, SideCost,
     TitleStore,
 };
+pub use sign::Opening;
+pub(crate) use sign::{PI_FILE, Sign, sign};
+pub use stream::StreamItem;
+pub(crate) use stream_reader::{Row, StreamReader};
 pub use table::{Root, agent_of, document, own_format, session_roots};
 pub use title::{ManualTitle, Precedence, Title, TitleRecord, TitleSearch, TitleSource};
+
+#[cfg(test)]
+mod stream_tests;

@@ -12,7 +12,7 @@ use super::pi::PI;
 use super::qwen::QWEN;
 use crate::io::Environment;
 
-/// The formats in the order in which a record is matched: the last ones match more loosely.
+/// The formats in the order of matching. The last ones match more loosely.
 const FORMATS: [&Format; 5] = [&CODEX, &PI, &GEMINI, &QWEN, &CLAUDE];
 
 impl Agent {
@@ -68,7 +68,7 @@ pub struct Root {
 }
 
 /// The directories with the sessions of all agents, whether they exist or not. Without a home
-/// directory, only those that variables name.
+/// directory, only the directories that variables name.
 pub fn session_roots(environment: &Environment) -> Vec<Root> {
     let roots = Agent::ALL.into_iter().flat_map(|agent| {
         let paths = (agent.format().roots)(environment).into_iter();
@@ -135,7 +135,7 @@ mod tests {
         }
     }
 
-    /// A title, a recap or a label is no activity.
+    /// A title, a recap or a label is not activity.
     #[test]
     fn annotations_have_no_time_of_activity() {
         let title = Title {

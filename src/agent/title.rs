@@ -94,16 +94,16 @@ impl TitleRecord {
     }
 }
 
-/// How to search for title records.
+/// The search for title records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TitleSearch {
     /// Every title record and every summary contains one of these words.
     pub words: &'static [&'static str],
-    /// Which of several titles counts.
+    /// The rule to choose among several titles.
     pub precedence: Precedence,
 }
 
-/// Which of two titles counts.
+/// A rule to choose among titles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Precedence {
     /// The later title.

@@ -5,16 +5,20 @@ use std::process::ExitCode;
 
 use turnpipe::cmd::{self, Outcome};
 use turnpipe::io::{Io, Messages, StdoutAtStart};
-use turnpipe::process::{outlive_file_size_limit, stdout_was_closed};
+use turnpipe::process::{ignore_file_size_signal, stdout_was_closed};
 
 fn main() -> ExitCode {
-    outlive_file_size_limit();
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    #[cfg(target_os = "linux")]
+    if turnpipe::process::run_as_guardian(&arguments) {
+        return ExitCode::SUCCESS;
+    }
+    ignore_file_size_signal();
     let stdout = if stdout_was_closed() {
         StdoutAtStart::Closed
     } else {
         StdoutAtStart::Open
     };
-    let arguments: Vec<OsString> = std::env::args_os().collect();
     let outcome = match Io::of_process(stdout) {
         Ok(mut io) => cmd::run(&arguments, &mut io),
         Err(error) => {

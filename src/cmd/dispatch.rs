@@ -34,13 +34,6 @@ pub fn exit_status(outcome: Outcome, arguments: &[OsString]) -> u8 {
 }
 
 fn dispatch(arguments: &[OsString], io: &mut Io) -> anyhow::Result<Outcome> {
-    #[cfg(target_os = "linux")]
-    if let [_, first, others @ ..] = arguments
-        && first == crate::cmd::run::lane_arguments::GUARDIAN.argument
-    {
-        crate::process::guard(others);
-        return Ok(Outcome::Done);
-    }
     if matches!(arguments, [_, only] if only == "--version" || only == "-V") {
         // Without a parser, for scripts that check the version.
         output::print(io, VERSION_LINE)?;

@@ -8,7 +8,8 @@ use clap::{ArgAction, Args, ValueEnum};
 
 use crate::cmd::UsageError;
 use crate::config::{Config, ConfigSource, Overrides, Settings};
-use crate::io::{Environment, Io, MessageLevel};
+use crate::io::{Environment, Io, MessageLevel, Messages};
+use crate::process::Supervisor;
 use crate::view::Style;
 
 /// Options of every command, before or after its name.
@@ -48,6 +49,9 @@ pub(super) struct Globals {
     /// The configuration, once read.
     #[arg(skip)]
     loaded: OnceCell<Config>,
+    /// Supervises the children of this process.
+    #[arg(skip)]
+    pub(super) children: Supervisor,
 }
 
 /// When to use colours.
@@ -69,6 +73,17 @@ impl Globals {
             (true, _) => MessageLevel::Errors,
             (false, true) => MessageLevel::All,
             (false, false) => MessageLevel::Warnings,
+        }
+    }
+
+    /// Ensures that no child outlives this process. Has to be called before the first child.
+    pub(super) fn guard_children(&self, messages: &Messages) {
+        /// The variable that tools set in the environment of every child.
+        const MARK: &str = "TURNPIPE=1";
+        if let Err(error) = self.children.guard(MARK) {
+            messages.warn(&format!(
+                "processes that leave their session may outlive the run: {error}"
+            ));
         }
     }
 

@@ -9,13 +9,13 @@ use std::mem;
 use std::path::{Path, PathBuf};
 
 use super::{Outcome, UsageError};
+use crate::assemble::Understanding;
 use crate::cmd::output::{Form, RecordWriter};
 use crate::cmd::session::names::NamedSession;
 use crate::io::{Input, Io, Messages};
 use crate::jsonl::{Mapping, WriteError};
 use crate::records::SessionErrorRecord;
 use crate::session::Session;
-use crate::wire::Understanding;
 
 /// The id that is recorded in a session file, if it can be read.
 pub(super) fn recorded_id(path: &Path) -> Option<String> {

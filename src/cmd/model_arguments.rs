@@ -83,7 +83,7 @@ impl ModelArguments {
     ) -> Result<Engine, UsageError> {
         let settings = self.settings(globals, io)?;
         let name = self.name(fallback, &settings)?;
-        let mut connector = self.connector(settings, io)?;
+        let mut connector = self.connector(settings, globals, io)?;
         connector.pace = Some(Arc::new(pace));
         let name = match (name, no_model) {
             (Some(name), _) => name,
@@ -139,7 +139,7 @@ impl ModelArguments {
             ModelName::Remote(remote) => Some(remote.model.clone()),
             _ => None,
         };
-        match self.connector(settings, io)?.connect(&name)? {
+        match self.connector(settings, globals, io)?.connect(&name)? {
             Model::Provider(provider) => {
                 let plain = plain.unwrap_or_else(|| match provider.name().parse() {
                     Ok(ModelName::Remote(remote)) => remote.model,
@@ -158,8 +158,16 @@ impl ModelArguments {
         Ok(globals.config(&io.environment)?.models(total))
     }
 
-    fn connector(&self, settings: ModelSettings, io: &Io) -> Result<Connector, UsageError> {
-        let world = ModelWorld::of(io);
+    fn connector(
+        &self,
+        settings: ModelSettings,
+        globals: &Globals,
+        io: &Io,
+    ) -> Result<Connector, UsageError> {
+        let world = ModelWorld {
+            children: globals.children.clone(),
+            ..ModelWorld::of(io)
+        };
         let keys = if self.dry_run || self.print_prompt {
             KeyCheck::Waived
         } else {

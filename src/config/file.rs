@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 
-use super::permissions::PermissionTable;
+use super::permission_table::PermissionTable;
 use super::sourced::{Source, Sourced};
 use super::variables::{CONFIG, CONFIG_HOME, HOME};
 use crate::io::Environment;
@@ -70,8 +70,8 @@ pub enum ConfigError {
     /// A permission rule is malformed.
     #[error(transparent)]
     Rule(#[from] InvalidRule),
-    /// An unknown key may be a restriction.
-    #[error("{source_name}: `permissions.{key}` is not understood, and may restrict calls")]
+    /// A restriction is not understood, and so cannot be applied.
+    #[error("{source_name}: unknown setting `{key}`, which may restrict calls")]
     UnknownRestriction {
         /// The file as given.
         source_name: String,

@@ -5,7 +5,9 @@
 mod agent_settings;
 mod file;
 mod models;
+mod permission_table;
 mod permissions;
+mod restrictions;
 mod rule_examples;
 mod settings;
 mod side;

@@ -23,6 +23,7 @@ use crate::text::redact;
 /// The variables of known providers: key, token and address.
 const PROVIDERS: &[(&str, Variable, Option<Variable>, Option<Variable>)] = &[
     ("openai", OPENAI_KEY, None, Some(OPENAI_ADDRESS)),
+    ("responses", OPENAI_KEY, None, Some(OPENAI_ADDRESS)),
     (
         "anthropic",
         ANTHROPIC_KEY,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Map;
 
-use super::permissions::TestedRule;
+use super::permission_table::TestedRule;
 use crate::message::{DecidedBy, Decision};
 use crate::permission::{Action, Behavior, Mode, Request, Rule, Rules, canonical_tool};
 use crate::shell::analyse;

@@ -1,5 +1,5 @@
-//! The calls of a run from their arrival until their results are due: which may start, which run,
-//! how they end, and what a failure does to siblings.
+//! The calls of a run, from arrival until their results are written: which start, which run, how they
+//! end, and which siblings a failure cancels.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,33 +9,32 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::call::{Call, CallStage};
+use super::call::{Call, CallState, CallTimes, FinishedCall};
 use super::channels::RunnerEvent;
-use super::completed::{CancelReason, Completed, ended_early, failure_text, never_started};
-use super::hooking::{Heard, member};
-use super::lifecycle::{Prepared, Ready, Unresolved};
+use super::hooks::turn_hook_input;
+use super::lifecycle::Lifecycle;
+use super::options::{OnError, Options, Progress};
+use super::result::{CallResult, CancelReason, HookFeedback};
 use super::schedule::{CallIndex, Schedule};
 use super::session::Session;
-use super::turns::{TurnNumber, Turns};
-use super::{Lifecycle, OnError, Options, Progress, Trace};
+use super::trace::Trace;
+use super::turns::{TurnHooks, TurnNumber, Turns};
+use super::workers::{Work, Workers};
 use crate::hooks::HookEvent;
 use crate::io::{CancelToken, Clock, Messages};
 use crate::message::ToolUseId;
-use crate::process::ThreadPool;
 use crate::records::{Lane, Outcome};
-use crate::tools::{CallContext, Content, ContextChange, InterruptBehavior, ToolKind};
+use crate::tools::{ContextChange, InterruptBehavior, ToolKind};
 
-/// Calls that may wait for their result before the input has to wait for them.
-const MOST_CALLS: usize = 1024;
-/// Calls about which hooks or a person are asked at the same time.
-const MOST_WAITING: usize = 32;
-/// What calls and results may weigh together before the input and further calls have to wait, in
-/// bytes.
-const MOST_WEIGHT: usize = 16 * 1024 * 1024;
+/// Calls without a written result at which reading the input pauses.
+const MAX_CALLS: usize = 1024;
+/// Memory use of calls and results, in bytes, at which reading the input and starting calls pause.
+const MAX_WEIGHT: usize = 16 * 1024 * 1024;
 
-/// The calls that are ours and whose results are not on the output.
+/// The calls that this run answers and whose results are not written yet.
 pub(super) struct Calls {
     lifecycle: Arc<Lifecycle>,
+    workers: Workers,
     on_error: OnError,
     clock: Arc<dyn Clock>,
     messages: Messages,
@@ -43,51 +42,24 @@ pub(super) struct Calls {
     schedule: Schedule,
     turns: Turns,
     by_index: BTreeMap<CallIndex, Call>,
-    /// Changes of the running concurrent batch, applied when it is over.
+    /// Context changes of the running parallel calls, which are applied when all have ended.
     pending_changes: BTreeMap<CallIndex, Vec<ContextChange>>,
-    /// About how much memory the calls and their results take, in bytes.
+    /// Approximate memory use of the calls and their results, in bytes.
     weight: usize,
-    workers: ThreadPool,
-    /// Threads that find out what calls are.
-    resolvers: ThreadPool,
-    /// Threads that ask whether calls may run.
-    checkers: ThreadPool,
-    events: Sender<RunnerEvent>,
-    /// The turns that hooks will look at, if there are such hooks.
-    batches: Option<BTreeMap<TurnNumber, Batch>>,
+    /// The hooks after each turn; `None` if there are none.
+    turn_hooks: Option<TurnHooks>,
     started: u64,
-    /// The user knows that calls need permission.
-    mentions_denial: bool,
+    /// The first denied call was reported to the user.
+    mentioned_denial: bool,
 }
 
-/// Which running calls get a result before they have ended.
+/// The running calls that get a result before they have ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Force {
-    /// Those that were asked to end.
+    /// The cancelled ones.
     IfCancelled,
     /// All.
     AtOnce,
-}
-
-/// A turn that hooks will look at.
-#[derive(Debug, Default)]
-struct Batch {
-    /// What they read of each call that has its result.
-    members: BTreeMap<CallIndex, Value>,
-    /// They have begun.
-    begun: bool,
-    /// What they said.
-    heard: Option<Heard>,
-}
-
-/// What a thread does with a call.
-enum Work {
-    /// Finds out what it is.
-    Resolve(Arc<Unresolved>),
-    /// Asks whether it may run.
-    Check(Arc<Ready>),
-    /// Runs it.
-    Run(Arc<Ready>),
 }
 
 impl Calls {
@@ -99,16 +71,9 @@ impl Calls {
         trace: Option<Trace>,
         events: Sender<RunnerEvent>,
     ) -> Self {
-        let threads = options.cap.get()
-            + if lifecycle.looks_afterwards() {
-                MOST_WAITING
-            } else {
-                0
-            };
-        let batches = lifecycle
-            .hears(HookEvent::PostToolBatch)
-            .then(BTreeMap::new);
+        let has_turn_hooks = lifecycle.hooks.has(HookEvent::PostToolBatch);
         Self {
+            workers: Workers::new(Arc::clone(&lifecycle), options.cap.get(), events),
             lifecycle,
             on_error: options.on_error,
             clock,
@@ -119,250 +84,188 @@ impl Calls {
             by_index: BTreeMap::new(),
             pending_changes: BTreeMap::new(),
             weight: 0,
-            workers: ThreadPool::new("call", threads, || ()),
-            resolvers: ThreadPool::new("resolve", MOST_WAITING, || ()),
-            checkers: ThreadPool::new("check", MOST_WAITING, || ()),
-            events,
-            batches,
+            turn_hooks: has_turn_hooks.then(TurnHooks::default),
             started: 0,
-            mentions_denial: options.mentions_denial,
+            mentioned_denial: false,
         }
     }
 
-    /// Takes in a call whose input has this many bytes.
+    /// Adds a call whose input has `weight` bytes.
     pub(super) fn admit(
         &mut self,
         id: ToolUseId,
         name: String,
         weight: usize,
-        prepared: Prepared,
+        state: CallState,
         session: &Session,
     ) {
-        let (access, lane) = (prepared.access(), prepared.lane());
-        let turn = self.turns.call(id.clone());
-        let unresolved = match &prepared {
-            Prepared::Unresolved(unresolved) => Some(Arc::clone(unresolved)),
-            Prepared::Ready(_) | Prepared::Refused(_) => None,
-        };
+        let (profile, access) = state.profile(&name);
         let call = Call {
-            label: prepared.label(&name),
-            verdict: prepared.verdict(),
+            turn: self.turns.call(id.clone()),
             id,
             name,
-            turn,
-            batch: None,
-            lane,
-            children: prepared.children(),
-            stage: match &unresolved {
-                Some(_) => CallStage::Resolving,
-                None => CallStage::Waiting(prepared),
-            },
+            profile,
+            state,
             weight,
             cancel: CancelToken::default(),
             cancel_reason: None,
-            arrived: self.clock.elapsed(),
-            asked: None,
-            started: None,
+            times: CallTimes {
+                arrived: self.clock.elapsed(),
+                checked: None,
+                started: None,
+            },
         };
         self.weight += weight;
         let index = self.schedule.enqueue(access);
-        self.by_index.insert(index, call);
-        if let Some(unresolved) = unresolved {
-            // Whatever stands before it, servers start at the same time.
+        if let CallState::Resolving(unresolved) = &call.state {
+            // Servers start at once, before the calls that come first have ended.
             self.schedule.hold(index);
-            self.hand_over(index, Work::Resolve(unresolved), session);
+            let work = Work::Resolve(Arc::clone(unresolved));
+            self.workers.start(index, &call, work, session);
         }
+        self.by_index.insert(index, call);
     }
 
-    /// The calls of the present turn are all known.
+    /// All calls of the current turn are known.
     pub(super) fn end_turn(&mut self, session: &Session) {
         self.turns.end();
-        self.start_batch_hooks(session);
+        self.start_turn_hooks(session);
     }
 
-    /// Starts whatever may start.
+    /// Starts every call that may start.
     pub(super) fn start_ready(&mut self, session: &mut Session) {
-        // Results that wait for their turn are bounded by starting nothing that makes more of
-        // them, as long as something runs whose end can let them go.
+        // While results wait to be written, no more are produced; but something must run, or nothing
+        // would ever let them go.
         while !(self.is_heavy() && self.schedule.executing_count() > 0)
             && let Some(index) = self.schedule.start_next()
         {
             if let Some(reason) = self.sibling_failure(index) {
-                self.complete(index, never_started(&reason), session);
+                self.complete(index, CallResult::never_started(&reason), session);
                 continue;
             }
             let Some(call) = self.by_index.get_mut(&index) else {
                 self.schedule.complete(index);
                 continue;
             };
-            call.started = Some(self.clock.elapsed());
-            match &call.stage {
-                CallStage::Waiting(Prepared::Ready(ready)) if self.lifecycle.asks_about(ready) => {
-                    let ready = Arc::clone(ready);
-                    call.stage = CallStage::Checking(Arc::clone(&ready));
-                    call.asked = call.started.take();
-                    self.schedule.check(index);
-                    self.hand_over(index, Work::Check(ready), session);
-                }
-                CallStage::Waiting(Prepared::Ready(ready)) => {
-                    let ready = Arc::clone(ready);
-                    call.stage = CallStage::Running(Arc::clone(&ready));
-                    self.started += 1;
-                    self.hand_over(index, Work::Run(ready), session);
-                }
-                CallStage::Waiting(Prepared::Refused(completed)) => {
-                    let completed = completed.clone();
-                    self.complete(index, *completed, session);
-                }
-                CallStage::Waiting(Prepared::Unresolved(_))
-                | CallStage::Resolving
-                | CallStage::Checking(_)
-                | CallStage::Running(_)
-                | CallStage::Done(_) => {}
-            }
+            let CallState::Queued(ready) = &call.state else {
+                // It was refused on arrival.
+                self.settle(index, &Value::Null, session);
+                continue;
+            };
+            let ready = Arc::clone(ready);
+            let now = self.clock.elapsed();
+            let work = if self.lifecycle.must_check(&ready) {
+                call.times.checked = Some(now);
+                call.state = CallState::Checking(Arc::clone(&ready));
+                self.schedule.check(index);
+                Work::Check(ready)
+            } else {
+                call.times.started = Some(now);
+                call.state = CallState::Running(Arc::clone(&ready));
+                self.started += 1;
+                Work::Run(ready)
+            };
+            self.workers.start(index, call, work, session);
         }
     }
 
-    /// Hands a call to a thread.
-    fn hand_over(&self, index: CallIndex, work: Work, session: &Session) {
-        let Some(call) = self.by_index.get(&index) else {
+    /// A call was resolved or checked: it is queued again, or it is refused.
+    pub(super) fn prepared(&mut self, index: CallIndex, state: CallState, session: &mut Session) {
+        let call = self.by_index.get_mut(&index);
+        let Some(call) = call.filter(|call| call.is_being_checked()) else {
+            // It was cancelled meanwhile, and has its result.
             return;
         };
-        let (id, cancel) = (call.id.clone(), call.cancel.clone());
-        let context = session.context_for(call.children);
-        let lifecycle = Arc::clone(&self.lifecycle);
-        let events = self.events.clone();
-        let session = session.key().clone();
-        let threads = match work {
-            Work::Resolve(_) => &self.resolvers,
-            Work::Check(_) => &self.checkers,
-            Work::Run(_) => &self.workers,
-        };
-        let job = move |(): &()| {
-            let context = CallContext {
-                id: &id,
-                session: &context,
-                cancel: &cancel,
-            };
-            let event = match work {
-                Work::Resolve(unresolved) => RunnerEvent::Prepared {
-                    call: index,
-                    prepared: Box::new(lifecycle.resolve(&unresolved, context.session)),
-                },
-                Work::Check(ready) => RunnerEvent::Prepared {
-                    call: index,
-                    prepared: Box::new(lifecycle.check(&ready, &context, &session.id)),
-                },
-                Work::Run(ready) => {
-                    let worked = || {
-                        let _ = events.send(RunnerEvent::Worked { call: index });
-                    };
-                    let completed = lifecycle.execute(&ready, &context, &session, worked);
-                    RunnerEvent::Finished {
-                        call: index,
-                        completed: Box::new(completed),
-                    }
-                }
-            };
-            let _ = events.send(event);
-        };
-        if let Err(no_thread) = threads.run(Box::new(job)) {
-            // Better late than never.
-            (no_thread.job)(&());
-        }
-    }
-
-    /// A thread knows what a call is, or whether it may run, and as what.
-    pub(super) fn prepared(&mut self, index: CallIndex, prepared: Prepared, session: &mut Session) {
-        let Some(call) = self
-            .by_index
-            .get_mut(&index)
-            .filter(|call| call.is_asked_about())
-        else {
-            // Its result was made up meanwhile.
+        if let CallState::Done(refused) = state {
+            self.complete(index, *refused, session);
             return;
-        };
-        match prepared {
-            Prepared::Refused(completed) => self.complete(index, *completed, session),
-            Prepared::Unresolved(_) | Prepared::Ready(_) => {
-                let access = prepared.access();
-                call.label = prepared.label(&call.name);
-                call.verdict = prepared.verdict();
-                (call.lane, call.children) = (prepared.lane(), prepared.children());
-                call.stage = CallStage::Waiting(prepared);
-                self.schedule.release(index, access);
-            }
         }
+        let (profile, access) = state.profile(&call.name);
+        call.profile = profile;
+        call.state = state;
+        self.schedule.release(index, access);
     }
 
-    /// A worker has done a call's work, and goes on with what follows.
-    pub(super) fn worked(&mut self, index: CallIndex) {
+    /// The tool of a call has ended, and hooks follow.
+    pub(super) fn tool_done(&mut self, index: CallIndex) {
         self.schedule.finishing(index);
     }
 
-    /// A worker is done with a call.
-    pub(super) fn finish(&mut self, index: CallIndex, completed: Completed, session: &mut Session) {
+    /// A worker thread has run a call.
+    pub(super) fn finish(&mut self, index: CallIndex, result: CallResult, session: &mut Session) {
         let Some(call) = self.by_index.get(&index).filter(|call| call.is_running()) else {
-            // Its result was made up before it ended.
+            // It was cancelled meanwhile, and has its result.
             return;
         };
-        let completed = match &call.cancel_reason {
-            Some(reason) if completed.outcome == Outcome::Interrupted => {
-                ended_early(reason, Some(completed))
+        let result = match &call.cancel_reason {
+            Some(reason) if result.outcome == Outcome::Interrupted => {
+                CallResult::cancelled(reason, Some(result))
             }
-            _ => completed,
+            _ => result,
         };
-        self.complete(index, completed, session);
+        self.complete(index, result, session);
     }
 
-    /// Gives a call its result, applies what it changed and cancels its siblings if it must.
-    fn complete(&mut self, index: CallIndex, mut completed: Completed, session: &mut Session) {
-        let changes = std::mem::take(&mut completed.changes);
+    /// Gives a call its result.
+    fn complete(&mut self, index: CallIndex, result: CallResult, session: &mut Session) {
         let Some(call) = self.by_index.get_mut(&index) else {
             return;
         };
-        if let Some(note) = &completed.note {
-            self.messages.note(note);
-        }
-        if completed.persisted.is_some() {
-            // From here on the session is in use, and nobody removes the result.
-            let _ = session.directory();
-        }
-        if completed.outcome == Outcome::Denied
-            && std::mem::replace(&mut self.mentions_denial, false)
-        {
-            let why = match (&completed.denial, &completed.content) {
-                (Some(why), _) | (None, Content::Text(why)) => why,
-                (None, Content::Blocks(_)) => "",
-            };
-            self.messages
-                .note(&format!("{} was denied: {why}", call.label));
-        }
-        if let Some(trace) = &mut self.trace {
-            trace.ended(index, call, &completed, self.clock.elapsed());
-        }
-        let cancels_siblings = self.on_error.cancels_siblings(&completed);
-        if cancels_siblings {
-            self.turns
-                .failed(call.turn, failure_text(&call.label, &completed));
-        }
-        let weight = completed.weight();
-        self.weight += weight;
-        call.weight += weight;
-        if call.is_asked_about() {
-            // Nobody waits for the answer any more.
+        if call.is_being_checked() {
+            // The answer does not matter any more.
             call.cancel.cancel();
         }
-        if let Some(batches) = &mut self.batches {
-            let members = member(call, &completed);
-            let batch = batches.entry(call.turn).or_default();
-            batch.members.insert(index, members);
+        let input = match call.state.ready() {
+            Some(ready) if self.turn_hooks.is_some() => Value::Object(ready.input.clone()),
+            Some(_) | None => Value::Null,
+        };
+        call.state = CallState::Done(Box::new(result));
+        self.settle(index, &input, session);
+    }
+
+    /// Applies the effects of a result: messages, changes of the context, and cancelled siblings.
+    /// `input` is the input of the call for the hooks after its turn.
+    fn settle(&mut self, index: CallIndex, input: &Value, session: &mut Session) {
+        let Some(call) = self.by_index.get_mut(&index) else {
+            return;
+        };
+        let CallState::Done(result) = &mut call.state else {
+            return;
+        };
+        let changes = std::mem::take(&mut result.changes);
+        if let Some(note) = &result.note {
+            self.messages.warn(note);
+        }
+        if result.persisted.is_some() {
+            // The session is in use from here on, so no other process removes the file.
+            let _ = session.directory();
+        }
+        if let Some(reason) = &result.denial
+            && !std::mem::replace(&mut self.mentioned_denial, true)
+        {
+            let label = &call.profile.label;
+            self.messages.warn(&format!("{label} was denied: {reason}"));
+        }
+        let weight = result.weight();
+        self.weight += weight;
+        call.weight += weight;
+        let cancels_siblings = self.on_error.cancels_siblings(result);
+        if cancels_siblings {
+            let failure = result.failure_text(&call.profile.label);
+            self.turns.failed(call.turn, failure);
+        }
+        if let Some(hooks) = &mut self.turn_hooks {
+            let input = turn_hook_input(&call.id, &call.name, input, &result.content);
+            hooks.add(call.turn, index, input);
+        }
+        let now = self.clock.elapsed();
+        if let Some(trace) = &mut self.trace {
+            trace.call_ended(index, &call.id, &call.profile, call.times, result, now);
         }
         self.turns.completed(call.turn);
-        // The token holds descriptors, and a result may wait long for its turn.
+        // The token holds descriptors, and a result may wait long until it is written.
         call.cancel = CancelToken::default();
-        call.stage = CallStage::Done(Box::new(completed));
-        let lane = call.lane;
+        let lane = call.profile.lane;
         self.schedule.complete(index);
         self.pending_changes.insert(index, changes);
         if lane == Lane::Serial || self.schedule.executing_count() == 0 {
@@ -371,53 +274,41 @@ impl Calls {
         if cancels_siblings {
             self.cancel_siblings(session);
         }
-        self.start_batch_hooks(session);
+        self.start_turn_hooks(session);
     }
 
-    /// Has hooks look at turns all of whose calls have their results.
-    fn start_batch_hooks(&mut self, session: &Session) {
-        for (turn, batch) in self.batches.iter_mut().flatten() {
-            if batch.heard.is_some() || batch.begun || !self.turns.is_done(*turn) {
-                continue;
-            }
-            batch.begun = true;
-            let members: Vec<Value> = std::mem::take(&mut batch.members).into_values().collect();
-            let lifecycle = Arc::clone(&self.lifecycle);
-            let (context, id) = (Arc::clone(&session.context), session.key().id.clone());
-            let (events, turn) = (self.events.clone(), *turn);
-            let job = move |(): &()| {
-                let heard = lifecycle.after_batch(&members, &context, &id);
-                let _ = events.send(RunnerEvent::Batched { turn, heard });
-            };
-            if let Err(no_thread) = self.checkers.run(Box::new(job)) {
-                (no_thread.job)(&());
-            }
+    /// Starts the hooks after each turn whose calls all have their results.
+    fn start_turn_hooks(&mut self, session: &Session) {
+        let Some(hooks) = &mut self.turn_hooks else {
+            return;
+        };
+        for (turn, calls) in hooks.take_due(&self.turns) {
+            self.workers.run_turn_hooks(turn, calls, session);
         }
     }
 
-    /// The hooks after a turn have said this.
-    pub(super) fn batched(&mut self, turn: TurnNumber, heard: Heard) {
-        if let Some(batch) = self.batches.as_mut().and_then(|all| all.get_mut(&turn)) {
-            batch.heard = Some(heard);
+    /// The hooks after a turn have ended.
+    pub(super) fn turn_hooks_done(&mut self, turn: TurnNumber, feedback: HookFeedback) {
+        if let Some(hooks) = &mut self.turn_hooks {
+            hooks.done(turn, feedback);
         }
     }
 
-    /// No hooks look at turns any more.
-    pub(super) fn skip_batch_hooks(&mut self) {
-        self.batches = None;
+    /// Results no longer wait for the hooks after their turn.
+    pub(super) fn skip_turn_hooks(&mut self) {
+        self.turn_hooks = None;
     }
 
-    /// Whether the result of a call waits for the hooks after its turn: the last one does, since it
-    /// tells what they said.
-    fn awaits_batch_hooks(&self, index: CallIndex) -> bool {
-        let (Some(batches), Some(call)) = (&self.batches, self.by_index.get(&index)) else {
+    /// Whether a result waits for the hooks after its turn: the last one does, since it carries their
+    /// feedback.
+    fn awaits_turn_hooks(&self, index: CallIndex) -> bool {
+        let (Some(hooks), Some(call)) = (&self.turn_hooks, self.by_index.get(&index)) else {
             return false;
         };
-        let batch = batches.get(&call.turn);
-        batch.is_some_and(|batch| batch.heard.is_none()) && self.turns.is_last(call.turn, &call.id)
+        hooks.are_pending(call.turn) && self.turns.is_last(call.turn, &call.id)
     }
 
-    /// Changes of a concurrent batch wait for its end and are applied in call order.
+    /// Applies the context changes of ended calls, in call order.
     fn apply_changes(&mut self, session: &mut Session) {
         let changes: Vec<_> = std::mem::take(&mut self.pending_changes)
             .into_values()
@@ -425,20 +316,19 @@ impl Calls {
             .collect();
         if session.apply(changes) {
             let (calls, lifecycle) = (&self.by_index, &self.lifecycle);
-            self.schedule
-                .reassess(|index| match &calls.get(&index)?.stage {
-                    CallStage::Waiting(Prepared::Ready(ready)) => {
-                        Some(lifecycle.reassess(ready, &session.context).access)
-                    }
-                    _ => None,
-                });
+            self.schedule.reassess(|index| {
+                let CallState::Queued(ready) = &calls.get(&index)?.state else {
+                    return None;
+                };
+                Some(lifecycle.reassess(ready, &session.context).access)
+            });
         }
     }
 
     fn cancel_siblings(&mut self, session: &mut Session) {
         for index in self.schedule.waiting().collect::<Vec<_>>() {
             if let Some(reason) = self.sibling_failure(index) {
-                self.complete(index, never_started(&reason), session);
+                self.complete(index, CallResult::never_started(&reason), session);
             }
         }
         for index in self.schedule.begun().collect::<Vec<_>>() {
@@ -450,33 +340,31 @@ impl Calls {
         }
     }
 
-    /// The failed sibling because of which a call must not run, if there is one.
+    /// The failed sibling that cancels a call; `None` if there is none, or if the call has its result.
     fn sibling_failure(&self, index: CallIndex) -> Option<CancelReason> {
         let call = self.by_index.get(&index)?;
         let failure = self.turns.failure(call.turn)?;
-        let is_concerned = match self.on_error {
+        let is_cancelled = match self.on_error {
             OnError::Continue => false,
-            OnError::CancelAll => true,
-            OnError::CancelShell => call.kind() == Some(ToolKind::Shell),
+            OnError::CancelAll => !matches!(call.state, CallState::Done(_)),
+            OnError::CancelShell => call.state.kind() == Some(ToolKind::Shell),
         };
-        let is_refused = matches!(call.stage, CallStage::Waiting(Prepared::Refused(_)));
-        (is_concerned && !is_refused).then(|| CancelReason::Sibling(failure.to_owned()))
+        is_cancelled.then(|| CancelReason::Sibling(failure.to_owned()))
     }
 
-    /// Gives every queued call its result without running it.
-    pub(super) fn refuse_queued(&mut self, reason: &CancelReason, session: &mut Session) {
+    /// Gives every waiting call its result without running it.
+    pub(super) fn refuse_waiting(&mut self, reason: &CancelReason, session: &mut Session) {
         for index in self.schedule.waiting().collect::<Vec<_>>() {
-            self.complete(index, never_started(reason), session);
+            self.complete(index, CallResult::never_started(reason), session);
         }
     }
 
-    /// Asks the running calls to end, except those that want to finish. Returns whether there were
-    /// any.
+    /// Cancels the running calls, except those whose tools always finish. Returns whether there were any.
     pub(super) fn cancel_running(&mut self, reason: &CancelReason) -> bool {
         let mut any = false;
         for index in self.schedule.begun() {
             if let Some(call) = self.by_index.get_mut(&index)
-                && let CallStage::Running(ready) = &call.stage
+                && let CallState::Running(ready) = &call.state
                 && (ready.tool.interrupt() == InterruptBehavior::Cancel
                     || *reason == CancelReason::TimeUp)
             {
@@ -487,8 +375,7 @@ impl Calls {
         any
     }
 
-    /// Gives running calls their results without them. Their processes are being ended all the
-    /// same.
+    /// Gives running calls their results before they have ended. Their processes are ended all the same.
     pub(super) fn end_running(&mut self, force: Force, session: &mut Session) {
         for index in self.schedule.begun().collect::<Vec<_>>() {
             let Some(call) = self.by_index.get_mut(&index) else {
@@ -502,41 +389,41 @@ impl Calls {
             if force == Force::AtOnce {
                 call.cancel.kill();
             }
-            self.complete(index, ended_early(&reason, None), session);
+            self.complete(index, CallResult::cancelled(&reason, None), session);
         }
     }
 
-    /// The run is over, whatever the calls do.
+    /// Kills all calls at the end of the run.
     pub(super) fn kill(&self) {
         for call in self.by_index.values() {
             call.cancel.kill();
         }
     }
 
-    /// The next call in call order if it has its result; it leaves.
-    pub(super) fn take_completed(&mut self) -> Option<Call> {
+    /// Removes the next call in call order, if it has its result.
+    pub(super) fn take_finished(&mut self) -> Option<FinishedCall> {
         let next = self.schedule.next_completed()?;
-        if self.awaits_batch_hooks(next) {
+        if self.awaits_turn_hooks(next) {
             return None;
         }
         let index = self.schedule.yield_next()?;
-        let mut call = self.by_index.remove(&index)?;
-        call.batch = self.turns.batch(call.turn, call.lane);
+        let call = self.by_index.remove(&index)?;
+        let batch = self.turns.batch(call.turn, call.profile.lane);
+        let mut call = call.finished(batch)?;
         if self.turns.is_last(call.turn, &call.id)
-            && let Some(batches) = &mut self.batches
-            && let Some(heard) = batches.remove(&call.turn).and_then(|batch| batch.heard)
-            && let CallStage::Done(completed) = &mut call.stage
+            && let Some(hooks) = &mut self.turn_hooks
+            && let Some(feedback) = hooks.take(call.turn)
         {
-            completed.hear(heard);
-            if let Some(note) = completed.note.take() {
-                self.messages.note(&note);
+            call.result.add_feedback(feedback);
+            if let Some(note) = call.result.note.take() {
+                self.messages.warn(&note);
             }
         }
         Some(call)
     }
 
-    /// The result of this call is on the output.
-    pub(super) fn answered(&mut self, turn: TurnNumber, weight: usize) {
+    /// The result of a call of this turn and weight was written.
+    pub(super) fn written(&mut self, turn: TurnNumber, weight: usize) {
         self.turns.answered(turn);
         self.weight = self.weight.saturating_sub(weight);
     }
@@ -546,19 +433,19 @@ impl Calls {
         self.turns.has_ended(turn) && !self.by_index.values().any(|call| call.turn == turn)
     }
 
-    /// The calls of the next turn whose results are all on the output; it is forgotten.
-    pub(super) fn finished_turn(&mut self) -> Option<Vec<ToolUseId>> {
+    /// Removes the next turn whose results are all written. Returns its calls.
+    pub(super) fn take_finished_turn(&mut self) -> Option<Vec<ToolUseId>> {
         self.turns.finished()
     }
 
-    /// The calls that run, each with the time since its start.
+    /// The running calls, each with the time since its start.
     pub(super) fn running(&self) -> impl Iterator<Item = (&Call, Duration)> {
         let running = self.by_index.values().filter(|call| call.is_running());
         let now = self.clock.elapsed();
-        running.map(move |call| (call, now.saturating_sub(call.started.unwrap_or(now))))
+        running.map(move |call| (call, now.saturating_sub(call.times.started.unwrap_or(now))))
     }
 
-    /// How far the run is.
+    /// The progress of the run.
     pub(super) fn progress(&self) -> Progress<'_> {
         let oldest = self.schedule.begun().next();
         let oldest = oldest.and_then(|index| self.by_index.get(&index));
@@ -566,7 +453,7 @@ impl Calls {
             started: self.started,
             running: self.schedule.executing_count(),
             open: self.schedule.len(),
-            oldest: oldest.map(|call| call.label.as_str()),
+            oldest: oldest.map(|call| call.profile.label.as_str()),
         }
     }
 
@@ -574,18 +461,18 @@ impl Calls {
         self.by_index.is_empty()
     }
 
-    /// How many calls were started so far.
+    /// Calls started so far.
     pub(super) fn started(&self) -> u64 {
         self.started
     }
 
-    /// Whether the input has to wait for calls to end.
+    /// Whether reading the input has to pause until calls end.
     pub(super) fn is_full(&self) -> bool {
-        self.by_index.len() >= MOST_CALLS || (self.is_heavy() && !self.by_index.is_empty())
+        self.by_index.len() >= MAX_CALLS || (self.is_heavy() && !self.by_index.is_empty())
     }
 
     fn is_heavy(&self) -> bool {
-        self.weight > MOST_WEIGHT
+        self.weight > MAX_WEIGHT
     }
 
     /// Completes the trace, if there is one.
@@ -595,12 +482,12 @@ impl Calls {
 }
 
 impl OnError {
-    /// Whether a call that ended like this takes its siblings with it.
-    fn cancels_siblings(self, completed: &Completed) -> bool {
-        let failed = matches!(completed.outcome, Outcome::Error | Outcome::Timeout);
+    /// Whether this result cancels the siblings of its call.
+    fn cancels_siblings(self, result: &CallResult) -> bool {
+        let failed = matches!(result.outcome, Outcome::Error | Outcome::Timeout);
         match self {
             Self::Continue => false,
-            Self::CancelShell => failed && completed.cancels_siblings,
+            Self::CancelShell => failed && result.cancels_siblings,
             Self::CancelAll => failed,
         }
     }

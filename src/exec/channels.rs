@@ -1,54 +1,54 @@
-//! How the reader thread, the workers and the signals reach the main loop.
+//! The events of a run, and the channels that carry them to the main loop from the reader thread, the
+//! workers and the signal handlers.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use super::Prompter;
-use super::answered::ReadAhead;
-use super::completed::Completed;
-use super::control::{ControlPrompter, OpenQuestions};
-use super::hooking::Heard;
-use super::intake::{Arrival, Credit, read_all};
-use super::lifecycle::Prepared;
+use super::call::CallState;
+use super::intake::{Credit, InputEvent, ReadAhead, read_all};
+use super::prompting::{ControlPrompter, ControlRecord, OpenQuestions, Prompter};
+use super::result::{CallResult, HookFeedback};
 use super::schedule::CallIndex;
 use super::turns::TurnNumber;
+use crate::assemble::Decoder;
 use crate::io::{Ids, Input};
 use crate::jsonl::{Prefilter, Reader, UnwantedLines};
 use crate::process::EndSignal;
-use crate::records::{ControlCancelRecord, ControlRequestRecord, SideExtension};
-use crate::wire::Decoder;
+use crate::records::SideExtension;
 
-/// What the main loop reacts to.
+/// An event that the main loop handles.
 pub(super) enum RunnerEvent {
-    /// Input.
-    Arrival(Arrival),
-    /// Somebody was asked about a call: it waits for its start as it is now, or has its result.
+    Input(InputEvent),
+    /// A call was resolved or checked: it is queued, or it has its result.
     Prepared {
         call: CallIndex,
-        prepared: Box<Prepared>,
+        state: Box<CallState>,
     },
-    /// The program at the other end is asked something.
-    Question(Box<ControlRequestRecord>),
-    /// It need not answer any more.
-    Withdrawn(ControlCancelRecord),
-    /// A model was asked besides, at this cost.
-    Spent(Box<SideExtension>),
-    /// A call has done its work, but not what follows.
-    Worked { call: CallIndex },
+    /// A question to the user, or its withdrawal, is to be written.
+    Control(ControlRecord),
+    /// Another model was asked, at this cost.
+    ModelCost(Box<SideExtension>),
+    /// The tool of a call has ended, and hooks follow.
+    ToolDone {
+        call: CallIndex,
+    },
     /// The hooks after a turn have ended.
-    Batched { turn: TurnNumber, heard: Heard },
+    TurnHooksDone {
+        turn: TurnNumber,
+        feedback: HookFeedback,
+    },
     /// A call has ended.
     Finished {
         call: CallIndex,
-        completed: Box<Completed>,
+        result: Box<CallResult>,
     },
-    /// This process is asked to end.
+    /// A signal asks this process to end.
     Signal(EndSignal),
-    /// The reader of our output went away.
-    OutputGone,
+    /// The reader of the output is gone.
+    OutputClosed,
 }
 
-/// The main loop's end of a run's channels.
+/// The receiving end of a run's channels.
 pub struct Channels {
     pub(super) sender: Sender<RunnerEvent>,
     pub(super) events: Receiver<RunnerEvent>,
@@ -68,24 +68,28 @@ impl Channels {
         }
     }
 
-    /// Asks the program at the other end about calls, among the records and in the input.
+    /// A prompter that writes questions among the records and reads answers from the input.
     pub fn prompter(&self, ids: Arc<dyn Ids>) -> impl Prompter + use<> {
+        let sender = self.sender.clone();
+        let write = move |record| {
+            let _ = sender.send(RunnerEvent::Control(record));
+        };
         ControlPrompter {
             open: self.questions.clone(),
-            events: self.sender.clone(),
+            write,
             ids,
         }
     }
 
-    /// A function that reports to the run what a model cost that was asked besides.
+    /// A function that reports the cost of asking another model.
     pub fn spent(&self) -> impl Fn(SideExtension) + Send + Sync + use<> {
         let sender = self.sender.clone();
         move |cost| {
-            let _ = sender.send(RunnerEvent::Spent(Box::new(cost)));
+            let _ = sender.send(RunnerEvent::ModelCost(Box::new(cost)));
         }
     }
 
-    /// A function that reports signals to the run.
+    /// A function that reports signals.
     pub fn signals(&self) -> impl Fn(EndSignal) + Send + use<> {
         let sender = self.sender.clone();
         move |signal| {
@@ -93,19 +97,18 @@ impl Channels {
         }
     }
 
-    /// A function that notifies the run that the reader of its output went away.
+    /// A function that reports that the reader of the output is gone.
     pub fn output_gone(&self) -> impl FnOnce() + Send + use<> {
         let sender = self.sender.clone();
         move || {
-            let _ = sender.send(RunnerEvent::OutputGone);
+            let _ = sender.send(RunnerEvent::OutputClosed);
         }
     }
 
-    /// Starts the thread that reads the input. `needles` and `decoder` are made once for each
-    /// reading.
+    /// Starts the thread that reads the input. A file is read twice, with separate prefilters and decoders.
     ///
     /// # Errors
-    /// The system grants no thread, or does not say what the input is.
+    /// The system grants no thread, or cannot tell what the input is.
     pub fn start_reading(
         &self,
         source: Input,
@@ -114,19 +117,19 @@ impl Channels {
         decoder: impl Fn() -> Decoder + Send + 'static,
     ) -> std::io::Result<()> {
         let (credit, sender) = (self.credit.clone(), self.sender.clone());
-        let twice = match &source {
+        let file = match &source {
             Input::Descriptor(file) => ReadAhead::of(file)?,
             Input::Closed => None,
         };
         std::thread::Builder::new()
             .name("input".to_owned())
             .spawn(move || {
-                let waiting = source.readiness();
+                let has_input = source.readiness();
                 let reader = Reader::new(source, needles()).with_unwanted(unwanted);
                 let (first, again) = (decoder(), || decoder());
-                let read_ahead = twice.map(|input| move || input.ledger(needles(), again()));
-                let deliver = |arrival| sender.send(RunnerEvent::Arrival(arrival)).is_ok();
-                read_all(reader, waiting, read_ahead, first, &credit, deliver);
+                let read_ahead = file.map(|file| move || file.ledger(needles(), again()));
+                let deliver = |event| sender.send(RunnerEvent::Input(event)).is_ok();
+                read_all(reader, has_input, read_ahead, first, &credit, deliver);
             })?;
         Ok(())
     }

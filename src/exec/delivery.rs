@@ -1,19 +1,18 @@
-//! How results leave a run: in call order, at once or by turns within a budget.
+//! Delivery of results: in call order, one by one or by turns within a budget.
 
 use std::collections::VecDeque;
 use std::io::Write;
 
-use super::call::{Call, CallStage};
+use super::call::FinishedCall;
 use super::calls::Calls;
-use super::completed::Completed;
 use super::emitter::Emitter;
+use super::options::{Dedup, Emit, Options};
 use super::session::Session;
-use super::{Dedup, Emit, Options};
 use crate::io::Messages;
 use crate::jsonl::WriteError;
 use crate::message::ToolUseId;
 use crate::results::{
-    Action, Candidate, LONGEST_STAND_IN, TURN_BUDGET, decide, decision_key, persist,
+    Action, Candidate, MAX_REPLACEMENT, TURN_BUDGET, decide, decision_key, persist,
 };
 use crate::text::utf16_length;
 use crate::tools::Content;
@@ -25,7 +24,7 @@ pub(super) struct Delivery<Sink: Write> {
     dedup: Dedup,
     messages: Messages,
     /// Results that wait for the end of their turn (`--emit turn`).
-    waiting: VecDeque<Call>,
+    waiting: VecDeque<FinishedCall>,
     failed_calls: u64,
 }
 
@@ -46,22 +45,22 @@ impl<Sink: Write> Delivery<Sink> {
         !self.waiting.is_empty()
     }
 
-    /// How many results that went out are errors.
+    /// The number of written results that are errors.
     pub(super) fn failed_calls(&self) -> u64 {
         self.failed_calls
     }
 
-    /// Sends the results whose turn in call order has come. Returns whether there were any.
+    /// Writes the results that are next in call order. Returns whether there were any.
     pub(super) fn deliver(
         &mut self,
         calls: &mut Calls,
         session: &mut Session,
     ) -> Result<bool, WriteError> {
         let mut any = false;
-        while let Some(call) = calls.take_completed() {
+        while let Some(call) = calls.take_finished() {
             any = true;
             match self.emit {
-                Emit::Result => self.send(call, calls, session)?,
+                Emit::Result => self.write(call, calls, session)?,
                 Emit::Turn => self.waiting.push_back(call),
             }
         }
@@ -70,19 +69,19 @@ impl<Sink: Write> Delivery<Sink> {
         {
             any = true;
             let end = self.waiting.partition_point(|call| call.turn == turn);
-            let mut results: Vec<Call> = self.waiting.drain(..end).collect();
+            let mut results: Vec<FinishedCall> = self.waiting.drain(..end).collect();
             self.apply_budget(&mut results, session)?;
             for call in results {
-                self.send(call, calls, session)?;
+                self.write(call, calls, session)?;
             }
         }
-        while let Some(turn) = calls.finished_turn() {
+        while let Some(turn) = calls.take_finished_turn() {
             self.emitter.turn_end(turn)?;
             if session.has_changes()
                 && let Err(error) = session.save()
             {
                 self.messages
-                    .note(&format!("cannot keep the state of the session: {error}"));
+                    .error(&format!("cannot save session state: {error}"));
             }
         }
         Ok(any)
@@ -90,7 +89,7 @@ impl<Sink: Write> Delivery<Sink> {
 
     fn apply_budget(
         &mut self,
-        results: &mut [Call],
+        results: &mut [FinishedCall],
         session: &mut Session,
     ) -> Result<(), WriteError> {
         let candidates: Vec<Candidate> = results.iter().map(candidate).collect();
@@ -98,19 +97,16 @@ impl<Sink: Write> Delivery<Sink> {
             &candidates,
             &session.replacements,
             TURN_BUDGET,
-            LONGEST_STAND_IN,
+            MAX_REPLACEMENT,
         );
-        let mut made = Vec::new();
+        let mut replaced = Vec::new();
         for ((call, candidate), action) in results.iter_mut().zip(candidates).zip(actions) {
-            let CallStage::Done(completed) = &mut call.stage else {
-                continue;
-            };
             let replacement = match action {
                 Action::Keep => None,
                 Action::Reapply(text) => Some(text),
                 Action::Replace => {
-                    let text = self.persist(&call.id, completed, session);
-                    made.extend(text.clone().map(|text| (call.id.clone(), text)));
+                    let text = self.persist(call, session);
+                    replaced.extend(text.clone().map(|text| (call.id.clone(), text)));
                     text
                 }
             };
@@ -118,73 +114,62 @@ impl<Sink: Write> Delivery<Sink> {
                 .replacements
                 .insert(candidate.key, replacement.clone());
             if let Some(text) = replacement {
-                completed.content = Content::Text(text);
+                call.result.content = Content::Text(text);
             }
         }
-        if made.is_empty() {
+        if replaced.is_empty() {
             return Ok(());
         }
-        self.emitter.content_replacement(made)
+        self.emitter.content_replacement(replaced)
     }
 
-    /// Writes a result to a file; returns what is sent instead, or nothing if that failed.
-    fn persist(
-        &self,
-        id: &ToolUseId,
-        completed: &mut Completed,
-        session: &mut Session,
-    ) -> Option<String> {
-        let Content::Text(text) = &completed.content else {
+    /// Saves a result to a file. Returns the text that replaces it, or `None` if that failed.
+    fn persist(&self, call: &mut FinishedCall, session: &mut Session) -> Option<String> {
+        let Content::Text(text) = &call.result.content else {
             return None;
         };
+        let id: &ToolUseId = &call.id;
         let failed = |error: &dyn std::fmt::Display| {
             self.messages
-                .note(&format!("cannot save the result of {id}: {error}"));
+                .warn(&format!("cannot save the result of {id}: {error}"));
         };
         let directory = session.directory().map_err(|error| failed(&error)).ok()?;
         let persisted = persist(directory, id, |sink| sink.write_all(text.as_bytes()))
             .map_err(|error| failed(&error))
             .ok()?;
-        let text = persisted.stand_in(text);
-        completed.persisted = Some(persisted);
+        let text = persisted.replacement(text);
+        call.result.persisted = Some(persisted);
         Some(text)
     }
 
-    fn send(
+    fn write(
         &mut self,
-        mut call: Call,
+        mut call: FinishedCall,
         calls: &mut Calls,
         session: &mut Session,
     ) -> Result<(), WriteError> {
-        let CallStage::Done(completed) = &mut call.stage else {
-            return Ok(());
-        };
+        let result = &mut call.result;
         if self.dedup == Dedup::On
-            && !completed.is_error()
-            && let Content::Text(text) = &completed.content
+            && !result.is_error()
+            && let Content::Text(text) = &result.content
             && let Some(reference) = session.seen.reference(&call.name, &call.id, text)
         {
-            completed.content = Content::Text(reference);
+            result.content = Content::Text(reference);
         }
-        self.failed_calls += u64::from(completed.is_error());
-        calls.answered(call.turn, call.weight);
+        self.failed_calls += u64::from(result.is_error());
+        calls.written(call.turn, call.weight);
         self.emitter.result(call)
     }
 }
 
-fn candidate(call: &Call) -> Candidate {
-    let (text, replaceable) = match &call.stage {
-        CallStage::Done(completed) => match &completed.content {
-            Content::Text(text) => {
-                let replaceable = completed.persisted.is_none() && completed.replaceable;
-                (text.as_str(), replaceable)
-            }
-            Content::Blocks(_) => ("", false),
-        },
-        CallStage::Waiting(_)
-        | CallStage::Resolving
-        | CallStage::Checking(_)
-        | CallStage::Running(_) => ("", false),
+fn candidate(call: &FinishedCall) -> Candidate {
+    let result = &call.result;
+    let (text, replaceable) = match &result.content {
+        Content::Text(text) => {
+            let replaceable = result.persisted.is_none() && result.replaceable;
+            (text.as_str(), replaceable)
+        }
+        Content::Blocks(_) => ("", false),
     };
     Candidate {
         key: decision_key(&call.id, text),

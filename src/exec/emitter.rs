@@ -1,4 +1,4 @@
-//! The output side of a run: echoes input, writes records, keeps them out of open lines.
+//! The writer of a run's output: the copy of the input and own records, never inside an open line.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -6,40 +6,39 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::call::{Call, CallStage};
+use super::call::{Call, FinishedCall};
 use super::intake::Boundary;
-use super::{Echo, Listener, Options};
+use super::options::{Echo, Listener, Options};
+use crate::assemble::RawReply;
 use crate::io::{Clock, Ids};
 use crate::jsonl::{Piece, WriteError, Writer};
 use crate::message::{SessionId, ToolUseId};
-use crate::process::Witnessed;
+use crate::process::ConfinementReport;
 use crate::records::{
     ContentReplacementRecord, ControlResponse, ControlResponseRecord, HookStoppedRecord,
     HookStoppedSubtype, Lane, Persisted, Replacement, ResultMessage, SandboxReport, SideExtension,
     ToolProgressRecord, ToolResultBlock, ToolResultExtension, ToolResultRecord, TurnEndRecord,
     TurnEndSubtype, UsageRecord,
 };
-use crate::wire::{Answered, ApiMessages};
 
-/// Writes everything a run writes.
+/// Writes the output of a run.
 pub(super) struct Emitter<Sink: Write> {
     writer: Writer<Sink>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     session: SessionId,
     echo: Echo,
-    /// Own lines that wait for the end of a giant line.
-    held: Vec<Value>,
+    /// Own records that wait for the end of an open line.
+    pending: Vec<Value>,
     boundary: Boundary,
-    /// What the next request of an API takes, if that is to be written and nothing else.
-    api: Option<ApiMessages>,
-    /// How the ids begin that calls got here.
-    made_ids: String,
-    /// Hears the conversation.
+    /// The messages of the next request, if these are written instead of records.
+    api: Option<RawReply>,
+    /// Prefix of the ids of calls that have none.
+    call_ids: String,
     listener: Option<Listener>,
-    /// The results of the turn, which it hears at the end of it: not sooner or later as the calls are
-    /// fast or slow.
-    untold: Vec<String>,
+    /// The results of the turn. The listener gets them at its end, so that their order does not depend on
+    /// the speed of calls.
+    unheard: Vec<String>,
 }
 
 impl<Sink: Write> Emitter<Sink> {
@@ -58,12 +57,12 @@ impl<Sink: Write> Emitter<Sink> {
             ids,
             session,
             echo: options.echo,
-            held: Vec::new(),
+            pending: Vec::new(),
             boundary: Boundary::Line,
-            api: options.results.map(ApiMessages::of),
-            made_ids: options.call_ids.clone(),
+            api: options.results.map(RawReply::of),
+            call_ids: options.call_ids.clone(),
             listener,
-            untold: Vec::new(),
+            unheard: Vec::new(),
         }
     }
 
@@ -86,16 +85,16 @@ impl<Sink: Write> Emitter<Sink> {
             self.boundary = boundary;
         }
         if self.boundary == Boundary::Line {
-            for record in std::mem::take(&mut self.held) {
+            for record in std::mem::take(&mut self.pending) {
                 self.writer.record(&record)?;
             }
         }
         Ok(())
     }
 
-    /// The message of the model ends here.
+    /// Ends the reply of the model.
     pub(super) fn end_reply(&mut self) -> Result<(), WriteError> {
-        let reply = self.api.as_mut().map(ApiMessages::take_reply);
+        let reply = self.api.as_mut().map(RawReply::take_reply);
         self.messages(reply.filter(|_| self.echo == Echo::Everything))
     }
 
@@ -110,9 +109,9 @@ impl<Sink: Write> Emitter<Sink> {
 
     pub(super) fn turn_end(&mut self, ids: Vec<ToolUseId>) -> Result<(), WriteError> {
         if let Some(listener) = &mut self.listener {
-            self.untold.drain(..).for_each(|record| listener(&record));
+            self.unheard.drain(..).for_each(|record| listener(&record));
         }
-        let results = self.api.as_mut().map(ApiMessages::take_results);
+        let results = self.api.as_mut().map(RawReply::take_results);
         self.messages(results)?;
         self.write(TurnEndRecord {
             subtype: TurnEndSubtype::Only,
@@ -122,51 +121,45 @@ impl<Sink: Write> Emitter<Sink> {
         })
     }
 
-    /// The result of a call that is done.
-    pub(super) fn result(&mut self, call: Call) -> Result<(), WriteError> {
-        let CallStage::Done(completed) = call.stage else {
-            return Ok(());
-        };
-        let is_error = completed.is_error();
+    /// Writes the result of a call.
+    pub(super) fn result(&mut self, call: FinishedCall) -> Result<(), WriteError> {
+        let result = call.result;
+        let is_error = result.is_error();
         let turnpipe = ToolResultExtension {
             lane: Some(call.lane),
             batch: call.batch.map(|batch| batch.0),
             verdict: call.verdict,
-            duration_ms: u64::try_from(completed.phases.run.as_millis()).unwrap_or(u64::MAX),
-            permission: completed.permission,
-            persisted: completed.persisted.map(|persisted| Persisted {
+            duration_ms: u64::try_from(result.phases.run.as_millis()).unwrap_or(u64::MAX),
+            permission: result.permission,
+            persisted: result.persisted.map(|persisted| Persisted {
                 path: persisted.path.display().to_string(),
                 bytes: persisted.size,
             }),
-            sandbox: completed.sandbox.map(sandbox_report),
-            hooks: completed.hooks,
-            ..ToolResultExtension::of(completed.outcome)
+            sandbox: result.confinement.map(sandbox_report),
+            hooks: result.hooks,
+            ..ToolResultExtension::of(result.outcome)
         };
-        let stop = completed.stop.map(|reason| (call.id.clone(), reason));
-        let result = ToolResultBlock {
+        let stop = result.stop.map(|reason| (call.id.clone(), reason));
+        let block = ToolResultBlock {
             tool_use_id: call.id,
-            content: completed.content,
+            content: result.content,
             is_error,
         };
         if self.listener.is_some() {
-            let message = ResultMessage::new(result.clone());
+            let message = ResultMessage::new(block.clone());
             let record = json!({"type": "user", "message": message});
-            self.untold.push(record.to_string());
+            self.unheard.push(record.to_string());
         }
         if let Some(api) = &mut self.api {
-            let id = Some(result.tool_use_id.clone());
-            api.answer(Answered {
-                name: call.name,
-                id: id.filter(|id| !id.as_str().starts_with(&self.made_ids)),
-                result,
-            });
+            let has_id = !block.tool_use_id.as_str().starts_with(&self.call_ids);
+            api.result(call.name, has_id, block.into());
             return Ok(());
         }
-        let message = ResultMessage::new(result);
+        let message = ResultMessage::new(block);
         let record = ToolResultRecord {
             message,
             parent_tool_use_id: None,
-            tool_use_result: completed.structured,
+            tool_use_result: result.structured,
             turnpipe,
             uuid: self.uuid(),
             session_id: self.session.clone(),
@@ -185,7 +178,7 @@ impl<Sink: Write> Emitter<Sink> {
         Ok(())
     }
 
-    /// A call still runs.
+    /// Reports that a call still runs.
     pub(super) fn heartbeat(&mut self, call: &Call, elapsed: Duration) -> Result<(), WriteError> {
         let record = ToolProgressRecord {
             tool_use_id: call.id.clone(),
@@ -229,8 +222,8 @@ impl<Sink: Write> Emitter<Sink> {
         self.write(ControlResponseRecord { response })
     }
 
-    /// A model was asked besides, at this cost.
-    pub(super) fn spent(&mut self, cost: SideExtension) -> Result<(), WriteError> {
+    /// Writes the cost of asking another model.
+    pub(super) fn model_cost(&mut self, cost: SideExtension) -> Result<(), WriteError> {
         let session = Some(self.session.clone());
         self.write(UsageRecord::new(self.uuid(), session, cost))
     }
@@ -243,8 +236,8 @@ impl<Sink: Write> Emitter<Sink> {
         format!("{:.3}", self.clock.now())
     }
 
-    /// Writes an own record, or holds it until the line that is being echoed ends. For an API there
-    /// are no such records.
+    /// Writes an own record, after the open line if there is one. Does nothing if messages of an API are
+    /// written.
     pub(super) fn write(&mut self, record: impl serde::Serialize) -> Result<(), WriteError> {
         if self.api.is_some() {
             return Ok(());
@@ -252,15 +245,15 @@ impl<Sink: Write> Emitter<Sink> {
         match self.boundary {
             Boundary::Line => self.writer.record(&record),
             Boundary::Inside => {
-                self.held.push(serde_json::to_value(record)?);
+                self.pending.push(serde_json::to_value(record)?);
                 Ok(())
             }
         }
     }
 }
 
-fn sandbox_report(witnessed: Witnessed) -> SandboxReport {
-    let confinement = witnessed.confinement;
+fn sandbox_report(report: ConfinementReport) -> SandboxReport {
+    let confinement = report.confinement;
     SandboxReport {
         enforced: confinement.is_complete(),
         by: confinement
@@ -268,6 +261,6 @@ fn sandbox_report(witnessed: Witnessed) -> SandboxReport {
             .or_else(|| Some("landlock, seccomp".to_owned())),
         landlock_abi: confinement.landlock_abi,
         seccomp: confinement.seccomp,
-        reclassify: witnessed.looks_denied.then_some(Lane::Serial),
+        reclassify: report.looks_denied.then_some(Lane::Serial),
     }
 }

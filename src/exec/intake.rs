@@ -1,51 +1,51 @@
-//! The input side of a run: a thread that reads lines, decodes them and hands them over in
-//! batches, never more of them than the credit allows.
+//! The input side of a run: a thread that reads lines, decodes them and hands them over in batches that
+//! never exceed the credit; and the queue of what was read and is not passed on yet.
 
-use std::io::{self, Read};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use super::ledger::Ledger;
-use crate::jsonl::{Damage, Piece, Reader};
-use crate::wire::{Decoder, Event};
+use crate::assemble::{Decoder, Event};
+use crate::jsonl::{Damage, Piece, Prefilter, Reader};
 
-/// How many bytes of input may be under way between reader and runner.
-const CREDIT: usize = 4 * 1024 * 1024;
+/// Most bytes of input between the reader and the main loop.
+const MAX_CREDIT: usize = 4 * 1024 * 1024;
 
-/// How far a reader looks ahead for results, in bytes: as much as pipes usually hold, and more.
-const LOOK_AHEAD: usize = 1024 * 1024;
+/// Most bytes that are read ahead of the first call in a pipe, to find its result. Pipes usually hold less.
+const MAX_READ_AHEAD: usize = 1024 * 1024;
 
 /// A part of the input, in order.
 #[derive(Debug)]
 pub(super) struct Item {
-    /// The bytes to echo, with the records in them.
+    /// The bytes to echo, and the records in them.
     pub(super) piece: Piece,
-    /// What they mean.
     pub(super) events: Vec<Event>,
-    /// What is wrong with them.
     pub(super) damage: Vec<Damage>,
-    /// Whether own records may follow, or a giant line is still open.
     pub(super) boundary: Boundary,
 }
 
-/// Where an item ends.
+/// The position of an item's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Boundary {
-    /// At the end of a line, or of the input.
+    /// The end of a line or of the input: records may follow.
     Line,
-    /// Inside of a giant line.
+    /// Inside a line that is longer than a piece.
     Inside,
 }
 
-/// What the reading thread sends.
+/// A message of the reader thread.
 #[derive(Debug)]
-pub(super) enum Arrival {
-    /// What is known of the whole input; before any of its calls.
+pub(super) enum InputEvent {
+    /// The results in the whole input. Sent before any call.
     Ledger(Ledger),
-    /// What was at hand without waiting.
+    /// The items that could be read without waiting.
     Items(Vec<Item>),
-    /// The input ended.
+    /// The end of the input.
     End,
-    /// The input could not be read further.
+    /// An error of the input, which ends it.
     Failed(io::Error),
 }
 
@@ -58,12 +58,12 @@ pub(super) struct Credit {
 impl Credit {
     pub(super) fn new() -> Self {
         Self {
-            shared: Arc::new((Mutex::new(CREDIT), Condvar::new())),
+            shared: Arc::new((Mutex::new(MAX_CREDIT), Condvar::new())),
         }
     }
 
-    /// Waits until something is left and takes `bytes`, if need be more than there is: an item
-    /// larger than the whole credit must still pass.
+    /// Waits until the budget is not empty, then takes `bytes`, or all of it if it is smaller: an item
+    /// larger than the whole budget must still pass.
     fn take(&self, bytes: usize) {
         let (left, changed) = &*self.shared;
         let guard = left.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,25 +73,71 @@ impl Credit {
         *left = left.saturating_sub(bytes);
     }
 
-    pub(super) fn give_back(&self, bytes: usize) {
+    fn give_back(&self, bytes: usize) {
         let (left, changed) = &*self.shared;
         let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
-        *left = (*left + bytes).min(CREDIT);
+        *left = (*left + bytes).min(MAX_CREDIT);
         changed.notify_one();
     }
 }
 
-/// Reads to the end of the input, or until `deliver` says that the runner is gone. Before the first
-/// call is handed over, `read_ahead` reads the whole input if it can; else everything is read that
-/// `waiting` says is there to be read, since it may hold the call's result. See `docs/protocol.md`,
-/// Answered calls.
+/// The input that was read and is not passed on yet.
+pub(super) struct Backlog {
+    items: VecDeque<Item>,
+    credit: Credit,
+    has_ended: bool,
+}
+
+impl Backlog {
+    pub(super) fn new(credit: Credit) -> Self {
+        Self {
+            items: VecDeque::new(),
+            credit,
+            has_ended: false,
+        }
+    }
+
+    pub(super) fn extend(&mut self, items: Vec<Item>) {
+        self.items.extend(items);
+    }
+
+    /// No more items will be added.
+    pub(super) fn end(&mut self) {
+        self.has_ended = true;
+    }
+
+    pub(super) fn front(&self) -> Option<&Item> {
+        self.items.front()
+    }
+
+    /// Removes the next item, and returns its bytes to the credit.
+    pub(super) fn pop(&mut self) -> Option<Item> {
+        let item = self.items.pop_front()?;
+        self.credit.give_back(item.piece.raw().len());
+        Some(item)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Whether the input has ended and is passed on.
+    pub(super) fn is_done(&self) -> bool {
+        self.has_ended && self.items.is_empty()
+    }
+}
+
+/// Reads until the end of the input, or until `deliver` returns `false`. The result of a call may follow
+/// in the input, so before the first call is delivered, `read_ahead` reads the whole input; without it,
+/// everything is read that `has_input` says can be read without waiting. See `docs/records.md`, Which
+/// calls run.
 pub(super) fn read_all(
     mut reader: Reader<impl Read>,
-    waiting: impl Fn() -> bool,
+    has_input: impl Fn() -> bool,
     mut read_ahead: Option<impl FnOnce() -> io::Result<Ledger>>,
     mut decoder: Decoder,
     credit: &Credit,
-    deliver: impl Fn(Arrival) -> bool,
+    deliver: impl Fn(InputEvent) -> bool,
 ) {
     loop {
         let mut items: Vec<Item> = Vec::new();
@@ -109,34 +155,34 @@ pub(super) fn read_all(
                     items.push(item);
                 }
                 Ok(None) => {
-                    // What follows from the end of the input.
+                    // The events that follow from the end of the input.
                     items.push(Item {
                         piece: Piece::Plain { raw: Vec::new() },
                         events: decoder.finish(),
                         damage: Vec::new(),
                         boundary: Boundary::Line,
                     });
-                    ended = Some(Arrival::End);
+                    ended = Some(InputEvent::End);
                     break;
                 }
                 Err(error) => {
-                    ended = Some(Arrival::Failed(error));
+                    ended = Some(InputEvent::Failed(error));
                     break;
                 }
             }
-            let looks_ahead = has_calls && bytes < LOOK_AHEAD && waiting();
-            if !reader.has_piece() && !looks_ahead {
+            let continues = has_calls && bytes < MAX_READ_AHEAD && has_input();
+            if !reader.has_piece() && !continues {
                 break;
             }
         }
         if has_calls && let Some(read_ahead) = read_ahead.take() {
-            let ledger = read_ahead().map_or_else(Arrival::Failed, Arrival::Ledger);
+            let ledger = read_ahead().map_or_else(InputEvent::Failed, InputEvent::Ledger);
             if !deliver(ledger) {
                 return;
             }
         }
         credit.take(bytes);
-        if !items.is_empty() && !deliver(Arrival::Items(items)) {
+        if !items.is_empty() && !deliver(InputEvent::Items(items)) {
             return;
         }
         if let Some(ended) = ended {
@@ -146,8 +192,8 @@ pub(super) fn read_all(
     }
 }
 
-/// What the records in a piece mean, and what is wrong with it.
-pub(super) fn events(piece: &Piece, decoder: &mut Decoder) -> (Vec<Event>, Vec<Damage>) {
+/// The events of the records in a piece, and its damage.
+fn events(piece: &Piece, decoder: &mut Decoder) -> (Vec<Event>, Vec<Damage>) {
     let mut events = Vec::new();
     let damage = piece
         .visit_records(|record| decoder.decode(record, |decoded| events.extend(decoded.events)));
@@ -166,5 +212,51 @@ fn item(piece: Piece, decoder: &mut Decoder) -> Item {
         } else {
             Boundary::Line
         },
+    }
+}
+
+/// A second reader of a regular file, from the position that the file has now. It leaves that position
+/// unchanged.
+pub(super) struct ReadAhead {
+    file: File,
+    start: u64,
+}
+
+impl ReadAhead {
+    /// A reader of `file`; `None` if it is not a regular file.
+    ///
+    /// # Errors
+    /// The system cannot tell what it is.
+    pub(super) fn of(file: &File) -> io::Result<Option<Self>> {
+        if !file.metadata()?.is_file() {
+            return Ok(None);
+        }
+        let mut file = file.try_clone()?;
+        let start = file.stream_position()?;
+        Ok(Some(Self { file, start }))
+    }
+
+    /// The calls and results of the whole file. `decoder` must be set up like the one of the first reader.
+    pub(super) fn ledger(self, needles: Prefilter, mut decoder: Decoder) -> io::Result<Ledger> {
+        let mut ledger = Ledger::default();
+        let mut reader = Reader::new(self, needles);
+        while let Some(piece) = reader.next_piece()? {
+            for event in events(&piece, &mut decoder).0 {
+                ledger.read(&event);
+            }
+        }
+        for event in decoder.finish() {
+            ledger.read(&event);
+        }
+        ledger.complete();
+        Ok(ledger)
+    }
+}
+
+impl Read for ReadAhead {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.file.read_at(buffer, self.start)?;
+        self.start += length as u64;
+        Ok(length)
     }
 }

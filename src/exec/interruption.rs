@@ -1,34 +1,35 @@
-//! When signals and deadlines end a run: a pure state machine over given times. See
-//! `docs/protocol.md`, Interrupts and deadlines.
+//! The end of a run by signals and deadlines: a pure state machine. See `docs/records.md`, Interrupts.
 
 use std::time::{Duration, Instant};
 
-use super::EndCause;
-use super::completed::CancelReason;
+use super::options::EndCause;
+use super::result::CancelReason;
 use crate::process::EndSignal;
 
-/// How long a cancelled call may take to end by itself before its result goes out without it.
-const PATIENCE: Duration = Duration::from_millis(400);
-/// How long an interrupted stage that has run nothing waits for more input.
-const IDLE: Duration = Duration::from_secs(2);
+/// The time a cancelled call has to end. Then its result is written without it.
+const CANCEL_GRACE: Duration = Duration::from_millis(400);
+/// The time an interrupted run without calls waits for more input.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What has been asked of the run so far.
+/// The requests to end so far, and the deadlines.
 #[derive(Debug)]
 pub(super) struct Interruption {
     run_ends: Option<Instant>,
     time_is_up: bool,
     signal: Option<EndSignal>,
+    /// A second signal came.
     insisted: bool,
-    patience_ends: Option<Instant>,
+    /// The end of the grace period of cancelled calls.
+    grace_ends: Option<Instant>,
     idle_since: Instant,
 }
 
-/// What a signal asks for.
+/// The effect of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Demand {
-    /// Stop starting calls, end the running ones that can be ended.
+    /// Start no more calls, and cancel the running ones.
     Stop,
-    /// End everything at once.
+    /// Kill the running calls.
     StopAtOnce,
 }
 
@@ -40,12 +41,12 @@ impl Interruption {
             time_is_up: false,
             signal: None,
             insisted: false,
-            patience_ends: None,
+            grace_ends: None,
             idle_since: now,
         }
     }
 
-    /// A signal came.
+    /// Handles a signal.
     pub(super) fn signalled(&mut self, signal: EndSignal, now: Instant) -> Demand {
         if self.signal.is_none() {
             self.signal = Some(signal);
@@ -59,7 +60,7 @@ impl Interruption {
         Demand::StopAtOnce
     }
 
-    /// Why calls that arrive now do not start, if they do not.
+    /// The reason to refuse calls that arrive now; `None` if they may start.
     pub(super) fn refusal(&self) -> Option<CancelReason> {
         match (self.signal, self.time_is_up) {
             (Some(_), _) => Some(CancelReason::Interrupt),
@@ -68,44 +69,44 @@ impl Interruption {
         }
     }
 
-    /// Running calls were asked to end.
+    /// Running calls were cancelled.
     pub(super) fn calls_cancelled(&mut self, now: Instant) {
-        self.patience_ends.get_or_insert(now + PATIENCE);
+        self.grace_ends.get_or_insert(now + CANCEL_GRACE);
     }
 
-    /// Whether cancelled calls have had their time; asked once, then quiet until the next cancel.
-    pub(super) fn patience_is_over(&mut self, now: Instant) -> bool {
-        let over = self.patience_ends.is_some_and(|end| end <= now);
+    /// Whether the grace period of cancelled calls is over. Returns `true` once for each cancellation.
+    pub(super) fn grace_is_over(&mut self, now: Instant) -> bool {
+        let over = self.grace_ends.is_some_and(|end| end <= now);
         if over {
-            self.patience_ends = None;
+            self.grace_ends = None;
         }
         over
     }
 
-    /// Whether the run's own time has just run out.
+    /// Whether the run has reached its time limit. Returns `true` once.
     pub(super) fn time_is_up(&mut self, now: Instant) -> bool {
         let up = !self.time_is_up && self.run_ends.is_some_and(|end| end <= now);
         self.time_is_up |= up;
         up
     }
 
-    /// Input came, so the producer is still alive.
+    /// Input arrived, so the producer still runs.
     pub(super) fn input_arrived(&mut self, now: Instant) {
         self.idle_since = now;
     }
 
-    /// When to check again without an event.
+    /// The next time to check without an event.
     pub(super) fn next_deadline(&self) -> Option<Instant> {
         let run_ends = self.run_ends.filter(|_| !self.time_is_up);
-        let idle_ends = self.signal.map(|_| self.idle_since + IDLE);
+        let idle_ends = self.signal.map(|_| self.idle_since + IDLE_TIMEOUT);
         run_ends
             .into_iter()
-            .chain(self.patience_ends)
+            .chain(self.grace_ends)
             .chain(idle_ends)
             .min()
     }
 
-    /// Why the run is over before its input is, if it is; asked while no call waits for its result.
+    /// The cause of an end before the end of the input; `None` if the run continues. Called while no call is open.
     pub(super) fn ends_the_run(&self, stage: StageKind, now: Instant) -> Option<EndCause> {
         let Some(signal) = self.signal else {
             return self.time_is_up.then_some(EndCause::TimeUp);
@@ -113,7 +114,7 @@ impl Interruption {
         let is_over = match stage {
             StageKind::Active => true,
             StageKind::History => self.insisted,
-            StageKind::Untouched => self.insisted || now >= self.idle_since + IDLE,
+            StageKind::Untouched => self.insisted || now >= self.idle_since + IDLE_TIMEOUT,
         };
         is_over.then_some(match signal {
             EndSignal::Interrupt => EndCause::Interrupted,
@@ -121,7 +122,7 @@ impl Interruption {
         })
     }
 
-    /// Why the run is over when its input is.
+    /// The cause of an end with the end of the input.
     pub(super) fn cause_at_end(&self, stage: StageKind) -> EndCause {
         match (self.signal, stage) {
             (Some(EndSignal::Terminate), _) => EndCause::Terminated,
@@ -132,14 +133,14 @@ impl Interruption {
     }
 }
 
-/// What this stage is to its pipeline.
+/// The part that this process has in its pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StageKind {
-    /// It has run calls.
+    /// It has started calls.
     Active,
-    /// The calls that pass through are not ours.
+    /// It passes on a recording.
     History,
-    /// Neither is known yet.
+    /// Neither, so far.
     Untouched,
 }
 
@@ -191,13 +192,16 @@ mod tests {
     }
 
     #[test]
-    fn an_untouched_stage_waits_for_its_producer_but_not_for_ever() {
+    fn an_untouched_stage_waits_for_its_producer_for_a_limited_time() {
         let now = Instant::now();
         let mut state = interrupted(now);
         assert_eq!(state.ends_the_run(StageKind::Untouched, now), None);
-        state.input_arrived(now + IDLE);
-        assert_eq!(state.ends_the_run(StageKind::Untouched, now + IDLE), None);
-        let end = state.ends_the_run(StageKind::Untouched, now + 2 * IDLE);
+        state.input_arrived(now + IDLE_TIMEOUT);
+        assert_eq!(
+            state.ends_the_run(StageKind::Untouched, now + IDLE_TIMEOUT),
+            None
+        );
+        let end = state.ends_the_run(StageKind::Untouched, now + 2 * IDLE_TIMEOUT);
         assert_eq!(end, Some(EndCause::Interrupted));
     }
 

@@ -1,20 +1,22 @@
-//! Which calls of the input have their result in it, so that nothing runs twice. See
-//! `docs/protocol.md`, Answered calls.
+//! The calls of the input and their results in it, so that nothing runs twice. See `docs/records.md`, Which
+//! calls run.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
+use crate::assemble::Event;
 use crate::message::ToolUseId;
-use crate::wire::Event;
 
-/// Tells calls apart by their place in the input, since ids may come again. Events are read as far
-/// ahead as the input allows; then the calls are entered one by one, in the same order.
+/// The calls of the input, identified by their position, since ids may repeat. Events are read as far ahead
+/// as the input allows; then the calls are entered one by one, in the same order.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     hasher: RandomState,
-    /// The calls without a result in the input, by a keyed hash of their ids.
+    /// The calls without a result in the input, by a hash of their ids. An id may be as long as a line, so
+    /// that keeping the texts of a whole recording would not be bounded. The hash is keyed, so that no
+    /// input can provoke a collision; by chance, a million open calls have one in 37 million runs.
     open: HashMap<u64, Vec<OpenCall>>,
-    /// The numbers of answered calls that were not entered yet.
+    /// The numbers of answered calls that are not entered yet.
     answered: HashSet<u64>,
     messages: u64,
     calls_read: u64,
@@ -26,22 +28,22 @@ pub(super) struct Ledger {
 #[derive(Debug)]
 struct OpenCall {
     number: u64,
-    /// The message it belongs to.
+    /// The number of its message.
     message: u64,
-    /// This run answers it.
+    /// Whether this run answers it.
     is_ours: bool,
 }
 
 impl Ledger {
-    /// Reads an event, unless the whole input was read before. A result answers a call that stands
-    /// before it: of the last message that has an open call with its id, the first one. Returns
-    /// whether it answers a call that this run has answered.
+    /// Reads an event, unless the ledger is complete. A result answers an earlier call: of the last message
+    /// that has an open call with its id, the first one. Returns whether it answers a call that this run
+    /// has answered, too.
     pub(super) fn read(&mut self, event: &Event) -> bool {
         if self.is_complete {
             return false;
         }
         match event {
-            // Calls on lines of their own, without a message, belong to what follows a prompt.
+            // A prompt starts a new group of calls that are on lines of their own, without a message.
             Event::Message(_) | Event::Prompt => self.messages += 1,
             Event::Call(call) => self.open_call(&call.id),
             Event::Result(id) => {
@@ -58,18 +60,18 @@ impl Ledger {
         false
     }
 
-    /// All events of the input were read.
+    /// Marks the whole input as read.
     pub(super) fn complete(&mut self) {
         self.is_complete = true;
     }
 
-    /// Whether the call that comes `ahead` calls after the next one has its result in the input.
+    /// Whether the call `ahead` calls after the next one has its result in the input.
     pub(super) fn has_result(&self, ahead: u64) -> bool {
         self.answered.contains(&(self.calls_entered + ahead))
     }
 
-    /// Enters the next call. `is_ours`: this run answers it, unless the input does. Returns whether
-    /// it has its result in the input.
+    /// Enters the next call. `is_ours` tells whether this run answers it if the input does not. Returns
+    /// whether it has its result in the input.
     pub(super) fn enter(&mut self, id: &ToolUseId, is_ours: bool) -> bool {
         let number = self.calls_entered;
         self.calls_entered += 1;
@@ -81,7 +83,7 @@ impl Ledger {
         self.answered.remove(&number)
     }
 
-    /// How many calls were entered and have no result, here or in the input.
+    /// The number of entered calls without a result, here or in the input.
     pub(super) fn unanswered(&self) -> usize {
         let open = self.open.values().flatten();
         open.filter(|call| call.number < self.calls_entered && !call.is_ours)
@@ -117,10 +119,10 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::Decoder;
+    use crate::assemble::Decoder;
 
-    /// `m`: a message begins; `p`: a prompt; another letter: a call; a capital: a result for the call
-    /// of that letter.
+    /// For each call of `input`, `+` if it has a result. `m` starts a message, `p` is a prompt, another
+    /// lowercase letter a call, and a capital letter a result for the call of that letter.
     fn answered(input: &str) -> String {
         let mut ledger = Ledger::default();
         let mut decoder = Decoder::detecting();

@@ -1,45 +1,41 @@
-//! Orchestration: which call runs when (`schedule`), one call from look-up to result
-//! (`lifecycle`), events in and records out (`runner`).
+//! Execution of tool calls: the schedule, the life of one call, the runner from events to records.
 //!
-//! Knows nothing of flags; `cmd` turns them into [`Options`].
+//! Knows nothing of command-line flags; `cmd` turns them into [`Options`].
 
-mod answered;
-
-mod backlog;
 mod call;
 mod calls;
 mod channels;
-mod checking;
-mod completed;
-mod control;
 mod delivery;
 mod emitter;
-mod hooking;
+mod execution;
+mod hooks;
 mod intake;
 mod interruption;
-mod judging;
+mod judge;
 mod ledger;
 mod lifecycle;
-mod observer;
 mod options;
-mod ownership;
+mod permission_check;
 mod plan;
 mod prompting;
+mod result;
 mod runner;
 mod schedule;
 mod session;
 mod stream;
 mod trace;
 mod turns;
+mod workers;
 
 pub use channels::Channels;
-pub use hooking::RunHooks;
-pub use judging::{Case, Judge, JudgeSeat, Judgement};
+pub use hooks::CallHooks;
+pub use judge::{Case, GuardedJudge, Judge, Judgement};
 pub use lifecycle::{Lifecycle, ShellVerdicts};
-pub use observer::{Observer, Progress};
-pub use options::{Dedup, Echo, Emit, EndCause, Mode, OnError, Options, RunEnd, StartDirectory};
-pub use ownership::HistoryPolicy;
+pub use options::{
+    Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Listener, Mode, Observer, OnError,
+    Options, Progress, RunEnd, StartDirectory,
+};
 pub use prompting::{Answer, Prompter, Question, ToolPrompter};
-pub use runner::{Dependencies, Listener, run};
+pub use runner::run;
 pub use schedule::Policy;
 pub use trace::Trace;

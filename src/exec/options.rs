@@ -1,143 +1,199 @@
-//! What a run is asked to do.
+//! The options and dependencies of a run, its progress, and its end.
 
+use std::io::Write;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::{HistoryPolicy, Policy};
+use super::schedule::Policy;
+use super::trace::Trace;
+use crate::api::Api;
+use crate::assemble::Understanding;
+use crate::io::{Clock, Ids, Messages};
 use crate::jsonl::UnwantedLines;
 use crate::message::SessionId;
 use crate::state::SessionScope;
-use crate::wire::{Dialect, Understanding};
 
-/// Everything about a run that is decided before it starts.
+/// The options of a run.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Run the calls, or only say in which batches they would run.
+    /// Run calls or only plan them.
     pub mode: Mode,
-    /// How the scheduler compares calls.
+    /// Conflict granularity of the schedule.
     pub policy: Policy,
-    /// How many calls run at once.
+    /// Most calls that run at once.
     pub cap: NonZeroUsize,
-    /// What a failing call does to its siblings.
+    /// The effect of a failed call on its siblings.
     pub on_error: OnError,
-    /// When results go out.
+    /// When to write results.
     pub emit: Emit,
-    /// Whether input lines are copied.
+    /// Whether to copy the input.
     pub echo: Echo,
-    /// Write what the next request of this API takes, and nothing else: what the model said instead of
-    /// a copy of the input, and the results of each turn.
-    pub results: Option<Dialect>,
-    /// What to do about history.
+    /// Write the messages of the next request to this API and no records: the model's reply instead of a
+    /// copy of the input, and the results of each turn.
+    pub results: Option<Api>,
+    /// Whether to run the calls of recordings.
     pub history: HistoryPolicy,
-    /// Whether repeated results are replaced by a reference.
+    /// Whether to replace repeated results with a reference.
     pub dedup: Dedup,
-    /// The longest the whole run may take.
+    /// The time limit of the whole run.
     pub timeout: Option<Duration>,
-    /// The session's id, if it was given.
+    /// The id of the session, if it was given.
     pub session_id: Option<SessionId>,
-    /// The id for a stream that names none, if there is a session file.
+    /// The id of the session if neither `session_id` nor the stream gives one; set if there is a session
+    /// file.
     pub file_id: Option<SessionId>,
     /// The session file, or else the directory in which the run starts.
     pub session_scope: SessionScope,
-    /// Where shell calls start.
+    /// The first working directory of shell calls.
     pub start_directory: StartDirectory,
-    /// How the ids begin of calls that come without one: not as in any other run of the session.
+    /// Prefix of the ids of calls that have none. It differs between the runs of a session.
     pub call_ids: String,
-    /// What happens to lines that hold no call and no result.
+    /// Whether to check lines without calls and results.
     pub unwanted: UnwantedLines,
-    /// Whether to report the first call that is denied.
-    pub mentions_denial: bool,
 }
 
-/// Run, or only plan.
+/// Receives each record of the conversation.
+pub type Listener = Box<dyn FnMut(&str)>;
+
+/// The dependencies of a run.
+pub struct Dependencies<Sink: Write> {
+    /// Receives the records.
+    pub sink: Sink,
+    /// Messages to the user.
+    pub messages: Messages,
+    /// Times in records.
+    pub clock: Arc<dyn Clock>,
+    /// Ids in records.
+    pub ids: Arc<dyn Ids>,
+    /// Shows the progress.
+    pub observer: Box<dyn Observer>,
+    /// Receives the trace.
+    pub trace: Option<Trace>,
+    /// Receives the conversation: the records of the input, and at the end of each turn its results.
+    pub listener: Option<Listener>,
+}
+
+/// Run or plan.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Calls run.
+    /// Run the calls.
     #[default]
     Execute,
-    /// Nothing runs; batches are printed.
+    /// Write the batches that would run.
     Plan,
 }
 
-/// Where the shell calls of a run start.
+/// The first working directory of shell calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum StartDirectory {
-    /// Where the last process of the session ended, if there was one.
+    /// The last working directory of the session's previous run, if there is one.
     #[default]
     Kept,
-    /// In the context's directory, which the user named.
+    /// The directory of the context, which the user named.
     Given,
 }
 
-/// What a failing call does to its siblings.
+/// The effect of a failed call on its siblings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum OnError {
-    /// A failing shell command that is not read-only cancels the shell commands of its turn.
+    /// A failed shell command that is not read-only cancels the shell commands of its turn.
     #[default]
     CancelShell,
-    /// Nothing.
+    /// None.
     Continue,
-    /// Any failing call cancels all others of its turn.
+    /// A failed call cancels all other calls of its turn.
     CancelAll,
 }
 
-/// When results go out.
+/// When to write results.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Emit {
-    /// Each as soon as its turn in call order comes.
+    /// Each result as soon as the results before it are written.
     #[default]
     Result,
-    /// All at the turn's end, within the turn's budget.
+    /// All results at the end of the turn, within the turn's budget.
     Turn,
 }
 
-/// Whether input lines are copied to the output.
+/// Whether to copy the input.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Echo {
-    /// Every line, byte for byte.
+    /// Copy every line, byte for byte.
     #[default]
     Everything,
-    /// Own records only.
+    /// Write own records only.
     OwnRecords,
 }
 
-/// Whether repeated results are replaced by a reference to the first.
+/// Whether to run the calls of recordings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum HistoryPolicy {
+    /// Do not run them.
+    #[default]
+    Respect,
+    /// Run those without a result (`--execute`).
+    Execute,
+}
+
+/// Whether to replace repeated results with a reference.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Dedup {
-    /// They are repeated.
+    /// Repeat them.
     #[default]
     Off,
-    /// They are replaced.
+    /// Replace them.
     On,
 }
 
-/// How a run ended.
+/// The progress of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress<'a> {
+    /// Calls started so far.
+    pub started: u64,
+    /// Calls that are running.
+    pub running: usize,
+    /// Calls whose result is not written.
+    pub open: usize,
+    /// The label of the first running call.
+    pub oldest: Option<&'a str>,
+}
+
+/// Shows the progress of a run.
+pub trait Observer: Send {
+    /// A call has started or ended.
+    fn changed(&mut self, progress: &Progress<'_>);
+    /// The run is over.
+    fn finished(&mut self);
+}
+
+/// The end of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunEnd {
-    /// Why it ended.
+    /// The cause of the end.
     pub cause: EndCause,
-    /// How many calls did not end well.
+    /// Calls with an error as their result.
     pub failed_calls: u64,
-    /// How many lines of the input were unusable.
+    /// Unusable lines of the input.
     pub damaged_lines: u64,
     /// How much of the input was understood.
     pub understanding: Understanding,
 }
 
-/// Why a run ended.
+/// The cause of the end of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EndCause {
     /// The input ended and every call has its result.
     EndOfInput,
-    /// The run's time was up.
+    /// The run reached its time limit.
     TimeUp,
     /// An interrupt (Ctrl-C).
     Interrupted,
     /// A request to terminate.
     Terminated,
-    /// The reader of our output went away.
+    /// The reader of the output is gone.
     OutputGone,
     /// The output could not be written.
     OutputFailed(String),

@@ -1,14 +1,14 @@
-//! What would become of the calls of a turn, and which of them would run together.
+//! The plan of a turn: the outcome of calls that would not run, and the batches of the others.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use super::lifecycle::Prepared;
+use super::call::CallState;
 use super::schedule::{CallIndex, Policy, Schedule};
 use crate::message::{Decision, ToolUseId};
 use crate::records::{Lane, Outcome, PlanRecord, PlannedCall};
 
-/// The calls of the turn that is being read.
+/// The calls of the current turn.
 #[derive(Debug)]
 pub(super) struct Plan {
     policy: Policy,
@@ -25,33 +25,31 @@ impl Plan {
         }
     }
 
-    /// The next call of the turn, and what was decided about it, if it got that far.
+    /// Adds the next call of the turn, with the decision about it if there is one.
     pub(super) fn add(
         &mut self,
         id: &ToolUseId,
         name: &str,
-        prepared: &Prepared,
+        state: &CallState,
         decision: Option<Decision>,
     ) {
-        let access = prepared.access();
-        let outcome = match (prepared, decision) {
-            (Prepared::Refused(completed), _) => Some(completed.outcome),
-            (Prepared::Ready(_), Some(Decision::Deny | Decision::Ask)) => Some(Outcome::Denied),
-            (Prepared::Ready(_), Some(Decision::Allow) | None) | (Prepared::Unresolved(_), _) => {
-                None
-            }
+        let (profile, access) = state.profile(name);
+        let outcome = match (state, decision) {
+            (CallState::Done(result), _) => Some(result.outcome),
+            (_, Some(Decision::Deny | Decision::Ask)) => Some(Outcome::Denied),
+            (_, Some(Decision::Allow) | None) => None,
         };
         let call = PlannedCall {
             tool_use_id: id.clone(),
             tool_name: name.to_owned(),
-            verdict: prepared.verdict(),
+            verdict: profile.verdict,
             outcome,
         };
         self.calls
-            .insert(self.schedule.enqueue(access), (prepared.lane(), call));
+            .insert(self.schedule.enqueue(access), (profile.lane, call));
     }
 
-    /// The turn is over: its batches. All that may start at the same time is one of them.
+    /// Ends the turn. Returns its batches: each holds the calls that may start at the same time.
     pub(super) fn take_turn(&mut self) -> Vec<PlanRecord> {
         let mut batches = Vec::new();
         while !self.calls.is_empty() {

@@ -1,59 +1,67 @@
-//! Questions about calls that no rule decides, put to somebody who can answer.
+//! Questions to the user about calls that no rule decides: by a tool, or in the control protocol, where
+//! a `control_request` is written among the records and a `control_response` read from the input.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::io::CancelToken;
+use crate::io::{CancelToken, Ids};
 use crate::message::ToolUseId;
+use crate::records::{ControlCancelRecord, ControlRequest, ControlRequestRecord, ControlResponse};
 use crate::text::{fitted, terminal_safe_line, truncate_utf16};
 use crate::tools::{CallContext, CallStatus, Content, Input, Registry, ToolContext};
 
-/// How much of a reason is used, in UTF-16 units.
-const LONGEST_REASON: usize = 10_000;
+/// Longest reason passed to the model, in UTF-16 units.
+const MAX_REASON: usize = 10_000;
 
-/// How much of an answer that is none is shown, in columns.
-const SHOWN: usize = 200;
+/// Longest part of an unusable answer in a message, in columns.
+const MAX_PROBLEM: usize = 200;
 
-/// Somebody who decides about calls: a person, or a program in their place. Asked from several threads
-/// at once.
+/// Interval at which a waiting question checks whether its call was cancelled.
+const CANCEL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Decides about calls in place of the rules: the user, or a program. Called from several threads at
+/// once.
 pub trait Prompter: Send + Sync {
-    /// How they are asked, for records: `tty`, `stdio`, or the name of a tool.
+    /// Its name in records: `tty`, `stdio`, or the name of a tool.
     fn name(&self) -> &str;
 
     /// Waits for the answer, until `cancel` fires.
     fn ask(&self, question: &Question<'_>, cancel: &CancelToken) -> Answer;
 }
 
-/// What is asked.
+/// A question about a call.
 pub struct Question<'a> {
     /// The call.
     pub id: &'a ToolUseId,
-    /// Its tool.
+    /// The name of its tool.
     pub tool: &'a str,
     /// Its arguments.
     pub input: &'a Input,
-    /// Why somebody has to say, e.g. the rule.
-    pub why: &'a str,
-    /// A rule that would allow the call without a question.
-    pub remedy: Option<&'a str>,
+    /// The reason why the call needs approval, such as the rule that asks.
+    pub reason: &'a str,
+    /// A rule that would allow the call.
+    pub rule: Option<&'a str>,
 }
 
-/// What was answered.
+/// The answer to a question.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// The call may run, with these arguments if they are given.
+    /// The call may run, with these arguments if there are any.
     Allow(Option<Input>),
-    /// The call may run, and so may others that this rule matches.
-    AllowAlso(String),
-    /// It must not; the text, if any, is for the model.
+    /// The call may run, and so may other calls that this rule matches.
+    AllowAlways(String),
+    /// The call must not run. The text is for the model.
     Deny(Option<String>),
-    /// Nobody could answer; the text says why.
-    Nobody(String),
+    /// The question has no answer, for this reason.
+    None(String),
 }
 
-/// A decision in the form that programs give it.
+/// A decision in the form of the control protocol.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "behavior", rename_all = "snake_case")]
 enum Reply {
@@ -67,31 +75,30 @@ enum Reply {
 }
 
 impl Answer {
-    /// What a program answered; none if it is not understood.
-    pub(super) fn read(reply: &Value) -> Option<Self> {
+    /// Parses the answer of a program.
+    fn parse(reply: &Value) -> Option<Self> {
         Some(match Reply::deserialize(reply).ok()? {
             Reply::Allow { updated_input } => Self::Allow(updated_input),
             Reply::Deny { message } => {
                 let message = message.as_deref();
-                let message = message.map(|text| truncate_utf16(text, LONGEST_REASON).to_owned());
-                Self::Deny(message)
+                Self::Deny(message.map(|text| truncate_utf16(text, MAX_REASON).to_owned()))
             }
         })
     }
 }
 
-/// Has a tool decide.
+/// A prompter that calls a tool.
 pub struct ToolPrompter {
-    /// Who has it.
+    /// The registry with the tool.
     pub registry: Arc<Registry>,
-    /// Its name.
+    /// The name of the tool.
     pub tool: String,
-    /// The session that it is called in.
+    /// The context of the tool's calls.
     pub session: ToolContext,
 }
 
 impl ToolPrompter {
-    /// What the tool says; the error is why it decides nothing.
+    /// Calls the tool. The error explains the missing decision.
     fn decision(&self, question: &Question<'_>, cancel: &CancelToken) -> Result<Answer, String> {
         let fields = [
             ("tool_name", json!(question.tool)),
@@ -110,10 +117,10 @@ impl ToolPrompter {
         });
         let reply = reply.map_err(|failure| failure.to_string())?;
         let Content::Text(text) = reply.content else {
-            return Err("its answer is no text".to_owned());
+            return Err("its result is not text".to_owned());
         };
-        let said = serde_json::from_str(&text).ok();
-        let answer = said.and_then(|said: Value| Answer::read(&said));
+        let value: Option<Value> = serde_json::from_str(&text).ok();
+        let answer = value.and_then(|value| Answer::parse(&value));
         answer
             .filter(|_| reply.status == CallStatus::Ok)
             .ok_or(text)
@@ -127,8 +134,113 @@ impl Prompter for ToolPrompter {
 
     fn ask(&self, question: &Question<'_>, cancel: &CancelToken) -> Answer {
         self.decision(question, cancel).unwrap_or_else(|problem| {
-            let problem = fitted(&terminal_safe_line(&problem), SHOWN);
+            let problem = fitted(&terminal_safe_line(&problem), MAX_PROBLEM);
             Answer::Deny(Some(format!("{} gave no decision: {problem}", self.tool)))
         })
+    }
+}
+
+/// A record of the control protocol to be written.
+#[derive(Debug)]
+pub(super) enum ControlRecord {
+    Question(Box<ControlRequestRecord>),
+    /// Withdraws a question.
+    Cancel(ControlCancelRecord),
+}
+
+/// The questions of the control protocol without an answer.
+#[derive(Debug, Clone, Default)]
+pub(super) struct OpenQuestions {
+    shared: Arc<Mutex<Shared>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    by_request: BTreeMap<String, Sender<Answer>>,
+    /// The input has ended, so no answer can come.
+    ended: bool,
+}
+
+impl OpenQuestions {
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Delivers an answer to its question.
+    pub(super) fn answer(&self, response: &ControlResponse) {
+        let (request_id, answer) = match response {
+            ControlResponse::Success {
+                request_id,
+                response,
+            } => {
+                let answer = response.as_ref().and_then(Answer::parse);
+                let unusable = || Answer::None("the answer was not understood".to_owned());
+                (request_id, answer.unwrap_or_else(unusable))
+            }
+            ControlResponse::Error { request_id, error } => {
+                (request_id, Answer::None(error.clone()))
+            }
+        };
+        if let Some(prompter) = self.lock().by_request.remove(request_id) {
+            let _ = prompter.send(answer);
+        }
+    }
+
+    /// Ends all questions without an answer.
+    pub(super) fn end(&self) {
+        let mut shared = self.lock();
+        shared.ended = true;
+        shared.by_request.clear();
+    }
+}
+
+/// A prompter that asks in the control protocol.
+pub(super) struct ControlPrompter<Write> {
+    pub(super) open: OpenQuestions,
+    /// Has a record written.
+    pub(super) write: Write,
+    pub(super) ids: Arc<dyn Ids>,
+}
+
+impl<Write: Fn(ControlRecord) + Send + Sync> Prompter for ControlPrompter<Write> {
+    fn name(&self) -> &'static str {
+        "stdio"
+    }
+
+    fn ask(&self, question: &Question<'_>, cancel: &CancelToken) -> Answer {
+        let input_ended = || Answer::None("the input ended before an answer".to_owned());
+        let request_id = self.ids.uuid().to_string();
+        let (sender, answer) = channel();
+        {
+            let mut open = self.open.lock();
+            if open.ended {
+                return input_ended();
+            }
+            open.by_request.insert(request_id.clone(), sender);
+        }
+        let request = ControlRequest::CanUseTool {
+            tool_name: question.tool.to_owned(),
+            input: Value::Object(question.input.clone()),
+            tool_use_id: question.id.clone(),
+            decision_reason: question.reason.to_owned(),
+        };
+        let record = ControlRequestRecord {
+            request_id: request_id.clone(),
+            request,
+        };
+        (self.write)(ControlRecord::Question(Box::new(record)));
+        loop {
+            match answer.recv_timeout(CANCEL_INTERVAL) {
+                Ok(answer) => return answer,
+                Err(RecvTimeoutError::Disconnected) => return input_ended(),
+                Err(RecvTimeoutError::Timeout) if cancel.is_cancelled() => {
+                    self.open.lock().by_request.remove(&request_id);
+                    let record = ControlCancelRecord { request_id };
+                    (self.write)(ControlRecord::Cancel(record));
+                    return Answer::None("the question was withdrawn".to_owned());
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
     }
 }

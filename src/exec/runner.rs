@@ -1,61 +1,38 @@
 //! The main loop of a run: events in, records out.
 //!
-//! One thread owns everything that must happen in order: the schedule, the echo, the results.
-//! A reader thread sends it lines, workers send it results; it waits for nothing else. The parts
-//! that it drives own their data and know nothing of it or of each other, but for what they are
-//! passed.
+//! One thread owns everything that has an order: the schedule, the copy of the input, the results. It
+//! waits for events only: lines from the reader thread, results from the workers, signals.
 
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
-use super::backlog::Backlog;
+use super::call::CallState;
 use super::calls::{Calls, Force};
 use super::channels::{Channels, RunnerEvent};
-use super::completed::CancelReason;
-use super::control::OpenQuestions;
 use super::delivery::Delivery;
 use super::emitter::Emitter;
-use super::intake::{Arrival, Item};
+use super::intake::{Backlog, InputEvent, Item};
 use super::interruption::{Demand, Interruption, StageKind};
-use super::lifecycle::Prepared;
+use super::lifecycle::Lifecycle;
+use super::options::{Dependencies, EndCause, Mode, Observer, Options, RunEnd};
 use super::plan::Plan;
+use super::prompting::{ControlRecord, OpenQuestions};
+use super::result::CancelReason;
 use super::session::Session;
 use super::stream::Stream;
-use super::{EndCause, Lifecycle, Mode, Observer, Options, RunEnd, Trace};
-use crate::io::{Clock, Ids, Messages};
+use crate::assemble::{Event, Understanding};
+use crate::io::Messages;
 use crate::jsonl::WriteError;
 use crate::message::{SessionId, ToolUseId};
-use crate::process::{EndSignal, Spawners};
+use crate::process::EndSignal;
 use crate::records::ExecutorRecord;
 use crate::state::SessionKey;
 use crate::tools::ToolContext;
-use crate::wire::{Event, Understanding};
 
-/// How often a running call says that it still runs.
-const HEARTBEAT: Duration = Duration::from_secs(30);
-
-/// Hears a record.
-pub type Listener = Box<dyn FnMut(&str)>;
-
-/// What a run works with.
-pub struct Dependencies<Sink: Write> {
-    /// Records go here.
-    pub sink: Sink,
-    /// Messages for people.
-    pub messages: Messages,
-    /// Times in records.
-    pub clock: Arc<dyn Clock>,
-    /// Ids in records.
-    pub ids: Arc<dyn Ids>,
-    /// Shows how far the run is.
-    pub observer: Box<dyn Observer>,
-    /// Takes the trace, if one is wanted.
-    pub trace: Option<Trace>,
-    /// Hears the conversation: the records of the input, and the results of each turn that is over.
-    pub listener: Option<Listener>,
-}
+/// Interval of the progress records of running calls.
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(30);
 
 /// A run in progress.
 struct Runner<'a, Sink: Write> {
@@ -73,15 +50,16 @@ struct Runner<'a, Sink: Write> {
     observer: Box<dyn Observer>,
     messages: Messages,
     next_heartbeat: Option<Instant>,
-    /// The executor record is out.
+    /// The executor record is written.
     claimed: bool,
     damaged_lines: u64,
     understanding: Understanding,
-    /// The counts last reported to the observer.
+    /// The counts that the observer got last.
     shown: (u64, usize, usize),
 }
 
-/// Runs the calls of a stream.
+/// Runs the calls of a stream. Returns when the input has ended and every call has its result, or when a
+/// signal, a deadline or a failed write ends the run.
 pub fn run<Sink: Write>(
     options: &Options,
     lifecycle: Lifecycle,
@@ -152,11 +130,11 @@ pub fn run<Sink: Write>(
         if cause == EndCause::EndOfInput {
             cause = EndCause::OutputFailed(failure);
         } else {
-            runner.messages.note(&failure);
+            runner.messages.error(&failure);
         }
     }
     runner.lifecycle.registry.end();
-    Spawners::kill_all();
+    runner.session.context.spawners.supervisor().kill_all();
     RunEnd {
         cause,
         failed_calls: runner.output.failed_calls(),
@@ -182,21 +160,20 @@ impl<Sink: Write> Runner<'_, Sink> {
                 }
             };
             match event {
-                Some(RunnerEvent::Arrival(Arrival::Failed(error))) => {
+                Some(RunnerEvent::Input(InputEvent::Failed(error))) => {
                     self.stop(&CancelReason::Interrupt);
                     self.advance()?;
                     return Ok(EndCause::InputFailed(error.to_string()));
                 }
-                Some(event) => self.take_in(event)?,
+                Some(event) => self.handle(event)?,
                 None => self.handle_deadlines()?,
             }
         }
     }
 
-    /// The next event, or none when a deadline passed first.
+    /// Waits for the next event. Returns `None` when a deadline passes first.
     fn wait(&self) -> Option<RunnerEvent> {
-        // Where all processors are busy, there is an event when it is this thread's turn again, and
-        // no thread has to wake it.
+        // On a busy machine an event arrives while this thread yields, and no thread has to wake it.
         std::thread::yield_now();
         if let Ok(event) = self.events.try_recv() {
             return Some(event);
@@ -205,56 +182,62 @@ impl<Sink: Write> Runner<'_, Sink> {
         match deadline.into_iter().chain(self.next_heartbeat).min() {
             None => self.events.recv().ok(),
             Some(deadline) => {
-                let rest = deadline.saturating_duration_since(Instant::now());
-                self.events.recv_timeout(rest).ok()
+                let left = deadline.saturating_duration_since(Instant::now());
+                self.events.recv_timeout(left).ok()
             }
         }
     }
 
-    fn take_in(&mut self, event: RunnerEvent) -> Result<(), WriteError> {
+    fn handle(&mut self, event: RunnerEvent) -> Result<(), WriteError> {
         match event {
-            RunnerEvent::Arrival(Arrival::Ledger(ledger)) => self.stream.know(ledger),
-            RunnerEvent::Arrival(Arrival::Items(items)) => {
+            RunnerEvent::Input(InputEvent::Ledger(ledger)) => self.stream.set_ledger(ledger),
+            RunnerEvent::Input(InputEvent::Items(items)) => {
                 self.interruption.input_arrived(Instant::now());
                 for event in items.iter().flat_map(|item| &item.events) {
                     self.look_ahead(event);
                 }
                 self.backlog.extend(items);
             }
-            RunnerEvent::Arrival(Arrival::End) => {
+            RunnerEvent::Input(InputEvent::End) => {
                 self.backlog.end();
                 self.questions.end();
             }
-            RunnerEvent::Arrival(Arrival::Failed(_)) => {}
-            RunnerEvent::Prepared { call, prepared } => {
-                self.calls.prepared(call, *prepared, &mut self.session);
+            RunnerEvent::Input(InputEvent::Failed(_)) => {}
+            RunnerEvent::Prepared { call, state } => {
+                self.calls.prepared(call, *state, &mut self.session);
             }
-            RunnerEvent::Batched { turn, heard } => self.calls.batched(turn, heard),
-            RunnerEvent::Question(record) => self.output.emitter.write(record)?,
-            RunnerEvent::Withdrawn(record) => self.output.emitter.write(record)?,
-            RunnerEvent::Spent(cost) => self.output.emitter.spent(*cost)?,
-            RunnerEvent::Worked { call } => self.calls.worked(call),
-            RunnerEvent::Finished { call, completed } => {
-                self.calls.finish(call, *completed, &mut self.session);
+            RunnerEvent::TurnHooksDone { turn, feedback } => {
+                self.calls.turn_hooks_done(turn, feedback);
+            }
+            RunnerEvent::Control(ControlRecord::Question(record)) => {
+                self.output.emitter.write(record)?;
+            }
+            RunnerEvent::Control(ControlRecord::Cancel(record)) => {
+                self.output.emitter.write(record)?;
+            }
+            RunnerEvent::ModelCost(cost) => self.output.emitter.model_cost(*cost)?,
+            RunnerEvent::ToolDone { call } => self.calls.tool_done(call),
+            RunnerEvent::Finished { call, result } => {
+                self.calls.finish(call, *result, &mut self.session);
             }
             RunnerEvent::Signal(signal) => self.signalled(signal),
-            RunnerEvent::OutputGone => return Err(WriteError::BrokenPipe),
+            RunnerEvent::OutputClosed => return Err(WriteError::BrokenPipe),
         }
         Ok(())
     }
 
-    /// What counts as soon as it is read: results, before any call among the same lines starts,
-    /// requests to stop, and answers to questions.
+    /// Handles events that take effect when they are read: results, before a call on the same lines starts;
+    /// requests to stop; and answers to questions.
     fn look_ahead(&mut self, event: &Event) {
         self.stream.look_ahead(event);
         match event {
             Event::Interrupt { .. } => self.stop(&CancelReason::Interrupt),
-            Event::ControlResponse(response) => self.questions.answered(response),
+            Event::ControlResponse(response) => self.questions.answer(response),
             _ => {}
         }
     }
 
-    /// Does everything that can be done without waiting.
+    /// Does all work that needs no waiting.
     fn advance(&mut self) -> Result<(), WriteError> {
         loop {
             while let Some(item) = self.next_item()? {
@@ -269,9 +252,9 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
     }
 
-    /// The next part of the input, unless it has to wait: a `result` record until the results before
-    /// it are out, anything while too many calls are open. In a list of messages for an API the next
-    /// one of the model waits, too.
+    /// The next part of the input, unless it has to wait: a `result` record, and in a list of messages for an
+    /// API the next message, until the results before it are written; anything while too many calls are
+    /// open.
     fn next_item(&mut self) -> Result<Option<Item>, WriteError> {
         let Some(item) = self.backlog.front() else {
             return Ok(None);
@@ -283,7 +266,7 @@ impl<Sink: Write> Runner<'_, Sink> {
             _ => false,
         };
         let must_wait = if item.events.iter().any(ends_turn) {
-            // Whatever else the record says, it ends the turn whose results it waits for.
+            // Such a record ends the turn whose results it waits for.
             self.end_turn()?;
             self.has_open_calls()
         } else {
@@ -306,7 +289,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         self.understanding.note(item.piece.raw(), &item.events);
         for damage in &item.damage {
             self.damaged_lines += 1;
-            self.messages.note(&damage.to_string());
+            self.messages.warn(&damage.to_string());
         }
         let is_first_claim = self.options.mode == Mode::Execute && !self.claimed;
         if is_first_claim && self.stream.will_take_any(&item.events) {
@@ -335,8 +318,8 @@ impl<Sink: Write> Runner<'_, Sink> {
             Event::Call(call) => {
                 if self.wants(&call.id) {
                     let weight = call.input.as_ref().map_or(0, |input| input.get().len());
-                    let prepared = self.lifecycle.prepare(call, &self.session.context);
-                    self.enter(&call.id, &call.name, weight, prepared);
+                    let state = self.lifecycle.prepare(call, &self.session.context);
+                    self.enter(&call.id, &call.name, weight, state);
                 }
             }
             Event::TurnEnd(_) => {
@@ -359,29 +342,30 @@ impl<Sink: Write> Runner<'_, Sink> {
         Ok(())
     }
 
-    /// Whether the next call of the input is to be run, or planned.
+    /// Whether to run or plan the next call of the input.
     fn wants(&mut self, id: &ToolUseId) -> bool {
         match self.options.mode {
-            Mode::Plan => self.stream.pass(id),
+            Mode::Plan => self.stream.skip(id),
             Mode::Execute => self.stream.take(id),
         }
     }
 
-    /// A call whose input has `weight` bytes is complete in the input.
-    fn enter(&mut self, id: &ToolUseId, name: &str, weight: usize, prepared: Prepared) {
+    /// Plans or admits a call whose input has `weight` bytes.
+    fn enter(&mut self, id: &ToolUseId, name: &str, weight: usize, state: CallState) {
         if self.options.mode == Mode::Plan {
-            let decision = self.lifecycle.decision(&prepared, &self.session.context);
-            self.plan.add(id, name, &prepared, decision);
+            let context = &self.session.context;
+            let decision = self.lifecycle.planned_decision(&state, context);
+            self.plan.add(id, name, &state, decision);
             return;
         }
         self.calls
-            .admit(id.clone(), name.to_owned(), weight, prepared, &self.session);
+            .admit(id.clone(), name.to_owned(), weight, state, &self.session);
         if let Some(reason) = self.interruption.refusal() {
-            self.calls.refuse_queued(&reason, &mut self.session);
+            self.calls.refuse_waiting(&reason, &mut self.session);
         }
     }
 
-    /// Takes what the stream says about its session. State is restored before the first call.
+    /// Handles what the stream says about its session. State is restored before the first call.
     fn learn_session(&mut self, event: &Event) {
         match event {
             Event::Session(id) => self.name_session(id),
@@ -392,7 +376,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
     }
 
-    /// Names the session, unless it has a name.
+    /// Sets the id of the session, unless it has one.
     fn name_session(&mut self, id: &SessionId) {
         if !self.session.has_name() {
             self.session.set_name(id.clone());
@@ -408,14 +392,14 @@ impl<Sink: Write> Runner<'_, Sink> {
             && let Err(error) = self.session.resume()
         {
             self.messages
-                .note(&format!("cannot restore session state: {error}"));
+                .error(&format!("cannot restore session state: {error}"));
         }
     }
 
-    /// Gives queued calls their results and asks running ones to end.
+    /// Refuses waiting calls and cancels running ones.
     fn stop(&mut self, reason: &CancelReason) {
-        self.calls.skip_batch_hooks();
-        self.calls.refuse_queued(reason, &mut self.session);
+        self.calls.skip_turn_hooks();
+        self.calls.refuse_waiting(reason, &mut self.session);
         if self.calls.cancel_running(reason) {
             self.interruption.calls_cancelled(Instant::now());
         }
@@ -429,9 +413,9 @@ impl<Sink: Write> Runner<'_, Sink> {
             Demand::Stop => {
                 let mut running = self.calls.running();
                 if let Some((call, _)) = running.find(|(call, _)| call.cancel_reason.is_none()) {
-                    self.messages.note(&format!(
+                    self.messages.warn(&format!(
                         "interrupted: waiting for {} to finish",
-                        call.label
+                        call.profile.label
                     ));
                     self.messages.hint("interrupt again to end it now");
                 }
@@ -439,13 +423,13 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
     }
 
-    /// The end of the run's time, calls that do not end although they were asked to, heartbeats.
+    /// Handles the time limit of the run, the end of the grace period of cancelled calls, and heartbeats.
     fn handle_deadlines(&mut self) -> Result<(), WriteError> {
         let now = Instant::now();
         if self.interruption.time_is_up(now) {
             self.stop(&CancelReason::TimeUp);
         }
-        if self.interruption.patience_is_over(now) {
+        if self.interruption.grace_is_over(now) {
             self.calls
                 .end_running(Force::IfCancelled, &mut self.session);
         }
@@ -453,7 +437,7 @@ impl<Sink: Write> Runner<'_, Sink> {
             for (call, elapsed) in self.calls.running() {
                 self.output.emitter.heartbeat(call, elapsed)?;
             }
-            self.next_heartbeat = Some(now + HEARTBEAT);
+            self.next_heartbeat = Some(now + HEARTBEAT_INTERVAL);
         }
         Ok(())
     }
@@ -463,7 +447,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         if progress.running == 0 {
             self.next_heartbeat = None;
         } else if self.next_heartbeat.is_none() {
-            self.next_heartbeat = Some(Instant::now() + HEARTBEAT);
+            self.next_heartbeat = Some(Instant::now() + HEARTBEAT_INTERVAL);
         }
         let counts = (progress.started, progress.running, progress.open);
         if self.shown != counts {
@@ -472,7 +456,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
     }
 
-    /// Why the run is over, if it is.
+    /// The cause of the end of the run; `None` if it continues.
     fn end_cause(&mut self) -> Result<Option<EndCause>, WriteError> {
         if self.has_open_calls() {
             return Ok(None);
@@ -485,9 +469,9 @@ impl<Sink: Write> Runner<'_, Sink> {
             StageKind::History
         };
         if let Some(cause) = self.interruption.ends_the_run(stage, Instant::now()) {
-            // What was read is passed on before the end.
+            // Input that was read is passed on first.
             match self.events.try_recv() {
-                Ok(event) => self.take_in(event)?,
+                Ok(event) => self.handle(event)?,
                 Err(_) if self.backlog.is_empty() => return Ok(Some(cause)),
                 Err(_) => {}
             }
@@ -499,7 +483,7 @@ impl<Sink: Write> Runner<'_, Sink> {
     fn close(&mut self) {
         self.stream.report_unanswered();
         if self.session.has_changes() && !self.session.has_name() {
-            self.messages.note(
+            self.messages.warn(
                 "the working directory or to-do list of this run is not kept: the session has no name",
             );
             self.messages
@@ -507,7 +491,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
         if let Err(error) = self.session.save() {
             self.messages
-                .note(&format!("cannot keep the state of the session: {error}"));
+                .error(&format!("cannot save session state: {error}"));
         }
         self.observer.finished();
     }

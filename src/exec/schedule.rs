@@ -1,17 +1,16 @@
-//! Which call may start when: a pure state machine.
+//! The schedule of calls: a pure state machine without I/O, time or knowledge of tools.
 //!
-//! One rule: a call may start when it conflicts with no call that is running and none that is
-//! queued before it; two calls conflict when one writes something the other touches. Batches,
-//! streaming and parallelism by file all follow from it. See `docs/protocol.md`, Scheduling.
-//! A call that waits for an answer before it runs, or for something after it ran, holds its place in the
-//! order, but no slot. No I/O, no time, no knowledge of tools.
+//! A call may start when it conflicts with no running call and with none queued before it. Two calls
+//! conflict when one writes something that the other reads or writes. A call that is checked before it
+//! runs, or that waits for hooks after it ran, keeps its place in the order but takes no slot. See
+//! `docs/records.md`, Scheduling.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::num::NonZeroUsize;
 
 use crate::tools::{Access, Touch};
 
-/// How fine the rule looks.
+/// Conflict granularity.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Policy {
@@ -22,11 +21,11 @@ pub enum Policy {
     Access,
 }
 
-/// The place of a call in call order, counted from 0.
+/// The position of a call in call order, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct CallIndex(pub(super) u64);
 
-/// The calls that are not yet yielded.
+/// The calls from their arrival until they are yielded.
 #[derive(Debug, Clone)]
 pub(super) struct Schedule {
     policy: Policy,
@@ -35,10 +34,10 @@ pub(super) struct Schedule {
     /// The call index of `slots[0]`.
     first: u64,
     executing: usize,
-    /// The queued calls that nothing blocks.
+    /// The queued calls without blockers.
     ready: BTreeSet<u64>,
-    /// How many calls that are not completed write something. Where none does, no call blocks
-    /// another, and long queues need not be searched.
+    /// The number of calls that write something and are not completed. Without any, no call blocks another,
+    /// and long queues need no search.
     writers: usize,
 }
 
@@ -50,27 +49,27 @@ struct Slot {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Waits for this many unfinished earlier calls that it conflicts with.
+    /// Waits for `blockers` unfinished calls that it conflicts with.
     Queued {
         blockers: usize,
     },
-    /// It may not run before somebody said so, or said what it is.
+    /// Waits for its permission, or for the access of an unknown tool.
     Checking,
     Executing,
-    /// It ran, and something still has to look at that.
+    /// Has run and waits for hooks.
     Finishing,
     Completed,
 }
 
 impl Stage {
-    /// Whether it may have had effects, and others must wait for its end.
+    /// Whether it may have had effects, so that others must wait for its end.
     fn has_run(self) -> bool {
         matches!(self, Self::Executing | Self::Finishing)
     }
 }
 
 impl Schedule {
-    /// An empty schedule that lets at most `cap` calls run at once.
+    /// An empty schedule that runs at most `cap` calls at once.
     pub(super) fn new(policy: Policy, cap: NonZeroUsize) -> Self {
         Self {
             policy,
@@ -99,7 +98,7 @@ impl Schedule {
         CallIndex(index)
     }
 
-    /// The first queued call that may start now, if any; it counts as executing from here on.
+    /// Starts the first queued call that may start now, if there is one.
     pub(super) fn start_next(&mut self) -> Option<CallIndex> {
         if self.executing >= self.cap.get() {
             return None;
@@ -111,7 +110,7 @@ impl Schedule {
         Some(call)
     }
 
-    /// The call that was just added cannot start before it is known what it touches.
+    /// Holds the call that was just added until its access is known.
     pub(super) fn hold(&mut self, call: CallIndex) {
         if let Some(position) = self.position(call) {
             self.ready.remove(&call.0);
@@ -119,12 +118,12 @@ impl Schedule {
         }
     }
 
-    /// The call that was just started has to be checked first.
+    /// Has the call that was just started checked first.
     pub(super) fn check(&mut self, call: CallIndex) {
         self.leave_slot(call, Stage::Checking);
     }
 
-    /// An executing call has done its work, and leaves its slot to others.
+    /// The tool of an executing call has ended: the call leaves its slot.
     pub(super) fn finishing(&mut self, call: CallIndex) {
         self.leave_slot(call, Stage::Finishing);
     }
@@ -138,20 +137,20 @@ impl Schedule {
         }
     }
 
-    /// A call that was held or checked may start as soon as nothing conflicts with what it now touches.
+    /// Queues a call that was held or checked, with its new access.
     pub(super) fn release(&mut self, call: CallIndex, access: Access) {
         let Some(position) = self.position(call) else {
             return;
         };
         if self.slots[position].stage == Stage::Checking {
             self.slots[position].stage = Stage::Queued { blockers: 0 };
-            // What waits for it may not have to, or have to for the first time.
+            // Other calls may conflict with it no longer, or now.
             let mut access = Some(access);
             self.reassess(|other| access.take_if(|_| other == call));
         }
     }
 
-    /// An executing call has ended, or one that has not begun will never run.
+    /// A call has ended, or will never run.
     pub(super) fn complete(&mut self, call: CallIndex) {
         let Some(position) = self.position(call) else {
             return;
@@ -167,7 +166,7 @@ impl Schedule {
         }
         let access = self.slots[position].access.clone();
         if self.writers > 0 {
-            // Calls before it wait for it only if it ran before they were known to conflict.
+            // Earlier calls wait for it only if it started before they were known to conflict.
             let first = if before.has_run() { 0 } else { position + 1 };
             let waiting = self.slots.range_mut(first..);
             for (index, slot) in (self.first + first as u64..).zip(waiting) {
@@ -184,13 +183,13 @@ impl Schedule {
         self.writers -= usize::from(!access.is_side_effect_free());
     }
 
-    /// The next call in call order if it is completed.
+    /// The next call in call order, if it is completed.
     pub(super) fn next_completed(&self) -> Option<CallIndex> {
         let front = self.slots.front()?;
         (front.stage == Stage::Completed).then_some(CallIndex(self.first))
     }
 
-    /// The same; it leaves the schedule.
+    /// Removes the next call in call order, if it is completed.
     pub(super) fn yield_next(&mut self) -> Option<CallIndex> {
         self.next_completed()?;
         self.slots.pop_front();
@@ -199,7 +198,7 @@ impl Schedule {
         Some(call)
     }
 
-    /// Replaces what queued calls touch, after the working directory changed under them.
+    /// Replaces the accesses of queued calls, after the working directory changed.
     pub(super) fn reassess(&mut self, mut access_of: impl FnMut(CallIndex) -> Option<Access>) {
         for position in 0..self.slots.len() {
             if !matches!(self.slots[position].stage, Stage::Queued { .. }) {
@@ -222,8 +221,8 @@ impl Schedule {
         }
     }
 
-    /// How many calls keep the one at `position`, which touches `access`, from starting: calls before
-    /// it, and calls after it that began when it seemed to touch something else.
+    /// The number of calls that keep the one at `position`, with this access, from starting: calls before
+    /// it, and calls after it that started before its access was known.
     fn blockers(&self, position: usize, access: &Access) -> usize {
         if self.writers == 0 {
             return 0;
@@ -240,17 +239,17 @@ impl Schedule {
         self.in_stage(|stage| matches!(stage, Stage::Queued { .. } | Stage::Checking))
     }
 
-    /// Calls that have run and are not over, in call order.
+    /// Calls that have started and not ended, in call order.
     pub(super) fn begun(&self) -> impl Iterator<Item = CallIndex> + '_ {
         self.in_stage(Stage::has_run)
     }
 
-    /// How many calls run.
+    /// The number of executing calls.
     pub(super) fn executing_count(&self) -> usize {
         self.executing
     }
 
-    /// How many calls are not yet yielded.
+    /// The number of calls that are not yielded.
     pub(super) fn len(&self) -> usize {
         self.slots.len()
     }
@@ -270,7 +269,7 @@ impl Schedule {
         (position < self.slots.len()).then_some(position)
     }
 
-    /// What the policy makes of an access: greedily, everything is touched or written at once.
+    /// The access under the policy: a greedy schedule knows only reading and writing everything.
     fn coarsened(&self, access: Access) -> Access {
         match self.policy {
             Policy::Access => access,
@@ -284,7 +283,7 @@ impl Schedule {
 }
 
 impl Slot {
-    /// Whether this earlier call keeps a later one that touches `access` from starting.
+    /// Whether this call keeps another one with this access from starting.
     fn blocks(&self, access: &Access) -> bool {
         self.stage != Stage::Completed && self.access.conflicts_with(access)
     }

@@ -1,5 +1,4 @@
-//! The scheduler against a plain statement of its rule: exhaustively for small sets of calls,
-//! at random for large ones.
+//! The schedule against a plain statement of its rule: exhaustively for few calls, at random for many.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -13,7 +12,7 @@ fn cap(number: usize) -> NonZeroUsize {
 }
 
 #[test]
-fn a_call_that_is_held_delays_what_follows_until_it_is_known() {
+fn a_held_call_delays_later_ones_until_its_access_is_known() {
     for (access, started) in [(Access::reads_everything(), 2), (Access::everything(), 1)] {
         let mut schedule = Schedule::new(Policy::Greedy, cap(10));
         let before = schedule.enqueue(Access::reads_everything());
@@ -45,39 +44,38 @@ fn kinds() -> Vec<Access> {
     ]
 }
 
-/// What the driver does next; the numbers choose among the executing calls, those that are checked, or
-/// the kinds of calls.
+/// A step of the driver. Numbers choose among the executing calls, the checked calls, or the kinds of calls.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Arrive,
     Start,
-    /// Starts the next call, and has it checked.
+    /// Starts the next call and checks it.
     Check,
-    /// Ends a check: the call turns out to touch this.
+    /// Ends a check, with a new access.
     Release(usize, usize),
     /// The call will never run.
     Refuse(usize),
-    /// The call's work is done, but not what follows.
+    /// The tool has ended, and hooks follow.
     LeaveSlot(usize),
     Finish(usize),
     Yield,
 }
 
-/// A run of the machine, with the invariants checked at every step.
+/// A run of the state machine that checks the invariants at every step.
 #[derive(Clone)]
 struct Run<'a> {
     calls: &'a [Access],
-    /// What each of them touches under the policy.
+    /// The access of each call under the policy.
     accesses: Vec<Access>,
-    /// Which of them must not overlap.
+    /// The calls that must not overlap.
     conflicts: Rc<Vec<Vec<bool>>>,
     schedule: Schedule,
     arrived: usize,
-    /// Those that may have effects, with and without a slot.
+    /// The calls that may have effects, with and without a slot.
     running: BTreeSet<u64>,
     finishing: BTreeSet<u64>,
     checking: BTreeSet<u64>,
-    /// Those that were checked, and need not be again.
+    /// The calls that were checked already.
     checked: BTreeSet<u64>,
     started: Vec<bool>,
     done: Vec<bool>,
@@ -217,7 +215,7 @@ impl<'a> Run<'a> {
         assert_eq!(self.schedule.begun().count(), begun);
     }
 
-    /// From now on a call touches this.
+    /// Changes the access of a call.
     fn touches(&mut self, index: u64, access: Access) {
         self.accesses[place(index)] = access;
         let with = |other: &Access| self.accesses[place(index)].conflicts_with(other);
@@ -229,7 +227,7 @@ impl<'a> Run<'a> {
         conflicts[place(index)] = row;
     }
 
-    /// Nothing starves: whatever happened before, plain progress ends everything.
+    /// Ends all calls: from every state, plain progress ends everything.
     fn finish(mut self) {
         while self.arrived < self.calls.len() {
             self.step(Step::Arrive);
@@ -275,8 +273,7 @@ fn sequences(kinds: &[Access], length: usize) -> Vec<Vec<Access>> {
     all
 }
 
-/// Explores every order in which the executing calls of one list can end, all having arrived, and
-/// counts them.
+/// Explores and counts all orders in which the calls of a list can end after they have all arrived.
 fn explore(calls: &[Access], policy: Policy, limit: usize) -> usize {
     let mut run = Run::new(calls, policy, limit);
     for _ in calls {
@@ -303,7 +300,7 @@ fn explore_from(mut run: Run<'_>) -> usize {
 }
 
 #[test]
-fn every_list_of_up_to_six_calls_and_every_order_of_endings() {
+fn the_rule_holds_for_up_to_six_calls_in_every_order() {
     let small = [Access::reads_everything(), Access::everything()];
     let mut runs = 0;
     for calls in sequences(&small, 6) {
@@ -327,7 +324,7 @@ fn every_list_of_up_to_six_calls_and_every_order_of_endings() {
     assert!(runs > 50_000, "explored only {runs} runs");
 }
 
-/// The partitioning that `docs/protocol.md`, Scheduling, describes, written independently of the scheduler.
+/// The partitioning of `docs/records.md`, Scheduling, written independently of the schedule.
 fn partition(read_only: &[bool]) -> Vec<Vec<usize>> {
     let mut batches: Vec<(bool, Vec<usize>)> = Vec::new();
     for (index, safe) in read_only.iter().enumerate() {
@@ -387,7 +384,7 @@ proptest! {
     }
 
     #[test]
-    fn cancelling_queued_calls_unblocks_what_waits_for_them(picks in prop::collection::vec(0..7_usize, 1..40), victim in 0..40_usize) {
+    fn cancelling_queued_calls_unblocks_others(picks in prop::collection::vec(0..7_usize, 1..40), victim in 0..40_usize) {
         let kinds = kinds();
         let mut schedule = Schedule::new(Policy::Access, cap(64));
         for pick in &picks {
@@ -408,7 +405,7 @@ proptest! {
     }
 
     #[test]
-    fn reassessing_counts_blockers_afresh(picks in prop::collection::vec((0..7_usize, 0..7_usize), 1..30)) {
+    fn reassessing_recounts_blockers(picks in prop::collection::vec((0..7_usize, 0..7_usize), 1..30)) {
         let kinds = kinds();
         let mut reassessed = Schedule::new(Policy::Access, cap(64));
         let mut direct = Schedule::new(Policy::Access, cap(64));

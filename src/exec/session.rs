@@ -1,23 +1,22 @@
-//! The session as the calls of a run see it, and its state on disk.
+//! The session of a run: the context of its calls, and its state on disk.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::StartDirectory;
-use super::call::Children;
+use super::options::StartDirectory;
 use crate::message::SessionId;
 use crate::results::Seen;
 use crate::state::{
     ReadLog, SessionDirectory, SessionKey, SessionScope, SessionState, StateError, StateRoot,
 };
-use crate::tools::{ContextChange, ToolContext};
+use crate::tools::{Access, ContextChange, ToolContext};
 
-/// The current context, and what of it must be kept.
+/// The session of a run.
 pub(super) struct Session {
     pub(super) context: Arc<ToolContext>,
     key: SessionKey,
-    /// A later process can know the id: it is not made for this run only.
+    /// The id was given, so a later process can use it.
     has_name: bool,
     start: StartDirectory,
     pub(super) seen: Seen,
@@ -25,6 +24,26 @@ pub(super) struct Session {
     root: StateRoot,
     directory: Option<SessionDirectory>,
     changed: bool,
+}
+
+/// The rights of a call's processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Children {
+    /// The call only reads, so the kernel keeps them from writing.
+    Confined,
+    /// The user's own rights.
+    Free,
+}
+
+impl Children {
+    /// The rights of the processes of a call with this access.
+    pub(super) fn of(access: &Access) -> Self {
+        if access.is_read_only() {
+            Self::Confined
+        } else {
+            Self::Free
+        }
+    }
 }
 
 impl Session {
@@ -52,24 +71,23 @@ impl Session {
         &self.key
     }
 
-    /// Whether a later process can know the session.
+    /// Whether a later process can use the session.
     pub(super) fn has_name(&self) -> bool {
         self.has_name
     }
 
-    /// Sets the id that the stream or the session file gives.
+    /// Sets the id from the stream or the session file.
     pub(super) fn set_name(&mut self, id: SessionId) {
         self.key.id = id;
         self.has_name = true;
     }
 
-    /// Sets where the id is valid.
+    /// Sets the scope of the id.
     pub(super) fn set_scope(&mut self, scope: SessionScope) {
         self.key.scope = scope;
     }
 
-    /// The context of a call that starts now. Confined children are started by the lane's own
-    /// threads.
+    /// The context of a call that starts now. The lane's own threads start confined children.
     pub(super) fn context_for(&self, children: Children) -> Arc<ToolContext> {
         match children {
             Children::Free => Arc::clone(&self.context),
@@ -80,8 +98,8 @@ impl Session {
         }
     }
 
-    /// Restores what earlier processes of a named session left. A directory outside of the working
-    /// directories of this run is not restored.
+    /// Restores the state that earlier processes of a named session saved. A directory that this run may
+    /// not work in is not restored.
     pub(super) fn resume(&mut self) -> Result<(), StateError> {
         if !(self.has_name && self.root.has_session(&self.key)) {
             return Ok(());
@@ -106,7 +124,7 @@ impl Session {
         Ok(())
     }
 
-    /// The session's directory, created when first needed.
+    /// The state directory of the session, which is created when it is first needed.
     pub(super) fn directory(&mut self) -> Result<&SessionDirectory, StateError> {
         let directory = match self.directory.take() {
             Some(directory) => directory,
@@ -115,15 +133,15 @@ impl Session {
         Ok(self.directory.insert(directory))
     }
 
-    /// Applies what a call changed. Returns whether the working directory is another one now.
+    /// Applies the changes of calls. Returns whether the working directory changed.
     pub(super) fn apply(&mut self, changes: Vec<ContextChange>) -> bool {
-        let mut moved = false;
+        let mut changed_directory = false;
         for change in changes {
             let context = Arc::make_mut(&mut self.context);
             match change {
                 ContextChange::Directory(directory) => {
-                    moved |= context.directory != directory;
-                    self.changed |= context.directory != directory;
+                    changed_directory |= context.directory != directory;
+                    self.changed |= changed_directory;
                     context.directory = directory;
                 }
                 ContextChange::Todos(todos) => {
@@ -132,25 +150,25 @@ impl Session {
                 }
             }
         }
-        moved
+        changed_directory
     }
 
-    /// Whether a later process would need to know something that this run changed.
+    /// Whether there are changes that a later process needs.
     pub(super) fn has_changes(&self) -> bool {
         self.changed
     }
 
-    /// Writes down what the next process needs. A fresh session has no next process.
+    /// Saves the state for the next process, unless the session has no name.
     pub(super) fn save(&mut self) -> Result<(), StateError> {
         if !self.has_name() {
             return Ok(());
         }
         let reads = self.context.read_log.entries();
-        let nothing_new = !self.changed
+        let is_unchanged = !self.changed
             && reads.is_empty()
             && self.replacements.is_empty()
             && self.seen.results.is_empty();
-        if nothing_new {
+        if is_unchanged {
             return Ok(());
         }
         let todos = (*self.context.todos != Value::Null).then(|| (*self.context.todos).clone());

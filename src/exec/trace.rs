@@ -1,28 +1,30 @@
-//! The run as a trace for Chrome's or Perfetto's viewer: one track a lane, one slice a phase.
+//! The run as a trace for the viewers of Chrome and Perfetto: one track for each lane, one slice for each
+//! phase.
 
 use std::io::{self, Write};
 use std::time::Duration;
 
 use serde_json::json;
 
-use super::call::Call;
-use super::completed::Completed;
+use super::call::{CallTimes, Profile};
+use super::result::CallResult;
 use super::schedule::CallIndex;
+use crate::message::ToolUseId;
 use crate::records::Lane;
 
-/// Track of the serial lane; the parallel lane's slots are the tracks after it.
+/// The track of the serial lane. The slots of the parallel lane are the tracks after it.
 const SERIAL_TRACK: usize = 0;
 
 /// Writes trace events as calls end.
 pub struct Trace {
     sink: Box<dyn Write + Send>,
-    /// When each slot of the parallel lane is free again, on the run's clock.
+    /// The end of the last call in each slot of the parallel lane, on the run's clock.
     slots: Vec<Duration>,
     failure: Option<io::Error>,
 }
 
 impl Trace {
-    /// Writes to `sink`.
+    /// Writes the header to `sink`.
     ///
     /// # Errors
     /// Writing failed.
@@ -39,39 +41,44 @@ impl Trace {
         })
     }
 
-    /// A call has its result; everything known about it becomes slices.
-    pub(super) fn ended(
+    /// Writes the slices of a call that has its result.
+    pub(super) fn call_ended(
         &mut self,
         index: CallIndex,
-        call: &Call,
-        completed: &Completed,
+        id: &ToolUseId,
+        profile: &Profile,
+        times: CallTimes,
+        result: &CallResult,
         now: Duration,
     ) {
-        let begin = call.started.unwrap_or(now);
-        let track = match call.lane {
+        let begin = times.started.unwrap_or(now);
+        let track = match profile.lane {
             Lane::Serial => SERIAL_TRACK,
             Lane::Parallel => self.slot(begin, now),
         };
         let arguments = json!({
-            "tool_use_id": call.id, "outcome": completed.outcome,
+            "tool_use_id": id, "outcome": result.outcome,
         });
-        let asked = call.asked.unwrap_or(begin);
-        for (name, from, to) in [("queued", call.arrived, asked), ("asked", asked, begin)] {
-            if name == "asked" && call.asked.is_none() {
+        let checked = times.checked.unwrap_or(begin);
+        for (name, from, to) in [
+            ("queued", times.arrived, checked),
+            ("asked", checked, begin),
+        ] {
+            if name == "asked" && times.checked.is_none() {
                 continue;
             }
             for (phase, time) in [("b", from), ("e", to)] {
                 self.event(&json!({
                     "name": name, "cat": "wait", "ph": phase, "id": index.0, "pid": 1,
-                    "tid": track, "ts": micros(time), "args": {"tool_use_id": call.id},
+                    "tid": track, "ts": micros(time), "args": {"tool_use_id": id},
                 }));
             }
         }
         self.event(&json!({
-            "name": call.label, "cat": "call", "ph": "X", "pid": 1, "tid": track,
+            "name": profile.label, "cat": "call", "ph": "X", "pid": 1, "tid": track,
             "ts": micros(begin), "dur": micros(now.saturating_sub(begin)), "args": arguments,
         }));
-        let phases = completed.phases;
+        let phases = result.phases;
         let mut start = begin;
         for (name, length) in [
             ("check", phases.check),
@@ -91,7 +98,7 @@ impl Trace {
     /// Completes the file.
     ///
     /// # Errors
-    /// Something could not be written.
+    /// A write failed.
     pub fn finish(mut self) -> io::Result<()> {
         if let Some(error) = self.failure.take() {
             return Err(error);

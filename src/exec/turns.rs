@@ -1,19 +1,23 @@
-//! Which calls make up a turn, and when it is over: a pure state machine.
+//! The turns of a run: their calls and their ends. A pure state machine.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
+use serde_json::Value;
+
+use super::result::HookFeedback;
+use super::schedule::CallIndex;
 use crate::message::ToolUseId;
 use crate::records::Lane;
 
-/// A turn of the main model, counted from 0 within a run.
+/// The number of a turn of the main model, counted from 0 within a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub(super) struct TurnNumber(pub(super) u64);
 
-/// The batch of a call within its turn, counted from 0.
+/// The number of a call's batch within its turn, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct BatchNumber(pub(super) u64);
 
-/// Turns that are not yet reported as over.
+/// The turns whose end is not reported yet.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     open: VecDeque<Turn>,
@@ -24,16 +28,18 @@ pub(super) struct Turns {
 struct Turn {
     number: TurnNumber,
     ids: Vec<ToolUseId>,
+    /// Calls whose result is not written.
     unanswered: usize,
     /// Calls without a result.
     unfinished: usize,
+    /// All its calls are known.
     ended: bool,
     last_batch: Option<(BatchNumber, Lane)>,
     failure: Option<String>,
 }
 
 impl Turns {
-    /// A call of the current turn.
+    /// Adds a call to the current turn. Returns the number of the turn.
     pub(super) fn call(&mut self, id: ToolUseId) -> TurnNumber {
         let mut turn = match self.open.pop_back_if(|turn| !turn.ended) {
             Some(turn) => turn,
@@ -47,8 +53,8 @@ impl Turns {
         number
     }
 
-    /// The batch of the next call of this turn, in call order, which ran in `lane`; neighbours in the
-    /// parallel lane share one.
+    /// The batch of the next call of this turn, in call order, which ran in `lane`. Consecutive calls of
+    /// the parallel lane share a batch.
     pub(super) fn batch(&mut self, number: TurnNumber, lane: Lane) -> Option<BatchNumber> {
         let turn = self.find_mut(number)?;
         let batch = match turn.last_batch {
@@ -69,7 +75,7 @@ impl Turns {
         }
     }
 
-    /// The current turn's calls are all known.
+    /// All calls of the current turn are known.
     pub(super) fn end(&mut self) {
         if let Some(turn) = self.open.back_mut() {
             turn.ended = true;
@@ -89,7 +95,7 @@ impl Turns {
             .is_none_or(|turn| turn.ended && turn.unfinished == 0)
     }
 
-    /// Whether this is the last call of its turn, as far as is known.
+    /// Whether this is the last known call of its turn.
     pub(super) fn is_last(&self, number: TurnNumber, id: &ToolUseId) -> bool {
         self.find(number)
             .is_none_or(|turn| turn.ids.last() == Some(id))
@@ -100,27 +106,26 @@ impl Turns {
         self.find(number).is_none_or(|turn| turn.ended)
     }
 
-    /// A result of this turn went out.
+    /// A result of this turn was written.
     pub(super) fn answered(&mut self, number: TurnNumber) {
         if let Some(turn) = self.find_mut(number) {
             turn.unanswered = turn.unanswered.saturating_sub(1);
         }
     }
 
-    /// A call of this turn failed in a way that cancels its siblings; the text names call and error.
+    /// A failed call cancels the other calls of this turn. The text names the call and its error.
     pub(super) fn failed(&mut self, number: TurnNumber, failure: String) {
         if let Some(turn) = self.find_mut(number) {
             turn.failure.get_or_insert(failure);
         }
     }
 
-    /// Why calls of this turn are cancelled, if they are.
+    /// The failure that cancels the calls of this turn, if there is one.
     pub(super) fn failure(&self, number: TurnNumber) -> Option<&str> {
         self.find(number).and_then(|turn| turn.failure.as_deref())
     }
 
-    /// The calls, in order, of the next turn that has ended and whose results are all out; it is
-    /// forgotten.
+    /// Removes the next turn that has ended and whose results are all written. Returns its calls in order.
     pub(super) fn finished(&mut self) -> Option<Vec<ToolUseId>> {
         let is_finished = |turn: &mut Turn| turn.ended && turn.unanswered == 0;
         self.open.pop_front_if(is_finished).map(|turn| turn.ids)
@@ -132,6 +137,68 @@ impl Turns {
 
     fn find(&self, number: TurnNumber) -> Option<&Turn> {
         self.open.iter().find(|turn| turn.number == number)
+    }
+}
+
+/// The state of the hooks after each turn.
+#[derive(Debug, Default)]
+pub(super) struct TurnHooks {
+    by_turn: BTreeMap<TurnNumber, HookState>,
+}
+
+#[derive(Debug)]
+enum HookState {
+    /// Input for the hooks is collected: one value for each call with a result.
+    Collecting(BTreeMap<CallIndex, Value>),
+    Running,
+    Done(HookFeedback),
+}
+
+impl TurnHooks {
+    /// Adds the input that a call contributes.
+    pub(super) fn add(&mut self, turn: TurnNumber, call: CallIndex, input: Value) {
+        let state = self
+            .by_turn
+            .entry(turn)
+            .or_insert_with(|| HookState::Collecting(BTreeMap::new()));
+        if let HookState::Collecting(calls) = state {
+            calls.insert(call, input);
+        }
+    }
+
+    /// The turns whose hooks are due, with the input of each; they count as running from here on.
+    pub(super) fn take_due(&mut self, turns: &Turns) -> Vec<(TurnNumber, Vec<Value>)> {
+        let mut due = Vec::new();
+        for (turn, state) in &mut self.by_turn {
+            if let HookState::Collecting(calls) = state
+                && turns.is_done(*turn)
+            {
+                due.push((*turn, std::mem::take(calls).into_values().collect()));
+                *state = HookState::Running;
+            }
+        }
+        due
+    }
+
+    /// The hooks of a turn have ended.
+    pub(super) fn done(&mut self, turn: TurnNumber, feedback: HookFeedback) {
+        if let Some(state) = self.by_turn.get_mut(&turn) {
+            *state = HookState::Done(feedback);
+        }
+    }
+
+    /// Whether the hooks of a turn with results have not ended.
+    pub(super) fn are_pending(&self, turn: TurnNumber) -> bool {
+        let state = self.by_turn.get(&turn);
+        state.is_some_and(|state| !matches!(state, HookState::Done(_)))
+    }
+
+    /// Removes a turn. Returns the feedback of its hooks.
+    pub(super) fn take(&mut self, turn: TurnNumber) -> Option<HookFeedback> {
+        match self.by_turn.remove(&turn)? {
+            HookState::Done(feedback) => Some(feedback),
+            HookState::Collecting(_) | HookState::Running => None,
+        }
     }
 }
 

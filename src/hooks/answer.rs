@@ -1,64 +1,64 @@
-//! What the end of a hook means: its status, what it printed, and the event.
+//! The answer of a hook, from its exit status and its output.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::HookEvent;
+use super::settings::HookEvent;
 
-/// The longest text of a hook that is passed on, in characters.
-const LONGEST_TEXT: usize = 10_000;
+/// Longest text of a hook that is passed on, in characters.
+const MAX_TEXT: usize = 10_000;
 
-/// How a hook ended.
+/// The end of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum HookEnd {
-    /// It ran to its end.
+pub(super) enum HookEnd {
+    /// It exited.
     Exited {
         /// Its exit status.
         code: i32,
-        /// What it printed.
+        /// Its standard output.
         stdout: String,
-        /// What it printed on standard error.
+        /// Its standard error.
         stderr: String,
     },
-    /// It did not start, took too long, or was ended by a signal.
+    /// It did not start, reached its timeout, or was ended by a signal.
     Failed(String),
-    /// Nobody waited for its end: the call was cancelled, or it runs in the background.
+    /// Its end was not awaited: the call was cancelled, or the hook runs in the background.
     Unknown,
 }
 
-/// What a hook decides. Of two hooks, the greater decision counts.
+/// The decision of a hook. Of several, the greatest wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HookDecision {
-    /// The call need not be asked about.
+    /// The call needs no approval.
     Allow,
-    /// Somebody must be asked.
+    /// The user has to approve the call.
     Ask,
-    /// The call is left to whoever drives the session.
+    /// The call is left to the program that drives the session.
     Defer,
-    /// The call must not run; after a call: the model must hear the reason.
+    /// Before a call: it must not run. After a call: the model gets the reason.
     Block,
 }
 
-/// What a hook says.
+/// The answer of a hook.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Answer {
+pub(super) struct Answer {
     /// Its decision, with the reason.
-    pub decision: Option<(HookDecision, String)>,
-    /// Other arguments for the call.
-    pub updated_input: Option<Map<String, Value>>,
-    /// Another output of the call.
-    pub updated_output: Option<Value>,
-    /// What the model should know.
-    pub additional_context: Option<String>,
-    /// What people should know.
-    pub system_message: Option<String>,
-    /// That the session should go on no further, with the reason.
-    pub stop: Option<String>,
-    /// What went wrong with the hook itself.
-    pub error: Option<String>,
+    pub(super) decision: Option<(HookDecision, String)>,
+    /// New arguments of the call.
+    pub(super) updated_input: Option<Map<String, Value>>,
+    /// A new output of the call.
+    pub(super) updated_output: Option<Value>,
+    /// A text for the model.
+    pub(super) additional_context: Option<String>,
+    /// A message for the user.
+    pub(super) system_message: Option<String>,
+    /// The reason to stop the session.
+    pub(super) stop: Option<String>,
+    /// A failure of the hook itself.
+    pub(super) error: Option<String>,
 }
 
-/// What a hook prints, if that is JSON.
+/// JSON output of a hook.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Printed {
@@ -121,9 +121,8 @@ enum RequestDecision {
     },
 }
 
-/// What a hook says that ended like this. With `blocks_on_failure`, a hook that does not work counts as
-/// one that blocks.
-pub fn answer(event: HookEvent, end: &HookEnd, blocks_on_failure: bool) -> Answer {
+/// The answer of a hook with this end. With `blocks_on_failure`, a hook that fails blocks.
+pub(super) fn answer(event: HookEvent, end: &HookEnd, blocks_on_failure: bool) -> Answer {
     let failed = |problem: String| {
         if blocks_on_failure {
             return blocked(event, &problem);
@@ -154,7 +153,7 @@ pub fn answer(event: HookEvent, end: &HookEnd, blocks_on_failure: bool) -> Answe
         (2, _) => blocked(event, stderr),
         (_, Some(Ok(printed))) => printed.answer(event),
         (0, Some(Err(error))) if blocks_on_failure => {
-            failed(format!("what it printed is no answer: {error}"))
+            failed(format!("its output is not an answer: {error}"))
         }
         (0, _) => Answer::default(),
         (code, _) => {
@@ -166,10 +165,10 @@ pub fn answer(event: HookEvent, end: &HookEnd, blocks_on_failure: bool) -> Answe
     }
 }
 
-/// The answer of a hook that blocks without further words.
+/// The answer of a hook that only blocks.
 fn blocked(event: HookEvent, reason: &str) -> Answer {
     let decision = match event {
-        // Documented to be ignored there.
+        // Claude Code documents that a status of 2 has no effect there.
         HookEvent::PermissionRequest => None,
         HookEvent::PreToolUse
         | HookEvent::PostToolUse
@@ -261,9 +260,9 @@ impl Printed {
     }
 }
 
-/// A text, cut to what is passed on.
+/// A text, truncated to [`MAX_TEXT`].
 fn short(text: &str) -> String {
-    match text.char_indices().nth(LONGEST_TEXT) {
+    match text.char_indices().nth(MAX_TEXT) {
         Some((end, _)) => format!("{}\n[the rest of the hook's text was cut]", &text[..end]),
         None => text.to_owned(),
     }

@@ -11,7 +11,7 @@ fn exited(code: i32, stdout: &str, stderr: &str) -> HookEnd {
     }
 }
 
-/// What a `PreToolUse` hook decides.
+/// The decision of a `PreToolUse` hook.
 fn decision(code: i32, stdout: &str, stderr: &str) -> Option<(HookDecision, String)> {
     answer(HookEvent::PreToolUse, &exited(code, stdout, stderr), false).decision
 }
@@ -53,7 +53,7 @@ fn exit_codes_and_json_decide_as_documented() {
         (2, allow, "no rm here", Some((Block, "no rm here"))),
         (2, "{not json", "no", Some((Block, "no"))),
         (2, &deny, "other", Some((Block, "fine"))),
-        // Any other status: JSON alone decides, else the hook does not count.
+        // With any other status only JSON decides.
         (1, "", "Traceback", None),
         (1, allow, "", Some((Allow, "fine"))),
         (3, &deny, "", Some((Block, "fine"))),
@@ -69,7 +69,7 @@ fn exit_codes_and_json_decide_as_documented() {
 }
 
 #[test]
-fn a_hook_that_does_not_work_blocks_only_if_it_shall() {
+fn a_failing_hook_blocks_only_with_blocks_on_failure() {
     let ends = [
         HookEnd::Failed("it was ended after 1 s".to_owned()),
         exited(1, "", "Traceback\nmore"),
@@ -137,7 +137,7 @@ fn each_event_has_its_own_answers() {
 }
 
 #[test]
-fn long_texts_are_cut() {
+fn long_texts_are_truncated() {
     let end = exited(2, "", &"é".repeat(20_000));
     let (_, reason) = answer(HookEvent::PreToolUse, &end, false).decision.unwrap();
     assert!(reason.chars().count() < 10_100 && reason.ends_with("was cut]"));
@@ -151,7 +151,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_no_json_object_never_allows(stdout in "[^{]\\PC{0,60}", code in 0..256_i32) {
+    fn output_that_is_not_a_json_object_never_allows(stdout in "[^{]\\PC{0,60}", code in 0..256_i32) {
         let decided = decision(code, &stdout, "").map(|(decision, _)| decision);
         prop_assert!(decided != Some(HookDecision::Allow));
     }

@@ -1,4 +1,4 @@
-//! Which tools a hook is about.
+//! The tools that a hook applies to.
 
 use regex::Regex;
 
@@ -7,15 +7,14 @@ use regex::Regex;
 pub(super) enum Matcher {
     /// Every tool.
     Any,
-    /// The tools with these names.
+    /// Tools with these names.
     Names(Vec<String>),
-    /// Tools whose name has a match.
+    /// Tools whose name matches.
     Pattern(Regex),
 }
 
 impl Matcher {
-    /// Reads a matcher: nothing or `*` for all tools, names separated by `|` or `,`, or a regular
-    /// expression.
+    /// Parses a matcher: empty or `*` for all tools, names separated by `|` or `,`, or a regular expression.
     pub(super) fn parse(text: &str) -> Result<Self, regex::Error> {
         if text.is_empty() || text == "*" {
             return Ok(Self::Any);
@@ -42,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_lists_and_patterns() {
+    fn names_lists_and_patterns_match() {
         let table = [
             ("", "Bash", true),
             ("*", "Bash", true),

@@ -1,31 +1,33 @@
-//! What several answers mean together.
+//! The merged answer of several hooks.
 
 use std::fmt::Display;
 
 use serde_json::{Map, Value};
 
-use super::{Answer, HookDecision};
+use super::answer::{Answer, HookDecision};
+use crate::records::HookReport;
 
-/// What all hooks of an event say together.
+/// The merged answers of the hooks of an event.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Merged {
-    /// The strictest decision, with the reasons of all who decided so.
+    /// The strictest decision, with the reasons of all hooks that made it.
     pub decision: Option<(HookDecision, String)>,
-    /// The arguments of the last hook that gave some.
+    /// The arguments of the last hook that changed them.
     pub updated_input: Option<Map<String, Value>>,
-    /// The output of the last hook that gave one.
+    /// The output of the last hook that changed it.
     pub updated_output: Option<Value>,
-    /// What the model should know, from each hook.
+    /// Texts for the model.
     pub additional_context: Vec<String>,
-    /// What people should know: messages, failures and conflicts.
+    /// Messages for the user: from hooks, and about failures and conflicts.
     pub messages: Vec<String>,
-    /// That the session should go on no further, with the first reason.
+    /// The first reason to stop the session.
     pub stop: Option<String>,
+    /// The hooks that ran, for records.
+    pub reports: Vec<HookReport>,
 }
 
-/// Puts the answers of hooks together, which are given with the names of the hooks in the order of the
-/// configuration. Who was faster does not matter.
-pub fn merge<Name: Display>(answers: impl IntoIterator<Item = (Name, Answer)>) -> Merged {
+/// Merges the answers of hooks, each with the name of its hook, in the order of the configuration.
+pub(super) fn merge<Name: Display>(answers: impl IntoIterator<Item = (Name, Answer)>) -> Merged {
     let mut merged = Merged::default();
     let mut inputs = 0;
     for (name, answer) in answers {
@@ -52,7 +54,7 @@ pub fn merge<Name: Display>(answers: impl IntoIterator<Item = (Name, Answer)>) -
     }
     if inputs > 1 {
         merged.messages.push(format!(
-            "{inputs} hooks rewrote the same call; the last one in the configuration counts"
+            "{inputs} hooks changed the same call; the last one in the configuration wins"
         ));
     }
     merged
@@ -80,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_strictest_decision_and_the_last_rewriting_count() {
+    fn the_strictest_decision_and_the_last_change_win() {
         use HookDecision::{Allow, Ask, Block, Defer};
         let merged = merge([
             ("a", deciding(Block, "one")),
@@ -92,7 +94,7 @@ mod tests {
         ]);
         assert_eq!(merged.decision, Some((Block, "one\ntwo".to_owned())));
         assert_eq!(merged.updated_input.unwrap()["command"], "last");
-        assert_eq!(merged.messages.len(), 1, "the conflict is told");
+        assert_eq!(merged.messages.len(), 1, "the conflict is reported");
         let asked = merge([("a", deciding(Allow, "fine")), ("b", deciding(Ask, "?"))]);
         assert_eq!(asked.decision, Some((Ask, "?".to_owned())));
     }

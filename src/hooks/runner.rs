@@ -1,4 +1,4 @@
-//! Runs hooks.
+//! Running hooks: programs, and requests to servers.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,49 +16,48 @@ use crate::process::{
     Capture, Command, Ended, ExitStatus, Finished, Limits, Spawners, Stdin, Variables,
 };
 
-/// How much of what a hook prints is read, in bytes.
-const MOST_READ: u64 = 1 << 20;
+/// Most bytes of a hook's output that are read.
+const MAX_OUTPUT: u64 = 1 << 20;
 
-/// The status of the shell for a command that it does not find.
+/// Exit status of a shell that does not find a command.
 const NOT_FOUND: i32 = 127;
 
-/// What hooks run with.
+/// Runs hooks.
 #[derive(Clone)]
 pub struct HookRunner {
     /// Starts programs.
     pub spawners: Arc<Spawners>,
-    /// The environment of programs, and where the variables in headers come from.
+    /// The environment of programs, and the source of variables in headers.
     pub environment: Variables,
-    /// The project: where the session began.
+    /// The first directory of the session.
     pub project: PathBuf,
     /// The session file, if it is known.
     pub transcript: Option<PathBuf>,
-    /// Posts to servers.
+    /// Sends requests.
     pub client: Arc<Client>,
-    /// What requests run on.
+    /// Runs requests.
     pub engine: Engine,
-    /// Says how long hooks take.
+    /// Measures the duration of hooks.
     pub clock: Arc<dyn Clock>,
 }
 
-/// A hook that ran, and what it said.
+/// A hook that ran, with its answer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct HookRun {
-    /// What it is called in records.
-    pub name: String,
-    /// How long it took.
-    pub duration: Duration,
-    /// Its exit status; none of a hook that did not exit, or is no program.
-    pub exit_code: Option<i32>,
-    /// What it said.
-    pub answer: Answer,
+pub(super) struct HookRun {
+    /// Its name in records.
+    pub(super) name: String,
+    /// Its duration.
+    pub(super) duration: Duration,
+    /// Its exit status; `None` if it is not a program or did not exit.
+    pub(super) exit_code: Option<i32>,
+    /// Its answer.
+    pub(super) answer: Answer,
 }
 
 impl HookRunner {
-    /// Runs hooks side by side, each with the same input, and waits for all that do not run in the
-    /// background. Returns them in the order of `handlers`. Hooks that are running are ended when
-    /// `cancel` fires.
-    pub fn run(
+    /// Runs hooks in parallel, each with the same input, and waits for all that do not run in the background.
+    /// Returns them in the order of `handlers`. Running hooks are ended when `cancel` fires.
+    pub(super) fn run(
         &self,
         handlers: &[&Handler],
         input: &Value,
@@ -71,7 +70,7 @@ impl HookRunner {
             [first, others @ ..] => (first, others),
         };
         thread::scope(|scope| {
-            // One of them needs no thread.
+            // The first one runs on this thread.
             let running: Vec<_> = others
                 .iter()
                 .map(|handler| {
@@ -105,7 +104,7 @@ impl HookRunner {
                 let arguments = arguments.iter().map(OsString::from).collect();
                 self.program(program.into(), arguments, handler, input, directory, cancel)
             }
-            Action::Http { .. } => self.posted(handler, input, cancel),
+            Action::Http { .. } => self.post(handler, input, cancel),
             Action::Unsupported { kind } => {
                 let reason = format!("hooks of the type `{kind}` cannot run here");
                 return HookRun {
@@ -157,7 +156,7 @@ impl HookRunner {
             stdin: Stdin::Bytes(input.as_bytes().to_vec()),
             report: None,
             capture: Capture {
-                total_bytes: MOST_READ,
+                total_bytes: MAX_OUTPUT,
                 ..Capture::default()
             },
             limits: Limits::with_timeout(handler.timeout),
@@ -176,8 +175,8 @@ impl HookRunner {
         }
     }
 
-    /// The end of a hook that is a server.
-    fn posted(&self, handler: &Handler, input: &str, cancel: &CancelToken) -> HookEnd {
+    /// Sends the input to a server.
+    fn post(&self, handler: &Handler, input: &str, cancel: &CancelToken) -> HookEnd {
         let outgoing = match self.outgoing(handler, input) {
             Ok(outgoing) => outgoing,
             Err(problem) => return HookEnd::Failed(problem),
@@ -199,7 +198,7 @@ impl HookRunner {
                 },
                 Some(Ok(Err(failure))) => HookEnd::Failed(failure.to_string()),
                 Some(Err(_)) => {
-                    HookEnd::Failed(format!("no answer within {} s", limit.as_secs_f64()))
+                    HookEnd::Failed(format!("no response within {} s", limit.as_secs_f64()))
                 }
             }
         };
@@ -221,7 +220,7 @@ impl HookRunner {
             variables,
         } = &handler.action
         else {
-            return Err("no address".to_owned());
+            return Err("it has no address".to_owned());
         };
         let headers = headers.iter().map(|(name, value)| {
             let value = self.expanded(value, variables);
@@ -234,8 +233,7 @@ impl HookRunner {
         })
     }
 
-    /// A header with `$NAME` and `${NAME}` replaced, for the names that it may mention; others become
-    /// nothing.
+    /// Replaces `$NAME` and `${NAME}` in a header: by the variable if its name is allowed, else by nothing.
     fn expanded(&self, value: &str, allowed: &[String]) -> String {
         let mut result = String::new();
         let mut rest = value;
@@ -258,14 +256,14 @@ impl HookRunner {
     }
 }
 
-/// The body of an answer, if it is a good one.
+/// Sends a request and reads the body of its response.
 async fn body(client: &Client, outgoing: &Outgoing) -> Result<String, HttpFailure> {
     let mut response = client.send(outgoing).await?;
     let mut body = Vec::new();
     while let Some(piece) = response.piece().await? {
         body.extend(piece);
-        if body.len() as u64 > MOST_READ {
-            return Err(HttpFailure::unusable("the answer is too long".to_owned()));
+        if body.len() as u64 > MAX_OUTPUT {
+            return Err(HttpFailure::unusable("the response is too long".to_owned()));
         }
     }
     if !(200..300).contains(&response.status) {
@@ -275,7 +273,7 @@ async fn body(client: &Client, outgoing: &Outgoing) -> Result<String, HttpFailur
     Ok(String::from_utf8_lossy(&body).into_owned())
 }
 
-/// What is known of a hook that nobody waits for.
+/// The end of a hook in the background.
 fn in_background(started: io::Result<thread::JoinHandle<()>>) -> HookEnd {
     match started {
         Ok(_) => HookEnd::Unknown,
@@ -285,13 +283,13 @@ fn in_background(started: io::Result<thread::JoinHandle<()>>) -> HookEnd {
 
 fn end_of(finished: &Finished, timeout: Duration) -> HookEnd {
     let text =
-        |captured: &crate::process::Captured| captured.prefix_text(MOST_READ).unwrap_or_default();
+        |captured: &crate::process::Captured| captured.prefix_text(MAX_OUTPUT).unwrap_or_default();
     match (finished.ended, finished.status) {
         (Ended::Cancelled, _) => HookEnd::Unknown,
         (Ended::TimedOut, _) => {
-            HookEnd::Failed(format!("it was ended after {} s", timeout.as_secs_f64()))
+            HookEnd::Failed(format!("timed out after {} s", timeout.as_secs_f64()))
         }
-        (_, ExitStatus::Signal(signal)) => HookEnd::Failed(format!("signal {signal} ended it")),
+        (_, ExitStatus::Signal(signal)) => HookEnd::Failed(format!("ended by signal {signal}")),
         (_, ExitStatus::Code(NOT_FOUND)) => HookEnd::Failed(format!(
             "command not found: {}",
             text(&finished.stderr).trim()

@@ -1,4 +1,4 @@
-//! What the `hooks` of a settings file say.
+//! The `hooks` of a settings file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use serde_json::{Map, Value};
 use super::matcher::Matcher;
 use crate::permission::{Behavior, InvalidRule, Request, Rule, Source};
 
-/// How long a hook may take if it does not say.
+/// Timeout of a hook that sets none.
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(10);
 
-/// When a hook runs.
+/// The event that a hook runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HookEvent {
     /// Before a call.
     PreToolUse,
-    /// When somebody would be asked about a call.
+    /// Before the user is asked about a call.
     PermissionRequest,
     /// After a call that succeeded.
     PostToolUse,
@@ -40,7 +40,7 @@ impl HookEvent {
         Self::Stop,
     ];
 
-    /// Whether its hooks decide whether a call runs.
+    /// Whether hooks on this event decide about a call.
     fn guards(self) -> bool {
         matches!(self, Self::PreToolUse | Self::PermissionRequest)
     }
@@ -58,7 +58,7 @@ impl HookEvent {
     }
 }
 
-/// The hooks of a run, in the order of their files and of the lines in them.
+/// The hooks of a run, in the order of their files and lines.
 #[derive(Debug, Default)]
 pub struct Hooks {
     handlers: Vec<Handler>,
@@ -66,20 +66,20 @@ pub struct Hooks {
 
 /// One hook.
 #[derive(Debug)]
-pub struct Handler {
+pub(super) struct Handler {
     pub(super) event: HookEvent,
     matcher: Matcher,
-    /// The calls that it is about, if not all.
+    /// The calls it applies to; all if `None`.
     condition: Option<Rule>,
     pub(super) action: Action,
     pub(super) timeout: Duration,
-    /// Nobody waits for it.
+    /// Whether its end is not awaited.
     pub(super) in_background: bool,
-    /// Whether its own failure blocks the call.
+    /// Whether a failure of the hook blocks the call.
     pub(super) blocks_on_failure: bool,
 }
 
-/// What a hook does.
+/// The action of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Action {
     /// Runs a command line with `sh`.
@@ -93,14 +93,14 @@ pub(super) enum Action {
     Http {
         url: String,
         headers: BTreeMap<String, String>,
-        /// The variables that headers may mention.
+        /// The variables that headers may contain.
         variables: Vec<String>,
     },
-    /// Blocks the call, since it guards calls and its type is not one of the above.
+    /// Blocks the call, since the type of the hook is not one of the above.
     Unsupported { kind: String },
 }
 
-/// Hooks that are malformed.
+/// Malformed hooks.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}: hooks.{event}: {problem}")]
 pub struct InvalidHooks {
@@ -142,11 +142,11 @@ enum OnFailure {
 }
 
 impl Hooks {
-    /// Adds the `hooks` of a settings file. Returns a warning for each of a type that cannot run here.
-    /// Events that no stage here has are left out without one: they are the agent's.
+    /// Adds the `hooks` of a settings file. Returns a warning for each hook of an unsupported type. Other
+    /// events are ignored: they belong to the agent.
     ///
     /// # Errors
-    /// They are malformed; some may have been added.
+    /// The hooks are malformed; some may have been added.
     pub fn add(
         &mut self,
         hooks: &Map<String, Value>,
@@ -197,15 +197,14 @@ impl Hooks {
         self.handlers.is_empty()
     }
 
-    /// Whether there are hooks for an event.
-    pub fn any(&self, event: HookEvent) -> bool {
+    /// Whether an event has hooks.
+    pub fn has(&self, event: HookEvent) -> bool {
         self.handlers.iter().any(|handler| handler.event == event)
     }
 
-    /// The hooks that an event fires. `names` are those of the tool, as it is called here and as the
-    /// model called it, or none where the event is not about one; `request` is the call, where rules can
-    /// look at one.
-    pub fn fired(
+    /// The hooks that an event fires. `names` are the names of the tool, its own and as the model called it;
+    /// they are empty if the event has no tool. `request` is the call as rules see it.
+    pub(super) fn fired(
         &self,
         event: HookEvent,
         names: &[&str],
@@ -222,8 +221,8 @@ impl Hooks {
         };
         let mut fired: Vec<&Handler> = Vec::new();
         for handler in self.handlers.iter().filter(is_due) {
-            // The same one may have several matchers, and be in several files.
-            if !fired.iter().any(|other| other.does_the_same(handler)) {
+            // The same hook may have several matchers and be in several files.
+            if !fired.iter().any(|other| other.equals(handler)) {
                 fired.push(handler);
             }
         }
@@ -232,18 +231,18 @@ impl Hooks {
 }
 
 impl Handler {
-    /// Whether its answer decides whether a call runs.
+    /// Whether its answer decides about a call.
     fn guards(&self) -> bool {
         self.event.guards() && !self.in_background
     }
 
-    fn does_the_same(&self, other: &Self) -> bool {
+    fn equals(&self, other: &Self) -> bool {
         let effect = |handler: &Self| (handler.in_background, handler.blocks_on_failure);
         self.action == other.action && effect(self) == effect(other)
     }
 
-    /// What it is called in records: the command, the address, or an unsupported type.
-    pub fn name(&self) -> &str {
+    /// Its name in records: the command, the address, or the unsupported type.
+    pub(super) fn name(&self) -> &str {
         match &self.action {
             Action::Shell(command) => command,
             Action::Program { program, .. } => program,
@@ -254,7 +253,6 @@ impl Handler {
 }
 
 impl Written {
-    /// The hook.
     fn handler(
         self,
         event: HookEvent,
@@ -282,8 +280,9 @@ impl Written {
         };
         let timeout = match self.timeout {
             None => DEFAULT_TIMEOUT,
-            Some(seconds) => Duration::try_from_secs_f64(seconds)
-                .map_err(|_| format!("`timeout` is no time: {seconds}"))?,
+            Some(seconds) => Duration::try_from_secs_f64(seconds).map_err(|_| {
+                format!("`timeout`: expected a number of seconds, found `{seconds}`")
+            })?,
         };
         let condition = self
             .r#if

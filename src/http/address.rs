@@ -1,4 +1,4 @@
-//! Addresses of servers, and where secrets may be sent.
+//! Addresses of servers, and whether secrets may be sent to them.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -8,37 +8,37 @@ use reqwest::Url;
 use super::Secret;
 use crate::text::names_secret;
 
-/// An `http` or `https` address without credentials in it.
+/// An `http` or `https` URL without credentials.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     pub(super) url: Url,
 }
 
-/// A text cannot be used as the address of a server.
+/// An error: not a usable server address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnusableAddress {
-    /// It is not a URL.
-    #[error("not an address: {0}")]
+    /// Not a URL.
+    #[error("not a URL: {0}")]
     Unreadable(String),
-    /// It is a URL of something else.
+    /// A URL with another scheme.
     #[error("only http and https addresses are supported, not {0}")]
     Scheme(String),
-    /// It contains a user or a password, and is not repeated here.
+    /// A URL with a user or a password, which is not repeated in the message.
     #[error("an address must not contain a user or password; put them into a header")]
     Credentials,
-    /// A secret would go over the open network.
+    /// A secret would be sent over the public network without encryption.
     #[error("a key is not sent to {host} without https")]
     PlainText {
-        /// The machine.
+        /// The host.
         host: String,
     },
 }
 
 impl Address {
-    /// Reads an address.
+    /// Parses an address.
     ///
     /// # Errors
-    /// It is not such an address.
+    /// The text is not a usable address.
     pub fn parse(text: &str) -> Result<Self, UnusableAddress> {
         let text = text.trim();
         let url =
@@ -52,7 +52,7 @@ impl Address {
         Ok(Self { url })
     }
 
-    /// The address with `path` at its end; a query stays behind it. A query of `path` is added.
+    /// Appends `path` and its query to the address. Existing query parameters are kept first.
     #[must_use]
     pub fn join(&self, path: &str) -> Self {
         let mut url = self.url.clone();
@@ -75,7 +75,7 @@ impl Address {
         Self { url }
     }
 
-    /// The part of the path that stands there twice in a row, e.g. `v1` of `/v1/v1/messages`.
+    /// Returns a part of the path that occurs twice in a row, e.g. `v1` in `/v1/v1/messages`.
     pub fn repeated_part(&self) -> Option<String> {
         let parts: Vec<&str> = self.url.path_segments()?.collect();
         (1..=parts.len() / 2).find_map(|length| {
@@ -85,30 +85,30 @@ impl Address {
         })
     }
 
-    /// Where an answer with this `location` leads.
+    /// Resolves the `location` of a redirect.
     ///
     /// # Errors
-    /// That is not such an address.
+    /// The target is not a usable address.
     pub fn redirected(&self, location: &str) -> Result<Self, UnusableAddress> {
         let next = self.url.join(location);
         let next = next.map_err(|error| UnusableAddress::Unreadable(error.to_string()))?;
         Self::parse(next.as_str())
     }
 
-    /// The same address by `https`.
+    /// Returns the address with the scheme `https`.
     #[must_use]
     pub fn encrypted(mut self) -> Self {
-        // It fails for other schemes only.
+        // This fails only for other schemes.
         let _ = self.url.set_scheme("https");
         self
     }
 
-    /// Whether both are on one server. The usual ports of `http` and `https` count as one.
+    /// Whether both have the same host and port. The default ports of `http` and `https` count as equal.
     pub fn is_beside(&self, other: &Self) -> bool {
         self.authority() == other.authority()
     }
 
-    /// The values in the query whose names are those of secrets.
+    /// Returns the values of query parameters with the names of secrets.
     pub(super) fn secrets(&self) -> Vec<Secret> {
         let pairs = self.url.query_pairs();
         pairs
@@ -117,7 +117,7 @@ impl Address {
             .collect()
     }
 
-    /// The host, and the port if there is one.
+    /// Returns the host, with the port if there is one.
     pub fn authority(&self) -> String {
         let host = self.url.host_str().unwrap_or_default();
         match self.url.port() {
@@ -141,21 +141,21 @@ impl fmt::Display for Address {
 /// Whether secrets may be sent without encryption.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum PlainText {
-    /// To this machine and to private networks only.
+    /// Only to this machine and to private networks.
     #[default]
     Nearby,
-    /// Anywhere: the configuration allows it.
+    /// Anywhere, by configuration.
     Anywhere,
 }
 
-/// Names that only private networks resolve.
+/// Suffixes of names in private networks.
 const PRIVATE_SUFFIXES: &[&str] = &[".local", ".internal", ".lan", ".localhost", ".home.arpa"];
 
 impl Address {
-    /// Checks that a secret may be sent there.
+    /// Checks that a secret may be sent to this address.
     ///
     /// # Errors
-    /// It would cross the open network unencrypted.
+    /// The connection would be unencrypted over the public network.
     pub fn admit_secrets(&self, plain_text: PlainText) -> Result<(), UnusableAddress> {
         if self.is_encrypted() || plain_text == PlainText::Anywhere || self.is_nearby() {
             return Ok(());
@@ -165,7 +165,7 @@ impl Address {
         })
     }
 
-    /// Whether the host is this machine or one of a private network, judging by its name.
+    /// Whether the host is this machine or in a private network, judging by its name.
     pub fn is_nearby(&self) -> bool {
         match self.host() {
             Host::Machine(IpAddr::V4(address)) => {
@@ -193,11 +193,11 @@ impl Address {
     }
 }
 
-/// Which machine an address names.
+/// The host of an address.
 pub(super) enum Host<'a> {
-    /// By its number. Of IPv4 addresses in IPv6 form it is the IPv4 address.
+    /// An IP address. IPv4-mapped IPv6 addresses are converted to IPv4.
     Machine(IpAddr),
-    /// By a name, to be looked up.
+    /// A name.
     Name(&'a str),
 }
 

@@ -1,4 +1,4 @@
-//! The one client.
+//! The HTTP client.
 
 use std::sync::OnceLock;
 
@@ -6,18 +6,18 @@ use reqwest::redirect::Policy;
 use rustls::ClientConfig;
 use tokio::time::timeout;
 
-use super::failure::{LONGEST_MESSAGE, causes, chain};
+use super::failure::{MAX_MESSAGE_BYTES, causes, chain};
 use super::reach::Guard;
 use super::{
     Address, Headers, HttpFailure, HttpSettings, Outgoing, Reach, Redaction, RefusedAddress,
     Response, tls,
 };
 
-/// What helps where the certificate of a server says that it is an authority's.
-const OWN_AUTHORITY: &str = ": the server's certificate is one for an authority; make it with \
+/// Hint for servers that use the certificate of an authority.
+const AUTHORITY_HINT: &str = ": the server's certificate is one for an authority; make it with \
                              `-addext basicConstraints=critical,CA:FALSE`";
 
-/// Sends requests. Redirects are not followed: they would send keys to another server.
+/// Sends requests. Does not follow redirects, which could send keys to another server.
 #[derive(Debug)]
 pub struct Client {
     settings: HttpSettings,
@@ -27,12 +27,12 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client that builds nothing yet.
+    /// Creates a client for all addresses.
     pub fn new(settings: HttpSettings) -> Self {
         Self::reaching(Reach::Anywhere, settings)
     }
 
-    /// A client that connects only to some addresses, and builds nothing yet.
+    /// Creates a client that connects only to addresses within `reach`.
     pub fn reaching(reach: Reach, settings: HttpSettings) -> Self {
         Self {
             guard: Guard::new(reach, settings.proxies.hosts()),
@@ -42,11 +42,11 @@ impl Client {
         }
     }
 
-    /// Sends a request and returns the answer once its headers have arrived. Must be called within
-    /// an [`super::Engine`].
+    /// Posts a request. Returns the response when its headers have arrived. Must be called within an
+    /// [`super::Engine`].
     ///
     /// # Errors
-    /// No answer arrived in time.
+    /// There is no response in time.
     pub async fn send(&self, outgoing: &Outgoing) -> Result<Response, HttpFailure> {
         let client = self.for_address(&outgoing.address)?;
         let request = client.post(outgoing.address.url.clone());
@@ -56,32 +56,32 @@ impl Client {
         self.with_headers(request, outgoing).await
     }
 
-    /// Asks for what is at the address, with these headers and no body.
+    /// Sends a GET request with the headers of `outgoing` and without a body.
     ///
     /// # Errors
-    /// No answer arrived in time.
+    /// There is no response in time.
     pub async fn fetch(&self, outgoing: &Outgoing) -> Result<Response, HttpFailure> {
         let client = self.for_address(&outgoing.address)?;
         let request = client.get(outgoing.address.url.clone());
         self.with_headers(request, outgoing).await
     }
 
-    /// Asks for a page, and returns the answer once its headers have arrived. Must be called within
-    /// an [`super::Engine`].
+    /// Sends a GET request. Returns the response when its headers have arrived. Must be called within an
+    /// [`super::Engine`].
     ///
     /// # Errors
-    /// The address may not be reached, or no answer arrived in time.
+    /// The address is out of reach, or there is no response in time.
     pub async fn get(&self, address: &Address, accept: &str) -> Result<Response, HttpFailure> {
         let redaction = Redaction::of(&address.secrets());
         let request = self.for_address(address)?.get(address.url.clone());
-        // What is never unpacked cannot grow.
+        // Without compression, responses cannot expand in memory.
         let request = request
             .header("accept-encoding", "identity")
             .header("accept", accept);
-        self.answer(request, address, redaction).await
+        self.response(request, address, redaction).await
     }
 
-    async fn answer(
+    async fn response(
         &self,
         request: reqwest::RequestBuilder,
         address: &Address,
@@ -124,7 +124,7 @@ impl Client {
                     .expose()
                     .parse::<reqwest::header::HeaderValue>(),
             ) else {
-                let name = redaction.clean_line(&header.name, LONGEST_MESSAGE);
+                let name = redaction.clean_line(&header.name, MAX_MESSAGE_BYTES);
                 return Err(HttpFailure::unusable(format!(
                     "header {name}: cannot be sent"
                 )));
@@ -132,13 +132,13 @@ impl Client {
             value.set_sensitive(header.value.secret().is_some());
             request = request.header(name, value);
         }
-        self.answer(request, &outgoing.address, redaction).await
+        self.response(request, &outgoing.address, redaction).await
     }
 
-    /// What sends requests to an address, for those who speak another protocol over HTTP.
+    /// Returns the client for an address, for other protocols over HTTP.
     ///
     /// # Errors
-    /// It cannot be built.
+    /// The client cannot be built.
     pub fn for_address(&self, address: &Address) -> Result<&reqwest::Client, HttpFailure> {
         let client = if address.is_encrypted() || self.settings.proxies.has_encrypted() {
             self.encrypted
@@ -157,7 +157,7 @@ impl Client {
             .tls_backend_preconfigured(tls)
             .http1_only()
             .dns_resolver(self.guard.clone())
-            // `config` has read the proxies from the environment.
+            // Proxies come from `config`.
             .no_proxy();
         for proxy in self.settings.proxies.build()? {
             builder = builder.proxy(proxy);
@@ -182,10 +182,10 @@ impl Client {
         }
         let mut message = format!("{}: {}", address.authority(), chain(error));
         if message.contains("CaUsedAsEndEntity") {
-            message.push_str(OWN_AUTHORITY);
+            message.push_str(AUTHORITY_HINT);
         }
         HttpFailure::Unreachable {
-            message: redaction.clean_line(&message, LONGEST_MESSAGE),
+            message: redaction.clean_line(&message, MAX_MESSAGE_BYTES),
         }
     }
 }

@@ -17,7 +17,7 @@ fn data(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// A server that answers one request over TLS, if the client trusts it.
+/// Serves one request over TLS if the client trusts its certificate.
 fn encrypted_server(certificate: &str) -> (u16, JoinHandle<()>) {
     let certificates = CertificateDer::pem_file_iter(data(certificate)).unwrap();
     let certificates = certificates.collect::<Result<Vec<_>, _>>().unwrap();
@@ -40,7 +40,7 @@ fn encrypted_server(certificate: &str) -> (u16, JoinHandle<()>) {
         while !request.ends_with(b"{}") {
             match stream.read(&mut buffer) {
                 Ok(count) if count > 0 => request.extend_from_slice(&buffer[..count]),
-                // A client that does not trust us closes the connection.
+                // A client that does not trust the certificate closes the connection.
                 _ => return,
             }
         }
@@ -86,7 +86,7 @@ fn an_extra_authority_is_trusted_and_a_stranger_is_not() {
         assert_eq!(answer, Ok("ok".to_owned()));
         server.join().unwrap();
     }
-    // A store with another authority: the server's own certificate signs nothing.
+    // The store has another authority.
     let (port, server) = encrypted_server("server.pem");
     let settings = HttpSettings {
         certificate_file: Some(data("server.pem")),

@@ -1,7 +1,5 @@
-//! The thread that all requests run on.
-//!
-//! It is started by the first request and ends with the last handle. With its own thread, a
-//! call that is stopped can return at once, and its connection is still closed properly.
+//! The thread for requests. The first request starts it, and it ends with the last handle. Because it is
+//! separate, a cancelled call can return at once while its connection is closed properly.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,13 +12,13 @@ use tokio::time::sleep;
 
 use crate::io::CancelToken;
 
-/// How many messages of a task may wait to be read.
-const AHEAD: usize = 64;
+/// Maximum number of queued messages of a task.
+const MAX_QUEUED_MESSAGES: usize = 64;
 
-/// How soon a request notices that it was cancelled.
+/// Interval at which a request checks for cancellation.
 const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// What the work comes to; `None` if `cancel` fires before.
+/// Returns the output of `work`, or `None` if `cancel` fires first.
 pub async fn unless_cancelled<T>(cancel: CancelToken, work: impl Future<Output = T>) -> Option<T> {
     let cancelled = async {
         while !cancel.is_cancelled() {
@@ -33,7 +31,7 @@ pub async fn unless_cancelled<T>(cancel: CancelToken, work: impl Future<Output =
     }
 }
 
-/// Runs tasks whose callers wait. Clones share the thread.
+/// Runs tasks on a thread while their callers wait. Clones share the thread.
 #[derive(Debug, Clone, Default)]
 pub struct Engine {
     running: Arc<Mutex<Option<Running>>>,
@@ -46,14 +44,14 @@ struct Running {
     _alive: oneshot::Sender<()>,
 }
 
-/// What a task sends messages to its caller with.
+/// Sends messages of a task to its caller.
 pub type Task<Message> = mpsc::Sender<Message>;
 
 impl Engine {
-    /// Runs a task and hands its messages to `sink`, on the calling thread, until it has ended.
+    /// Runs a task to completion. Calls `sink` with its messages on the calling thread.
     ///
     /// # Errors
-    /// The thread cannot be started, or the task died.
+    /// The thread cannot be started, or the task panicked.
     pub fn run<Message, Output, Work>(
         &self,
         task: impl FnOnce(Task<Message>) -> Work,
@@ -64,7 +62,7 @@ impl Engine {
         Output: Send + 'static,
         Work: Future<Output = Output> + Send + 'static,
     {
-        let (messages, mut received) = mpsc::channel(AHEAD);
+        let (messages, mut received) = mpsc::channel(MAX_QUEUED_MESSAGES);
         let (done, output) = oneshot::channel();
         let work = task(messages);
         self.handle()?.spawn(async move {
@@ -75,7 +73,7 @@ impl Engine {
         }
         output
             .blocking_recv()
-            .map_err(|_| io::Error::other("the thread for requests died"))
+            .map_err(|_| io::Error::other("the request thread died"))
     }
 
     fn handle(&self) -> io::Result<Handle> {

@@ -84,9 +84,10 @@ struct EventData {
 impl EventData {
     /// Reads a line. Returns the data of the event that it completes.
     fn push(&mut self, line: &[u8]) -> Option<String> {
-        let line = match std::mem::replace(&mut self.is_after_first_line, true) {
-            true => line,
-            false => line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line),
+        let line = if std::mem::replace(&mut self.is_after_first_line, true) {
+            line
+        } else {
+            line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line)
         };
         if line.is_empty() {
             return self.finish();

@@ -5,43 +5,43 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// The longest error message, in bytes.
-pub(super) const LONGEST_MESSAGE: usize = 300;
+/// Maximum length of an error message, in bytes.
+pub(super) const MAX_MESSAGE_BYTES: usize = 300;
 
-/// Why there is no answer, or no more of it. The texts are one line, and free of secrets. All but
-/// the last kind can be recorded.
+/// A failure of a request or a response. Messages are one line without secrets. All variants but `Unusable` can
+/// be recorded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum HttpFailure {
-    /// No connection, or one that broke before the answer.
+    /// No connection, or it ended before the response.
     #[error("{message}")]
     Unreachable {
-        /// What happened.
+        /// The cause.
         message: String,
     },
-    /// The answer broke off.
+    /// The response was interrupted.
     #[error("the connection ended in the middle of the answer: {message}")]
     Broken {
-        /// What happened.
+        /// The cause.
         message: String,
     },
-    /// A limit was reached.
+    /// A timeout.
     #[error("no answer within {ms} ms")]
     TimedOut {
-        /// The limit, in milliseconds.
+        /// The timeout, in milliseconds.
         ms: u64,
     },
-    /// The answer is too long.
+    /// The response is too long.
     #[error("the answer is longer than {bytes} bytes")]
     TooLarge {
-        /// The limit.
+        /// The limit, in bytes.
         bytes: usize,
     },
-    /// The request cannot be made: certificates, a header, the address.
+    /// The request is invalid: certificates, a header, or the address.
     #[error("{message}")]
     #[serde(skip)]
     Unusable {
-        /// What is wrong.
+        /// The cause.
         message: String,
     },
 }
@@ -52,13 +52,13 @@ impl HttpFailure {
         Self::TimedOut { ms }
     }
 
-    /// The request cannot be made.
+    /// Creates a failure for an invalid request.
     pub fn unusable(message: String) -> Self {
         Self::Unusable { message }
     }
 }
 
-/// The causes of an error, without the URL, which may contain a key.
+/// Returns the causes of an error without the URL, which may contain a key.
 pub(super) fn chain(error: &reqwest::Error) -> String {
     let mut texts: Vec<String> = Vec::new();
     for cause in causes(error) {

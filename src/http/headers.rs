@@ -1,4 +1,4 @@
-//! The headers of an answer, and what they say about it.
+//! Headers of responses.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,13 +6,13 @@ use std::time::Duration;
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
 
-/// The headers of an answer, by their names in lower case.
+/// Headers by lower-case name.
 pub type Headers = BTreeMap<String, String>;
 
-/// The kinds of content of an answer.
+/// The content type of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContentType {
-    /// One JSON value.
+    /// A JSON value.
     Json,
     /// Server-sent events.
     EventStream,
@@ -20,22 +20,22 @@ pub enum ContentType {
     JsonLines,
     /// A web page, for example of a proxy.
     Html,
-    /// Something else.
+    /// Any other type.
     Other,
-    /// The server does not say.
-    Unsaid,
+    /// No content type.
+    Missing,
 }
 
 impl ContentType {
-    /// Reads a `content-type`; parameters and case do not matter.
+    /// Parses a `content-type`, ignoring parameters and case.
     pub fn of(header: Option<&str>) -> Self {
         let Some(header) = header else {
-            return Self::Unsaid;
+            return Self::Missing;
         };
         let essence = header.split(';').next().unwrap_or_default().trim();
         let essence = essence.to_ascii_lowercase();
         match essence.as_str() {
-            "" => Self::Unsaid,
+            "" => Self::Missing,
             "text/event-stream" => Self::EventStream,
             "application/x-ndjson"
             | "application/ndjson"
@@ -50,9 +50,8 @@ impl ContentType {
     }
 }
 
-/// The wait that the headers of an answer ask for: `retry-after-ms`, else `retry-after` in seconds
-/// (fractions allowed) or as a date. Dates are compared with `now`; a past one means no wait. `None`
-/// if there is nothing usable.
+/// Returns the wait that a response asks for: `retry-after-ms`, or `retry-after` in seconds (fractions allowed)
+/// or as a date. A date in the past means no wait. `None` if neither header is valid.
 pub fn retry_after(headers: &Headers, now: Timestamp) -> Option<Duration> {
     let seconds = |value: &str, unit: f64| {
         let number: f64 = value.trim().parse().ok()?;
@@ -88,8 +87,8 @@ mod tests {
             (Some("application/x-ndjson"), ContentType::JsonLines),
             (Some("text/html"), ContentType::Html),
             (Some("text/plain"), ContentType::Other),
-            (Some(""), ContentType::Unsaid),
-            (None, ContentType::Unsaid),
+            (Some(""), ContentType::Missing),
+            (None, ContentType::Missing),
         ];
         for (header, expected) in rows {
             assert_eq!(ContentType::of(header), expected, "{header:?}");

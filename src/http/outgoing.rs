@@ -1,15 +1,15 @@
-//! A request before it is sent, and the secrets in it.
+//! A request before it is sent.
 
 use super::{Address, Redaction, Secret};
 
-/// A request that posts JSON.
+/// A POST request with a JSON body, or a GET request.
 #[derive(Debug, Clone)]
 pub struct Outgoing {
     /// The address.
     pub address: Address,
-    /// Headers other than the type and length of the content.
+    /// Headers in addition to `content-type` and `content-length`.
     pub headers: Vec<Header>,
-    /// The body, exactly as it is sent.
+    /// The body, sent unchanged.
     pub body: String,
 }
 
@@ -25,14 +25,14 @@ pub struct Header {
 /// The value of a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HeaderValue {
-    /// May be shown.
+    /// Not secret.
     Open(String),
-    /// Must never be shown.
+    /// Secret: never displayed.
     Secret(Secret),
 }
 
 impl HeaderValue {
-    /// The text, to be sent.
+    /// Returns the text to send.
     pub(super) fn expose(&self) -> &str {
         match self {
             Self::Open(text) => text,
@@ -49,7 +49,7 @@ impl HeaderValue {
 }
 
 impl Header {
-    /// A header that may be shown.
+    /// Creates a header without a secret.
     pub fn open(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -57,7 +57,7 @@ impl Header {
         }
     }
 
-    /// A header that must never be shown.
+    /// Creates a header with a secret.
     pub fn secret(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -67,7 +67,7 @@ impl Header {
 }
 
 impl Outgoing {
-    /// Masks its secrets.
+    /// Returns a redaction of its secrets.
     pub fn redaction(&self) -> Redaction {
         let headers = self.headers.iter();
         let in_headers = headers.filter_map(|header| header.value.secret());

@@ -1,4 +1,4 @@
-//! Masking secrets in everything that is shown or kept.
+//! Masks the secrets of a request in all output.
 
 use std::fmt::{self, Write as _};
 use std::ops::Range;
@@ -10,23 +10,23 @@ use serde::de::IgnoredAny;
 
 use crate::text::{MASK, redact, redact_strings, terminal_safe, terminal_safe_line};
 
-/// Shorter texts are not masked: removing every `a` would only destroy an answer.
-const SHORTEST: usize = 6;
+/// Minimum length of a masked text, in bytes. Masking shorter ones would make responses unreadable.
+const MIN_SECRET_BYTES: usize = 6;
 
-/// Shorter pieces of base64 occur in other text by chance.
-const SHORTEST_BASE64: usize = 8;
+/// Minimum length of a masked piece of base64, in bytes. Shorter ones occur by chance.
+const MIN_BASE64_BYTES: usize = 8;
 
 /// A key, token or password. It has no `Display`, and `Debug` hides it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Keeps `text`.
+    /// Wraps a text.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text, to be sent and for nothing else.
+    /// Returns the text, for sending only.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -38,7 +38,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// The secrets of a request, in the spellings in which a server may send them back.
+/// The secrets of a request, in all encodings in which a server may return them.
 #[derive(Debug, Clone, Default)]
 pub struct Redaction {
     secrets: Vec<Secret>,
@@ -46,15 +46,15 @@ pub struct Redaction {
 }
 
 impl Redaction {
-    /// Masks these.
+    /// Creates a redaction of `secrets`.
     pub fn of<'a>(secrets: impl IntoIterator<Item = &'a Secret>) -> Self {
         let mut parts: Vec<&str> = Vec::new();
         let mut spellings: Vec<String> = Vec::new();
         for secret in secrets {
-            // In `Bearer KEY` the key alone is secret too.
+            // In `Bearer KEY`, the key alone is also secret.
             let text = secret.expose();
             for part in std::iter::once(text).chain(text.split_ascii_whitespace()) {
-                if part.len() < SHORTEST || parts.contains(&part) {
+                if part.len() < MIN_SECRET_BYTES || parts.contains(&part) {
                     continue;
                 }
                 parts.push(part);
@@ -76,7 +76,7 @@ impl Redaction {
         }
         spellings.sort_unstable();
         spellings.dedup();
-        // The longest first, so that nothing is left of a secret that contains another.
+        // The longest first, for secrets that contain others.
         spellings.sort_by_key(|spelling| std::cmp::Reverse(spelling.len()));
         Self {
             secrets: parts.into_iter().map(Secret::new).collect(),
@@ -84,8 +84,7 @@ impl Redaction {
         }
     }
 
-    /// `text` without the secrets, and without those that would show once it is made safe for a
-    /// terminal.
+    /// Masks the secrets in `text`, including those that would appear once it is made terminal-safe.
     pub fn clean(&self, text: &str) -> String {
         if self.secrets.is_empty() {
             return text.to_owned();
@@ -103,8 +102,8 @@ impl Redaction {
             .unwrap_or(cleaned)
     }
 
-    /// `text` without the secrets and without anything else that looks like one. Every line that is JSON,
-    /// or JSON behind `data: `, stays JSON.
+    /// Masks the secrets in `text` and anything else that looks like a secret. Lines of JSON, also after `data: `, stay
+    /// valid JSON.
     pub fn clean_record(&self, text: &str) -> String {
         let cleaned = self.clean(text);
         let masked = redact(&cleaned);
@@ -127,8 +126,7 @@ impl Redaction {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// Masks secrets that are partly escaped, or split by hidden characters; nothing if there are
-    /// none.
+    /// Masks secrets that are partly escaped or split by hidden characters. Returns `None` if there are none.
     fn without_mixed(&self, text: &str) -> Option<String> {
         let (read, places) = unescaped(text);
         let mut found: Vec<Range<usize>> = Vec::new();
@@ -153,8 +151,8 @@ impl Redaction {
         (!found.is_empty()).then_some(masked)
     }
 
-    /// How many bytes at the end of `text` may be the beginning of a secret.
-    pub(super) fn beginning_at_end(&self, text: &str) -> usize {
+    /// Returns the length of the suffix of `text` that may be the start of a secret, in bytes.
+    pub(super) fn partial_secret_at_end(&self, text: &str) -> usize {
         let longest = |spelling: &Secret| {
             let spelling = spelling.expose();
             let most = text.len().min(spelling.len() - 1);
@@ -165,10 +163,10 @@ impl Redaction {
         self.spellings.iter().map(longest).max().unwrap_or(0)
     }
 
-    /// `text` as one line of at most `limit` bytes, for messages: safe for terminals, without the
-    /// secrets and without anything else that looks like one.
+    /// Returns `text` as one terminal-safe line of at most `limit` bytes, without the secrets and anything else
+    /// that looks like a secret.
     pub fn clean_line(&self, text: &str, limit: usize) -> String {
-        // Cleaned first: a secret may be split by characters that are not shown.
+        // First, because hidden characters may split a secret.
         let safe = terminal_safe_line(text);
         let mut line = redact(&self.clean(&safe)).into_owned();
         if line.len() > limit {
@@ -179,15 +177,15 @@ impl Redaction {
     }
 }
 
-/// Pieces of base64 that are there whatever stands before and after the text, in both alphabets.
+/// Returns the base64 that encodes the text whatever is before and after it, in both alphabets.
 fn base64_spellings(text: &str) -> Vec<String> {
     let mut spellings = Vec::new();
     for before in 0..3 {
         let padded = [&vec![0; before], text.as_bytes()].concat();
         let encoded = STANDARD_NO_PAD.encode(&padded);
-        // A character stands for six bits.
+        // A character encodes six bits.
         let piece = &encoded[(before * 8).div_ceil(6)..padded.len() * 8 / 6];
-        if piece.len() >= SHORTEST_BASE64 {
+        if piece.len() >= MIN_BASE64_BYTES {
             spellings.push(piece.replace('+', "-").replace('/', "_"));
             spellings.push(piece.to_owned());
         }
@@ -195,7 +193,7 @@ fn base64_spellings(text: &str) -> Vec<String> {
     spellings
 }
 
-/// The bytes of a text without hidden characters, each with its place: `%2F`, `\/` and `\u002f` are
+/// Returns the bytes of a text without hidden characters, with their ranges in it. `%2F`, `\/` and `\u002f` are
 /// one byte.
 fn unescaped(text: &str) -> (Vec<u8>, Vec<Range<usize>>) {
     let (mut read, mut places) = (Vec::new(), Vec::new());
@@ -222,7 +220,7 @@ fn unescaped(text: &str) -> (Vec<u8>, Vec<Range<usize>>) {
         };
         let mut bytes = [0; 4];
         let bytes = match character {
-            // A byte of a longer character.
+            // A byte of a multi-byte character.
             Some(character) if first == '%' && escape.is_some() => {
                 bytes[0] = u8::try_from(u32::from(character)).unwrap_or_default();
                 &bytes[..1]
@@ -242,7 +240,7 @@ fn unescaped(text: &str) -> (Vec<u8>, Vec<Range<usize>>) {
     (read, places)
 }
 
-/// Bytes in hexadecimal after `prefix`, but for those that stay as they are.
+/// Encodes bytes in hexadecimal after `prefix`, except those for which `stays` is true.
 fn encoded(text: &str, prefix: &str, stays: impl Fn(u8) -> bool) -> String {
     let mut encoded = String::new();
     for byte in text.bytes() {
@@ -256,34 +254,34 @@ fn encoded(text: &str, prefix: &str, stays: impl Fn(u8) -> bool) -> String {
     encoded
 }
 
-/// Holds back text that may become a secret, and nothing else.
+/// Redaction of a stream: delays only text that may become a secret.
 #[derive(Debug, Clone)]
 pub struct StreamRedaction {
     redaction: Redaction,
-    held: String,
+    delayed: String,
 }
 
 impl StreamRedaction {
-    /// For one text.
+    /// Creates the redaction of one stream.
     pub fn new(redaction: Redaction) -> Self {
         Self {
             redaction,
-            held: String::new(),
+            delayed: String::new(),
         }
     }
 
-    /// Adds text; returns what can be shown by now.
+    /// Adds text. Returns the text that can be displayed.
     pub fn push(&mut self, part: &str) -> String {
-        self.held.push_str(part);
-        let mut shown = self.redaction.clean(&self.held);
-        let held = self.redaction.beginning_at_end(&shown);
-        self.held = shown.split_off(shown.len() - held);
+        self.delayed.push_str(part);
+        let mut shown = self.redaction.clean(&self.delayed);
+        let delayed = self.redaction.partial_secret_at_end(&shown);
+        self.delayed = shown.split_off(shown.len() - delayed);
         shown
     }
 
-    /// What was held back, at the end of the text.
+    /// Returns the delayed text at the end of the stream.
     pub fn rest(&mut self) -> String {
-        std::mem::take(&mut self.held)
+        std::mem::take(&mut self.delayed)
     }
 }
 

@@ -1,22 +1,22 @@
-//! An answer that arrives piece by piece.
+//! A response whose body arrives in chunks.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use tokio::time::timeout;
 
-use super::failure::{LONGEST_MESSAGE, chain};
+use super::failure::{MAX_MESSAGE_BYTES, chain};
 use super::{ContentType, Headers, HttpFailure, Redaction};
 
-/// The largest answer, in bytes.
-const LARGEST: usize = 64 << 20;
+/// Maximum length of a response, in bytes.
+const MAX_RESPONSE_BYTES: usize = 64 << 20;
 
-/// An answer whose body is still to come.
+/// A response whose body is not read yet.
 #[derive(Debug)]
 pub struct Response {
-    /// Its status.
+    /// The status code.
     pub status: u16,
-    /// Its headers.
+    /// The headers.
     pub headers: Headers,
     body: Body,
     received: usize,
@@ -29,7 +29,7 @@ enum Body {
         idle: Duration,
         redaction: Redaction,
     },
-    /// The rest of a recorded answer, and how it ends.
+    /// The rest of a recorded response, and how it ends.
     Recorded {
         pieces: VecDeque<Vec<u8>>,
         ending: Option<HttpFailure>,
@@ -55,7 +55,7 @@ impl Response {
         }
     }
 
-    /// A recorded answer. `ending` is the failure at its end.
+    /// Creates a recorded response. `ending` is the failure at its end.
     pub fn recorded(
         status: u16,
         headers: Headers,
@@ -71,15 +71,15 @@ impl Response {
         }
     }
 
-    /// The content type that the server declares.
+    /// Returns the content type.
     pub fn content_type(&self) -> ContentType {
         ContentType::of(self.headers.get("content-type").map(String::as_str))
     }
 
-    /// The next piece of the body; `None` at its end.
+    /// Returns the next chunk of the body, or `None` at its end.
     ///
     /// # Errors
-    /// The connection broke, nothing came for too long, or too much came.
+    /// The connection was interrupted, a timeout expired, or the response is too long.
     pub async fn piece(&mut self) -> Result<Option<Vec<u8>>, HttpFailure> {
         let piece = match &mut self.body {
             Body::Recorded { pieces, ending } => match pieces.pop_front() {
@@ -94,13 +94,15 @@ impl Response {
                 .await
                 .map_err(|_| HttpFailure::timed_out(*idle))?
                 .map_err(|error| HttpFailure::Broken {
-                    message: redaction.clean_line(&chain(&error), LONGEST_MESSAGE),
+                    message: redaction.clean_line(&chain(&error), MAX_MESSAGE_BYTES),
                 })?
                 .map(|bytes| bytes.to_vec()),
         };
         self.received += piece.as_ref().map_or(0, Vec::len);
-        if self.received > LARGEST {
-            return Err(HttpFailure::TooLarge { bytes: LARGEST });
+        if self.received > MAX_RESPONSE_BYTES {
+            return Err(HttpFailure::TooLarge {
+                bytes: MAX_RESPONSE_BYTES,
+            });
         }
         Ok(piece)
     }

@@ -1,4 +1,4 @@
-//! What can be configured about requests.
+//! Configuration of requests.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,29 +7,29 @@ use reqwest::{NoProxy, Proxy, Url};
 
 use super::{HttpFailure, Secret};
 
-/// How all requests are made.
+/// Configuration of the client.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HttpSettings {
-    /// Which proxies they go through.
+    /// Proxies.
     pub proxies: Proxies,
-    /// A PEM file with certificates to trust in addition to those of the system.
+    /// A PEM file with certificates to trust in addition to the system's.
     pub extra_certificates: Option<PathBuf>,
-    /// A PEM file to use instead of the system's certificates.
+    /// A PEM file that replaces the system's certificates.
     pub certificate_file: Option<PathBuf>,
-    /// A directory to use instead of the system's certificates.
+    /// A directory that replaces the system's certificates.
     pub certificate_directory: Option<PathBuf>,
     /// Time limits.
     pub limits: TimeLimits,
 }
 
-/// How long a request may take.
+/// Timeouts of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeLimits {
-    /// For connecting.
+    /// To connect.
     pub connect: Duration,
-    /// Between two pieces of an answer, and to the first.
+    /// Between two chunks of a response, and to the first.
     pub idle: Duration,
-    /// In all, retries included.
+    /// In total, with retries.
     pub total: Duration,
 }
 
@@ -37,29 +37,28 @@ impl Default for TimeLimits {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
-            // A local server may have to load the model first.
+            // A local server may load the model first.
             idle: Duration::from_mins(2),
             total: Duration::from_mins(5),
         }
     }
 }
 
-/// Proxies by the scheme of the requested address. Their addresses may hold passwords.
+/// Proxies by the scheme of the requested URL. Their URLs may contain passwords.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Proxies {
     /// For `http`.
     pub http: Option<Secret>,
     /// For `https`.
     pub https: Option<Secret>,
-    /// For schemes without a proxy of their own.
+    /// For schemes without a proxy.
     pub all: Option<Secret>,
-    /// Hosts that are reached without a proxy: names, suffixes, addresses, networks, or `*`,
-    /// separated by commas.
+    /// Hosts without a proxy: names, suffixes, IP addresses, networks, or `*`, separated by commas.
     pub except: Option<String>,
 }
 
 impl Proxies {
-    /// Whether a request may go through a proxy that is itself reached by TLS.
+    /// Whether a request may use a proxy over TLS.
     pub(super) fn has_encrypted(&self) -> bool {
         [&self.http, &self.https, &self.all]
             .into_iter()
@@ -67,11 +66,11 @@ impl Proxies {
             .any(|proxy| proxy.expose().starts_with("https:"))
     }
 
-    /// The machines that they run on.
+    /// Returns the hosts of the proxies.
     pub(super) fn hosts(&self) -> Vec<String> {
         let proxies = [&self.http, &self.https, &self.all];
         let addresses = proxies.into_iter().flatten().map(Secret::expose);
-        // A proxy without a scheme is asked by `http`.
+        // A proxy without a scheme uses `http`.
         let urls = addresses.filter_map(|address| match address.split_once("://") {
             Some(_) => Url::parse(address).ok(),
             None => Url::parse(&format!("http://{address}")).ok(),
@@ -80,7 +79,7 @@ impl Proxies {
             .collect()
     }
 
-    /// The proxies for the client, those of a single scheme first.
+    /// Builds the proxies of the client, those of a single scheme first.
     pub(super) fn build(&self) -> Result<Vec<Proxy>, HttpFailure> {
         let except = self.except.as_deref().and_then(NoProxy::from_string);
         let mut proxies = Vec::new();
@@ -95,7 +94,7 @@ impl Proxies {
                 "https" => Proxy::https(address.expose()),
                 _ => Proxy::all(address.expose()),
             };
-            // The address may contain a password and is not repeated.
+            // The URL may contain a password and is not repeated.
             let proxy = proxy.map_err(|_| {
                 HttpFailure::unusable(format!("the {kind} proxy has no usable address"))
             })?;

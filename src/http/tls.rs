@@ -1,4 +1,4 @@
-//! What TLS connections trust.
+//! Certificates that TLS connections trust.
 
 use std::sync::Arc;
 
@@ -8,16 +8,16 @@ use rustls::{ClientConfig, RootCertStore};
 
 use super::{HttpFailure, HttpSettings};
 
-/// Trusts no certificate; for unencrypted connections. Nothing is read.
+/// Returns a configuration without certificates, for unencrypted connections. Reads no files.
 pub(super) fn without_roots() -> Result<ClientConfig, HttpFailure> {
     with_store(RootCertStore::empty())
 }
 
-/// Trusts the system's roots, or their replacement, and the extra ones. Reads and parses a few
-/// hundred kilobytes.
+/// Returns a configuration that trusts the system's certificates, or their replacement, and the extra ones.
+/// Parses a few hundred kilobytes.
 ///
 /// # Errors
-/// A file that was named cannot be read, or there are no certificates at all.
+/// A configured file cannot be read, or there are no certificates.
 pub(super) fn with_roots(settings: &HttpSettings) -> Result<ClientConfig, HttpFailure> {
     let mut store = RootCertStore::empty();
     if let Some(path) = &settings.extra_certificates {
@@ -43,7 +43,7 @@ pub(super) fn with_roots(settings: &HttpSettings) -> Result<ClientConfig, HttpFa
             rustls_native_certs::load_certs_from_paths(file.as_deref(), directory.as_deref())
         }
     };
-    // Old certificates that cannot be parsed are common in system stores, and harmless.
+    // System stores often have old certificates that cannot be parsed.
     store.add_parsable_certificates(system.certs);
     if store.is_empty() {
         let why = system.errors.first().map(ToString::to_string);

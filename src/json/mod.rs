@@ -4,5 +4,7 @@
 //! another type are all `None`.
 
 mod object;
+mod value;
 
 pub(crate) use object::*;
+pub(crate) use value::*;

@@ -86,6 +86,15 @@ pub enum ResultPart {
     Media(Media),
 }
 
+impl From<ResultPart> for Block {
+    fn from(part: ResultPart) -> Self {
+        match part {
+            ResultPart::Text(text) => Self::Text(text),
+            ResultPart::Media(media) => Self::Media(media),
+        }
+    }
+}
+
 /// An image or another attachment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Media {

@@ -50,7 +50,7 @@ pub fn typed(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Splits the blocks of a user message into those that an agent wrote, and those that the user typed or
+/// Splits the blocks of a user message: blocks that an agent wrote, and blocks that the user typed or
 /// attached.
 pub fn split_typed(blocks: Vec<Block>) -> (Vec<Block>, Vec<Block>) {
     let (mut injected, mut own, mut attached) = (Vec::new(), Vec::new(), Vec::new());
@@ -166,7 +166,7 @@ pub fn is_remark(text: &str) -> bool {
     inner.is_some_and(|inner| inner.contains(' ') && !inner.contains(['[', ']', '"', ',']))
 }
 
-/// Length of the injected part at the start of a text that begins with `<` or `[`, in bytes.
+/// Length of the injected part at the start of a text that starts with `<` or `[`, in bytes.
 fn injected_length(text: &str) -> Option<usize> {
     if text.starts_with('[') {
         REMARKS.iter().find(|remark| text.starts_with(**remark))?;

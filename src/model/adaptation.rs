@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::Failure;
-use super::dialect::{Acceptance, Dialect, ForcedCall, JsonForm};
+use crate::api::{Acceptance, Dialect, ForcedCall, JsonForm};
 
 /// What is changed.
 #[derive(Debug, Clone, Copy)]

@@ -13,6 +13,7 @@ use super::transport::{Target, Transport};
 use super::{Dialect, Model, ModelName, Pace, Provider, RemoteModel};
 use crate::http::{Address, Client, Engine, Header};
 use crate::io::{Clock, Environment, Ids, Io};
+use crate::process::Supervisor;
 
 /// A model cannot be asked.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +65,8 @@ pub struct ModelWorld {
     pub clock: Arc<dyn Clock>,
     /// Ids for calls without one, and random numbers.
     pub ids: Arc<dyn Ids>,
+    /// Supervises key commands.
+    pub children: Supervisor,
 }
 
 impl ModelWorld {
@@ -73,6 +76,7 @@ impl ModelWorld {
             environment: io.environment.clone(),
             clock: Arc::clone(&io.clock),
             ids: Arc::clone(&io.ids),
+            children: Supervisor::default(),
         }
     }
 }
@@ -147,6 +151,7 @@ impl Connector {
                 source: settings.key.clone(),
                 scheme: preset.key.clone(),
                 environment: self.world.environment.clone(),
+                children: self.world.children.clone(),
                 fetched: OnceLock::new(),
             },
             plain_text: settings.plain_text,

@@ -7,13 +7,13 @@ use std::time::Duration;
 use serde::de::IgnoredAny;
 use tokio::time::timeout;
 
-use super::apis::{Extent, read, senseless};
-use super::dialect::Api;
-use super::draft::{Delivered, Draft};
 use super::listener::Listener;
 use super::server_error::ServerError;
+use super::settle::{Delivered, Extent, malformed, read, settle};
 use super::transport::Incoming;
 use super::{Cut, Delivery, Failure, Refused, Reply};
+use crate::api::Api;
+use crate::assemble::Draft;
 use crate::http::{
     ContentType, EventStream, Headers, HttpFailure, JsonLines, Response, retry_after,
 };
@@ -77,12 +77,12 @@ impl Reading<'_> {
                 // A body that is shorter than its declared length fails elsewhere; this one had no length.
                 return Err(cut_off(Usage::default()));
             }
-            return Err(senseless(json));
+            return Err(malformed(json));
         }
         read(self.api, json, Extent::Whole, &mut draft)?;
-        self.listener.tell(draft.take_events()).await;
+        self.listener.tell(draft.take_parts()).await;
         self.listener.finish().await;
-        draft.settle(Delivered::AsOneValue)
+        settle(self.api, draft, Delivered::AsOneValue)
     }
 
     async fn stream(
@@ -97,14 +97,13 @@ impl Reading<'_> {
                 Ok(Some(piece)) => piece,
                 Ok(None) => break,
                 Err(HttpFailure::Broken { .. }) => {
-                    self.listener.tell(draft.take_events()).await;
+                    self.listener.tell(draft.take_parts()).await;
                     // What the server said is more useful than that the connection broke.
-                    return draft
-                        .settle(Delivered::InPart)
-                        .map_err(|settled| match settled {
-                            Failure::Empty { usage, .. } => cut_off(usage),
-                            other => other,
-                        });
+                    let reply = settle(self.api, draft, Delivered::InPart);
+                    return reply.map_err(|failure| match failure {
+                        Failure::Empty { usage, .. } => cut_off(usage),
+                        other => other,
+                    });
                 }
                 Err(error) => return Err(error.into()),
             };
@@ -112,12 +111,12 @@ impl Reading<'_> {
                 self.part(&json, &mut draft)
                     .map_err(|failure| spoiled(failure, parts))?;
                 parts += 1;
-                self.listener.tell(draft.take_events()).await;
+                self.listener.tell(draft.take_parts()).await;
             }
             if draft.closed {
                 while let Ok(Ok(Some(_))) = timeout(LAST_BYTES, incoming.piece()).await {}
                 self.listener.finish().await;
-                return draft.settle(Delivered::ToTheEnd);
+                return settle(self.api, draft, Delivered::ToTheEnd);
             }
         }
         if let Some(json) = frames.rest() {
@@ -125,11 +124,11 @@ impl Reading<'_> {
             let torn = serde_json::from_str::<IgnoredAny>(&json).is_err();
             if !torn || json.trim() == DONE {
                 self.part(&json, &mut draft)?;
-                self.listener.tell(draft.take_events()).await;
+                self.listener.tell(draft.take_parts()).await;
             }
         }
         self.listener.finish().await;
-        draft.settle(Delivered::ToTheEnd)
+        settle(self.api, draft, Delivered::ToTheEnd)
     }
 
     fn part(&self, json: &str, draft: &mut Draft) -> Result<(), Failure> {
@@ -221,7 +220,7 @@ fn framing(
     Ok(Some(match content_type {
         ContentType::EventStream => Framing::events(),
         ContentType::JsonLines => Framing::lines(),
-        ContentType::Json if api == Api::OllamaChat && delivery == Delivery::Streamed => {
+        ContentType::Json if api == Api::Ollama && delivery == Delivery::Streamed => {
             Framing::lines()
         }
         ContentType::Json => Framing::Value,
@@ -230,7 +229,7 @@ fn framing(
                 "the server sent a web page instead of an answer; check the address".to_owned();
             return Err(Failure::Malformed { reason });
         }
-        ContentType::Other | ContentType::Unsaid => return Ok(None),
+        ContentType::Other | ContentType::Missing => return Ok(None),
     }))
 }
 
@@ -238,7 +237,7 @@ fn framing(
 fn guessed(api: Api, body: &str) -> Result<Framing, Failure> {
     if body.starts_with(['{', '[']) {
         return Ok(match api {
-            Api::OllamaChat => Framing::lines(),
+            Api::Ollama => Framing::lines(),
             _ => Framing::Value,
         });
     }
@@ -248,7 +247,7 @@ fn guessed(api: Api, body: &str) -> Result<Framing, Failure> {
     {
         return Ok(Framing::events());
     }
-    Err(senseless(body))
+    Err(malformed(body))
 }
 
 /// A server that sent good parts before a malformed one may do better next time.

@@ -9,7 +9,7 @@ use super::*;
 use crate::http::{Headers, HttpFailure, Redaction, Response};
 use crate::io::{FixedClock, SeededIds};
 use crate::model::test_samples::{SAMPLES, Sample};
-use crate::model::{Cut, Event, Input, Silence};
+use crate::model::{Cut, Event, Input, ReplyPart, Silence};
 
 /// What a reply says, on one line.
 pub(in crate::model) fn describe(reply: &Reply) -> String {
@@ -80,11 +80,15 @@ fn in_pieces(sample: &Sample, pieces: Vec<Vec<u8>>) -> (Result<Reply, Failure>, 
 }
 
 fn body(api: Api, content_type: &str, body: &str) -> Result<Reply, Failure> {
+    body_in_pieces(api, content_type, vec![body.as_bytes().to_vec()])
+}
+
+fn body_in_pieces(api: Api, content_type: &str, pieces: Vec<Vec<u8>>) -> Result<Reply, Failure> {
     let answer = Answer {
         api,
         status: 200,
         content_type: Some(content_type),
-        pieces: vec![body.as_bytes().to_vec()],
+        pieces,
         ending: None,
     };
     read(answer, Delivery::Whole).0
@@ -121,14 +125,16 @@ fn the_events_of_a_stream_add_up_to_its_reply() {
         for event in events {
             match event {
                 Event::Restart | Event::Retry { .. } => panic!("nothing was cut"),
-                Event::Signature(_) | Event::RedactedThinking(_) => {}
-                Event::Text(part) => text.push_str(&part),
-                Event::Thinking(part) => thinking.push_str(&part),
-                Event::CallBegins { index, id, name } => {
-                    assert_eq!(index, calls.len());
-                    calls.push((id, name, String::new()));
-                }
-                Event::CallInput { index, fragment } => calls[index].2.push_str(&fragment),
+                Event::Part(part) => match part {
+                    ReplyPart::Signature(_) | ReplyPart::RedactedThinking(_) => {}
+                    ReplyPart::Text(part) => text.push_str(&part),
+                    ReplyPart::Thinking(part) => thinking.push_str(&part),
+                    ReplyPart::CallBegins { index, id, name } => {
+                        assert_eq!(index, calls.len());
+                        calls.push((id, name, String::new()));
+                    }
+                    ReplyPart::CallInput { index, fragment } => calls[index].2.push_str(&fragment),
+                },
             }
         }
         assert_eq!(
@@ -294,7 +300,7 @@ fn ending(outcome: Result<Reply, Failure>) -> Ending {
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn what_is_no_good_answer_has_its_name() {
-    use Api::{AnthropicMessages, Gemini, OllamaChat, OpenaiChat};
+    use Api::{Anthropic, Gemini, Ollama, OpenaiChat};
     const EVENTS: &str = "text/event-stream";
     const JSON: &str = "application/json";
     let rows = [
@@ -397,37 +403,37 @@ fn what_is_no_good_answer_has_its_name() {
         ),
         (OpenaiChat, EVENTS, "", Ending::Cut),
         (
-            AnthropicMessages,
+            Anthropic,
             JSON,
             r#"{"content":[],"stop_reason":"end_turn"}"#,
             Ending::Empty,
         ),
         (
-            AnthropicMessages,
+            Anthropic,
             JSON,
             r#"{"content":[{"type":"tool_use","id":"t","name":"f","input":{}}],"stop_reason":"max_tokens"}"#,
             Ending::Budget,
         ),
         (
-            AnthropicMessages,
+            Anthropic,
             JSON,
             r#"{"content":[{"type":"text","text":"x"}],"stop_reason":"refusal"}"#,
             Ending::Declined,
         ),
         (
-            AnthropicMessages,
+            Anthropic,
             JSON,
             r#"{"content":[{"type":"redacted_thinking","data":"x"},{"type":"thinking","thinking":"hm"}],"stop_reason":"end_turn"}"#,
             Ending::OnlyThinking,
         ),
         (
-            AnthropicMessages,
+            Anthropic,
             JSON,
             r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
             Ending::Overloaded,
         ),
         (
-            AnthropicMessages,
+            Anthropic,
             EVENTS,
             "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n",
             Ending::Overloaded,
@@ -470,32 +476,32 @@ fn what_is_no_good_answer_has_its_name() {
         ),
         (Gemini, JSON, "{}", Ending::Malformed),
         (
-            OllamaChat,
+            Ollama,
             JSON,
             r#"{"error":"model 'x' not found"}"#,
             Ending::Overloaded,
         ),
         (
-            OllamaChat,
+            Ollama,
             JSON,
             r#"{"message":{"content":"Fi"},"done":true,"done_reason":"length"}"#,
             Ending::Budget,
         ),
         (
-            OllamaChat,
+            Ollama,
             JSON,
             r#"{"message":{"content":""},"done":true,"done_reason":"load"}"#,
             Ending::Empty,
         ),
-        (OllamaChat, JSON, r#"{"models":[]}"#, Ending::Malformed),
+        (Ollama, JSON, r#"{"models":[]}"#, Ending::Malformed),
         (
-            OllamaChat,
+            Ollama,
             "application/x-ndjson",
             "{\"message\":{\"content\":\"a\"},\"done\":false}\n{\"error\":\"broke\"}\n",
             Ending::Overloaded,
         ),
         (
-            OllamaChat,
+            Ollama,
             "application/x-ndjson",
             "{\"message\":{\"content\":\"a\"},\"done\":false}\n",
             Ending::Cut,
@@ -571,9 +577,9 @@ fn calls_without_an_index_are_told_apart() {
 
 proptest! {
     #[test]
-    fn nothing_that_a_server_sends_does_harm(
+    fn any_body_is_read_alike_in_one_piece_and_in_two(
         api in prop::sample::select(vec![
-            Api::OpenaiChat, Api::AnthropicMessages, Api::Gemini, Api::OllamaChat,
+            Api::OpenaiChat, Api::Anthropic, Api::Gemini, Api::Ollama,
         ]),
         content_type in prop::sample::select(vec![
             "application/json", "text/event-stream", "application/x-ndjson", "text/plain",
@@ -587,12 +593,18 @@ proptest! {
             ]),
             0..60,
         ),
+        at in any::<prop::sample::Index>(),
     ) {
-        let _ = body(api, content_type, &parts.concat());
+        let text = parts.concat();
+        let (first, second) = text.as_bytes().split_at(at.index(text.len() + 1));
+        let pieces = vec![first.to_vec(), second.to_vec()];
+        let in_two = body_in_pieces(api, content_type, pieces).map(|reply| describe(&reply));
+        let in_one = body(api, content_type, &text).map(|reply| describe(&reply));
+        prop_assert_eq!(in_two.ok(), in_one.ok());
     }
 
     #[test]
-    fn a_damaged_reply_does_no_harm(
+    fn a_damaged_reply_is_read_alike_in_one_piece_and_in_two(
         which in 0..SAMPLES.len(),
         at in any::<prop::sample::Index>(),
         byte in any::<u8>(),
@@ -601,6 +613,9 @@ proptest! {
         let mut bytes = sample.body.as_bytes().to_vec();
         let at = at.index(bytes.len());
         bytes[at] = byte;
-        let _ = in_pieces(sample, vec![bytes]);
+        let pieces = vec![bytes[..at].to_vec(), bytes[at..].to_vec()];
+        let in_two = in_pieces(sample, pieces).0.map(|reply| describe(&reply));
+        let in_one = in_pieces(sample, vec![bytes]).0.map(|reply| describe(&reply));
+        prop_assert_eq!(in_two.ok(), in_one.ok());
     }
 }

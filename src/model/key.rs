@@ -9,7 +9,7 @@ use super::Failure;
 use super::presets::KeyScheme;
 use crate::http::{Header, Secret};
 use crate::io::{CancelToken, Environment};
-use crate::process::{Capture, Command, Ended, ExitStatus, Limits, Spawners, Stdin};
+use crate::process::{Capture, Command, Ended, ExitStatus, Limits, Stdin, Supervisor};
 
 /// How long a command may take to print a key, if the request has more time.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -39,6 +39,7 @@ pub(super) struct Key {
     pub(super) source: KeySource,
     pub(super) scheme: KeyScheme,
     pub(super) environment: Environment,
+    pub(super) children: Supervisor,
     pub(super) fetched: OnceLock<Result<Option<Header>, Failure>>,
 }
 
@@ -94,7 +95,9 @@ impl Key {
             capture: Capture::default(),
             limits: Limits::with_timeout(limit),
         };
-        let finished = Spawners::new(1)
+        let finished = self
+            .children
+            .spawners(1)
             .run(&command, &CancelToken::default())
             .map_err(|error| unusable(format!("the key command: {error}")))?;
         match (finished.ended, finished.status) {
@@ -151,6 +154,7 @@ mod tests {
             environment: [("PATH", "/usr/bin:/bin"), ("CANARY", "sk-canary")]
                 .into_iter()
                 .collect(),
+            children: Supervisor::default(),
             fetched: OnceLock::new(),
         };
         key.header(Duration::from_secs(30))
@@ -188,6 +192,7 @@ mod tests {
             source: KeySource::Command(["sleep", "20"].map(str::to_owned).into()),
             scheme: KeyScheme::Bearer,
             environment: [("PATH", "/usr/bin:/bin")].into_iter().collect(),
+            children: Supervisor::default(),
             fetched: OnceLock::new(),
         };
         let failure = key.header(Duration::from_millis(50)).unwrap_err();

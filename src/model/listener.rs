@@ -1,6 +1,6 @@
 //! Passes on the parts of a reply, without secrets.
 
-use super::Event;
+use super::{Event, ReplyPart};
 use crate::http::{Redaction, StreamRedaction, Task};
 
 /// Passes on the parts of one reply.
@@ -43,23 +43,23 @@ impl<'a> Listener<'a> {
         self.has_block
     }
 
-    /// Passes on events.
-    pub(super) async fn tell(&mut self, events: Vec<Event>) {
-        for event in events {
-            match event {
-                Event::Text(text) => self.add(Channel::Text, &text).await,
-                Event::Thinking(text) => self.add(Channel::Thinking, &text).await,
-                Event::CallInput { index, fragment } => {
+    /// Passes on parts.
+    pub(super) async fn tell(&mut self, parts: Vec<ReplyPart>) {
+        for part in parts {
+            match part {
+                ReplyPart::Text(text) => self.add(Channel::Text, &text).await,
+                ReplyPart::Thinking(text) => self.add(Channel::Thinking, &text).await,
+                ReplyPart::CallInput { index, fragment } => {
                     self.add(Channel::Input(index), &fragment).await;
                 }
-                Event::CallBegins { .. } | Event::RedactedThinking(_) => {
+                ReplyPart::CallBegins { .. } | ReplyPart::RedactedThinking(_) => {
                     self.has_block |= self.has_begun;
                     self.finish().await;
-                    self.send(event).await;
+                    self.send(part).await;
                 }
-                Event::Signature(_) | Event::Restart | Event::Retry { .. } => {
+                ReplyPart::Signature(_) => {
                     self.finish().await;
-                    self.send(event).await;
+                    self.send(part).await;
                 }
             }
         }
@@ -94,20 +94,20 @@ impl<'a> Listener<'a> {
         if text.is_empty() {
             return;
         }
-        let event = match channel {
-            Channel::Text => Event::Text(text),
-            Channel::Thinking => Event::Thinking(text),
-            Channel::Input(index) => Event::CallInput {
+        let part = match channel {
+            Channel::Text => ReplyPart::Text(text),
+            Channel::Thinking => ReplyPart::Thinking(text),
+            Channel::Input(index) => ReplyPart::CallInput {
                 index,
                 fragment: text,
             },
         };
-        self.send(event).await;
+        self.send(part).await;
     }
 
-    async fn send(&mut self, event: Event) {
+    async fn send(&mut self, part: ReplyPart) {
         self.has_begun = true;
         // Without a listener, the reply is still read to its end.
-        let _ = self.task.send(event).await;
+        let _ = self.task.send(Event::Part(part)).await;
     }
 }

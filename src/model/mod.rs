@@ -2,10 +2,7 @@
 //! [`Provider`] hides the differences between APIs from other rooms.
 
 mod adaptation;
-mod apis;
 mod connect;
-mod dialect;
-mod draft;
 mod exchange;
 mod failure;
 mod key;
@@ -17,13 +14,14 @@ mod provider;
 mod recording;
 mod remote;
 mod reply;
-mod request;
 mod retry;
 mod server_error;
 mod settings;
-mod text_parts;
+mod settle;
 mod transport;
 
+#[cfg(test)]
+mod encode_tests;
 #[cfg(test)]
 mod provider_tests;
 #[cfg(test)]
@@ -33,17 +31,19 @@ mod test_server;
 #[cfg(test)]
 mod test_socks_server;
 
+pub use crate::api::{
+    Answer, Api, Attempts, Delivery, Dialect, DialectOverrides, Function, PromptId, Request,
+    SharedPrefix, Thinking, Turn,
+};
+pub use crate::assemble::{ReplyPart, without_think_tags};
 pub use connect::{Connector, KeyCheck, ModelWorld, Unconnectable};
-pub use dialect::{Acceptance, Api, CacheMarks, Dialect, DialectOverrides, ForcedCall, JsonForm};
 pub use failure::{Cut, Failure, Refused, Retryability, Silence};
 pub use key::KeySource;
 pub use name::{ModelName, RemoteModel, UnknownModel};
 pub use pace::Pace;
 pub use presets::{known_for, known_providers};
-pub use provider::{Delivery, Event, Model, Provider};
+pub use provider::{Event, Model, Provider};
 pub use recording::{Recorder, UnusableRecording};
 pub use reply::{Input, Reply, ToolCall};
-pub use request::{Answer, Attempts, Function, PromptId, Request, SharedPrefix, Thinking, Turn};
 pub use retry::RetryPolicy;
 pub use settings::{ChosenModel, ModelSettings, ProviderSettings};
-pub use text_parts::without_think_tags;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::dialect::{Dialect, DialectOverrides};
+use crate::api::{Dialect, DialectOverrides};
 
 const FILE: &str = include_str!("presets.toml");
 
@@ -89,8 +89,8 @@ impl Preset {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Acceptance;
-    use crate::model::CacheMarks::From;
+    use crate::api::Acceptance;
+    use crate::api::CacheMarks::From;
 
     #[test]
     fn the_file_is_in_order() {

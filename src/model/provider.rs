@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Failure, Reply, Request};
+use super::{Delivery, Failure, Reply, ReplyPart, Request};
 use crate::io::CancelToken;
 
 /// A model that can be asked. Calls block until the answer arrives; several threads may call at once.
@@ -44,16 +44,7 @@ pub trait Provider: Send + Sync {
     fn body(&self, request: &Request, delivery: Delivery) -> String;
 }
 
-/// How a reply comes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Delivery {
-    /// At once.
-    Whole,
-    /// In parts.
-    Streamed,
-}
-
-/// A part of a streamed reply.
+/// What happens while a reply comes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// The reply was cut off and begins again: discard all parts before this event. Only sent for
@@ -68,30 +59,8 @@ pub enum Event {
         /// Why it failed.
         failure: Box<Failure>,
     },
-    /// More text.
-    Text(String),
-    /// More thinking.
-    Thinking(String),
-    /// What proves the thinking, or the call, that came last; the server wants to see it again.
-    Signature(String),
-    /// Thinking that the server encrypted.
-    RedactedThinking(String),
-    /// A call begins; calls are numbered from 0.
-    CallBegins {
-        /// Which call.
-        index: usize,
-        /// Its id.
-        id: String,
-        /// The function.
-        name: String,
-    },
-    /// More of a call's arguments, as JSON text. They are complete only in the reply.
-    CallInput {
-        /// Which call.
-        index: usize,
-        /// The text.
-        fragment: String,
-    },
+    /// A part of the reply.
+    Part(ReplyPart),
 }
 
 /// A model that was chosen by name.

@@ -12,6 +12,7 @@ use super::test_socks_server::SocksServer;
 use super::*;
 use crate::http::{Header, HttpSettings, PlainText, Proxies, Secret, TimeLimits};
 use crate::io::{CancelToken, Environment, FixedClock, SeededIds};
+use crate::process::Supervisor;
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 const EVENTS: (&str, &str) = ("content-type", "text/event-stream");
@@ -23,6 +24,7 @@ fn world() -> ModelWorld {
         environment: Environment::default(),
         clock: Arc::new(FixedClock("2026-01-02T03:04:05Z".parse().unwrap())),
         ids: Arc::new(SeededIds::new(1)),
+        children: Supervisor::default(),
     }
 }
 
@@ -96,9 +98,10 @@ fn persistent() -> Request {
 fn name_of(api: Api) -> &'static str {
     match api {
         Api::OpenaiChat => "openai",
-        Api::AnthropicMessages => "anthropic",
+        Api::Responses => "responses",
+        Api::Anthropic => "anthropic",
         Api::Gemini => "gemini",
-        Api::OllamaChat => "ollama",
+        Api::Ollama => "ollama",
     }
 }
 
@@ -339,7 +342,7 @@ fn a_stream_that_is_cut_is_no_reply_and_not_begun_again_once_it_was_told() {
             ),
             "{failure:?}"
         );
-        assert_eq!(heard, [Event::Text("Fix".to_owned())]);
+        assert_eq!(heard, [Event::Part(ReplyPart::Text("Fix".to_owned()))]);
         assert_eq!(server.requests().len(), 1);
     }
     // Before anything was told it is; and after, if what was told is taken back.
@@ -362,7 +365,7 @@ fn a_stream_that_is_cut_is_no_reply_and_not_begun_again_once_it_was_told() {
         },
     );
     assert_eq!(reply.unwrap().text, "Fix");
-    let fix = Event::Text("Fix".to_owned());
+    let fix = Event::Part(ReplyPart::Text("Fix".to_owned()));
     let retries = heard.extract_if(.., |event| matches!(event, Event::Retry { .. }));
     assert_eq!(retries.count(), 2);
     assert_eq!(heard, [fix.clone(), Event::Restart, fix]);
@@ -563,7 +566,9 @@ fn a_reply_that_holds_the_key_is_cleaned() {
         Delivery::Streamed,
         &CancelToken::default(),
         &mut |event| match event {
-            Event::Text(part) | Event::CallInput { fragment: part, .. } => heard.push_str(&part),
+            Event::Part(ReplyPart::Text(part) | ReplyPart::CallInput { fragment: part, .. }) => {
+                heard.push_str(&part)
+            }
             _ => {}
         },
     );

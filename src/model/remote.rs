@@ -6,7 +6,6 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::adaptation::adapt;
-use super::apis::encode;
 use super::exchange::{Reading, successful};
 use super::key::Key;
 use super::listener::Listener;
@@ -14,6 +13,7 @@ use super::pace::{Front, Pace};
 use super::retry::{Retry, RetryPolicy};
 use super::transport::{Incoming, Target, Transport};
 use super::{Attempts, Delivery, Dialect, Event, Failure, Provider, Reply, Request};
+use crate::api::encode;
 use crate::http::{Engine, Header, Outgoing, PlainText, Task, TimeLimits};
 use crate::io::{CancelToken, Clock, Ids};
 

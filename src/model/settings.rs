@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::dialect::DialectOverrides;
 use super::key::KeySource;
+use crate::api::DialectOverrides;
 use crate::http::{Header, HttpSettings, PlainText};
 
 /// The settings of models.

@@ -59,7 +59,7 @@ pub(in crate::model) const SAMPLES: &[Sample] = &[
     },
     Sample {
         name: "anthropic, thoughts before a call",
-        api: Api::AnthropicMessages,
+        api: Api::Anthropic,
         content_type: JSON,
         body: r#"{"id":"m","type":"message","role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"Sure."},{"type":"tool_use","id":"t1","name":"f","input":{"a":[1]}}],"stop_reason":"tool_use","usage":{"input_tokens":12,"cache_creation_input_tokens":3,"cache_read_input_tokens":100,"output_tokens":9}}"#,
         dispensable: 0,
@@ -67,7 +67,7 @@ pub(in crate::model) const SAMPLES: &[Sample] = &[
     },
     Sample {
         name: "anthropic, a stream",
-        api: Api::AnthropicMessages,
+        api: Api::Anthropic,
         content_type: EVENTS,
         body: concat!(
             "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"usage\":{\"input_tokens\":25,\"cache_read_input_tokens\":null,\"output_tokens\":1}}}\n\n",
@@ -108,7 +108,7 @@ pub(in crate::model) const SAMPLES: &[Sample] = &[
     },
     Sample {
         name: "ollama, whole",
-        api: Api::OllamaChat,
+        api: Api::Ollama,
         content_type: JSON,
         body: r#"{"model":"q","message":{"role":"assistant","content":"","thinking":"hm","tool_calls":[{"id":"o1","function":{"name":"f","arguments":{"x":1}}}]},"done":true,"done_reason":"stop","prompt_eval_count":7,"eval_count":3}"#,
         dispensable: 0,
@@ -116,7 +116,7 @@ pub(in crate::model) const SAMPLES: &[Sample] = &[
     },
     Sample {
         name: "ollama, a stream",
-        api: Api::OllamaChat,
+        api: Api::Ollama,
         content_type: LINES,
         body: concat!(
             "{\"model\":\"q\",\"message\":{\"role\":\"assistant\",\"content\":\"Fix\"},\"done\":false}\n",
@@ -125,5 +125,32 @@ pub(in crate::model) const SAMPLES: &[Sample] = &[
         ),
         dispensable: 1,
         says: r#"text="Fixed ß" thinking="" in=7 out=3 read=0 write=0 thought=0"#,
+    },
+    Sample {
+        name: "responses, whole",
+        api: Api::Responses,
+        content_type: JSON,
+        body: r#"{"id":"resp_1","object":"response","status":"completed","error":null,"incomplete_details":null,"output":[{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"e"},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Fix ü"}]},{"type":"function_call","id":"fc_1","call_id":"c1","name":"f","arguments":"{\"x\":1}"}],"usage":{"input_tokens":9,"input_tokens_details":{"cached_tokens":4},"output_tokens":7,"output_tokens_details":{"reasoning_tokens":3}}}"#,
+        dispensable: 0,
+        says: r#"text="Fix ü" thinking="hm" call=c1:f:{"x":1} in=5 out=7 read=4 write=0 thought=3"#,
+    },
+    Sample {
+        name: "responses, a stream",
+        api: Api::Responses,
+        content_type: EVENTS,
+        body: concat!(
+            "event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"id\":\"resp_1\"}}\n\n",
+            "data: {\"type\":\"response.reasoning_summary_text.delta\",\"output_index\":0,\"delta\":\"hm\"}\n\n",
+            "data: {\"type\":\"response.output_item.done\",\"output_index\":0,\"item\":{\"type\":\"reasoning\",\"summary\":[{\"type\":\"summary_text\",\"text\":\"hm\"}],\"encrypted_content\":\"e\"}}\n\n",
+            "data: {\"type\":\"response.output_text.delta\",\"output_index\":1,\"delta\":\"Fi\"}\n\n",
+            "data: {\"type\":\"response.output_text.delta\",\"output_index\":1,\"delta\":\"x\\ud83d\"}\n\n",
+            "data: {\"type\":\"response.output_text.delta\",\"output_index\":1,\"delta\":\"\\ude00\"}\n\n",
+            "data: {\"type\":\"response.output_item.done\",\"output_index\":1,\"item\":{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":\"output_text\",\"text\":\"Fix😀\"}]}}\n\n",
+            "data: {\"type\":\"response.function_call_arguments.delta\",\"output_index\":2,\"delta\":\"{\\\"x\\\":1}\"}\n\n",
+            "data: {\"type\":\"response.output_item.done\",\"output_index\":2,\"item\":{\"type\":\"function_call\",\"call_id\":\"c1\",\"name\":\"f\",\"arguments\":\"{\\\"x\\\":1}\"}}\n\n",
+            "data: {\"type\":\"response.completed\",\"response\":{\"id\":\"resp_1\",\"status\":\"completed\",\"usage\":{\"input_tokens\":9,\"output_tokens\":7}}}\n\n"
+        ),
+        dispensable: 2,
+        says: r#"text="Fix😀" thinking="hm" call=c1:f:{"x":1} in=9 out=7 read=0 write=0 thought=0"#,
     },
 ];

@@ -174,10 +174,10 @@ impl<'a> Command<'a> {
 impl Command<'_> {
     /// Whether it takes names of files from standard input.
     fn takes_names(&self) -> bool {
-        let mut programs = self.invocations.iter().map(Invocation::program);
+        let mut invocations = self.invocations.iter();
         let last = self.levels.last().map(|level| level.words.as_slice());
         let last = last.and_then(|words| words.first()?.value.as_deref());
-        programs.any(|program| programs::TAKES_NAMES.contains(program))
+        invocations.any(|one| programs::TAKES_NAMES.contains_with(one.program(), &one.words))
             && !last.is_some_and(|program| programs::TEXTS.contains(program))
     }
 

@@ -418,9 +418,11 @@ fn with_pathspecs(mut words: Vec<PartWord>) -> Vec<PartWord> {
     for word in words.iter_mut().skip(first) {
         if let Some(value) = word
             .value
-            .take_if(|value| !value.starts_with('-') && value.contains(['*', '?', '[']))
+            .take_if(|value| !value.starts_with('-') && value.contains(['*', '?', '[', '(']))
         {
-            word.pieces = glob_pieces(&value);
+            // `:(icase)X`
+            let is_any_case = value.contains("icase");
+            word.pieces = glob_pieces(if is_any_case { "*" } else { &value });
         }
     }
     words

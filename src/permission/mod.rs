@@ -1,7 +1,7 @@
 //! Whether a call may run: rules, modes, and the decision with the rule that made it.
 //!
 //! [`Rules::decide`] is a pure function. Rules are written as in Claude Code's settings; see
-//! `docs/protocol.md`, Permission rules. Nothing is run, asked or opened here; where a path leads is
+//! `docs/permissions.md`, Rules. Nothing is run, asked or opened here; where a path leads is
 //! asked of the caller.
 
 mod call;

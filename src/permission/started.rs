@@ -134,14 +134,14 @@ impl Started {
         };
         let is_replaced = line.replaces_input || level.input != PartInput::Inherited;
         let is_unknown = input.is_none() && (is_replaced || !level.reads.is_empty());
+        let reads_process = arguments.iter().any(|word| word.text.starts_with("<("));
         let mut scripts = run_variables(level);
         if invocation.begins_anywhere {
             self.add_started(&invocation, level, depth, line);
             scripts.extend(scripts_in(arguments));
         }
         if invocation.may_be_shell(level) {
-            self.runs_unknown |=
-                is_unknown || arguments.iter().any(|word| word.text.starts_with("<("));
+            self.runs_unknown |= is_unknown || reads_process;
             scripts.extend(input.map(str::to_owned));
             if is_unknown {
                 scripts.extend_from_slice(&line.printed);
@@ -151,7 +151,7 @@ impl Started {
         let is_language = reads_language
             || (programs::INTERPRETS.contains(&program) && invocation.begins_anywhere);
         if is_language {
-            self.runs_unknown |= reads_language && is_unknown;
+            self.runs_unknown |= reads_language && (is_unknown || reads_process);
             let values = arguments.iter().filter_map(|word| word.value.as_deref());
             for script in values.chain(input) {
                 self.add_anywhere(script, line);
@@ -171,7 +171,7 @@ impl Started {
         let is_shell = programs::SHELLS.contains(&program);
         self.invocations.push(invocation);
         for script in scripts {
-            if !is_language {
+            if !programs::READS_LANGUAGE.contains(&program) {
                 self.add_script(&script, depth, line);
             }
             if !is_shell {

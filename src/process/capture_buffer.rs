@@ -1,5 +1,5 @@
-//! Collects one output stream in bounded memory: the head in memory and then in a spill file, the
-//! tail in a ring. Knows nothing of pipes.
+//! A buffer for one output stream in bounded memory: the head is kept in memory and then in a spill file, the
+//! tail in a ring.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -7,16 +7,16 @@ use std::path::Path;
 use super::captured::{Appended, SpillFile};
 use super::{Capture, Captured};
 
-/// The most bytes of a tail. They are kept in memory, since a child that prints without end would
-/// overwrite a file over and over.
-const TAIL_BYTES: u64 = 1024 * 1024;
+/// Most bytes of a tail. It is kept in memory, since a child with endless output would overwrite a file again
+/// and again.
+const MAX_TAIL: u64 = 1024 * 1024;
 
-/// A stream while it is read. Up to `total_bytes` everything is kept; past that the first bytes
-/// (all but the tail) and the last ones (half of the total, at most 1 MiB).
+/// A stream while it is read. Up to `total_bytes` everything is kept; of a longer stream the tail (half of
+/// that, at most 1 MiB) and the head (the rest).
 #[derive(Debug)]
 pub(super) struct CaptureBuffer<'a> {
     memory_bytes: usize,
-    /// How many bytes the head may have; lowered when no spill file can be had.
+    /// Most bytes of the head. Lowered if there is no spill file.
     head_bytes: u64,
     tail_bytes: usize,
     spill_directory: &'a Path,
@@ -28,7 +28,7 @@ pub(super) struct CaptureBuffer<'a> {
 
 impl<'a> CaptureBuffer<'a> {
     pub(super) fn new(capture: Capture, spill_directory: &'a Path) -> Self {
-        let tail_bytes = (capture.total_bytes / 2).min(TAIL_BYTES);
+        let tail_bytes = (capture.total_bytes / 2).min(MAX_TAIL);
         Self {
             memory_bytes: capture.memory_bytes,
             head_bytes: capture.total_bytes - tail_bytes,
@@ -41,14 +41,14 @@ impl<'a> CaptureBuffer<'a> {
         }
     }
 
-    /// Takes the next bytes of the stream.
+    /// Adds the next bytes of the stream.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         let kept = self.push_head(bytes);
         self.push_tail(&bytes[kept..]);
     }
 
-    /// The end of the stream.
+    /// Ends the stream.
     pub(super) fn finish(self) -> Captured {
         let kept = self.kept_in_head() + self.tail.len() as u64;
         Captured {
@@ -64,10 +64,10 @@ impl<'a> CaptureBuffer<'a> {
         self.memory.len() as u64 + self.spill.as_ref().map_or(0, SpillFile::length)
     }
 
-    /// Keeps what belongs to the head and returns how many bytes that was.
+    /// Adds bytes to the head. Returns how many belong to it.
     fn push_head(&mut self, bytes: &[u8]) -> usize {
-        let room = self.head_bytes - self.kept_in_head();
-        let bytes = &bytes[..clamp(room, bytes.len())];
+        let free = self.head_bytes - self.kept_in_head();
+        let bytes = &bytes[..clamp(free, bytes.len())];
         let in_memory = bytes.len().min(self.memory_bytes - self.memory.len());
         let (to_memory, to_spill) = bytes.split_at(in_memory);
         self.reserve_memory(in_memory);
@@ -75,7 +75,7 @@ impl<'a> CaptureBuffer<'a> {
         in_memory + self.push_spill(to_spill)
     }
 
-    /// Grows by doubling, but never beyond what the capture may take.
+    /// Grows the memory by doubling, up to the limit.
     fn reserve_memory(&mut self, more: usize) {
         let needed = self.memory.len() + more;
         if needed > self.memory.capacity() {
@@ -99,7 +99,7 @@ impl<'a> CaptureBuffer<'a> {
         match appended {
             Appended::All => bytes.len(),
             Appended::Only(count) => {
-                // The disk is full: the head ends here, and the rest goes to the tail.
+                // The disk is full: the head ends here, and the tail gets the rest.
                 self.head_bytes = self.kept_in_head();
                 count
             }
@@ -114,8 +114,8 @@ impl<'a> CaptureBuffer<'a> {
     }
 }
 
-fn clamp(room: u64, length: usize) -> usize {
-    usize::try_from(room).map_or(length, |room| room.min(length))
+fn clamp(limit: u64, length: usize) -> usize {
+    usize::try_from(limit).map_or(length, |limit| limit.min(length))
 }
 
 #[cfg(test)]
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_at_once_stays_within_the_memory_bound() {
+    fn memory_use_stays_within_the_limit() {
         let capture = Capture {
             memory_bytes: 1000,
             total_bytes: 2000,
@@ -212,8 +212,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the chunks, limits and disk: nothing is lost but what is counted, the head is
-        /// a prefix, the tail a suffix, and nothing is dropped that fits.
+        /// For all chunks, limits and disks: every lost byte is counted, the head is a prefix, the tail is a
+        /// suffix, and nothing is dropped that fits.
         #[test]
         fn head_gap_and_tail_add_up(
             stream in proptest::collection::vec(any::<u8>(), 0..400),

@@ -1,20 +1,20 @@
-//! What a child printed on one stream, once it has ended.
+//! The output of a child on one stream, after its end.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-/// How much of a spill file is in memory at once.
+/// Most bytes of a spill file in memory at once.
 const COPY_BYTES: usize = 64 * 1024;
 
-/// One captured stream: a head, perhaps a gap, perhaps a tail. The head may lie in an unlinked
-/// file, so that a long output takes a descriptor instead of memory.
+/// One captured stream: a head, and of a long stream a gap and a tail. A part of the head may be in an
+/// unlinked file, so that a long output takes a descriptor instead of memory.
 #[derive(Debug, Default)]
 pub struct Captured {
-    /// Every byte the child wrote, counting the dropped ones.
+    /// All bytes that the child wrote, including the dropped ones.
     pub total_bytes: u64,
-    /// Bytes dropped between head and tail; 0 if everything was kept.
+    /// Bytes dropped between the head and the tail; 0 if everything was kept.
     pub dropped_bytes: u64,
     /// The beginning of the head.
     pub(super) head: Vec<u8>,
@@ -25,8 +25,8 @@ pub struct Captured {
 }
 
 impl Captured {
-    /// The text that was kept, with invalid UTF-8 replaced. A gap is marked by a separate line:
-    /// `[N bytes dropped]`. This loads all of it into memory; see [`Captured::write_to`].
+    /// The kept text, with invalid UTF-8 replaced. A line `[N bytes dropped]` marks a gap. The whole text is
+    /// in memory; see [`Captured::write_to`].
     ///
     /// # Errors
     /// The spill file could not be read back.
@@ -36,8 +36,8 @@ impl Captured {
         Ok(into_text(bytes))
     }
 
-    /// Writes the same as [`Captured::text`] gives, but the bytes as the child wrote them, and
-    /// never more than 64 KiB of a spill file in memory. Returns the bytes written.
+    /// Writes the same as [`Captured::text`], with the bytes as the child wrote them, and at most 64 KiB of a
+    /// spill file in memory. Returns the number of bytes written.
     ///
     /// # Errors
     /// The spill file could not be read back, or `writer` failed.
@@ -52,8 +52,7 @@ impl Captured {
         Ok(written + self.tail.len() as u64)
     }
 
-    /// At most `max_bytes` bytes from the beginning, as the child wrote them; less if the stream
-    /// or its head ends before.
+    /// The first `max_bytes` bytes, as the child wrote them, or all if the stream or its head is shorter.
     ///
     /// # Errors
     /// The spill file could not be read back.
@@ -68,8 +67,8 @@ impl Captured {
         Ok(bytes)
     }
 
-    /// [`Captured::prefix`] as text, invalid UTF-8 replaced. A character that `max_bytes` cuts in
-    /// two is left out.
+    /// [`Captured::prefix`] as text, with invalid UTF-8 replaced. A character that `max_bytes` splits is
+    /// omitted.
     ///
     /// # Errors
     /// The spill file could not be read back.
@@ -85,8 +84,7 @@ impl Captured {
         Ok(into_text(bytes))
     }
 
-    /// At most `max_bytes` bytes from the end, as the child wrote them; less if the stream or its
-    /// tail begins after that.
+    /// The last `max_bytes` bytes, as the child wrote them, or all if the stream or its tail is shorter.
     ///
     /// # Errors
     /// The spill file could not be read back.
@@ -102,12 +100,12 @@ impl Captured {
         Ok(bytes)
     }
 
-    /// Whether the child wrote nothing at all.
+    /// Whether the child wrote nothing.
     pub fn is_empty(&self) -> bool {
         self.total_bytes == 0
     }
 
-    /// Bytes that can be read back: all but the dropped ones.
+    /// The number of kept bytes.
     pub fn kept_bytes(&self) -> u64 {
         self.total_bytes - self.dropped_bytes
     }
@@ -147,13 +145,13 @@ fn length_within(length: u64, limit: usize) -> usize {
     usize::try_from(length).map_or(limit, |length| length.min(limit))
 }
 
-/// Without a copy if the bytes are valid already, as most are.
+/// Converts bytes to text. Valid UTF-8 is not copied.
 fn into_text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// The bytes from the last one on that is not the continuation of a character.
+/// The bytes of the last character, which may be incomplete.
 fn last_character(bytes: &[u8]) -> &[u8] {
     let start = bytes
         .iter()
@@ -162,23 +160,23 @@ fn last_character(bytes: &[u8]) -> &[u8] {
     &bytes[start..]
 }
 
-/// An unlinked temporary file, written at its end and read at any place.
+/// An unlinked temporary file, which is appended to and read at any offset.
 #[derive(Debug)]
 pub(super) struct SpillFile {
     file: File,
     length: u64,
 }
 
-/// How an [`SpillFile::append`] went.
+/// The outcome of [`SpillFile::append`].
 pub(super) enum Appended {
-    /// All of it is in the file.
+    /// All bytes were written.
     All,
-    /// The file takes no more (the disk is full, a limit is reached); this many bytes are in it.
+    /// Only this many bytes were written: the disk is full or a limit is reached.
     Only(usize),
 }
 
 impl SpillFile {
-    /// Creates the file in `directory`. It has no name, so nothing is left of it when it is closed.
+    /// Creates the file in `directory`. It has no name and is removed when it is closed.
     pub(super) fn create_in(directory: &Path) -> io::Result<Self> {
         let file = tempfile::tempfile_in(directory)?;
         Ok(Self { file, length: 0 })
@@ -237,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn every_prefix_and_suffix_is_right_wherever_the_bytes_lie() {
+    fn prefixes_and_suffixes_are_right_in_memory_and_in_files() {
         let text = b"0123456789";
         for memory in 0..=10 {
             let captured = capture(text, memory, 10);
@@ -269,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_character_is_left_out_and_a_broken_one_is_replaced() {
+    fn a_split_character_is_omitted_and_a_broken_one_is_replaced() {
         let captured = capture("aé€😀".as_bytes(), 3, 100);
         let texts: Vec<String> = (0..=10)
             .map(|max| captured.prefix_text(max).unwrap())
@@ -283,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_printed_is_empty() {
+    fn a_silent_child_has_an_empty_output() {
         assert!(Captured::default().is_empty());
         assert_eq!(Captured::default().text().unwrap(), "");
     }

@@ -1,4 +1,4 @@
-//! What to run, and how it ended.
+//! A program to run, and its end.
 
 use std::ffi::OsString;
 use std::os::fd::RawFd;
@@ -8,12 +8,11 @@ use std::time::Duration;
 
 use super::Captured;
 
-/// Environment variables, shared by the children that get the same ones.
+/// Environment variables, shared by children with the same environment.
 pub type Variables = Arc<[(OsString, OsString)]>;
 
-/// A program to run. It inherits only what is listed here: the child gets its own session and
-/// process group, default signal dispositions, an empty signal mask and only the descriptors 0-2,
-/// and one for a report if that is asked for.
+/// A program to run. It inherits only what is listed here: the child gets its own session and process group,
+/// default signal actions, an empty signal mask, and only the descriptors 0-2 and the one of its report.
 #[derive(Debug, Clone)]
 pub struct Command {
     /// The program: a path, or a name that is looked up in the `PATH` of `environment`.
@@ -24,33 +23,33 @@ pub struct Command {
     pub environment: Variables,
     /// The child's working directory.
     pub directory: PathBuf,
-    /// What the child reads.
+    /// The child's standard input.
     pub stdin: Stdin,
-    /// A descriptor above 2 on which the child may write a short report, apart from what it prints.
+    /// A descriptor above 2 to which the child may write a short report, apart from its output.
     pub report: Option<RawFd>,
-    /// How its output is kept.
+    /// Limits on the captured output.
     pub capture: Capture,
-    /// How long it may take.
+    /// Deadlines.
     pub limits: Limits,
 }
 
-/// What a child reads on its standard input.
+/// The standard input of a child.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stdin {
     /// `/dev/null`.
     Null,
-    /// These bytes, then end of file. A child that does not read them is not an error.
+    /// These bytes. A child that does not read them is not an error.
     Bytes(Vec<u8>),
 }
 
-/// How much of each output stream is kept.
+/// Limits on each captured output stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capture {
-    /// Bytes of a stream kept in memory; what is more spills to an unlinked temporary file.
+    /// Bytes of a stream kept in memory. Further bytes spill to an unlinked temporary file.
     pub memory_bytes: usize,
-    /// Bytes of a stream kept in all; past that only the head and the tail survive, with a count
-    /// of the bytes dropped between them. The tail has half of this, at most 1 MiB, and is kept in
-    /// memory besides `memory_bytes`. The child is never blocked.
+    /// Bytes of a stream kept in all. Of a longer stream the head and the tail are kept, with the number of
+    /// bytes dropped between them. The tail has half of this, at most 1 MiB, and is kept in memory in addition
+    /// to `memory_bytes`. The child is never blocked.
     pub total_bytes: u64,
 }
 
@@ -67,11 +66,11 @@ impl Default for Capture {
 /// The deadlines of one child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// When it is asked to end (TERM to its group).
+    /// The time after which its group gets SIGTERM.
     pub timeout: Duration,
-    /// How long after TERM it is killed.
+    /// The time between SIGTERM and SIGKILL.
     pub grace: Duration,
-    /// How long its pipes are read after it ended, while a grandchild holds them open.
+    /// The time that processes which survive the child have to end by themselves.
     pub drain: Duration,
 }
 
@@ -86,17 +85,17 @@ impl Limits {
     }
 }
 
-/// How a child ended, as the kernel reports it.
+/// The exit status of a child, as the kernel reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitStatus {
     /// It exited with this code; -1 if other code of this process waited for it.
     Code(i32),
-    /// It was ended by this signal.
+    /// This signal ended it.
     Signal(i32),
 }
 
 impl ExitStatus {
-    /// The number a shell would show: the code, or 128 plus the signal.
+    /// The status as a shell shows it: the code, or 128 plus the signal.
     pub fn shell_code(self) -> i32 {
         match self {
             Self::Code(code) => code,
@@ -105,48 +104,47 @@ impl ExitStatus {
     }
 }
 
-/// Why a child is no longer running.
+/// The cause of a child's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     /// By itself.
     Exited,
-    /// We ended it when its time was up.
+    /// It reached its timeout.
     TimedOut,
-    /// We ended it because its [`super::CancelToken`] fired. If that was before the start, nothing
-    /// was run.
+    /// Its cancellation token fired. If that was before its start, nothing has run.
     Cancelled,
 }
 
-/// What became of processes that outlived the child that started them.
+/// The fate of processes that outlived the child that started them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leftovers {
     /// There were none, or they ended in time.
     None,
     /// They were ended after the child had ended by itself.
     Ended,
-    /// They could not be found or ended: one still held a pipe or was seen alive.
+    /// One could not be ended: it held a pipe or was seen alive.
     Running,
 }
 
-/// A child that has ended and was waited for.
+/// A child that has ended.
 #[derive(Debug)]
 pub struct Finished {
-    /// How it ended.
+    /// Its exit status.
     pub status: ExitStatus,
-    /// Who ended it.
+    /// The cause of its end.
     pub ended: Ended,
-    /// What it printed on stdout.
+    /// Its standard output.
     pub stdout: Captured,
-    /// What it printed on stderr.
+    /// Its standard error.
     pub stderr: Captured,
-    /// What it reported: at most 64 KiB.
+    /// Its report, at most 64 KiB.
     pub report: Vec<u8>,
-    /// What it had started and did not wait for.
+    /// Whether it left processes.
     pub leftovers: Leftovers,
 }
 
 impl Finished {
-    /// For a call that was cancelled before anything was started.
+    /// The result of a command that was cancelled before its start.
     pub(super) fn never_started() -> Self {
         Self {
             status: ExitStatus::Signal(libc::SIGTERM),
@@ -159,7 +157,7 @@ impl Finished {
     }
 }
 
-/// Why a child could not be started. Nothing has run.
+/// An error of starting a child. Nothing has run.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
     /// The program is not in `PATH`, or the path does not exist.
@@ -173,7 +171,7 @@ pub enum SpawnError {
     Directory {
         /// The directory.
         directory: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// Any other failure.
@@ -181,7 +179,7 @@ pub enum SpawnError {
     System {
         /// The program.
         program: OsString,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
 }

@@ -1,12 +1,15 @@
-//! What the kernel enforces on the children of the parallel lane, and how much is asked for.
+//! The kernel's restrictions on the children of the parallel lane. A spawner thread restricts itself once,
+//! and the children that it starts inherit that; other threads keep their rights.
+
+use std::path::{Path, PathBuf};
 
 use super::{Ended, ExitStatus, Finished};
 
-/// How much enforcement is asked for.
+/// The required enforcement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Enforcement {
-    /// As much as the kernel can do; every record says how much that was.
+    /// As much as the kernel supports; every record states how much that is.
     #[default]
     Auto,
     /// All of it, or nothing runs.
@@ -15,21 +18,31 @@ pub enum Enforcement {
     Off,
 }
 
-/// What the kernel enforces on a child.
+/// The restrictions of the parallel lane.
+#[derive(Debug, Clone)]
+pub struct LaneOptions {
+    /// The required enforcement.
+    pub enforcement: Enforcement,
+    /// The only directory where children can write. Each child has a subdirectory as `TMPDIR`, which is removed
+    /// when the child has ended.
+    pub temporary: Option<PathBuf>,
+}
+
+/// The restrictions that the kernel enforces on a child.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confinement {
-    /// The version of Landlock's interface that keeps it from writing files; `None` if nothing does.
+    /// The version of the Landlock interface that keeps it from writing files; `None` if nothing does.
     pub landlock_abi: Option<u32>,
-    /// Whether a filter of system calls keeps it from changing modes, owners, times and attributes
-    /// and from using sockets.
+    /// Whether a system call filter keeps it from changing modes, owners, times and attributes and from
+    /// using sockets.
     pub seccomp: bool,
-    /// Why it is less than both; a line for people.
+    /// The reason of a missing restriction, in one line.
     pub missing: Option<String>,
 }
 
 impl Confinement {
-    /// Nothing is enforced, for this reason.
-    pub(super) fn nothing(reason: &str) -> Self {
+    /// No restrictions, for this reason.
+    fn nothing(reason: &str) -> Self {
         Self {
             landlock_abi: None,
             seccomp: false,
@@ -37,37 +50,42 @@ impl Confinement {
         }
     }
 
+    /// No restrictions, as the user asked.
+    pub(super) fn switched_off() -> Self {
+        Self::nothing("switched off")
+    }
+
     /// Whether a child can change no file and reach no network.
     pub fn is_complete(&self) -> bool {
         self.landlock_abi.is_some() && self.seccomp
     }
 
-    /// What holds for both of two children.
+    /// The weaker of two confinements.
     pub(super) fn weaker(self, other: Self) -> Self {
         if self.is_complete() { other } else { self }
     }
 }
 
-/// What is known of the children of one call.
+/// The confinement of the children of one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Witnessed {
-    /// What was enforced on all of them.
+pub struct ConfinementReport {
+    /// The restrictions on all of them.
     pub confinement: Confinement,
-    /// One failed and its output looks as if that was because of the enforcement.
+    /// Whether one failed and its output looks as if a restriction was the cause.
     pub looks_denied: bool,
 }
 
-/// The kernel does not enforce what was required.
+/// The kernel does not enforce the required restrictions.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the kernel does not enforce the parallel lane: {reason}")]
 pub struct NotEnforced {
-    /// What is missing.
+    /// The missing restriction.
     pub reason: String,
 }
 
-/// What programs print when the kernel refuses something: the texts and names of EACCES and EPERM,
-/// and what name resolution says when it gets no socket.
-const SIGNS: &[&str] = &[
+/// Messages of programs when the kernel refuses something: the texts and names of EACCES and EPERM, and
+/// failures of name resolution without a socket.
+const DENIAL_SIGNS: &[&str] = &[
     "permission denied",
     "operation not permitted",
     "not permitted",
@@ -80,27 +98,158 @@ const SIGNS: &[&str] = &[
     "failed to connect",
 ];
 
-/// How much of each end of an output is searched, in bytes.
-const SEARCHED: u64 = 16 * 1024;
+/// Length of the searched part at each end of an output, in bytes.
+const SEARCHED_BYTES: u64 = 16 * 1024;
 
-/// Whether a failed child looks as if the kernel's restrictions were the reason. A guess from what
-/// it printed on either stream: programs report errors as text, in any words.
+/// Guesses whether the kernel's restrictions made a child fail, by its output: programs report errors as
+/// text.
 pub(super) fn looks_denied(finished: &Finished) -> bool {
     let failed = finished.ended == Ended::Exited && finished.status != ExitStatus::Code(0);
     failed
         && [&finished.stderr, &finished.stdout]
             .into_iter()
             .any(|output| {
-                let ends = [output.prefix(SEARCHED), output.suffix(SEARCHED)];
+                let ends = [output.prefix(SEARCHED_BYTES), output.suffix(SEARCHED_BYTES)];
                 ends.iter().flatten().any(|end| has_sign(end))
             })
 }
 
 fn has_sign(bytes: &[u8]) -> bool {
     let text = bytes.to_ascii_lowercase();
-    SIGNS
+    DENIAL_SIGNS
         .iter()
         .any(|sign| memchr::memmem::find(&text, sign.as_bytes()).is_some())
+}
+
+/// Restricts the calling thread for good. It may write only below `writable`.
+///
+/// # Errors
+/// Enforcement is required, and the kernel does not support it.
+pub(super) fn enter_lane(
+    enforcement: Enforcement,
+    writable: Option<&Path>,
+) -> Result<Confinement, String> {
+    let confinement = match enforcement {
+        Enforcement::Off => Confinement::switched_off(),
+        Enforcement::Auto | Enforcement::Require => confine(writable),
+    };
+    if enforcement == Enforcement::Require && !confinement.is_complete() {
+        return Err(confinement.missing.unwrap_or_default());
+    }
+    Ok(confinement)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn confine(_: Option<&Path>) -> Confinement {
+    Confinement::nothing("this system cannot confine processes")
+}
+
+#[cfg(target_os = "linux")]
+fn confine(writable: Option<&Path>) -> Confinement {
+    if let Err(error) = linux::drop_privileges() {
+        return Confinement::nothing(&format!("cannot drop privileges: {error}"));
+    }
+    let (landlock, filter) = (linux::restrict_files(writable), linux::filter());
+    let failures = [landlock.as_ref().err(), filter.as_ref().err()];
+    let missing: Vec<&str> = failures.into_iter().flatten().map(String::as_str).collect();
+    Confinement {
+        missing: (!missing.is_empty()).then(|| missing.join("; ")),
+        landlock_abi: landlock.ok(),
+        seccomp: filter.is_ok(),
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::path::Path;
+
+    use landlock::{
+        ABI, Access as _, AccessFs, AccessNet, BitFlags, LandlockStatus, Ruleset, RulesetAttr as _,
+        RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, make_bitflags,
+        path_beneath_rules,
+    };
+    use rustix::thread::{
+        CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_no_new_privs,
+    };
+
+    /// The version of Landlock whose rights are dropped; older kernels drop those they know.
+    const VERSION: ABI = ABI::V6;
+
+    /// Devices that discard what is written.
+    const HARMLESS_DEVICES: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
+
+    /// The capabilities that root keeps: reading all files, other processes and the kernel's log, and
+    /// becoming a user with fewer rights.
+    const KEPT: CapabilitySet = CapabilitySet::DAC_OVERRIDE
+        .union(CapabilitySet::DAC_READ_SEARCH)
+        .union(CapabilitySet::SYS_PTRACE)
+        .union(CapabilitySet::SYSLOG)
+        .union(CapabilitySet::SETUID)
+        .union(CapabilitySet::SETGID);
+
+    /// Drops privileges for good: no later program can regain them.
+    pub(super) fn drop_privileges() -> rustix::io::Result<()> {
+        set_no_new_privs(true)?;
+        let own = capabilities(None)?;
+        set_capabilities(
+            None,
+            CapabilitySets {
+                effective: own.effective & KEPT,
+                permitted: own.permitted & KEPT,
+                inheritable: own.inheritable & KEPT,
+            },
+        )
+    }
+
+    /// Restricts the calling thread to reading and executing everything, writing to the harmless devices, and
+    /// anything but device requests in `writable`; without TCP, and with signals and abstract sockets only
+    /// among its own. Returns the version of Landlock that enforces it.
+    ///
+    /// # Errors
+    /// The kernel has no Landlock, or refused.
+    pub(super) fn restrict_files(writable: Option<&Path>) -> Result<u32, String> {
+        let failed = |error: RulesetError| format!("Landlock failed: {error}");
+        let status = restrict(writable).map_err(failed)?;
+        match status.landlock {
+            LandlockStatus::Available {
+                effective_abi,
+                kernel_abi,
+            } if status.ruleset != RulesetStatus::NotEnforced => {
+                let version = kernel_abi.unwrap_or(effective_abi as i32);
+                Ok(version.unsigned_abs())
+            }
+            _ => Err("the kernel has no Landlock".to_owned()),
+        }
+    }
+
+    fn restrict(writable: Option<&Path>) -> Result<landlock::RestrictionStatus, RulesetError> {
+        let files = AccessFs::from_all(VERSION);
+        let reading = make_bitflags!(AccessFs::{Execute | ReadFile | ReadDir});
+        let devices = make_bitflags!(AccessFs::{WriteFile | Truncate | IoctlDev});
+        let writing: BitFlags<AccessFs> = files & !AccessFs::IoctlDev;
+        Ruleset::default()
+            .handle_access(files)?
+            .handle_access(AccessNet::from_all(VERSION))?
+            .scope(Scope::from_all(VERSION))?
+            .create()?
+            // Paths that do not exist are skipped: a small container may have no devices.
+            .add_rules(path_beneath_rules(["/"], reading))?
+            .add_rules(path_beneath_rules(HARMLESS_DEVICES, devices))?
+            .add_rules(path_beneath_rules(writable, writing))?
+            .restrict_self()
+    }
+
+    /// Refuses system calls that Landlock does not cover.
+    ///
+    /// # Errors
+    /// The kernel has no filters, or forbids them, or there is no table for this architecture.
+    pub(super) fn filter() -> Result<(), String> {
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        return crate::process::system_call_filter::install()
+            .map_err(|error| format!("seccomp failed: {error}"));
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        Err("seccomp failed: no filter for this architecture".to_owned())
+    }
 }
 
 #[cfg(test)]
@@ -108,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signs_are_found_in_any_case_and_nothing_else_is_one() {
+    fn signs_of_a_denial_are_found_in_any_case() {
         for text in [
             "touch: cannot touch 'x': Permission denied",
             "chattr: Operation not permitted while setting flags on a.txt",

@@ -1,9 +1,9 @@
-//! A write that is done whole even if this process is killed meanwhile.
+//! A write that completes even if this process is killed meanwhile.
 //!
-//! A process that is killed inside of `write` leaves the pages behind that were copied so far. So a
-//! child does the write: it is in its own session and takes no signals, and what kills us, by
-//! id, by group or from the keyboard, does not reach it. What ends every process of a container or
-//! the machine still tears it. What the bytes mean is not this file's business.
+//! A process that is killed during `write` has written only the pages copied so far. So a child does the
+//! write: it has its own session and blocks all signals, and a signal to this process, to its group or from
+//! the keyboard does not reach it. The end of all processes of a container or machine can still interrupt
+//! it.
 
 #[cfg(target_os = "linux")]
 use std::ffi::{c_int, c_void};
@@ -17,26 +17,25 @@ use std::{os::fd::AsRawFd, ptr};
 #[cfg(target_os = "linux")]
 use rustix::process::{Pid, WaitOptions, waitpid};
 
-/// How much memory the child has for its stack, in units of 16 bytes.
+/// Size of the child's stack, in units of 16 bytes.
 #[cfg(target_os = "linux")]
 const STACK: usize = 2048;
 
-/// What the child is to do, and what came of it.
+/// The child's task and its outcome.
 #[cfg(target_os = "linux")]
 struct DetachedWrite<'a> {
     file: c_int,
     bytes: &'a [u8],
-    /// What `write` returned, or the negated error number; nothing until then.
+    /// The return value of `write`, or the negated error number; `None` until then.
     outcome: Option<i64>,
 }
 
-/// Writes with one system call in a child; returns how many bytes were written. The caller keeps
-/// its descriptor, and locks on it last until both are done. Where no child can be started, this
-/// process writes itself.
+/// Writes with one system call in a child. Returns the number of bytes written. The caller keeps its
+/// descriptor, and locks on it last until both are closed. If no child can be started, this process writes
+/// itself.
 ///
 /// # Errors
-/// As the system reports for the write, or that the child was killed: what was written is unknown
-/// then.
+/// The write failed; or the child was killed, and an unknown part was written.
 #[cfg(target_os = "linux")]
 pub fn write_detached(file: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     let mut write = DetachedWrite {
@@ -46,11 +45,11 @@ pub fn write_detached(file: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     };
     let mut stack = vec![0_u128; STACK];
     let previous = SignalMask::block_all()?;
-    // The memory is shared, so that nothing has to be copied however large this process is.
+    // The memory is shared, so the time does not depend on the size of this process.
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-    // SAFETY: this thread stands still until the child has ended. Until then the child has its own
-    // stack, this thread's error number, and `write`; it only makes system calls. If this process
-    // is killed meanwhile, the memory lasts as long as the child.
+    // SAFETY: this thread is suspended until the child has ended. Until then the child uses its own stack,
+    // this thread's error number, and `write`; it only makes system calls. If this process is killed
+    // meanwhile, the memory lasts as long as the child.
     let child = unsafe {
         let top = stack.as_mut_ptr().add(STACK);
         libc::clone(write_and_end, top.cast(), flags, (&raw mut write).cast())
@@ -61,7 +60,7 @@ pub fn write_detached(file: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     }
     reap(child);
     match write.outcome {
-        None => Err(io::Error::other("the process that wrote was killed")),
+        None => Err(io::Error::other("the writing process was killed")),
         Some(count) => usize::try_from(count).map_err(|_| {
             let number = i32::try_from(-count).unwrap_or(libc::EIO);
             io::Error::from_raw_os_error(number)
@@ -69,19 +68,19 @@ pub fn write_detached(file: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     }
 }
 
-/// Other systems do not end a write to a file before it is done.
+/// Writes with one system call. Other systems do not interrupt a write to a file.
 ///
 /// # Errors
-/// As the system reports.
+/// The write failed.
 #[cfg(not(target_os = "linux"))]
 pub fn write_detached(file: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     Ok(rustix::io::write(file, bytes)?)
 }
 
-/// What the child does.
+/// The main function of the child.
 #[cfg(target_os = "linux")]
 extern "C" fn write_and_end(write: *mut c_void) -> c_int {
-    // SAFETY: plain system calls; the pointer is that of the call, which waits.
+    // SAFETY: plain system calls; the pointer is valid, since the caller waits.
     unsafe {
         let write = &mut *write.cast::<DetachedWrite<'_>>();
         libc::setsid();
@@ -96,7 +95,7 @@ extern "C" fn write_and_end(write: *mut c_void) -> c_int {
     }
 }
 
-/// Waits until the child with this number has ended, so that it does not stay a zombie.
+/// Waits for the child, so that it does not stay a zombie.
 #[cfg(target_os = "linux")]
 fn reap(child: libc::pid_t) {
     let Some(child) = Pid::from_raw(child) else {
@@ -105,7 +104,7 @@ fn reap(child: libc::pid_t) {
     while let Err(rustix::io::Errno::INTR) = waitpid(Some(child), WaitOptions::empty()) {}
 }
 
-/// The signals that this thread took before; it takes them again when this is dropped.
+/// Blocks signals of this thread. Dropping it restores the previous mask.
 #[cfg(target_os = "linux")]
 struct SignalMask {
     previous: libc::sigset_t,
@@ -113,7 +112,7 @@ struct SignalMask {
 
 #[cfg(target_os = "linux")]
 impl SignalMask {
-    /// Has the calling thread, and what it starts, take no signal.
+    /// Blocks all signals of the calling thread and the children that it starts.
     fn block_all() -> io::Result<Self> {
         let mut all = MaybeUninit::uninit();
         let mut previous = MaybeUninit::uninit();
@@ -134,7 +133,7 @@ impl SignalMask {
 impl Drop for SignalMask {
     fn drop(&mut self) {
         let previous = &raw const self.previous;
-        // SAFETY: the set is initialised; a null pointer for the one before is allowed.
+        // SAFETY: the set is initialised; the pointer for the previous set may be null.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, previous, ptr::null_mut()) };
     }
 }
@@ -171,9 +170,10 @@ mod tests {
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
     }
 
-    fn taken() -> Vec<bool> {
+    /// For each signal, whether this thread receives it.
+    fn received() -> Vec<bool> {
         let mut set = MaybeUninit::uninit();
-        // SAFETY: a null set only asks.
+        // SAFETY: a null set changes nothing.
         let set = unsafe {
             libc::pthread_sigmask(libc::SIG_SETMASK, ptr::null(), set.as_mut_ptr());
             set.assume_init()
@@ -185,12 +185,12 @@ mod tests {
     }
 
     #[test]
-    fn signals_are_taken_again_afterwards() {
-        let before = taken();
+    fn signals_are_received_again_afterwards() {
+        let before = received();
         let blocked = SignalMask::block_all().unwrap();
-        // KILL and STOP cannot be kept away.
-        assert_eq!(taken().iter().filter(|taken| **taken).count(), 2);
+        // SIGKILL and SIGSTOP cannot be blocked.
+        assert_eq!(received().iter().filter(|received| **received).count(), 2);
         drop(blocked);
-        assert_eq!(taken(), before);
+        assert_eq!(received(), before);
     }
 }

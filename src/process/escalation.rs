@@ -1,37 +1,37 @@
-//! Decides how to end a child: maps observations to the next step, without any I/O.
+//! The end of a child: a state machine from observations to the next step, without I/O.
 //!
-//! A running child is asked to end (TERM) when its time is up or its token fires, and killed after
-//! the grace period. If it ended by itself, the processes that it left behind (in its group, or
-//! holding its pipes) have the drain time to finish. Then they are ended in the same way.
+//! A child gets SIGTERM when its time is up or its token fires, and SIGKILL after the grace period. If it
+//! ends by itself, processes that it leaves in its group or that hold its pipes have the drain time to
+//! finish, and are then ended in the same way.
 
 use std::time::Duration;
 
 use super::{Ended, Limits};
 use crate::io::Level;
 
-/// How long to keep killing what a call leaves behind, on a machine that this may keep busy.
-pub(super) const PERSISTENCE: Duration = Duration::from_secs(10);
+/// Most time spent on killing the surviving processes of a call.
+pub(super) const CLEANUP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What becomes of a call's orphans.
+/// The treatment of a call's orphans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Treatment {
-    Spared,
-    Killed,
+pub(super) enum OrphanAction {
+    Keep,
+    Kill,
 }
 
-/// How long the kernel gets to end a killed child before we stop waiting for it.
-const UNKILLABLE: Duration = Duration::from_secs(10);
+/// Most time to wait for a killed child.
+const KILL_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What is seen of a child. Times are durations since it started.
+/// The observed state of a child.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Observation {
     /// The process that was started.
     pub(super) leader: Leader,
     /// Its output pipes.
     pub(super) pipes: Pipes,
-    /// What it started in its turn.
-    pub(super) rest: Rest,
-    /// The token it runs under.
+    /// The processes that it started.
+    pub(super) descendants: Descendants,
+    /// Its cancellation token.
     pub(super) token: Level,
 }
 
@@ -43,27 +43,27 @@ pub(super) enum Leader {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pipes {
-    /// One of them still has a writer.
+    /// One of them has a writer.
     Open,
     AtEnd,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rest {
+pub(super) enum Descendants {
     Gone,
     Alive,
 }
 
-/// What to do next.
+/// The next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Wait until something changes, at most to this time.
+    /// Wait for a change, at most until this time after the start.
     Wait(Duration),
-    /// Tell the group to end, and ask again.
+    /// Send SIGTERM to the group, then ask again.
     Terminate,
-    /// Kill the group, and ask again.
+    /// Send SIGKILL to the group, then ask again.
     Kill,
-    /// It is over.
+    /// The child and its descendants have ended, or are given up.
     Finish,
 }
 
@@ -75,7 +75,7 @@ enum Stage {
     Killing { since: Duration },
 }
 
-/// Where one child is on its way to the end.
+/// The state of one child.
 #[derive(Debug)]
 pub(super) struct Escalation {
     limits: Limits,
@@ -96,22 +96,22 @@ impl Escalation {
         }
     }
 
-    /// Who ended the child, if known.
+    /// The cause of the child's end.
     pub(super) fn ended(&self) -> Ended {
         self.ended
     }
 
-    /// Whether the child ended by itself and left something behind that had to be ended.
+    /// Whether the child ended by itself and left processes that had to be ended.
     pub(super) fn left_something(&self) -> bool {
         self.left_something
     }
 
-    /// When the present stage is over.
+    /// The end of the current stage, as time after the start.
     pub(super) fn deadline(&self) -> Duration {
         self.deadline
     }
 
-    /// The next thing to do. After `Terminate` and `Kill` the stage has moved on: ask again.
+    /// The next step, `now` after the start. After `Terminate` and `Kill` the caller asks again.
     pub(super) fn step(&mut self, now: Duration, seen: Observation) -> Step {
         if self.is_over(seen) {
             return Step::Finish;
@@ -128,11 +128,11 @@ impl Escalation {
         let killed = matches!(self.stage, Stage::Killing { .. });
         seen.leader == Leader::Ended
             && seen.pipes == Pipes::AtEnd
-            && (seen.rest == Rest::Gone || killed)
+            && (seen.descendants == Descendants::Gone || killed)
     }
 
     fn step_running(&mut self, now: Duration, seen: Observation) -> Step {
-        // The exit comes first: a child that made it to its end by the deadline has exited.
+        // A child that ends at its deadline has exited by itself.
         if seen.leader == Leader::Ended {
             self.enter(Stage::Draining, now, self.limits.drain);
             return self.step_draining(now, seen);
@@ -179,7 +179,7 @@ impl Escalation {
         if now < self.deadline {
             return Step::Wait(self.deadline);
         }
-        let give_up = since.saturating_add(UNKILLABLE);
+        let give_up = since.saturating_add(KILL_TIMEOUT);
         if seen.leader == Leader::Ended || now >= give_up {
             return Step::Finish;
         }
@@ -193,7 +193,7 @@ impl Escalation {
     }
 
     fn kill(&mut self, now: Duration) -> Step {
-        // What holds the pipes after this escaped from the group: it gets the drain time.
+        // A process that holds the pipes after this has left the group; it gets the drain time.
         self.enter(Stage::Killing { since: now }, now, self.limits.drain);
         Step::Kill
     }

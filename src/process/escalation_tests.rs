@@ -5,14 +5,14 @@ use super::*;
 const ALIVE: Observation = Observation {
     leader: Leader::Alive,
     pipes: Pipes::Open,
-    rest: Rest::Alive,
+    descendants: Descendants::Alive,
     token: Level::Running,
 };
 
 const OVER: Observation = Observation {
     leader: Leader::Ended,
     pipes: Pipes::AtEnd,
-    rest: Rest::Gone,
+    descendants: Descendants::Gone,
     token: Level::Running,
 };
 
@@ -29,7 +29,7 @@ fn escalation() -> Escalation {
 }
 
 #[test]
-fn a_child_that_ends_by_itself_is_left_alone() {
+fn a_child_that_ends_by_itself_is_not_signalled() {
     let mut escalation = escalation();
     assert_eq!(escalation.step(ms(0), ALIVE), Step::Wait(ms(1000)));
     assert_eq!(escalation.step(ms(5), OVER), Step::Finish);
@@ -48,7 +48,7 @@ fn the_exit_beats_the_deadline_and_the_token() {
 }
 
 #[test]
-fn time_up_means_term_then_grace_then_kill() {
+fn a_timeout_sends_term_and_after_the_grace_kill() {
     let mut escalation = escalation();
     assert_eq!(escalation.step(ms(1000), ALIVE), Step::Terminate);
     assert_eq!(escalation.step(ms(1000), ALIVE), Step::Wait(ms(1200)));
@@ -59,7 +59,7 @@ fn time_up_means_term_then_grace_then_kill() {
 }
 
 #[test]
-fn a_cancel_after_the_timeout_does_not_change_who_ended_it() {
+fn a_cancel_after_the_timeout_does_not_change_the_cause() {
     let mut escalation = escalation();
     assert_eq!(escalation.step(ms(1000), ALIVE), Step::Terminate);
     let cancelled = Observation {
@@ -87,7 +87,7 @@ fn a_kill_skips_the_grace() {
 }
 
 #[test]
-fn what_is_left_behind_may_drain_and_is_then_ended() {
+fn survivors_have_the_drain_time_and_are_then_ended() {
     for pipes in [Pipes::Open, Pipes::AtEnd] {
         let mut escalation = escalation();
         let left = Observation {
@@ -105,7 +105,7 @@ fn what_is_left_behind_may_drain_and_is_then_ended() {
 }
 
 #[test]
-fn an_escaped_holder_of_a_pipe_is_not_waited_for() {
+fn a_process_that_left_the_group_and_holds_a_pipe_is_not_awaited() {
     let mut escalation = escalation();
     let held = Observation {
         pipes: Pipes::Open,
@@ -119,7 +119,7 @@ fn an_escaped_holder_of_a_pipe_is_not_waited_for() {
 }
 
 #[test]
-fn a_child_that_even_kill_does_not_end_is_given_up() {
+fn a_child_that_survives_kill_is_given_up() {
     let mut escalation = escalation();
     assert_eq!(escalation.step(ms(1000), ALIVE), Step::Terminate);
     assert_eq!(escalation.step(ms(1200), ALIVE), Step::Kill);
@@ -131,16 +131,16 @@ prop_compose! {
     fn observation()(
         leader in prop::sample::select(vec![Leader::Alive, Leader::Ended]),
         pipes in prop::sample::select(vec![Pipes::Open, Pipes::AtEnd]),
-        rest in prop::sample::select(vec![Rest::Gone, Rest::Alive]),
+        descendants in prop::sample::select(vec![Descendants::Gone, Descendants::Alive]),
         token in prop::sample::select(vec![Level::Running, Level::Cancelled, Level::Killed]),
     ) -> Observation {
-        Observation { leader, pipes, rest, token }
+        Observation { leader, pipes, descendants, token }
     }
 }
 
 proptest! {
-    /// Whatever is observed, waiting for the requested time at each step leads to the end. A child
-    /// that is alive gets TERM before it is killed, unless the token says otherwise.
+    /// For all observations, waiting for the requested time at each step leads to the end. A living child gets
+    /// SIGTERM before SIGKILL, unless the token demands SIGKILL.
     #[test]
     fn it_always_ends(seen in prop::collection::vec(observation(), 1..40)) {
         let mut escalation = escalation();
@@ -165,6 +165,6 @@ proptest! {
             }
         }
         prop_assert!(finished);
-        prop_assert!(now <= ms(1000 + 25 + 200) + UNKILLABLE);
+        prop_assert!(now <= ms(1000 + 25 + 200) + KILL_TIMEOUT);
     }
 }

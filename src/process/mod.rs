@@ -1,36 +1,32 @@
-//! Child processes: spawner threads, own session and group, bounded capture, escalation.
+//! Child processes: spawner threads, sessions and groups, bounded capture, escalation, the kernel sandbox.
 //!
-//! This room knows nothing of tools. It starts a program, captures what it prints in bounded
-//! memory, ends it when asked or when its time is up, and says exactly how it ended. `unsafe` is
-//! allowed here, each use with a SAFETY comment.
+//! Knows nothing of tools. It starts a program, captures its output in bounded memory, ends it on request or
+//! at its deadline, and reports how it ended. `unsafe` is allowed here, each use with a SAFETY comment.
 
 mod capture_buffer;
 mod captured;
 mod command;
 mod confinement;
-mod descriptors;
 mod detached_write;
 mod escalation;
 #[cfg(target_os = "linux")]
 mod guardian;
 #[cfg(target_os = "linux")]
-mod guardian_table;
-mod lane;
-mod live_calls;
+mod guardian_process;
 #[cfg(target_os = "linux")]
 mod orphans;
+mod own_process;
 mod pager;
 mod pipes;
 mod posix_spawn;
 #[cfg(target_os = "linux")]
 mod process_table;
 mod process_tree;
-mod program_path;
-mod signals;
 mod spawner_pool;
 mod spawners;
 mod start;
 mod supervise;
+mod supervisor;
 #[cfg(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
@@ -47,17 +43,16 @@ pub use captured::Captured;
 pub use command::{
     Capture, Command, Ended, ExitStatus, Finished, Leftovers, Limits, SpawnError, Stdin, Variables,
 };
-pub use confinement::{Confinement, Enforcement, NotEnforced, Witnessed};
-pub use descriptors::{stdin_was_closed, stdout_was_closed};
+pub use confinement::{Confinement, ConfinementReport, Enforcement, LaneOptions, NotEnforced};
 pub use detached_write::write_detached;
 #[cfg(target_os = "linux")]
-pub use guardian::{GuardianPlan, guard, plan_guardian};
-#[cfg(target_os = "linux")]
-pub use orphans::adopt_orphans;
+pub use guardian_process::run_as_guardian;
+pub use own_process::{
+    EndRequests, EndSignal, ignore_file_size_signal, report_departure, report_end_signals,
+    stdin_was_closed, stdout_was_closed,
+};
 pub use pager::Pager;
 pub use pipes::Conversation;
-pub use signals::{
-    EndRequests, EndSignal, outlive_file_size_limit, report_departure, report_end_signals,
-};
-pub use spawners::{LaneOptions, Spawners};
+pub use spawners::Spawners;
+pub use supervisor::Supervisor;
 pub use thread_pool::{Job, NoThread, ThreadPool};

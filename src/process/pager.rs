@@ -1,4 +1,4 @@
-//! A program that shows long output page by page.
+//! A pager for long output.
 
 use std::io::{self, Write};
 use std::process::{Child, Command, Stdio};
@@ -7,17 +7,17 @@ use std::sync::atomic::AtomicBool;
 
 use signal_hook::consts::SIGINT;
 
-/// What `less` is told unless `LESS` says otherwise: leave at once if all fits on the screen, show
-/// colours, and leave the screen as it is. git does the same.
-const OPTIONS_OF_LESS: &str = "FRX";
+/// Options of `less` unless `LESS` is set: exit if the output fits on one screen, show colors, and keep the
+/// screen. git uses the same.
+const LESS_OPTIONS: &str = "FRX";
 
-/// Output that goes through a pager, which is started with the first byte.
+/// Output through a pager, which starts with the first byte.
 pub struct Pager {
     /// A program, or a command for the shell.
     command: String,
-    /// Whether `LESS` is to be set.
+    /// Whether to set `LESS`.
     sets_options: bool,
-    /// Where output goes if no pager can be started.
+    /// Receives the output if no pager can be started.
     terminal: Box<dyn Write + Send>,
     state: State,
 }
@@ -29,7 +29,7 @@ enum State {
 }
 
 impl Pager {
-    /// A pager on the terminal that standard output is.
+    /// A pager on the terminal of standard output.
     pub fn new(command: String, sets_options: bool, terminal: Box<dyn Write + Send>) -> Self {
         Self {
             command,
@@ -40,7 +40,7 @@ impl Pager {
     }
 
     fn start(&self) -> io::Result<Child> {
-        // Of a program that is not there the shell would take all output.
+        // With a missing program, a shell would swallow the output.
         let is_in_path = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
         let mut pager = if self.command.bytes().all(is_in_path) {
             Command::new(&self.command)
@@ -50,10 +50,10 @@ impl Pager {
             shell
         };
         if self.sets_options {
-            pager.env("LESS", OPTIONS_OF_LESS);
+            pager.env("LESS", LESS_OPTIONS);
         }
         let child = pager.stdin(Stdio::piped()).spawn()?;
-        // Ctrl-C belongs to the pager now; one that is left alone with the shell cannot be used.
+        // Ctrl-C is for the pager now, which must not lose its foreground process.
         signal_hook::flag::register(SIGINT, Arc::new(AtomicBool::new(false)))?;
         Ok(child)
     }
@@ -85,7 +85,7 @@ impl Write for Pager {
 }
 
 impl Drop for Pager {
-    /// Waits until the reader has left the pager.
+    /// Waits for the end of the pager.
     fn drop(&mut self) {
         if let State::Running(child) = &mut self.state {
             drop(child.stdin.take());

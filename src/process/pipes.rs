@@ -1,4 +1,4 @@
-//! The descriptors of one child: its ends, and ours. All are close-on-exec.
+//! The pipes of one child: its ends, and ours. All are close-on-exec.
 
 use std::fs::File;
 use std::io;
@@ -7,27 +7,27 @@ use std::sync::{Arc, OnceLock};
 
 use super::{Command, Stdin};
 
-/// What becomes the child's descriptors.
+/// The ends that become the child's descriptors.
 #[derive(Debug)]
 pub(super) struct ChildEnds {
     pub(super) stdin: Arc<OwnedFd>,
     pub(super) stdout: OwnedFd,
     pub(super) stderr: OwnedFd,
-    /// Nonblocking, so that a long report cannot hold the child up; with its number there.
+    /// The number in the child and the end. Nonblocking, so that a long report cannot block the child.
     pub(super) report: Option<(RawFd, OwnedFd)>,
 }
 
-/// What a child is given as its standard input and output, by somebody who talks to it.
+/// The standard input and output of a child that the caller talks to.
 #[derive(Debug)]
 pub struct Conversation {
     /// The end that the child reads.
     pub stdin: OwnedFd,
-    /// The end that it writes.
+    /// The end that the child writes.
     pub stdout: OwnedFd,
 }
 
 impl ChildEnds {
-    /// The same with another input and output.
+    /// Replaces the standard input and output.
     pub(super) fn with(self, conversation: Conversation) -> io::Result<Self> {
         Ok(Self {
             stdin: Arc::new(above_standard_streams(conversation.stdin)?),
@@ -36,7 +36,7 @@ impl ChildEnds {
         })
     }
 
-    /// Each with its number in the child, in rising order.
+    /// The ends with their numbers in the child, in ascending order.
     pub(super) fn descriptors(&self) -> impl Iterator<Item = (RawFd, &OwnedFd)> {
         let report = self.report.as_ref().map(|(number, end)| (*number, end));
         let standard = [&*self.stdin, &self.stdout, &self.stderr];
@@ -44,7 +44,7 @@ impl ChildEnds {
     }
 }
 
-/// What we keep of a child's pipes.
+/// Our ends of a child's pipes.
 #[derive(Debug)]
 pub(super) struct OurEnds {
     /// Nonblocking; `None` if the child reads `/dev/null`.
@@ -55,14 +55,14 @@ pub(super) struct OurEnds {
     pub(super) report: Option<OwnedFd>,
 }
 
-/// Makes the pipes of children; `/dev/null` is opened once for all of them.
+/// Creates the pipes of children. `/dev/null` is opened once for all.
 #[derive(Debug, Default)]
 pub(super) struct PipeMaker {
     null: OnceLock<Arc<OwnedFd>>,
 }
 
 impl PipeMaker {
-    /// The pipes of one child.
+    /// Creates the pipes of one child.
     ///
     /// # Errors
     /// The system has no descriptor left.
@@ -112,8 +112,7 @@ impl PipeMaker {
     }
 }
 
-/// Moves a descriptor away from the numbers 0-2, which it may have if the standard streams of this
-/// process are closed.
+/// Moves a descriptor above the numbers 0-2, which it may have if standard streams of this process are closed.
 pub(super) fn above_standard_streams(descriptor: OwnedFd) -> io::Result<OwnedFd> {
     if descriptor.as_raw_fd() > 2 {
         return Ok(descriptor);

@@ -1,6 +1,5 @@
-//! Starting a child with `posix_spawn`: a session and group of its own, default signals, an empty
-//! mask, its directory, and its own descriptors only. Kernel restrictions of the calling thread are
-//! inherited.
+//! Starting a child with `posix_spawn`: a session and group of its own, default signals, an empty mask, its
+//! directory, and its own descriptors only. The child inherits kernel restrictions of the calling thread.
 
 use std::ffi::{CString, c_char, c_int};
 use std::mem::MaybeUninit;
@@ -13,26 +12,26 @@ use rustix::process::Pid;
 
 use super::start::Start;
 
-/// How often a program that is open for writing is tried. A child of another thread that is
-/// between fork and exec may hold it for a moment; so may the call that wrote it.
-const BUSY_ATTEMPTS: u32 = 6;
+/// Most attempts to start a program that is open for writing: a child of another thread between fork and
+/// exec may hold it for a moment, or the call that wrote it.
+const MAX_BUSY_ATTEMPTS: u32 = 6;
 
 #[cfg(target_os = "linux")]
 const OWN_SESSION: c_int = libc::POSIX_SPAWN_SETSID as c_int;
-/// Only a group: not every system can do more.
+/// Other systems only support a group.
 #[cfg(not(target_os = "linux"))]
 const OWN_SESSION: c_int = libc::POSIX_SPAWN_SETPGROUP;
 
-/// Starts the child, whose process id is also its group's and its session's. The caller has to
-/// wait for it.
+/// Starts a child in a group and session with its process id. The caller has to wait for it.
 ///
 /// # Errors
 /// The directory cannot be entered, the program cannot be executed, or the system lacks something.
 pub(super) fn spawn(start: &Start) -> io::Result<Pid> {
+    // Static, since the action of a signal belongs to the whole process.
     static ONCE: Once = Once::new();
     ONCE.call_once(make_children_waitable);
     let mut pause = Duration::from_millis(1);
-    for _ in 1..BUSY_ATTEMPTS {
+    for _ in 1..MAX_BUSY_ATTEMPTS {
         match spawn_once(start) {
             Err(error) if error.raw_os_error() == Some(libc::ETXTBSY) => {
                 std::thread::sleep(pause);
@@ -55,8 +54,8 @@ fn spawn_once(start: &Start) -> io::Result<Pid> {
     let environment = pointers(&start.environment);
     close_on_exec();
     let mut pid = 0;
-    // SAFETY: attributes and actions are initialised; the strings and the lists of them, which end
-    // with a null pointer, live to the end of the call.
+    // SAFETY: attributes and actions are initialised; the strings, and their lists, which end with a null
+    // pointer, outlive the call.
     check(unsafe {
         libc::posix_spawn(
             &raw mut pid,
@@ -70,7 +69,7 @@ fn spawn_once(start: &Start) -> io::Result<Pid> {
     Pid::from_raw(pid).ok_or_else(|| io::ErrorKind::Other.into())
 }
 
-/// What every child gets.
+/// The attributes of every child.
 struct Attributes(libc::posix_spawnattr_t);
 
 impl Attributes {
@@ -80,7 +79,7 @@ impl Attributes {
         let mut all = MaybeUninit::uninit();
         let mut none = MaybeUninit::uninit();
         let mut attributes = MaybeUninit::uninit();
-        // SAFETY: sets and attributes are initialised by the calls that come first.
+        // SAFETY: each set and the attributes are initialised before their use.
         unsafe {
             libc::sigfillset(all.as_mut_ptr());
             libc::sigemptyset(none.as_mut_ptr());
@@ -102,7 +101,7 @@ impl Drop for Attributes {
     }
 }
 
-/// What the child does before it runs its program.
+/// The actions of a child before it runs its program.
 struct FileActions(libc::posix_spawn_file_actions_t);
 
 impl FileActions {
@@ -115,11 +114,13 @@ impl FileActions {
         }
     }
 
+    /// Duplicates our descriptor `from` as `to` in the child.
     fn duplicate(&mut self, from: RawFd, to: RawFd) -> io::Result<()> {
-        // SAFETY: the actions are initialised; they only note the numbers.
+        // SAFETY: the actions are initialised, and only store the numbers.
         check(unsafe { libc::posix_spawn_file_actions_adddup2(&raw mut self.0, from, to) })
     }
 
+    /// Changes to a directory.
     fn enter(&mut self, directory: &CString) -> io::Result<()> {
         let path = directory.as_ptr();
         // SAFETY: the actions are initialised; the call copies the path.
@@ -141,14 +142,14 @@ fn check(error: c_int) -> io::Result<()> {
     }
 }
 
-/// A list as `execve` wants it. It is valid as long as `strings` is.
+/// A null-terminated list, valid as long as `strings`.
 fn pointers(strings: &[CString]) -> Vec<*mut c_char> {
     let pointers = strings.iter().map(|string| string.as_ptr().cast_mut());
     pointers.chain([ptr::null_mut()]).collect()
 }
 
-/// Marks what this process inherited from its own parent without close-on-exec. All other
-/// descriptors have the mark already. Before Linux 5.11, and elsewhere, the first ones stay open.
+/// Sets close-on-exec on the descriptors that this process inherited; all others have it already. Before
+/// Linux 5.11, and on other systems, children inherit those.
 fn close_on_exec() {
     #[cfg(target_os = "linux")]
     // SAFETY: a system call on plain numbers, which closes nothing in this process.
@@ -162,10 +163,10 @@ fn close_on_exec() {
     }
 }
 
-/// If our own parent left SIGCHLD ignored, the kernel would throw away every exit status.
+/// Resets SIGCHLD. If this process inherited it as ignored, the kernel would discard every exit status.
 fn make_children_waitable() {
     let mut action = MaybeUninit::<libc::sigaction>::uninit();
-    // SAFETY: without a new action the call only reports the present one, which is read if it
+    // SAFETY: without a new action the call only returns the current one, which is read if the call
     // succeeded; the default action installs no handler.
     unsafe {
         if libc::sigaction(libc::SIGCHLD, ptr::null(), action.as_mut_ptr()) != 0 {

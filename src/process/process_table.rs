@@ -1,4 +1,4 @@
-//! What Linux's `/proc` says about processes.
+//! The processes in Linux's `/proc`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -6,29 +6,29 @@ use std::fs;
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-/// Processes by their number, read one after the other and not in one moment.
+/// Processes by their number. The table is not a snapshot: processes are read one after the other.
 pub(super) type ProcessTable = BTreeMap<i32, Stat>;
 
-/// The fields of `/proc/<pid>/stat` that matter here.
+/// Fields of `/proc/<pid>/stat`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stat {
     pub(super) state: u8,
     pub(super) parent: i32,
     pub(super) group: i32,
     pub(super) session: i32,
-    /// When it began, in clock ticks since the system's start. With the number it identifies a
-    /// process, since a number is not used again within a tick.
+    /// The start time, in clock ticks since the system's start. With the number it identifies a process,
+    /// since a number is not reused within a tick.
     pub(super) began: u64,
 }
 
 impl Stat {
-    /// Whether it only waits for being waited for.
+    /// Whether it has ended and was not waited for.
     pub(super) fn has_ended(&self) -> bool {
         matches!(self.state, b'Z' | b'X')
     }
 }
 
-/// Every process there is; empty if `/proc` cannot be read.
+/// All processes; empty if `/proc` cannot be read.
 pub(super) fn read_table() -> ProcessTable {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries
@@ -44,7 +44,7 @@ pub(super) fn living_descendants(
 ) -> ProcessTable {
     let descends = |pid: i32| {
         let parent = |pid: &i32| table.get(pid).map(|stat| stat.parent);
-        // The table was not read in one moment: a chain of parents could be a circle.
+        // A chain of parents can be a circle, since the table is not a snapshot.
         std::iter::successors(Some(pid), parent)
             .take(table.len())
             .any(|pid| table.get(&pid).is_some_and(|stat| is_root(pid, stat)))
@@ -56,8 +56,8 @@ pub(super) fn living_descendants(
         .collect()
 }
 
-/// The living processes of these and their descendants, by the lists of children. On a system with
-/// many processes this takes far less time than reading the table.
+/// The living ones of these processes and their descendants, by the lists of children. On a system with many
+/// processes this is much faster than reading the table.
 pub(super) fn family(roots: impl IntoIterator<Item = i32>) -> ProcessTable {
     let mut family = ProcessTable::new();
     let mut left: Vec<i32> = roots.into_iter().collect();
@@ -76,10 +76,10 @@ pub(super) fn family(roots: impl IntoIterator<Item = i32>) -> ProcessTable {
     family
 }
 
-/// Sends a signal to the process with this number if it still is as expected.
+/// Sends a signal to the process with this number, if it is as expected.
 pub(super) fn signal_if(pid: i32, is_expected: impl Fn(&Stat) -> bool, signal: Signal) {
-    // The descriptor comes first: what is then read is of the process that it holds, or of a later
-    // one, which does not get the signal.
+    // The descriptor is opened first: the fields read after that belong to its process, or to a later one,
+    // which does not get the signal.
     if let Some(raw) = Pid::from_raw(pid)
         && let Ok(descriptor) = pidfd_open(raw, PidfdFlags::empty())
         && stat(pid).is_some_and(|stat| is_expected(&stat))
@@ -88,7 +88,7 @@ pub(super) fn signal_if(pid: i32, is_expected: impl Fn(&Stat) -> bool, signal: S
     }
 }
 
-/// The present moment on the clock of [`Stat::began`].
+/// The current time on the clock of [`Stat::began`].
 pub(super) fn now() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     let ticks = rustix::param::clock_ticks_per_second();
@@ -97,7 +97,7 @@ pub(super) fn now() -> u64 {
     seconds * ticks + nanoseconds * ticks / 1_000_000_000
 }
 
-/// Whether the process was started with this variable, given as `NAME=value`.
+/// Whether the process was started with this variable (`NAME=value`).
 pub(super) fn has_variable(process: i32, variable: &OsStr) -> bool {
     fs::read(format!("/proc/{process}/environ")).is_ok_and(|environment| {
         environment
@@ -106,7 +106,7 @@ pub(super) fn has_variable(process: i32, variable: &OsStr) -> bool {
     })
 }
 
-/// Whether the process has one of these pipes open, which are given by inode.
+/// Whether the process has one of these pipes open, given by inode.
 pub(super) fn holds_pipe(process: i32, pipes: &[u64]) -> bool {
     let Ok(descriptors) = fs::read_dir(format!("/proc/{process}/fd")) else {
         return false;
@@ -127,12 +127,12 @@ pub(super) fn parse_children(list: &str) -> impl Iterator<Item = i32> {
         .filter_map(|pid| pid.parse().ok())
 }
 
-/// What is known of a process; `None` if there is none of this number.
+/// The fields of a process; `None` if no process has this number.
 pub(super) fn stat(pid: i32) -> Option<Stat> {
     parse_stat(&fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// The program's name stands in parentheses and may itself contain anything, parentheses too.
+/// Parses a stat line. The program's name is in parentheses and may contain any byte, parentheses too.
 fn parse_stat(bytes: &[u8]) -> Option<Stat> {
     let after_name = memchr::memrchr(b')', bytes)? + 1;
     let mut fields = std::str::from_utf8(&bytes[after_name..])
@@ -171,7 +171,7 @@ mod tests {
     fn members_of_a_session_and_their_descendants_are_found() {
         let mut table = table(&[
             (1, 0, 1),
-            // A session, a member whose parent is gone, one that left it, its child.
+            // A session, a member without its parent, a process that left the session, and its child.
             (10, 1, 10),
             (11, 1, 10),
             (12, 11, 12),
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_of_parents_are_left() {
+    fn a_circle_of_parents_ends() {
         let table = table(&[(5, 6, 5), (6, 5, 6)]);
         assert!(living_descendants(&table, |_, stat| stat.session == 9).is_empty());
     }
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_lines_are_no_processes() {
+    fn a_broken_line_is_refused() {
         for line in ["", "12", "12 (x)", "12 (x) R", "12 (x) R 1", "12 (x) R a b"] {
             assert_eq!(parse_stat(line.as_bytes()), None, "{line}");
         }
@@ -221,7 +221,7 @@ mod tests {
         let stat = read_table()[&own];
         assert_eq!(stat.group, rustix::process::getpgrp().as_raw_pid());
         let now = now();
-        // This test began a moment ago.
+        // This test started a moment ago.
         assert!(
             stat.began <= now && now - stat.began < 100 * 3600,
             "{stat:?} {now}"

@@ -1,8 +1,8 @@
-//! A child and all that it started: watching the child, signalling all of them.
+//! A child and its descendants: waiting for the child, signalling all of them.
 //!
-//! The group is signalled by its number. That is safe as long as the leader was not waited for or
-//! a member lives. What left the group is found in the process table, and is signalled through a
-//! descriptor that was compared with what the table says.
+//! The group is signalled by its number, which is safe until the leader was waited for and no member lives.
+//! Processes that left the group are found in the process table and signalled through a descriptor, after
+//! a comparison with the table.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -11,28 +11,31 @@ use rustix::process::{
 };
 
 use super::ExitStatus;
-use super::escalation::Rest;
-#[cfg(target_os = "linux")]
-use super::orphans;
+use super::escalation::Descendants;
 #[cfg(target_os = "linux")]
 use super::process_table::{
     ProcessTable, Stat, family, living_descendants, read_table, signal_if, stat,
 };
 
-/// A child that leads its own group, with everything that it started.
+/// A child that leads its own group, with its descendants.
 #[derive(Debug)]
 pub(super) struct ProcessTree {
     leader: Pid,
     descriptor: Option<OwnedFd>,
     status: Option<ExitStatus>,
-    /// All processes seen so far. A process that loses its parent can no longer be attributed.
+    /// All processes seen so far. A process whose parent has ended cannot be found by descent.
     #[cfg(target_os = "linux")]
     known: ProcessTable,
+    /// Whether orphans are adopted, so that the lists of children are complete.
+    #[cfg(target_os = "linux")]
+    adopts_orphans: bool,
 }
 
 impl ProcessTree {
-    /// Takes charge of a child that was just started and not yet waited for.
-    pub(super) fn of(leader: Pid) -> Self {
+    /// The tree of a child that was just started and not waited for.
+    pub(super) fn new(leader: Pid, adopts_orphans: bool) -> Self {
+        #[cfg(not(target_os = "linux"))]
+        let _ = adopts_orphans;
         #[cfg(target_os = "linux")]
         let descriptor =
             rustix::process::pidfd_open(leader, rustix::process::PidfdFlags::empty()).ok();
@@ -44,6 +47,8 @@ impl ProcessTree {
             status: None,
             #[cfg(target_os = "linux")]
             known: ProcessTable::new(),
+            #[cfg(target_os = "linux")]
+            adopts_orphans,
         }
     }
 
@@ -56,12 +61,12 @@ impl ProcessTree {
         self.descriptor.as_ref().map(AsFd::as_fd)
     }
 
-    /// How the leader ended, once noticed; see [`ProcessTree::look_for_end`].
+    /// The exit status of the leader, once [`ProcessTree::look_for_end`] has seen it.
     pub(super) fn status(&self) -> Option<ExitStatus> {
         self.status
     }
 
-    /// Notices whether the leader has ended.
+    /// Checks whether the leader has ended.
     pub(super) fn look_for_end(&mut self) {
         if self.status.is_some() {
             return;
@@ -70,7 +75,7 @@ impl ProcessTree {
         self.status = match waitid(WaitId::Pid(self.leader), options) {
             Ok(status) => status.map(|status| exit_status(&status)),
             Err(rustix::io::Errno::INTR) => None,
-            // Other code of this process waited for it: the status is lost.
+            // Other code of this process waited for it, so the status is lost.
             Err(_) => Some(ExitStatus::Code(-1)),
         };
     }
@@ -78,42 +83,42 @@ impl ProcessTree {
 
 #[cfg(target_os = "linux")]
 impl ProcessTree {
-    /// Takes in orphans, so that they and what they start end with the rest.
+    /// Adds orphans, so that they and their descendants are signalled, too.
     pub(super) fn adopt(&mut self, orphans: ProcessTable) {
         self.known.extend(orphans);
     }
 
-    /// Asks all to end. A stopped process acts on that only when it is continued.
+    /// Sends SIGTERM to all processes, and continues stopped ones so that they handle it.
     pub(super) fn terminate(&mut self) {
         self.signal(Signal::TERM);
         self.signal(Signal::CONT);
     }
 
-    /// Ends all.
+    /// Sends SIGKILL to all processes.
     pub(super) fn kill(&mut self) {
         self.signal(Signal::KILL);
     }
 
-    /// Whether anything lives apart from the leader, which must have ended.
-    pub(super) fn rest(&mut self) -> Rest {
+    /// Whether any descendant lives. The leader must have ended.
+    pub(super) fn descendants(&mut self) -> Descendants {
         let group_is_empty =
             rustix::process::test_kill_process_group(self.leader) == Err(rustix::io::Errno::SRCH);
         if (self.known.is_empty() && group_is_empty) || self.find().is_empty() {
-            Rest::Gone
+            Descendants::Gone
         } else {
-            Rest::Alive
+            Descendants::Alive
         }
     }
 
-    /// All members that live. They are found before any signal, while their parents live. What has
-    /// lost its parent was adopted before.
+    /// All living processes. They are searched before each signal, while their parents live; orphans were
+    /// added before.
     fn find(&mut self) -> ProcessTable {
         let leader = self.leader.as_raw_pid();
         let is_known = |pid: i32, stat: &Stat| {
             let known = self.known.get(&pid);
             stat.session == leader || known.is_some_and(|known| known.began == stat.began)
         };
-        let members = if orphans::are_adopted() {
+        let members = if self.adopts_orphans {
             let seen = self.known.keys().copied().chain([leader]);
             let is_still = |pid: &i32| stat(*pid).is_some_and(|stat| is_known(*pid, &stat));
             family(seen.filter(is_still))
@@ -124,7 +129,7 @@ impl ProcessTree {
         members
     }
 
-    /// The group first: what leaves it at this moment is then found outside.
+    /// Signals the group first: a process that leaves it meanwhile is then found outside.
     fn signal(&mut self, signal: Signal) {
         let group = self.leader.as_raw_pid();
         let members = self.find();
@@ -138,7 +143,7 @@ impl ProcessTree {
     }
 }
 
-/// Without a process table only the group is known, and not whether anything of it is left.
+/// Without a process table only the group is known, and not whether a member lives.
 #[cfg(not(target_os = "linux"))]
 impl ProcessTree {
     pub(super) fn terminate(&mut self) {
@@ -150,9 +155,9 @@ impl ProcessTree {
         let _ = kill_process_group(self.leader, Signal::KILL);
     }
 
-    pub(super) fn rest(&mut self) -> Rest {
+    pub(super) fn descendants(&mut self) -> Descendants {
         self.kill();
-        Rest::Gone
+        Descendants::Gone
     }
 }
 

@@ -1,9 +1,8 @@
-//! The threads that start children, and nothing else: waiting and reading is the calling threads'
-//! business. So a spawner thread can be restricted.
+//! The threads that start children. The calling threads read and wait, so that a spawner thread can be
+//! restricted.
 //!
-//! Without restrictions the calling thread starts its child itself, which saves waking another
-//! thread and being woken by it. Only children of the first thread are not started there: what that
-//! thread has as a child counts as an orphan (see `orphans`).
+//! Without restrictions the calling thread starts the child itself, which saves two wake-ups. The first
+//! thread never starts children: its children count as orphans (see `orphans`).
 
 use std::io;
 use std::path::PathBuf;
@@ -13,38 +12,38 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use rustix::process::Pid;
 use tempfile::TempDir;
 
+use super::confinement::{Confinement, Enforcement, LaneOptions, enter_lane};
 use super::posix_spawn::spawn;
 use super::start::Start;
 use super::thread_pool::ThreadPool;
-use super::{Confinement, Enforcement, LaneOptions, lane};
 
 /// A few threads that start children.
 #[derive(Debug)]
 pub(super) struct SpawnerPool {
-    /// Each knows how its children are confined: `None` outside of a lane.
+    /// Each thread keeps the confinement of its children: `None` outside a lane.
     threads: ThreadPool<Result<Option<Confinement>, String>>,
     starter: Starter,
-    /// Whether the kernel confines its children, once somebody has asked.
+    /// Whether the kernel confines the children, once that was asked.
     enforced: OnceLock<bool>,
-    /// Where children may write; each gets a directory of its own there.
+    /// The directory where children may write; each gets a subdirectory.
     temporary: Option<PathBuf>,
-    /// Directories of children that have ended.
+    /// Empty directories of children that have ended.
     empty_directories: Mutex<Vec<TempDir>>,
 }
 
-/// Which threads may start the children.
+/// The threads that may start children.
 #[derive(Debug)]
 enum Starter {
     SpawnerThread,
-    /// Any; with what is known of the children's confinement.
+    /// Any, with the confinement of the children.
     AnyThread(Option<Confinement>),
 }
 
-/// A child that runs.
+/// A child that was started.
 #[derive(Debug)]
 pub(super) struct Started {
     pub(super) leader: Pid,
-    /// What is enforced on it; `None` outside of a lane.
+    /// Its confinement; `None` outside a lane.
     pub(super) confinement: Option<Confinement>,
 }
 
@@ -63,12 +62,12 @@ impl SpawnerPool {
     /// A pool whose threads restrict themselves as they start.
     pub(super) fn lane(threads: usize, options: LaneOptions) -> Self {
         let starter = match options.enforcement {
-            Enforcement::Off => Starter::AnyThread(Some(lane::switched_off())),
+            Enforcement::Off => Starter::AnyThread(Some(Confinement::switched_off())),
             Enforcement::Auto | Enforcement::Require => Starter::SpawnerThread,
         };
         let temporary = options.temporary.clone();
         let restrict =
-            move || lane::enter(options.enforcement, options.temporary.as_deref()).map(Some);
+            move || enter_lane(options.enforcement, options.temporary.as_deref()).map(Some);
         Self {
             threads: ThreadPool::new("spawner", threads, restrict),
             starter,
@@ -78,28 +77,26 @@ impl SpawnerPool {
         }
     }
 
-    /// A directory for the temporary files of one child; none outside of a lane, or if none can be
-    /// made.
+    /// A directory for the temporary files of one child; `None` outside a lane, or if it cannot be created.
     pub(super) fn temporary_directory(&self) -> Option<TempDir> {
         let parent = self.temporary.as_ref()?;
         let empty = lock(&self.empty_directories).pop();
         empty.or_else(|| tempfile::tempdir_in(parent).ok())
     }
 
-    /// Takes the directory of a child that has ended, and removes what the child left in it. Nearly
-    /// none leaves anything, and making a directory for each call would take a tenth of a short one.
-    pub(super) fn give_back(&self, directory: TempDir) {
+    /// Recycles the directory of a child that has ended, or removes it if it is not empty. Most children leave
+    /// nothing, and creating a directory takes a tenth of the time of a short call.
+    pub(super) fn recycle(&self, directory: TempDir) {
         let entries = std::fs::read_dir(directory.path());
         if entries.is_ok_and(|mut entries| entries.next().is_none()) {
             lock(&self.empty_directories).push(directory);
         }
     }
 
-    /// Has a child started. The child's descriptors are closed here by then.
+    /// Starts a child, and closes its descriptors in this process.
     ///
     /// # Errors
-    /// The system could not start it, or has no thread for it, or the thread could not restrict
-    /// itself as it must.
+    /// The system cannot start it, has no thread for it, or does not support the required enforcement.
     pub(super) fn start(&self, start: Start) -> io::Result<Started> {
         if let Starter::AnyThread(confinement) = &self.starter
             && !is_first_thread()
@@ -117,7 +114,7 @@ impl SpawnerPool {
         })
     }
 
-    /// Makes sure that a thread can restrict itself as it must, without starting a child.
+    /// Checks that a thread can restrict itself as required, without starting a child.
     ///
     /// # Errors
     /// As for [`SpawnerPool::start`].
@@ -125,7 +122,7 @@ impl SpawnerPool {
         self.ask(|_| Ok(()))
     }
 
-    /// Whether a thread could restrict itself as far as it has to, so that no child can write.
+    /// Whether the kernel keeps children from writing. The first call starts a thread.
     pub(super) fn is_enforced(&self) -> bool {
         *self.enforced.get_or_init(|| {
             let is_complete = |confinement: &Option<Confinement>| {
@@ -145,7 +142,7 @@ impl SpawnerPool {
                 Ok(confinement) => question(confinement),
                 Err(reason) => Err(io::Error::other(reason.clone())),
             };
-            // The calling thread always waits for it.
+            // The calling thread always waits for the reply.
             let _ = reply.send(result);
         };
         self.threads
@@ -166,7 +163,7 @@ fn is_first_thread() -> bool {
     rustix::thread::gettid() == rustix::process::getpid()
 }
 
-/// Without orphans that come to us, no thread is special.
+/// Without adopted orphans, no thread is special.
 #[cfg(not(target_os = "linux"))]
 fn is_first_thread() -> bool {
     false

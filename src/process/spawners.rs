@@ -1,65 +1,46 @@
-//! Running a program: prepared and supervised by the calling thread, started by a spawner thread.
+//! Running a program. The calling thread prepares and supervises it, a spawner thread starts it.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::confinement::looks_denied;
-use super::live_calls::{self, Registration};
-use super::pipes::PipeMaker;
+use super::confinement::{
+    Confinement, ConfinementReport, Enforcement, LaneOptions, NotEnforced, looks_denied,
+};
+use super::pipes::{Conversation, PipeMaker};
 use super::process_tree::ProcessTree;
 use super::spawner_pool::SpawnerPool;
 use super::start::{self, Start};
 use super::supervise::supervise;
-use super::{
-    Command, Confinement, Conversation, Enforcement, Finished, NotEnforced, SpawnError, Witnessed,
-};
+use super::supervisor::Supervisor;
+use super::{Command, Finished, SpawnError};
 use crate::io::CancelToken;
 
-/// A few long-lived threads that start children. They end when the last of the clones that share
-/// them is dropped; a child never outlives the call that runs it.
+/// A few long-lived threads that start children. Clones share the threads, which end with the last clone. A
+/// child never outlives the call that runs it.
 #[derive(Debug, Clone)]
 pub struct Spawners {
+    supervisor: Supervisor,
     pool: Arc<SpawnerPool>,
     pipes: Arc<PipeMaker>,
     spill_directory: PathBuf,
-    witness: Option<Arc<Mutex<Option<Witnessed>>>>,
+    report: Option<Arc<Mutex<Option<ConfinementReport>>>>,
 }
 
-/// How the parallel lane's children are restricted.
-#[derive(Debug, Clone)]
-pub struct LaneOptions {
-    /// What the kernel is asked for.
-    pub enforcement: Enforcement,
-    /// The only directory where they can write. Each finds a directory of its own in it as `TMPDIR`,
-    /// which goes when it has ended.
-    pub temporary: Option<PathBuf>,
-}
-
-impl Spawners {
-    /// A pool of at most `threads` spawner threads (at least one), each started when first needed.
-    /// Each is busy from a child's start to its exec; two for each processor keep up with any
-    /// number of calling threads.
-    /// Long outputs spill to `/tmp`.
-    pub fn new(threads: usize) -> Self {
-        Self::with_pool(SpawnerPool::unrestricted(threads))
+impl Supervisor {
+    /// At most `threads` spawner threads (at least one), each started when it is needed. A thread is busy
+    /// from the start of a child to its exec, so two for each processor are enough for any number of calling
+    /// threads. Long outputs spill to `/tmp`.
+    pub fn spawners(&self, threads: usize) -> Spawners {
+        Spawners::new(self, SpawnerPool::unrestricted(threads))
     }
 
-    fn with_pool(pool: SpawnerPool) -> Self {
-        Self {
-            pool: Arc::new(pool),
-            pipes: Arc::default(),
-            spill_directory: PathBuf::from("/tmp"),
-            witness: None,
-        }
-    }
-
-    /// A pool for the parallel lane: its threads restrict themselves before they start anything,
-    /// so that no child can change a file, use a socket, or signal what is not its own. With
-    /// [`Enforcement::Auto`] only if the kernel supports it, see [`Spawners::witnessed`].
+    /// Spawner threads for the parallel lane. They restrict themselves before they start a child, so that no
+    /// child can change a file, use a socket, or signal other processes. With [`Enforcement::Auto`] that
+    /// depends on the kernel, see [`Spawners::confinement_report`].
     ///
     /// # Errors
-    /// Enforcement is required, and the kernel does not do it.
-    pub fn lane(threads: usize, options: LaneOptions) -> Result<Self, NotEnforced> {
+    /// Enforcement is required, and the kernel does not support it.
+    pub fn lane(&self, threads: usize, options: LaneOptions) -> Result<Spawners, NotEnforced> {
         let is_required = options.enforcement == Enforcement::Require;
         let pool = SpawnerPool::lane(threads, options);
         if is_required {
@@ -67,17 +48,34 @@ impl Spawners {
                 reason: error.to_string(),
             })?;
         }
-        Ok(Self::with_pool(pool))
+        Ok(Spawners::new(self, pool))
+    }
+}
+
+impl Spawners {
+    fn new(supervisor: &Supervisor, pool: SpawnerPool) -> Self {
+        Self {
+            supervisor: supervisor.clone(),
+            pool: Arc::new(pool),
+            pipes: Arc::default(),
+            spill_directory: PathBuf::from("/tmp"),
+            report: None,
+        }
     }
 
-    /// Whether the kernel keeps the children from writing; what is not a lane keeps them from nothing.
-    /// The first question starts a thread.
+    /// The supervisor of all children.
+    pub fn supervisor(&self) -> &Supervisor {
+        &self.supervisor
+    }
+
+    /// Whether the kernel keeps the children from writing; always `false` outside a lane. The first call
+    /// starts a thread.
     pub fn is_enforced(&self) -> bool {
         self.pool.is_enforced()
     }
 
-    /// The same, with long outputs spilling to unlinked files in `directory`. If none can be
-    /// created there, head and tail of an output are kept in memory.
+    /// The same threads, with long outputs spilling to unlinked files in `directory`. If no file can be
+    /// created there, the head and the tail of an output are kept in memory.
     #[must_use]
     pub fn with_spill_directory(self, directory: PathBuf) -> Self {
         Self {
@@ -86,51 +84,49 @@ impl Spawners {
         }
     }
 
-    /// The same threads for the children of one call, with separate memory for
-    /// [`Spawners::witnessed`].
+    /// The same threads for the children of one call, with a [`Spawners::confinement_report`] of their own.
     #[must_use]
     pub fn for_one_call(&self) -> Self {
         Self {
-            witness: Some(Arc::default()),
+            report: Some(Arc::default()),
             ..self.clone()
         }
     }
 
-    /// What was enforced on the children that were run through this [`Spawners::for_one_call`];
-    /// `None` if there were none, or if these are not a lane's threads.
-    pub fn witnessed(&self) -> Option<Witnessed> {
-        let witness = self.witness.as_ref()?;
-        let witnessed = witness.lock().unwrap_or_else(PoisonError::into_inner);
-        witnessed.clone()
+    /// The confinement of the children that ran through this [`Spawners::for_one_call`]; `None` if there were
+    /// none, or outside a lane.
+    pub fn confinement_report(&self) -> Option<ConfinementReport> {
+        let report = self.report.as_ref()?;
+        let report = report.lock().unwrap_or_else(PoisonError::into_inner);
+        report.clone()
     }
 
-    fn witness(&self, confinement: Confinement, denied: bool) {
-        let Some(witness) = &self.witness else { return };
-        let mut witnessed = witness.lock().unwrap_or_else(PoisonError::into_inner);
-        *witnessed = Some(match witnessed.take() {
-            None => Witnessed {
+    fn add_to_report(&self, confinement: Confinement, denied: bool) {
+        let Some(report) = &self.report else { return };
+        let mut report = report.lock().unwrap_or_else(PoisonError::into_inner);
+        *report = Some(match report.take() {
+            None => ConfinementReport {
                 confinement,
                 looks_denied: denied,
             },
-            Some(before) => Witnessed {
+            Some(before) => ConfinementReport {
                 confinement: before.confinement.weaker(confinement),
                 looks_denied: before.looks_denied | denied,
             },
         });
     }
 
-    /// Runs a program to its end on behalf of the calling thread: starts it on a spawner thread,
-    /// captures its output, ends it (TERM to the group, grace, KILL) on timeout or when `cancel`
-    /// fires.
+    /// Runs a program to its end: starts it, captures its output, and ends it (SIGTERM to the group, SIGKILL
+    /// after the grace period) on timeout or when `cancel` fires.
     ///
-    /// What the program leaves behind when it ends by itself, holding a pipe or not, has `drain`
-    /// to finish; then it is ended in the same way. So no member of its group outlives the call,
-    /// nor does a descendant with its own session whose parents still lived when the group
-    /// was ended. (Elsewhere than on Linux what holds no pipe is killed at once.)
+    /// Processes that survive the program's own end have `drain` to finish and are then ended in the same
+    /// way. So no member of its group outlives the call, nor a descendant with its own session whose parents
+    /// lived when the group was ended. (On other systems than Linux, processes that hold no pipe are killed
+    /// at once.)
     ///
-    /// If `cancel` has fired already, nothing is run, and the child counts as ended by TERM.
+    /// If `cancel` has fired already, nothing runs, and the child counts as ended by SIGTERM.
     ///
-    /// Input bytes go through a pipe: this process must ignore SIGPIPE, as Rust programs do.
+    /// Input is written to a pipe, so this process must ignore SIGPIPE, as Rust programs do.
     ///
     /// # Errors
     /// The program could not be started; nothing has run.
@@ -138,11 +134,11 @@ impl Spawners {
         self.run_with(command, None, cancel)
     }
 
-    /// Runs a command whose input and output somebody else holds the other ends of; only its stderr
-    /// is captured.
+    /// Runs a command whose standard input and output are the given descriptors. Only its standard error is
+    /// captured.
     ///
     /// # Errors
-    /// It cannot be started.
+    /// The program could not be started; nothing has run.
     pub fn run_with(
         &self,
         command: &Command,
@@ -167,28 +163,32 @@ impl Spawners {
                 .set_variable("TMPDIR", directory.path().as_os_str())
                 .map_err(|source| start::system_error(command, source))?;
         }
-        let registration = Registration::before_start();
+        let registration = self.supervisor.register();
         let started = self
             .pool
             .start(start)
             .map_err(|source| start::start_error(command, source))?;
-        let tree = ProcessTree::of(started.leader);
+        let tree = ProcessTree::new(started.leader, self.adopts_orphans());
         let spill = &self.spill_directory;
         let finished = supervise(tree, registration, ours, command, cancel, spill);
         if let Some(directory) = temporary {
-            self.pool.give_back(directory);
+            self.pool.recycle(directory);
         }
         if let Some(confinement) = started.confinement {
             let enforces = confinement.landlock_abi.is_some() || confinement.seccomp;
-            self.witness(confinement, enforces && looks_denied(&finished));
+            self.add_to_report(confinement, enforces && looks_denied(&finished));
         }
         Ok(finished)
     }
 
-    /// Kills every child of this process that any `Spawners` runs, and those being started, with
-    /// their groups. For our own exit: the calls return as soon as their children are gone, and
-    /// report that these were ended by KILL.
-    pub fn kill_all() {
-        live_calls::kill_all();
+    #[cfg(target_os = "linux")]
+    fn adopts_orphans(&self) -> bool {
+        self.supervisor.adopts_orphans()
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    #[expect(clippy::unused_self, reason = "like the one for Linux")]
+    fn adopts_orphans(&self) -> bool {
+        false
     }
 }

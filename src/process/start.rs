@@ -1,13 +1,16 @@
-//! All that is needed to start one child, prepared by the calling thread.
+//! The preparation of one child by the calling thread: its program, arguments, environment and descriptors.
 
+use std::borrow::Cow;
 use std::ffi::{CString, OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::pipes::ChildEnds;
-use super::program_path::find_program;
 use super::{Command, SpawnError};
+
+/// Search path if the environment has no `PATH`.
+const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// A child that is ready to be started.
 #[derive(Debug)]
@@ -21,6 +24,8 @@ pub(super) struct Start {
 }
 
 impl Start {
+    /// Prepares a command.
+    ///
     /// # Errors
     /// The program cannot be found, or a string contains a NUL byte.
     pub(super) fn prepare(command: &Command, ends: ChildEnds) -> Result<Self, SpawnError> {
@@ -44,7 +49,7 @@ impl Start {
         strings().map_err(|source| system_error(command, source))
     }
 
-    /// Gives the child a variable, in place of one of the same name.
+    /// Sets a variable of the child.
     ///
     /// # Errors
     /// The value contains a NUL byte.
@@ -59,8 +64,8 @@ impl Start {
     }
 }
 
-/// What a failure to start means. The system does not say whether the directory or the program
-/// was the cause, so the directory is tried again.
+/// The error for a failure to start. The system does not tell whether the directory or the program was the
+/// cause, so the directory is checked again.
 pub(super) fn start_error(command: &Command, source: io::Error) -> SpawnError {
     if let Err(source) = enterable(&command.directory) {
         return SpawnError::Directory {
@@ -76,7 +81,7 @@ pub(super) fn start_error(command: &Command, source: io::Error) -> SpawnError {
     }
 }
 
-/// A failure that is neither the program's nor the directory's.
+/// The error for a failure that neither the program nor the directory caused.
 pub(super) fn system_error(command: &Command, source: io::Error) -> SpawnError {
     SpawnError::System {
         program: command.program.clone(),
@@ -122,8 +127,43 @@ fn contains_nul() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "contains a NUL byte")
 }
 
+/// Finds `program` as `execvp` would in the child: a name with a slash is a path, relative to the child's
+/// `directory`; any other name is looked up in the `PATH` of `environment`, whose relative entries, among
+/// them the empty one, are relative to `directory`.
+fn find_program<'a>(
+    program: &'a OsStr,
+    environment: &[(OsString, OsString)],
+    directory: &Path,
+) -> Option<Cow<'a, Path>> {
+    if program.is_empty() {
+        return None;
+    }
+    if program.as_bytes().contains(&b'/') {
+        return Some(Cow::Borrowed(Path::new(program)));
+    }
+    let path = environment
+        .iter()
+        .find(|(name, _)| name == "PATH")
+        .map_or(OsStr::new(DEFAULT_PATH), |(_, value)| value);
+    // The child enters the directory first, so a relative candidate would miss.
+    let directory = std::path::absolute(directory).ok()?;
+    std::env::split_paths(path)
+        .map(|entry| directory.join(entry).join(program))
+        .find(is_executable)
+        .map(Cow::<Path>::Owned)
+}
+
+fn is_executable(candidate: &PathBuf) -> bool {
+    use rustix::fs::{Access, FileType, access, stat};
+    access(candidate, Access::EXEC_OK).is_ok()
+        && stat(candidate)
+            .is_ok_and(|facts| FileType::from_raw_mode(facts.st_mode) == FileType::RegularFile)
+}
+
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::super::pipes::PipeMaker;
     use super::super::{Capture, Limits, Stdin};
     use super::*;
@@ -171,5 +211,49 @@ mod tests {
             }
             assert!(prepare(&command).is_err(), "{part}");
         }
+    }
+
+    fn write_program(path: &Path, mode: u32) {
+        std::fs::write(path, "#!/bin/sh\n").unwrap();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    fn find(program: &str, path: Option<&str>, directory: &Path) -> Option<PathBuf> {
+        let environment: Vec<(OsString, OsString)> = path
+            .map(|path| ("PATH".into(), path.into()))
+            .into_iter()
+            .collect();
+        find_program(OsStr::new(program), &environment, directory).map(Cow::into_owned)
+    }
+
+    #[test]
+    fn the_first_executable_file_of_the_path_is_found() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path();
+        for folder in ["a", "b", "c", "a/tool"] {
+            std::fs::create_dir(root.join(folder)).unwrap();
+        }
+        write_program(&root.join("b/tool"), 0o644);
+        write_program(&root.join("c/tool"), 0o755);
+        write_program(&root.join("here"), 0o755);
+        let tool = Some(root.join("c/tool"));
+        let absolute = format!("{0}/a:{0}/b:{0}/c", root.display());
+        assert_eq!(find("tool", Some(&absolute), root), tool);
+        assert_eq!(find("tool", Some("missing:a:b:c"), root), tool);
+        assert_eq!(find("here", Some("a:"), root), Some(root.join("here")));
+        assert_eq!(find("here", Some("a:b"), root), None);
+        assert_eq!(find("", Some("a:c"), root), None);
+    }
+
+    #[test]
+    fn a_name_with_a_slash_is_not_looked_up() {
+        let dir = tempfile::tempdir().unwrap();
+        let found = find("./tool", Some("/bin"), dir.path());
+        assert_eq!(found, Some(PathBuf::from("./tool")));
+    }
+
+    #[test]
+    fn without_path_the_default_is_searched() {
+        assert!(find("sh", None, Path::new("/")).is_some());
     }
 }

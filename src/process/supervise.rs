@@ -1,5 +1,5 @@
-//! The calling thread's loop while a child runs: reads its output, feeds its input, watches its
-//! end, its deadlines and its token, and does what the escalation says.
+//! The calling thread's loop while a child runs: it reads output, writes input, waits for the end, deadlines
+//! and the token, and takes the steps of the escalation.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
@@ -11,35 +11,35 @@ use rustix::io::Errno;
 
 use super::capture_buffer::CaptureBuffer;
 use super::escalation::{
-    Escalation, Leader, Observation, PERSISTENCE, Pipes, Rest, Step, Treatment,
+    CLEANUP_TIMEOUT, Descendants, Escalation, Leader, Observation, OrphanAction, Pipes, Step,
 };
-use super::live_calls::{self, Registration};
 use super::pipes::OurEnds;
 use super::process_tree::ProcessTree;
+use super::supervisor::Registration;
 use super::{Command, ExitStatus, Finished, Leftovers, Stdin};
 use crate::io::CancelToken;
 use crate::io::Level;
 
-/// What a pipe holds by default, so what one read can bring.
+/// Default capacity of a pipe, and so the most that one read returns.
 const READ_BYTES: usize = 64 * 1024;
 
-/// How long the output of a call is left in its pipes, unless the call ends before. A child that
-/// fills them sooner has to wait that long, once.
-const PATIENCE: Duration = Duration::from_millis(2);
+/// The time before the first read of a new child's pipes. A short call then wakes this thread
+/// once; a child that fills the pipes sooner waits that long, once.
+const FIRST_READ_DELAY: Duration = Duration::from_millis(2);
 
-/// How often a pipe is read at the very end, when it still has a writer.
-const LAST_READS: usize = 32;
+/// Most reads of a pipe at the end, if it still has a writer.
+const MAX_LAST_READS: usize = 32;
 
-/// How long to wait at most for what no descriptor reports. The first check comes soon: a dying
-/// process is mostly gone at once.
-const BLIND_WAIT: Duration = Duration::from_millis(20);
-const FIRST_BLIND_WAIT: Duration = Duration::from_millis(1);
+/// Most time between checks for what no descriptor reports. The first check is earlier: most processes end
+/// at once.
+const MAX_POLL_INTERVAL: Duration = Duration::from_millis(20);
+const FIRST_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
-/// How often ended orphans are waited for while a call runs, since it may make many.
+/// Interval at which ended orphans are waited for while a call runs, since it may make many.
 #[cfg(target_os = "linux")]
-const REAPING: Duration = Duration::from_millis(100);
+const REAP_INTERVAL: Duration = Duration::from_millis(100);
 
-/// One of the child's output pipes and what came out of it.
+/// One of the child's output pipes, and the captured output.
 struct Output<'a> {
     /// `None` once it is at its end.
     pipe: Option<OwnedFd>,
@@ -59,12 +59,12 @@ struct Supervision<'a> {
     outputs: [Output<'a>; 2],
     report: Option<OwnedFd>,
     scratch: Vec<u8>,
-    blind_wait: Duration,
+    poll_interval: Duration,
     #[cfg(target_os = "linux")]
     next_reaping: Duration,
 }
 
-/// Stays with a child that was just started until it and what it started are gone.
+/// Supervises a child that was just started, until it and its descendants have ended.
 pub(super) fn supervise(
     mut tree: ProcessTree,
     registration: Registration,
@@ -93,9 +93,9 @@ pub(super) fn supervise(
         outputs: [output(ends.stdout), output(ends.stderr)],
         report: ends.report,
         scratch: Vec::new(),
-        blind_wait: FIRST_BLIND_WAIT,
+        poll_interval: FIRST_POLL_INTERVAL,
         #[cfg(target_os = "linux")]
-        next_reaping: REAPING,
+        next_reaping: REAP_INTERVAL,
     };
     supervision.run();
     supervision.finish()
@@ -108,7 +108,7 @@ impl Supervision<'_> {
         loop {
             let now = self.began.elapsed();
             let token = self.cancel.level();
-            // An exit counts before a deadline or a cancel that came at the same time.
+            // An exit takes precedence over a deadline or a cancellation at the same time.
             let decisive = now >= self.escalation.deadline() || token > Level::Running;
             if leader_may_have_ended || decisive {
                 self.tree.look_for_end();
@@ -119,65 +119,66 @@ impl Supervision<'_> {
                     leader_may_have_ended = self.wait(until.saturating_sub(now), seen);
                 }
                 Step::Terminate => {
-                    self.orphans(Treatment::Spared);
+                    self.orphans(OrphanAction::Keep);
                     self.tree.terminate();
                 }
                 Step::Kill => {
-                    self.orphans(Treatment::Spared);
+                    self.orphans(OrphanAction::Keep);
                     self.tree.kill();
                     was_killed = true;
                 }
                 Step::Finish => break,
             }
         }
-        self.survivors = was_killed && !self.kill_rest();
+        self.survivors = was_killed && !self.kill_descendants();
     }
 
-    /// Kills what is left after a kill: what has become an orphan only since, and what was forked
-    /// meanwhile. Returns whether nothing is left: an orphan that starts the next one and ends is
-    /// seen alive or ended, since nobody else waits for it.
-    fn kill_rest(&mut self) -> bool {
-        let until = Instant::now() + PERSISTENCE;
+    /// Kills the processes that were forked or orphaned during a kill. Returns whether none is left: an
+    /// orphan that starts the next one and ends is seen alive or as ended, since no other thread waits for
+    /// it.
+    fn kill_descendants(&mut self) -> bool {
+        let until = Instant::now() + CLEANUP_TIMEOUT;
         while Instant::now() < until {
-            if self.orphans(Treatment::Killed) {
+            if self.orphans(OrphanAction::Kill) {
                 continue;
             }
-            if self.tree.rest() == Rest::Gone {
+            if self.tree.descendants() == Descendants::Gone {
                 return true;
             }
             self.tree.kill();
-            thread::sleep(FIRST_BLIND_WAIT);
+            thread::sleep(FIRST_POLL_INTERVAL);
         }
         false
     }
 
-    /// Returns when it is to be done again.
+    /// Waits for ended orphans if that is due. Returns the time until it is due again.
     #[cfg(target_os = "linux")]
     fn reap_orphans(&mut self) -> Duration {
-        if !super::orphans::are_adopted() {
+        let supervisor = &self.registration.supervisor;
+        if !supervisor.adopts_orphans() {
             return Duration::MAX;
         }
         let now = self.began.elapsed();
         if now >= self.next_reaping {
-            let pause = if super::orphans::reap() {
-                BLIND_WAIT
+            let pause = if supervisor.reap_orphans() {
+                MAX_POLL_INTERVAL
             } else {
-                REAPING
+                REAP_INTERVAL
             };
             self.next_reaping = self.began.elapsed() + pause;
         }
         self.next_reaping.saturating_sub(self.began.elapsed())
     }
 
-    /// Takes in the orphans that live, and returns whether anything of them may be left.
+    /// Adds the living orphans to the tree. Returns whether any may be left.
     #[cfg(target_os = "linux")]
-    fn orphans(&mut self, treatment: Treatment) -> bool {
-        if !super::orphans::are_adopted() {
+    fn orphans(&mut self, action: OrphanAction) -> bool {
+        if !self.registration.supervisor.adopts_orphans() {
             return false;
         }
         let pipes = self.open_pipes();
         let leader = self.tree.leader();
-        let found = self.registration.orphans(leader, &pipes, treatment);
+        let found = self.registration.orphans(leader, &pipes, action);
         let any = found.any();
         self.tree.adopt(found.living);
         any
@@ -193,7 +194,7 @@ impl Supervision<'_> {
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn orphans(&mut self, _: Treatment) -> bool {
+    fn orphans(&mut self, _: OrphanAction) -> bool {
         false
     }
 
@@ -207,23 +208,23 @@ impl Supervision<'_> {
         } else {
             Pipes::Open
         };
-        let rest = match (leader, pipes) {
-            // One that has ended may have started the next.
-            (Leader::Ended, Pipes::AtEnd) if self.orphans(Treatment::Spared) => Rest::Alive,
-            (Leader::Ended, Pipes::AtEnd) => self.tree.rest(),
-            // Only the end of all depends on it.
-            _ => Rest::Alive,
+        let descendants = match (leader, pipes) {
+            // An orphan that has ended may have started the next.
+            (Leader::Ended, Pipes::AtEnd) if self.orphans(OrphanAction::Keep) => Descendants::Alive,
+            (Leader::Ended, Pipes::AtEnd) => self.tree.descendants(),
+            // It does not matter before.
+            _ => Descendants::Alive,
         };
         Observation {
             leader,
             pipes,
-            rest,
+            descendants,
             token,
         }
     }
 
-    /// Waits for at most `timeout` and moves what can be moved. Returns whether the leader may
-    /// have ended.
+    /// Waits for at most `timeout`, then reads and writes what is ready. Returns whether the leader may have
+    /// ended.
     fn wait(&mut self, timeout: Duration, seen: Observation) -> bool {
         #[cfg(target_os = "linux")]
         let timeout = timeout.min(self.reap_orphans());
@@ -232,18 +233,18 @@ impl Supervision<'_> {
             .descriptor()
             .filter(|_| seen.leader == Leader::Alive);
         let token = self.cancel.beyond(seen.token);
-        let blind = (seen.leader == Leader::Alive && leader.is_none())
+        let must_poll = (seen.leader == Leader::Alive && leader.is_none())
             || (seen.token < Level::Killed && token.is_none())
             || (seen.leader == Leader::Ended && seen.pipes == Pipes::AtEnd);
-        let timeout = if blind {
-            let capped = timeout.min(self.blind_wait);
-            self.blind_wait = (2 * self.blind_wait).min(BLIND_WAIT);
-            capped
+        let timeout = if must_poll {
+            let interval = self.poll_interval;
+            self.poll_interval = (2 * interval).min(MAX_POLL_INTERVAL);
+            timeout.min(interval)
         } else {
             timeout
         };
-        let (timeout, outputs) = match self.patience(leader) {
-            Some(patience) => (timeout.min(patience), [None, None]),
+        let (timeout, outputs) = match self.first_read_delay(leader) {
+            Some(delay) => (timeout.min(delay), [None, None]),
             None => (timeout, self.outputs.each_ref().map(Output::descriptor)),
         };
         let watched = [
@@ -253,28 +254,28 @@ impl Supervision<'_> {
             (leader, PollFlags::IN),
             (token, PollFlags::IN),
         ];
-        let [stdout, stderr, stdin, leader, _] = poll_those(watched, timeout);
+        let [stdout, stderr, stdin, leader, _] = poll_some(watched, timeout);
         for (output, ready) in self.outputs.iter_mut().zip([stdout, stderr]) {
             output.read_ready(ready, &mut self.scratch);
         }
         if !stdin.is_empty() {
-            self.feed();
+            self.write_input();
         }
         !leader.is_empty() || self.tree.descriptor().is_none()
     }
 
-    /// How long the output can stay in its pipes, if it can: a short call then wakes us once, by its
-    /// end, and not with each pipe that it closes on its way out.
-    fn patience(&self, leader: Option<BorrowedFd<'_>>) -> Option<Duration> {
+    /// The time until the first read of the pipes: a short call then wakes this thread once, by its
+    /// end, and not with each pipe that it closes before.
+    fn first_read_delay(&self, leader: Option<BorrowedFd<'_>>) -> Option<Duration> {
         if leader.is_none() || self.stdin.is_some() {
             return None;
         }
-        let left = PATIENCE.checked_sub(self.began.elapsed())?;
+        let left = FIRST_READ_DELAY.checked_sub(self.began.elapsed())?;
         (!left.is_zero()).then_some(left)
     }
 
-    /// Writes what the child's input takes. A child that reads no further is not an error.
-    fn feed(&mut self) {
+    /// Writes as much input as the pipe takes. A child that closes its input is not an error.
+    fn write_input(&mut self) {
         let Some(pipe) = &self.stdin else { return };
         match rustix::io::write(pipe, self.unread) {
             Ok(count) => self.unread = &self.unread[count..],
@@ -301,13 +302,14 @@ impl Supervision<'_> {
         let mut report = Vec::new();
         if let Some(pipe) = &self.report {
             report.reserve_exact(READ_BYTES);
-            // It fails if nothing was reported and something that was left behind holds the pipe.
+            // Fails if there is no report and a surviving process holds the pipe.
             let _ = rustix::io::read(pipe, rustix::buffer::spare_capacity(&mut report));
         }
+        let supervisor = self.registration.supervisor.clone();
         drop(self.registration);
         let status = self.tree.status();
         if status.is_none() {
-            live_calls::abandon(self.tree);
+            supervisor.abandon(self.tree);
         }
         let [stdout, stderr] = self.outputs.map(|output| output.buffer.finish());
         Finished {
@@ -330,12 +332,12 @@ impl Output<'_> {
         if ready.contains(PollFlags::IN) {
             self.read(scratch);
         } else if !ready.is_empty() {
-            // No writer is left, and all is read.
+            // There is no writer, and everything is read.
             self.pipe = None;
         }
     }
 
-    /// Reads once, which does not block if the pipe is ready.
+    /// Reads once. Does not block if the pipe is ready.
     fn read(&mut self, scratch: &mut Vec<u8>) {
         let Some(pipe) = &self.pipe else { return };
         scratch.clear();
@@ -348,11 +350,11 @@ impl Output<'_> {
         }
     }
 
-    /// Takes what is in a pipe that another process keeps open.
+    /// Reads the rest of a pipe that another process keeps open.
     fn read_rest(&mut self, scratch: &mut Vec<u8>) {
-        for _ in 0..LAST_READS {
+        for _ in 0..MAX_LAST_READS {
             let Some(pipe) = &self.pipe else { return };
-            let [ready] = poll_those([(Some(pipe.as_fd()), PollFlags::IN)], Duration::ZERO);
+            let [ready] = poll_some([(Some(pipe.as_fd()), PollFlags::IN)], Duration::ZERO);
             if ready.is_empty() {
                 return;
             }
@@ -361,8 +363,8 @@ impl Output<'_> {
     }
 }
 
-/// What is ready of the given descriptors, in their order, after at most `timeout`.
-fn poll_those<const N: usize>(
+/// The events of the given descriptors, in their order, after at most `timeout`.
+fn poll_some<const N: usize>(
     watched: [(Option<BorrowedFd<'_>>, PollFlags); N],
     timeout: Duration,
 ) -> [PollFlags; N] {
@@ -370,12 +372,12 @@ fn poll_those<const N: usize>(
         .iter()
         .filter_map(|(descriptor, events)| Some(PollFd::from_borrowed_fd((*descriptor)?, *events)))
         .collect();
-    // What does not fit into the type is as good as for ever.
+    // Values that overflow mean "no timeout".
     let timeout = Timespec::try_from(timeout).ok();
     match poll(&mut set, timeout.as_ref()) {
         Ok(_) | Err(Errno::INTR) => {}
-        // The kernel lacks memory for the call: the deadlines still hold.
-        Err(_) => thread::sleep(BLIND_WAIT),
+        // The kernel lacks memory for the call. Deadlines still hold.
+        Err(_) => thread::sleep(MAX_POLL_INTERVAL),
     }
     let mut results = set.iter().map(PollFd::revents);
     watched.map(|(descriptor, _)| match descriptor {

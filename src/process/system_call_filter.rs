@@ -1,8 +1,8 @@
-//! The table of refused system calls as a program for the kernel (seccomp), and its installation
-//! on the calling thread.
+//! The table of refused system calls as a program for the kernel (seccomp), and its installation on the
+//! calling thread.
 //!
-//! Calls with examined arguments stand first and end the program at once; for all others the
-//! kernel remembers the answer, so that the length of the program costs nothing.
+//! Calls with examined arguments are first and end the program. For all others the kernel caches the answer,
+//! so the length of the program costs nothing.
 
 use std::io;
 
@@ -22,22 +22,21 @@ const JUMP_IF_EQUAL: u16 = 0x15;
 const JUMP_IF_GREATER: u16 = 0x25;
 const RETURN: u16 = 0x06;
 
-// Where things stand in what the program sees of a call.
+// Offsets in the data of a call.
 const NUMBER: u32 = 0;
 const ARCHITECTURE_OF_CALL: u32 = 4;
 const FIRST_ARGUMENT: u32 = 16;
 
 const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
-/// A program of another architecture would see every number mean something else.
+/// The numbers of another architecture have other meanings.
 const KILL: u32 = libc::SECCOMP_RET_KILL_PROCESS;
 const REFUSE: u32 = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
 const DOES_NOT_EXIST: u32 = libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32;
 
-/// Restricts the calling thread, and everything it starts, for good. It must have given up gaining
-/// privileges.
+/// Restricts the calling thread and its children for good. `no_new_privs` must be set.
 ///
 /// # Errors
-/// The kernel has no filters, or something around us forbids them.
+/// The kernel has no filters, or an outer sandbox forbids them.
 pub(super) fn install() -> io::Result<()> {
     let own = [rustix::process::getpid(), rustix::thread::gettid()];
     let mut instructions = program(own.map(|pid| pid.as_raw_pid().cast_unsigned()));
@@ -46,9 +45,10 @@ pub(super) fn install() -> io::Result<()> {
         len: length,
         filter: instructions.as_mut_ptr(),
     };
-    // No hostile code shares our memory here: the kernel need not slow it down against speculation. Before Linux 4.17 there is no such flag.
+    // The flag turns off mitigations against speculation, which protect from code in the same process. Linux
+    // before 4.17 does not know it.
     for flags in [libc::SECCOMP_FILTER_FLAG_SPEC_ALLOW, 0] {
-        // SAFETY: the program and its instructions live to the end of the call, which copies them.
+        // SAFETY: the program and its instructions outlive the call, which copies them.
         let result = unsafe {
             libc::syscall(
                 libc::SYS_seccomp,
@@ -64,8 +64,8 @@ pub(super) fn install() -> io::Result<()> {
     Err(io::Error::last_os_error())
 }
 
-/// The program of a thread. `own` are the numbers of its process and of the thread itself, which
-/// shares its Landlock domain with its children.
+/// The program of a thread. `own` are the numbers of its process and of the thread itself, which shares its
+/// Landlock domain with its children.
 fn program(own: [u32; 2]) -> Vec<libc::sock_filter> {
     let mut program = vec![
         statement(LOAD, ARCHITECTURE_OF_CALL),
@@ -103,7 +103,7 @@ fn program(own: [u32; 2]) -> Vec<libc::sock_filter> {
     program
 }
 
-/// All of one examined call, to its end.
+/// The part of the program for one examined call.
 fn examination(patterns: &[Pattern]) -> Vec<libc::sock_filter> {
     let mut body: Vec<_> = patterns
         .iter()
@@ -113,26 +113,26 @@ fn examination(patterns: &[Pattern]) -> Vec<libc::sock_filter> {
     body
 }
 
-/// Refuses if all conditions hold, else goes on behind itself.
+/// Refuses the call if all conditions hold, else continues after the returned instructions.
 fn refusal(pattern: Pattern) -> Vec<libc::sock_filter> {
     let mut from_the_end = vec![statement(RETURN, REFUSE)];
     for condition in pattern.iter().rev() {
-        let behind = u8::try_from(from_the_end.len()).unwrap_or(u8::MAX);
-        from_the_end.extend(check(condition, behind).into_iter().rev());
+        let skipped = u8::try_from(from_the_end.len()).unwrap_or(u8::MAX);
+        from_the_end.extend(check(condition, skipped).into_iter().rev());
     }
     from_the_end.reverse();
     from_the_end
 }
 
-/// Goes on if the condition holds, else over the next `behind` instructions.
-fn check(condition: &Condition, behind: u8) -> [libc::sock_filter; 3] {
+/// Continues if the condition holds, else skips the next `skipped` instructions.
+fn check(condition: &Condition, skipped: u8) -> [libc::sock_filter; 3] {
     let offset = match condition.word {
         Word::Low(argument) => FIRST_ARGUMENT + 8 * u32::from(argument),
         Word::High(argument) => FIRST_ARGUMENT + 8 * u32::from(argument) + 4,
     };
     let (if_equal, if_not) = match condition.relation {
-        Relation::Is => (0, behind),
-        Relation::IsNot => (behind, 0),
+        Relation::Is => (0, skipped),
+        Relation::IsNot => (skipped, 0),
     };
     [
         statement(LOAD, offset),

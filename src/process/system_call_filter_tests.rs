@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The process and the thread that the program is for.
+/// The process and the thread of the program.
 const OWN: [u32; 2] = [4000, 4007];
 
 /// Runs the program as the kernel would.
@@ -46,13 +46,13 @@ fn verdict(call: libc::c_long, arguments: &[u64]) -> u32 {
     verdict_of(ARCHITECTURE, number(call), all)
 }
 
-/// What a `pid_t` or an `int` looks like in a register.
+/// A `pid_t` or an `int` in a register.
 fn word(value: i32) -> u64 {
     u64::from(value.cast_unsigned())
 }
 
 #[test]
-fn every_row_of_the_table_is_obeyed() {
+fn every_row_of_the_table_is_refused() {
     for call in refused() {
         assert_eq!(verdict(call.into(), &[]), REFUSE, "{call}");
     }
@@ -187,7 +187,7 @@ fn the_table_of_refused_calls_has_the_numbers_of_this_architecture() {
 }
 
 #[test]
-fn no_call_stands_in_the_table_twice() {
+fn no_call_is_in_the_table_twice() {
     let mut calls: Vec<u32> = EXAMINED.iter().map(|(call, _)| number(*call)).collect();
     calls.extend(ABSENT.into_iter().chain(refused()));
     let count = calls.len();
@@ -197,7 +197,7 @@ fn no_call_stands_in_the_table_twice() {
 }
 
 #[test]
-fn arguments_decide() {
+fn examined_arguments_decide() {
     let path = 0x7fff_1234_5678;
     let here = word(libc::AT_FDCWD);
     let open = |flags: i32| verdict(libc::SYS_openat, &[here, path, word(flags)]);
@@ -288,7 +288,7 @@ fn arguments_decide() {
 }
 
 #[test]
-fn everyday_calls_are_allowed() {
+fn common_calls_are_allowed() {
     for call in [
         libc::SYS_read,
         libc::SYS_write,
@@ -307,18 +307,18 @@ fn everyday_calls_are_allowed() {
 
 proptest! {
     #[test]
-    fn numbers_of_x32_and_of_the_future_do_not_exist(number in NEWEST_KNOWN + 1.., argument: u64) {
+    fn numbers_of_x32_and_later_kernels_do_not_exist(number in NEWEST_KNOWN + 1.., argument: u64) {
         prop_assert_eq!(verdict_of(ARCHITECTURE, number, [argument; 6]), DOES_NOT_EXIST);
     }
 
     #[test]
-    fn other_architectures_end_at_once(architecture: u32, number: u32) {
+    fn calls_of_other_architectures_kill(architecture: u32, number: u32) {
         prop_assume!(architecture != ARCHITECTURE);
         prop_assert_eq!(verdict_of(architecture, number, [0; 6]), KILL);
     }
 
     #[test]
-    fn every_way_through_the_program_ends(number in 0..=NEWEST_KNOWN, arguments: [u64; 6]) {
+    fn every_path_through_the_program_ends(number in 0..=NEWEST_KNOWN, arguments: [u64; 6]) {
         let verdict = verdict_of(ARCHITECTURE, number, arguments);
         prop_assert!([ALLOW, REFUSE, DOES_NOT_EXIST].contains(&verdict));
     }

@@ -1,16 +1,16 @@
-//! Which system calls the parallel lane's children are refused, as data; those that are refused
-//! with all arguments are in `refused_system_calls.txt`. What the file rights of Landlock cover
-//! (creating, writing, removing, moving) is not repeated here.
+//! The system calls that children of the parallel lane are refused, as data. Calls that are refused with all
+//! arguments are in `refused_system_calls.txt`. Operations that Landlock's file rights cover (create, write,
+//! remove, move) are not listed.
 //!
-//! A call that is not in the table is allowed. So that no new call of a later kernel slips through,
-//! everything numbered above [`NEWEST_KNOWN`] does not exist for these children.
+//! A call that is not in the table is allowed. New calls of later kernels, with numbers above
+//! [`NEWEST_KNOWN`], do not exist for these children.
 
 use std::ffi::c_long;
 
-/// The largest number that this table was made for (Linux 6.17, `file_setattr`).
+/// The largest number that this table covers (Linux 6.17, `file_setattr`).
 pub(super) const NEWEST_KNOWN: u32 = 469;
 
-/// A call that is refused only with certain arguments: if one of the patterns matches.
+/// A call that is refused if one of the patterns matches its arguments.
 pub(super) type Examined = (c_long, &'static [Pattern]);
 
 /// Matches if every condition holds.
@@ -20,7 +20,7 @@ pub(super) type Pattern = &'static [Condition];
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Condition {
     pub(super) word: Word,
-    /// The bits that count.
+    /// The compared bits.
     pub(super) mask: u32,
     pub(super) relation: Relation,
     pub(super) value: u32,
@@ -78,8 +78,8 @@ const fn high_is_not_zero(argument: u8) -> Condition {
 const ACCESS_MODE: u32 = libc::O_ACCMODE as u32;
 const TRUNCATING: u32 = libc::O_TRUNC as u32;
 
-/// The flags with which a file must not be opened: truncated but not written, which Landlock knows
-/// only from ABI 3 on, and the mode that permits nothing but `ioctl`, of which it knows nothing.
+/// Flags with which a file must not be opened: truncation without writing, which Landlock covers from ABI 3 on,
+/// and the mode that permits only `ioctl`, which it does not cover.
 const OPENAT: &[Pattern] = &[
     &[masked(2, ACCESS_MODE | TRUNCATING, TRUNCATING)],
     &[masked(2, ACCESS_MODE, ACCESS_MODE)],
@@ -90,7 +90,7 @@ const OPEN: &[Pattern] = &[
     &[masked(1, ACCESS_MODE, ACCESS_MODE)],
 ];
 
-/// The namespaces that `clone` can make.
+/// The namespaces that `clone` can create.
 const NAMESPACES: u32 = (libc::CLONE_NEWNS
     | libc::CLONE_NEWCGROUP
     | libc::CLONE_NEWUTS
@@ -99,14 +99,14 @@ const NAMESPACES: u32 = (libc::CLONE_NEWNS
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWNET) as u32;
 
-/// `F_SETOWN_EX`, which the C library's headers do not give to Rust.
+/// `F_SETOWN_EX`, which `libc` does not define.
 const SET_OWNER_EXTENDED: u32 = 15;
 
-/// The byte of an `ioctl` that names its family.
+/// The byte of an `ioctl` request with its family.
 const FAMILY: u32 = 0xff00;
 
-/// Requests to file systems change attributes, extents, snapshots, whole volumes, and ask for no
-/// descriptor that may write. So of each family only what is known to read is let through.
+/// Requests to file systems change attributes, extents, snapshots and whole volumes, and need no writable
+/// descriptor. So only requests that are known to read are allowed in each family.
 const IOCTL: &[Pattern] = &[
     // ext2 flags, fscrypt, fs-verity: all but GETFLAGS (64 and 32 bits), FIEMAP, the policy, the
     // measure of verity.
@@ -141,8 +141,8 @@ const IOCTL: &[Pattern] = &[
     &[masked(1, FAMILY, 0xbc00)],
     &[masked(1, FAMILY, 0x6e00)],
     &[is(1, 0x4004_7211)],
-    // Of the devices those that obey without being opened for writing (before Landlock's ABI 5):
-    // input into terminals, redirected consoles, loop devices, the hardware's clock.
+    // Requests to devices that need no writable descriptor (before Landlock's ABI 5): input into terminals,
+    // redirected consoles, loop devices, the hardware clock.
     &[is(1, 0x5412)],
     &[is(1, 0x541c)],
     &[is(1, 0x541d)],
@@ -153,15 +153,15 @@ const IOCTL: &[Pattern] = &[
     &[is(1, 0x8902)],
 ];
 
-/// Refused with certain arguments. These stand first in the filter, the frequent ones foremost.
+/// Calls that are refused with certain arguments. They are first in the filter, in order of their frequency.
 pub(super) const EXAMINED: &[Examined] = &[
     (libc::SYS_openat, OPENAT),
     #[cfg(target_arch = "x86_64")]
     (libc::SYS_open, OPEN),
     (libc::SYS_ioctl, IOCTL),
     (libc::SYS_clone, &[&[has_any(0, NAMESPACES)]]),
-    // A lease on a file holds up every other process that opens it. Who owns a descriptor gets its
-    // signals, which end a process that does not expect them.
+    // A lease on a file blocks other processes that open it. The owner of a descriptor gets its signals,
+    // which end a process that does not expect them.
     (
         libc::SYS_fcntl,
         &[
@@ -170,10 +170,10 @@ pub(super) const EXAMINED: &[Examined] = &[
             &[is(1, SET_OWNER_EXTENDED)],
         ],
     ),
-    // All processes at once. Landlock refuses single others (from ABI 6 on).
+    // All processes at once. Landlock refuses signals to single processes (from ABI 6 on).
     (libc::SYS_kill, &[&[is(0, u32::MAX)]]),
-    // Asking the kernel for addresses, routes and sockets; what would change something there takes
-    // a capability that these children do not have (see `lane`). So does speaking to others.
+    // Queries of addresses, routes and sockets. Changing them, or talking to other processes, needs a
+    // capability that these children do not have (see `confinement`).
     (
         libc::SYS_socket,
         &[
@@ -184,7 +184,7 @@ pub(super) const EXAMINED: &[Examined] = &[
             ],
         ],
     ),
-    // Streams between own processes; a datagram socket could address any other.
+    // Streams between own processes. A datagram socket could address any process.
     (
         libc::SYS_socketpair,
         &[&[
@@ -198,7 +198,7 @@ pub(super) const EXAMINED: &[Examined] = &[
             },
         ]],
     ),
-    // Limits and priorities: one's own only.
+    // Limits and priorities: of the caller only.
     (
         libc::SYS_prlimit64,
         &[
@@ -215,7 +215,7 @@ pub(super) const EXAMINED: &[Examined] = &[
     (libc::SYS_sched_setattr, OTHERS),
     (libc::SYS_migrate_pages, OTHERS),
     (libc::SYS_move_pages, OTHERS),
-    // System V: looking (IPC_STAT, *_INFO, *_STAT, and of semaphores GET*) is allowed.
+    // System V: queries (IPC_STAT, *_INFO, *_STAT, and GET* of semaphores) are allowed.
     (
         libc::SYS_shmctl,
         &[&[
@@ -251,15 +251,15 @@ pub(super) const EXAMINED: &[Examined] = &[
             is_not(2, 20),
         ]],
     ),
-    // The kernel's log: reading all of it without consuming it, and asking for its size.
+    // The kernel's log: reading it without consuming it, and its size.
     (
         libc::SYS_syslog,
         &[&[is_not(0, 3), is_not(0, 9), is_not(0, 10)]],
     ),
 ];
 
-/// Refused if their first argument is our own process or the thread that starts the children, which
-/// Landlock does not tell from the children.
+/// Calls that are refused if their first argument is our own process or the thread that starts the children:
+/// Landlock does not distinguish these from the children.
 pub(super) const SIGNALLING: &[c_long] = &[
     libc::SYS_kill,
     libc::SYS_tkill,
@@ -271,8 +271,8 @@ pub(super) const SIGNALLING: &[c_long] = &[
 /// The first argument is another process than the caller.
 const OTHERS: &[Pattern] = &[&[is_not(0, 0)]];
 
-/// Calls that do not exist, so that programs fall back to what can be examined: their arguments
-/// stand in memory, where a filter cannot look.
+/// Calls that do not exist for children, so that programs use others: a filter cannot examine arguments in
+/// memory.
 pub(super) const ABSENT: [u32; 2] = [CLONE3, OPENAT2];
 const CLONE3: u32 = 435;
 const OPENAT2: u32 = 437;

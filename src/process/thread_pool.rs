@@ -1,22 +1,22 @@
-//! Threads that are started when there is work for them, and kept.
+//! A pool of threads that are started on demand and kept.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::{fmt, io, thread};
 
-/// A piece of work, which sees what its thread made for itself.
+/// A job, which gets the value that its thread created first.
 pub type Job<Local> = Box<dyn FnOnce(&Local) + Send>;
 
-/// At most a given number of threads, each started when no other is idle. When this is dropped,
-/// waiting jobs are still done, then the threads end. Dropping does not wait for them.
+/// A limited number of threads, each started when no other is idle. After this is dropped, the threads run
+/// the waiting jobs and end; dropping does not wait for them.
 pub struct ThreadPool<Local = ()> {
     name: &'static str,
-    most: usize,
+    max_threads: usize,
     shared: Arc<Shared<Local>>,
 }
 
 struct Shared<Local> {
-    /// What each thread does first.
+    /// Creates the value of a thread.
     enter: Box<dyn Fn() -> Local + Send + Sync>,
     state: Mutex<State<Local>>,
     work: Condvar,
@@ -29,25 +29,24 @@ struct State<Local> {
     closed: bool,
 }
 
-/// The system grants no first thread.
+/// The system refuses the first thread.
 pub struct NoThread<Local> {
-    /// What the system said.
+    /// The system's error.
     pub error: io::Error,
-    /// The job, which was not done.
+    /// The job, which has not run.
     pub job: Job<Local>,
 }
 
 impl<Local: 'static> ThreadPool<Local> {
-    /// A pool without a thread. It will have at most `most` of them, at least one; each begins with
-    /// `enter`.
+    /// A pool of at most `max_threads` threads (at least one). Each thread first calls `enter`.
     pub fn new(
         name: &'static str,
-        most: usize,
+        max_threads: usize,
         enter: impl Fn() -> Local + Send + Sync + 'static,
     ) -> Self {
         Self {
             name,
-            most: most.max(1),
+            max_threads: max_threads.max(1),
             shared: Arc::new(Shared {
                 enter: Box::new(enter),
                 state: Mutex::new(State {
@@ -61,20 +60,20 @@ impl<Local: 'static> ThreadPool<Local> {
         }
     }
 
-    /// Has a job done soon.
+    /// Queues a job.
     ///
     /// # Errors
-    /// There is no thread, and none can be had.
+    /// There is no thread, and the system refuses one.
     pub fn run(&self, job: Job<Local>) -> Result<(), NoThread<Local>> {
         let mut state = self.shared.lock();
-        if state.jobs.len() >= state.idle && state.threads < self.most {
+        if state.jobs.len() >= state.idle && state.threads < self.max_threads {
             let shared = Arc::clone(&self.shared);
             let thread = thread::Builder::new()
                 .name(self.name.to_owned())
                 .spawn(move || shared.serve());
             match thread {
                 Ok(_) => state.threads += 1,
-                // Those that there are do it.
+                // Another thread runs the job.
                 Err(_) if state.threads > 0 => {}
                 Err(error) => return Err(NoThread { error, job }),
             }
@@ -108,8 +107,8 @@ impl<Local> Shared<Local> {
     fn next_job(&self) -> Option<Job<Local>> {
         let mut state = self.lock();
         if state.jobs.is_empty() && !state.closed {
-            // Where all processors are busy, the next job is there when it is this thread's turn
-            // again, and no thread has to sleep and be woken.
+            // On a busy machine the next job arrives while this thread yields, which saves a sleep and a
+            // wake-up.
             state.idle += 1;
             drop(state);
             thread::yield_now();
@@ -138,7 +137,7 @@ impl<Local> fmt::Debug for ThreadPool<Local> {
         formatter
             .debug_struct("ThreadPool")
             .field("name", &self.name)
-            .field("most", &self.most)
+            .field("max_threads", &self.max_threads)
             .finish_non_exhaustive()
     }
 }
@@ -151,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_as_many_threads_as_there_is_work_and_never_more_than_allowed() {
+    fn every_job_runs_on_at_most_the_allowed_threads() {
         let begun = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&begun);
         let pool = ThreadPool::new("test", 3, move || {
@@ -165,7 +164,7 @@ mod tests {
         }
         drop(pool);
         drop(sender);
-        // Those that waited when the pool was dropped are done, too.
+        // Jobs that waited when the pool was dropped have run, too.
         let mut numbers: Vec<i32> = done.iter().collect();
         numbers.sort_unstable();
         assert_eq!(numbers, (0..20).collect::<Vec<_>>());

@@ -3,9 +3,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::assemble::{Decoder, Event};
 use crate::message::{DecidedBy, Decision, Mode, Usage};
 use crate::message::{SessionId, ToolUseId};
-use crate::wire::{Decoder, Event};
 
 fn id(text: &str) -> ToolUseId {
     ToolUseId::from(text)
@@ -93,7 +93,6 @@ fn line(record: &impl Serialize) -> String {
     serde_json::to_string(record).unwrap()
 }
 
-/// Schema name, line as it is written.
 fn opening() -> TurnInitRecord {
     TurnInitRecord {
         subtype: InitSubtype::Only,

@@ -1,6 +1,6 @@
 //! The record of a message in a stream.
 
-use crate::message::{Block, Media, Message, ResultPart, Thought, Thread};
+use crate::message::{Block, Media, Message, Origin, ResultPart, Thought, Thread};
 use crate::message::{MessageId, Role, SessionId, ToolUseId};
 use crate::records::{
     MessageRole, NoteSubtype, SessionMessageExtension, SessionMessageRecord, SessionNoteRecord,
@@ -41,6 +41,7 @@ pub fn to_record(message: Message, about: &About) -> DialogRecord {
     let speaker = match message.role {
         Role::User => MessageRole::User,
         Role::Assistant => MessageRole::Assistant,
+        Role::System if message.origin == Origin::Meter => MessageRole::Assistant,
         Role::System => {
             return DialogRecord::Note(SessionNoteRecord {
                 subtype: NoteSubtype::Only,

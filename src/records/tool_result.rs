@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::constant::{UserRole, tagged};
 use super::extension::ToolResultExtension;
-use crate::message::{SessionId, ToolUseId};
+use crate::message::{Media, ResultPart, SessionId, ToolResult, ToolUseId};
 
 /// The result of one call. There is exactly one for each call that was ours to run.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -58,6 +58,32 @@ pub struct ToolResultBlock {
     pub content: ResultContent,
     /// Whether the call failed or did not run.
     pub is_error: bool,
+}
+
+impl From<ToolResultBlock> for ToolResult {
+    fn from(block: ToolResultBlock) -> Self {
+        let parts = match block.content {
+            ResultContent::Text(text) => vec![ResultPart::Text(text)],
+            ResultContent::Blocks(blocks) => blocks.into_iter().map(ResultPart::from).collect(),
+        };
+        Self {
+            id: block.tool_use_id.0,
+            parts,
+            failed: block.is_error,
+        }
+    }
+}
+
+impl From<ResultBlock> for ResultPart {
+    fn from(block: ResultBlock) -> Self {
+        match block {
+            ResultBlock::Text { text } => Self::Text(text),
+            ResultBlock::Image { source } => Self::Media(Media {
+                media_type: source.media_type,
+                data: Some(source.data),
+            }),
+        }
+    }
 }
 
 /// The content of a result.

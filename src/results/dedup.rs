@@ -1,31 +1,30 @@
-//! Results that were given before.
+//! References to earlier results with the same text.
 
 use std::collections::BTreeMap;
 
 use crate::message::ToolUseId;
 use crate::text::sha256;
 
-/// Shorter results than this are cheaper to repeat than to refer to, in bytes.
-const WORTHWHILE: usize = 400;
-/// How many results are remembered.
-const REMEMBERED: usize = 4096;
+/// Shortest result that a reference replaces, in bytes.
+const MIN_LENGTH: usize = 400;
+/// Most results that are remembered.
+const MAX_REMEMBERED: usize = 4096;
 
-/// The results given so far.
+/// The results so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// The call that gave each result, by the digest of the result.
+    /// The call of each result, by the digest of the result.
     pub results: BTreeMap<String, String>,
 }
 
 impl Seen {
-    /// Remembers a result; if the same tool gave the same text before, returns what to say
-    /// instead of repeating it.
+    /// Remembers a result. Returns a reference to an earlier call if the same tool gave the same text.
     pub fn reference(&mut self, tool: &str, id: &ToolUseId, text: &str) -> Option<String> {
         let key = key(tool, text);
-        // Ids come again: one that has another result now refers to nothing.
+        // Ids may repeat: one with another result is not referred to any more.
         self.results
             .retain(|known, earlier| earlier != id.as_str() || *known == key);
-        if text.len() < WORTHWHILE {
+        if text.len() < MIN_LENGTH {
             return None;
         }
         if let Some(earlier) = self.results.get(&key)
@@ -38,14 +37,14 @@ impl Seen {
                 _ => format!("The same output as the earlier call {earlier}; see its result."),
             });
         }
-        if self.results.len() < REMEMBERED {
+        if self.results.len() < MAX_REMEMBERED {
             self.results.insert(key, id.0.clone());
         }
         None
     }
 }
 
-/// The tool and a digest of the text that stays the same in every version.
+/// The tool and the digest of the text. It is saved, so later versions must compute the same.
 fn key(tool: &str, text: &str) -> String {
     format!("{tool}-{}", sha256(text))
 }
@@ -55,9 +54,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_second_time_and_only_long_texts() {
+    fn a_long_text_is_referred_to_the_second_time() {
         let mut seen = Seen::default();
-        let text = "x".repeat(WORTHWHILE);
+        let text = "x".repeat(MIN_LENGTH);
         assert_eq!(seen.reference("Read", &"a".into(), &text), None);
         let again = seen.reference("Read", &"b".into(), &text).unwrap();
         assert!(again.contains("earlier call a"), "{again}");
@@ -67,9 +66,9 @@ mod tests {
     }
 
     #[test]
-    fn an_id_that_came_again_is_not_referred_to() {
+    fn an_id_that_was_reused_is_not_referred_to() {
         let mut seen = Seen::default();
-        let (text, other) = ("x".repeat(WORTHWHILE), "y".repeat(WORTHWHILE));
+        let (text, other) = ("x".repeat(MIN_LENGTH), "y".repeat(MIN_LENGTH));
         for (id, text) in [("a", &*text), ("a", "short"), ("b", &text), ("b", &other)] {
             assert_eq!(seen.reference("Bash", &id.into(), text), None);
         }
@@ -79,9 +78,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_is_the_same_in_every_version() {
+    fn keys_are_the_same_in_every_version() {
         let mut seen = Seen::default();
-        seen.reference("Read", &"a".into(), &"x".repeat(WORTHWHILE));
+        seen.reference("Read", &"a".into(), &"x".repeat(MIN_LENGTH));
         let digest = "7b0bd700ce066ef35190fde2dd7a0bcce426b8e10e4d32613ab550105545faad";
         assert_eq!(
             seen.results.keys().next().unwrap(),

@@ -1,19 +1,12 @@
-//! What becomes of a tool's output: limits, previews, persistence, the per-turn budget with stable
-//! replacements, deduplication, stale-read hints, padding.
-//!
-//! Executes nothing; the rules are pure, the store writes files.
+//! Limits on results: saved files and their previews, the budget of a turn with stable replacements,
+//! references to repeated results.
 
-mod budget;
 mod dedup;
-mod limit;
-mod preview;
-mod stale;
+mod limits;
 mod store;
 mod text;
 
-pub use budget::{Action, Candidate, TURN_BUDGET, decide, decision_key};
 pub use dedup::Seen;
-pub use limit::{DEFAULT_LIMIT, ToolLimits};
-pub use stale::stale_read_hint;
-pub use store::{LONGEST_STAND_IN, Persisted, persist};
-pub use text::{empty_result, tool_use_error};
+pub use limits::{Action, Candidate, DEFAULT_LIMIT, TURN_BUDGET, ToolLimits, decide, decision_key};
+pub use store::{MAX_REPLACEMENT, Persisted, persist};
+pub use text::{empty_result, stale_read_hint, tool_use_error};

@@ -1,48 +1,47 @@
-//! Full texts of results that are too large to be sent.
+//! Files with the full text of results that are too long, and the text that replaces them.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::preview::{PREVIEW_UNITS, preview};
-use super::text::persisted_output;
 use crate::message::ToolUseId;
 use crate::state::{RESULTS, SessionDirectory, StateError, safe_file_name};
-use crate::text::{Sha256Writer, byte_size, byte_size_trimmed};
+use crate::text::{Sha256Writer, byte_size, byte_size_trimmed, truncate_utf16};
 
-/// A result that was written.
+/// Longest preview, in UTF-16 units.
+const MAX_PREVIEW: usize = 2000;
+
+/// Longest text that replaces a result, in UTF-16 units: a preview, its frame, and a path of usual length.
+pub const MAX_REPLACEMENT: usize = MAX_PREVIEW + 500;
+
+/// The file with the full text of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Persisted {
-    /// The file.
+    /// Its path.
     pub path: PathBuf,
     /// Its size in bytes.
     pub size: u64,
 }
 
-/// How long the text is at most that stands for a result, in UTF-16 units: a preview, its frame, and
-/// a path of usual length.
-pub const LONGEST_STAND_IN: usize = PREVIEW_UNITS + 500;
-
 impl Persisted {
-    /// What is sent in place of the text that was written.
-    pub fn stand_in(&self, text: &str) -> String {
+    /// The text that is sent instead of the saved text.
+    pub fn replacement(&self, text: &str) -> String {
         persisted_output(
             &byte_size(self.size),
             &self.path,
-            &byte_size_trimmed(PREVIEW_UNITS as u64),
+            &byte_size_trimmed(MAX_PREVIEW as u64),
             preview(text),
         )
     }
 }
 
-/// Writes the text of one result to `tool-results/<id>.txt` (mode 0600) below the directory of its
-/// session, or, if another call with the same id has that, to `tool-results/<id>-<digest>.txt`. A
-/// file that exists is kept: the same id and text always have the same path. Links are never
-/// followed.
+/// Writes the text of one result to `tool-results/<id>.txt` (mode 0600) below the directory of its session,
+/// or to `tool-results/<id>-<digest>.txt` if that file has another text. An existing file is kept: the same
+/// id and text always have the same path. Links are not followed.
 ///
 /// # Errors
-/// The file could not be written completely; it is removed again.
+/// The file could not be written completely. It is removed.
 pub fn persist(
     session: &SessionDirectory,
     id: &ToolUseId,
@@ -74,7 +73,7 @@ pub fn persist(
     write(file, path, content)
 }
 
-/// Writes the whole of a text to a new file, or removes it.
+/// Writes a new file, or removes it on failure.
 fn write(
     file: io::Result<File>,
     path: PathBuf,
@@ -90,7 +89,7 @@ fn write(
             size: metadata.len(),
         }),
         Err(source) => {
-            // A half-written file would later pass for the whole result.
+            // A later process would take a partial file for the whole result.
             let _ = std::fs::remove_file(&path);
             Err(StateError::Io { path, source })
         }
@@ -120,9 +119,31 @@ fn create_exclusively(path: &Path) -> io::Result<File> {
     options.write(true).create_new(true).mode(0o600).open(path)
 }
 
+/// The first [`MAX_PREVIEW`] units, cut at the last line feed if that is in the second half. Surrogate pairs
+/// are not split.
+fn preview(text: &str) -> &str {
+    let head = truncate_utf16(text, MAX_PREVIEW);
+    let half = truncate_utf16(text, MAX_PREVIEW / 2).len();
+    match head.rfind('\n') {
+        Some(line_feed) if head.len() < text.len() && line_feed >= half => &head[..line_feed],
+        _ => head,
+    }
+}
+
+/// The text that replaces a result. `size` and `preview_size` are formatted, such as `73.0KB`.
+fn persisted_output(size: &str, path: &Path, preview_size: &str, preview: &str) -> String {
+    format!(
+        "<persisted-output>\nOutput too large ({size}). Full output saved to: {}\n\nPreview \
+         (first {preview_size}):\n{preview}\n...\n</persisted-output>",
+        path.display()
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use proptest::prelude::*;
 
     use super::*;
     use crate::state::StateRoot;
@@ -172,5 +193,29 @@ mod tests {
         assert!(failing.is_err());
         let directory = session.subdirectory(RESULTS).unwrap();
         assert_eq!(std::fs::read_dir(directory).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn cut_at_a_line_feed_in_the_second_half_only() {
+        let early = format!("{}\n{}", "a".repeat(500), "b".repeat(3000));
+        assert_eq!(preview(&early).len(), 2000);
+        let late = format!("{}\n{}", "a".repeat(1500), "b".repeat(3000));
+        assert_eq!(preview(&late), "a".repeat(1500));
+        let short = "a\nb";
+        assert_eq!(preview(short), short);
+    }
+
+    proptest! {
+        #[test]
+        fn a_preview_is_a_bounded_prefix(text in "[a\n😀é]{0,3000}") {
+            let shown = preview(&text);
+            prop_assert!(text.starts_with(shown));
+            prop_assert!(shown.encode_utf16().count() <= MAX_PREVIEW);
+            if text.encode_utf16().count() > MAX_PREVIEW {
+                prop_assert!(shown.encode_utf16().count() >= MAX_PREVIEW / 2 - 1);
+            } else {
+                prop_assert_eq!(shown, text.as_str());
+            }
+        }
     }
 }

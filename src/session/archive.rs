@@ -14,19 +14,19 @@ pub(super) const EXTENSION: &str = ".jsonl.zst";
 /// The first bytes of every zstd file.
 pub(super) const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// The largest session that is unpacked, in bytes. A small archive may hold a very large one.
+/// Maximum size of an unpacked session, in bytes. A small archive may contain a very large one.
 const MAX_UNPACKED: u64 = 1024 * 1024 * 1024;
 
-/// How much is unpacked for a list, in bytes.
+/// Maximum size to unpack for a list, in bytes.
 const MAX_LISTED: u64 = 64 * 1024 * 1024;
 
-/// The largest window, in bytes: what every decoder should support (RFC 8878, 3.1.1.1.2).
+/// Maximum size of the window, in bytes. Every decoder should support it (RFC 8878, 3.1.1.1.2).
 const MAX_WINDOW: u64 = 8 * 1024 * 1024;
 
-/// The longest header of a frame up to its content size, in bytes.
+/// Maximum length of a frame header up to its content size, in bytes.
 const MAX_HEADER: usize = 18;
 
-/// How much of an archive to unpack.
+/// The part of an archive to unpack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unpack {
     /// Everything.
@@ -45,8 +45,8 @@ pub(super) fn is_archive(file: &SessionFile) -> io::Result<bool> {
     Ok(magic[..filled] == MAGIC)
 }
 
-/// Unpacks a compressed file into a temporary file without a name. Path and identity stay those of
-/// the archive.
+/// Unpacks a compressed file into a temporary file without a name. Keeps the path and identity of the
+/// archive.
 ///
 /// # Errors
 /// Reading or writing failed, the archive is damaged, its content is too large, or reading it takes
@@ -101,7 +101,7 @@ fn unpack(mut packed: &File, target: &mut File, wanted: Unpack) -> io::Result<u6
     }
 }
 
-/// How much memory a frame takes, in bytes, by its header (RFC 8878, 3.1.1.1). `None` if this is no
+/// The memory that a frame takes, in bytes, by its header (RFC 8878, 3.1.1.1). `None` if it is not a
 /// frame.
 fn window_size(header: &[u8]) -> Option<u64> {
     let (descriptor, rest) = header.strip_prefix(&MAGIC)?.split_first()?;
@@ -111,7 +111,7 @@ fn window_size(header: &[u8]) -> Option<u64> {
         let base = 1_u64 << (10 + (window >> 3));
         return Some(base + base / 8 * u64::from(window & 7));
     }
-    // The content is its own window. Its size stands behind the id of a dictionary.
+    // The content is its own window. Its size follows the id of a dictionary.
     let id = [0, 1, 2, 4][usize::from(descriptor & 3)];
     let length = 1 << (descriptor >> 6);
     let mut size = [0; 8];

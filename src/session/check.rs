@@ -15,11 +15,11 @@ use crate::records::{DamageKind, SessionCheckRecord, SessionDamageRecord};
 /// Maximum number of listed calls without a result, and of results without a call.
 const MAX_IDS: usize = 10_000;
 
-/// What is lost or broken. Other findings, such as calls without results, are normal.
+/// Findings that mean lost or broken data. Others, such as calls without results, are normal.
 const DAMAGE: [DamageKind; 3] = [DamageKind::Line, DamageKind::DuplicateId, DamageKind::Cycle];
 
 impl Session {
-    /// Checks the whole file. Returns the totals and the findings, those of lines first.
+    /// Checks the whole file. Returns the totals and the findings, starting with findings about lines.
     ///
     /// # Errors
     /// Reading failed.

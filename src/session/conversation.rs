@@ -22,14 +22,14 @@ struct Pick {
     row: u32,
 }
 
-/// Which records to read, and in what order.
+/// The records to read, in order.
 #[derive(Debug, Default)]
 struct Plan {
     /// The records, or `None` for all of them in file order.
     picks: Option<Vec<Pick>>,
     /// The number of turns left out.
     left_out: u64,
-    /// Roles for which repeated messages are skipped.
+    /// Repeated messages of these roles are skipped.
     spoken: Vec<Role>,
 }
 
@@ -47,7 +47,7 @@ impl Session {
         self.each_entry_and_message(scope, Detail::Full, &mut |_| {}, shown)
     }
 
-    /// The same, with all entries of the file, whatever the scope. Calls `seen` with each entry
+    /// The same with all entries of the file for any scope. Calls `seen` with each entry
     /// before `shown` with its messages.
     pub(super) fn each_entry_and_message(
         &self,
@@ -84,7 +84,7 @@ impl Session {
                 take(reader.messages(self, *pick)?);
             }
         } else {
-            // Records of their own name the model of the messages that follow.
+            // Separate records name the model of the messages that follow.
             let names_models = self.format().shape == Shape::Sequence;
             let mut model = None;
             self.each_entry(detail, &mut |_, mut entry| {

@@ -261,7 +261,7 @@ fn a_gemini_log_is_replayed() {
 }
 
 /// Gemini CLI writes the history of a resumed session again: under other ids, without tokens, and
-/// with calls and results in messages of their own.
+/// with calls and results in separate messages.
 #[test]
 fn both_parts_of_a_resumed_gemini_log_count() {
     let head = r#"{"sessionId":"s","projectHash":"p","startTime":"2026-01-01T10:00:00.000Z","kind":"main"}"#;

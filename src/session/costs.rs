@@ -16,10 +16,10 @@ const MAIN: &str = "main";
 /// The name for an unknown model, day and so on.
 const UNKNOWN: &str = "(unknown)";
 
-/// How long a token is on average, in English and in code.
+/// Average length of a token, in English and in code.
 const BYTES_OF_A_TOKEN: u64 = 4;
 
-/// How long a block is.
+/// Length of a block.
 const BLOCK: SignedDuration = SignedDuration::from_hours(5);
 
 impl Tally {
@@ -107,14 +107,14 @@ impl Tally {
         sums.into_iter().map(named).collect()
     }
 
-    /// The block in which a request at this time would be, if there was one in it.
+    /// The block that contains this time, if a request was made in it.
     pub fn block_at(&self, time: Timestamp) -> Option<Range<Timestamp>> {
         let start = *self.blocks().last()?;
         let block = start..start.saturating_add(BLOCK).ok()?;
         block.contains(&time).then_some(block)
     }
 
-    /// When the blocks begin, in order.
+    /// The start times of the blocks, in order.
     fn blocks(&self) -> Vec<Timestamp> {
         let paid = |reply: &Reply| reply.usage.is_some_and(|usage| usage.total() > 0);
         let replies = self.replies.values().filter(|reply| paid(reply));
@@ -135,7 +135,7 @@ impl Tally {
 /// The periods of a year as the reader counts them.
 struct Periods<'a> {
     zone: &'a TimeZone,
-    /// When each block begins.
+    /// The start of each block.
     blocks: Vec<Timestamp>,
 }
 
@@ -150,7 +150,7 @@ fn add_reply(sum: &mut SessionCostRecord, reply: &Reply) {
     }
 }
 
-/// Where a request or a call belongs.
+/// The group of a request or a call.
 fn name(occasion: &Occasion, dimension: Dimension, periods: &Periods) -> String {
     let zoned = |time: Timestamp| time.to_zoned(periods.zone.clone());
     let source = occasion.source.as_deref();

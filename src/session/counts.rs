@@ -46,7 +46,7 @@ impl Session {
             &mut |message| {
                 if std::mem::replace(&mut said.is_subagent, is_subagent.get()) && !said.is_subagent
                 {
-                    // The messages so far were those of a subagent.
+                    // The messages so far were from a subagent.
                     said = Facts::default();
                 }
                 said.add_message(&message);

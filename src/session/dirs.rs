@@ -23,7 +23,7 @@ const EXCLUDED: [&str; 4] = [SUBAGENTS, "tool-results", "memory", "node_modules"
 /// Number of files after which threads read the remaining directories.
 const THREAD_THRESHOLD: usize = 512;
 
-/// What else the dir of a file holds.
+/// Other content of the directory of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DirContext {
     /// A side file of turnpipe.
@@ -37,9 +37,9 @@ pub(super) struct DirContext {
 /// A dir to read.
 struct Dir {
     path: PathBuf,
-    /// How many levels below it to read.
+    /// Number of levels below it to read.
     depth: u32,
-    /// Whether subagent dirs may be beside its files.
+    /// Whether it may contain directories of subagents.
     subagents_beside: bool,
 }
 
@@ -67,7 +67,7 @@ pub(super) fn walk<File: Send>(root: &Path, threads: NonZeroUsize, keep: Keep<Fi
 /// The state that the threads share.
 struct Waiting {
     dirs: Vec<Dir>,
-    /// How many dirs are being read. Each may add more.
+    /// Number of directories that are being read. Each may add more.
     read: usize,
 }
 

@@ -22,7 +22,7 @@ pub struct Candidate {
     pub modified: SystemTime,
     /// The time of the last change of the file or its metadata. The session was not active later.
     pub changed: SystemTime,
-    /// What else the folder holds.
+    /// Other content of the directory.
     pub(super) context: DirContext,
 }
 
@@ -31,7 +31,7 @@ pub struct Candidate {
 pub struct Found {
     /// The file.
     pub path: PathBuf,
-    /// What else the folder holds.
+    /// Other content of the directory.
     pub(super) context: DirContext,
 }
 
@@ -127,15 +127,15 @@ fn candidate(
     })
 }
 
-/// Whether the name of a file is that of a subagent's file.
+/// Whether a file has the name of a subagent's file.
 pub(super) fn is_subagent_name(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
     let is_lines = path.extension().is_some_and(|end| end == "jsonl");
     is_lines && name.as_encoded_bytes().starts_with(b"agent-")
 }
 
-/// The subagent files of a session, sorted by name; those of its workflows, which have a folder each,
-/// come last.
+/// The subagent files of a session, sorted by name. The subagents of workflows, which have a directory
+/// each, come last.
 pub fn subagent_files(path: &Path, agent: Agent) -> Vec<PathBuf> {
     let Some(folder) = (agent.format().subagent_dir)(path) else {
         return Vec::new();
@@ -147,8 +147,8 @@ pub fn subagent_files(path: &Path, agent: Agent) -> Vec<PathBuf> {
     files
 }
 
-/// The files of subagents that belong to no session in the folders of these candidates: those that
-/// older versions of Claude Code put beside sessions, and those whose session is gone.
+/// The files of subagents without a session file, in the directories of these candidates: older versions
+/// put them into the directory of the session, and others remain when the session is deleted.
 pub fn subagents_beside(candidates: &[Candidate]) -> Vec<Candidate> {
     let parents = candidates.iter().filter_map(|found| found.path.parent());
     let folders: BTreeSet<&Path> = parents.collect();
@@ -182,7 +182,7 @@ fn subagents_in(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// What a folder holds, sorted; nothing if it cannot be read.
+/// The content of a directory, sorted. Empty if it cannot be read.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let read = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut entries: Vec<PathBuf> = read.map(|entry| entry.path()).collect();

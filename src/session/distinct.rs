@@ -1,11 +1,11 @@
-//! Values of which each counts once.
+//! A list of distinct values.
 
 use std::collections::HashMap;
 
 use super::tree::Key;
 
-/// Values in the order in which they were first seen. A value with a known key is a copy of an
-/// earlier one; one without a key is a value of its own.
+/// Values in the order of their first occurrence. A value with a known key is a copy of an earlier one; a
+/// value without a key is distinct.
 #[derive(Debug)]
 pub(super) struct Distinct<Value> {
     places: HashMap<Key, usize>,

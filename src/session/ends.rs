@@ -112,7 +112,7 @@ impl Session {
         Ok(found)
     }
 
-    /// Reads the facts in the head. Returns the offset up to which everything was read.
+    /// Reads the facts in the head. Returns the end of the part that was read completely.
     fn facts_of_head(&self) -> io::Result<(Facts, u64)> {
         let mut facts = Facts::default();
         for (end, line) in self.head.lines() {
@@ -177,7 +177,7 @@ impl Session {
         facts.first_prompt.is_some() && is_named(facts) && !self.may_become_main(facts)
     }
 
-    /// Whether a main conversation may follow. Some files begin with messages of a subagent.
+    /// Whether a main conversation may follow. The first messages of some files are from a subagent.
     fn may_become_main(&self, facts: &Facts) -> bool {
         facts.is_subagent
             && self.format().shape == Shape::Tree

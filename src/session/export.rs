@@ -1,4 +1,4 @@
-//! A folder of exported sessions: which page belongs to which session, and which are out of date.
+//! A directory of exported sessions: pages with their sessions, and whether they are out of date.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Permissions};
@@ -19,7 +19,7 @@ const MANIFEST: &str = "turnpipe-export.json";
 /// Ids outside of these lengths are not names of pages. The shortest names mean devices somewhere.
 const ID_LENGTHS: std::ops::RangeInclusive<usize> = 8..=80;
 
-/// Why a folder cannot hold an export.
+/// A directory cannot be used for an export.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// A file has its name.
@@ -41,7 +41,7 @@ pub enum ExportError {
 struct Page {
     /// The file of the session.
     path: PathBuf,
-    /// What decided how the page looks; empty until the page is written.
+    /// A digest of everything that determines the page. Empty until the page is written.
     stamp: String,
     #[serde(flatten)]
     row: IndexRow,
@@ -62,7 +62,7 @@ impl ExportFolder {
     /// Opens a folder, which is made if it is not there.
     ///
     /// # Errors
-    /// It cannot be made or read, or holds an index of somebody else.
+    /// It cannot be created or read, or contains a foreign index.
     pub fn open(directory: PathBuf, suffix: &'static str) -> Result<Self, ExportError> {
         if directory.exists() && !directory.is_dir() {
             return Err(ExportError::File(directory));
@@ -95,9 +95,8 @@ impl ExportFolder {
         format!("index{}", self.suffix)
     }
 
-    /// Enters the page of a session or subagent at `path`, which also tells what is in the files
-    /// `beside`. Returns the page's stamp if it has to be written; nothing if it is up to date. `look`
-    /// is what else decides about it.
+    /// Adds the page of a session or subagent at `path`, which also depends on the files `beside` and on
+    /// `look`. Returns the stamp of the page if it has to be written, and `None` if it is up to date.
     pub fn page(
         &mut self,
         name: &str,
@@ -212,7 +211,7 @@ impl ExportFolder {
     }
 
     /// Takes a name for the page of a file: the id if that is a name on every file system, with a hash
-    /// if it is not, or if the name belongs to another file or to somebody else.
+    /// if it is not, or if the name belongs to another session or a foreign file.
     pub fn name(&mut self, id: &str, path: &Path) -> String {
         let safe: String = id
             .chars()
@@ -231,8 +230,8 @@ impl ExportFolder {
         name
     }
 
-    /// Whether the session at `path` may have this page: it had it before, or nobody has it, or the
-    /// session that had it is no longer where it was.
+    /// Whether the session at `path` may have this page: it had it before, the page is free, or the
+    /// session that had it was moved.
     fn is_free(&self, name: &str, path: &Path) -> bool {
         match self.pages.get(name) {
             _ if self.taken.contains(name) => false,
@@ -247,7 +246,7 @@ fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
-/// What changes whenever a file does: its size, and when it was changed, in nanoseconds.
+/// The state of a file: its size and modification time, in nanoseconds.
 fn stamp_of(path: &Path) -> String {
     let Ok(metadata) = fs::metadata(path) else {
         return "-".to_owned();

@@ -14,7 +14,7 @@ pub const LATEST: &str = "latest";
 /// Maximum number of matches in an error.
 const MAX_SHOWN: usize = 4;
 
-/// Why no file was found.
+/// A name that does not identify a session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FindError {
     /// No session has that name.

@@ -13,15 +13,13 @@ use super::open::{Identity, SessionError, SessionFile, open_safely};
 use crate::jsonl::{read_at, read_buffer};
 use crate::records::SwitchReason;
 
-/// How many bytes are read at once.
+/// Number of bytes to read at once.
 const READ_SIZE: usize = 256 * 1024;
 
-/// How many bytes before the end of what was read are compared each time, to notice a rewrite in
-/// place.
+/// Number of bytes before the current offset that are compared each time, to notice a rewrite in place.
 const COMPARED: usize = 4 * 1024;
 
-/// Adds bytes to those that were held back. Returns the lines that they complete, with their
-/// newlines.
+/// Adds bytes to the unfinished line. Returns the lines that they complete, with their newlines.
 fn complete_lines(held: &mut Vec<u8>, bytes: &[u8]) -> Vec<u8> {
     let Some(newline) = memrchr(b'\n', bytes) else {
         held.extend_from_slice(bytes);
@@ -50,7 +48,7 @@ pub struct Follower {
     path: PathBuf,
     /// The open file, if the path exists.
     file: Option<SessionFile>,
-    /// How far the file was read, in bytes.
+    /// The current offset, in bytes.
     read: u64,
     /// The last bytes that were read.
     last: Vec<u8>,
@@ -253,7 +251,7 @@ mod tests {
         );
     }
 
-    /// What is done to a file between two looks at it.
+    /// A change to a file between two reads.
     #[derive(Debug, Clone)]
     enum Change {
         Append(u8),

@@ -8,7 +8,7 @@ use memchr::{memchr, memchr_iter, memrchr};
 use super::recover::records_on_line;
 use crate::jsonl::{Damage, MAX_LINE_BYTES, Piece, Prefilter, Reader, Record};
 
-/// How much is read at once, in bytes. It stays in a core's cache while it is searched.
+/// Number of bytes to read at once. They fit into a core's cache while they are searched.
 const READ_SIZE: usize = 128 * 1024;
 
 /// The position of a record.
@@ -40,7 +40,7 @@ pub struct Line<'a> {
     pub raw: &'a [u8],
     /// The complete records on the line.
     pub records: &'a [Record],
-    /// What is wrong with it.
+    /// Its defects.
     pub damage: &'a [Damage],
     /// The line number, from 1.
     pub number: u64,
@@ -91,7 +91,7 @@ pub(super) fn for_each_raw_line(
     let words = if words.is_empty() { &[""] } else { words };
     let wanted = Prefilter::new(words).map_err(io::Error::other)?;
     let mut buffer = vec![0; READ_SIZE];
-    // Where the buffer stands in the source, and how much of it is the beginning of a line.
+    // Offset of the buffer in the source, and length of the unfinished line at its start.
     let (mut offset, mut begun) = (0, 0);
     let mut number = 1;
     let (mut is_too_long, mut too_long) = (false, 0);

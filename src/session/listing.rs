@@ -23,7 +23,7 @@ use crate::records::SessionCounts;
 /// Minimum number of files to read between two checks of the limit.
 const MIN_STEP: usize = 64;
 
-/// How much to read of each session.
+/// The part of each session to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
     /// The two ends of the file.
@@ -35,20 +35,20 @@ pub enum Depth {
 /// The result for one file. `None` if it is filtered out.
 type Examined = Result<Option<Box<Listed>>, SessionError>;
 
-/// How to list sessions.
+/// Settings to list sessions.
 #[derive(Debug, Clone)]
 pub struct Listing {
-    /// Which sessions to list.
+    /// The sessions to list.
     pub selection: Selection,
-    /// How much to read of each.
+    /// The part of each session to read.
     pub depth: Depth,
-    /// What requests cost, for [`Depth::Whole`].
+    /// The prices of requests, for [`Depth::Whole`].
     pub prices: Option<Prices>,
     /// Whether files may be memory-mapped.
     pub mapping: Mapping,
     /// The number of threads. Each reads one file at a time.
     pub jobs: NonZeroUsize,
-    /// How many files were examined. Grows meanwhile.
+    /// Number of files examined so far.
     pub examined: Arc<AtomicU64>,
 }
 
@@ -74,10 +74,7 @@ pub type Sessions = Vec<Box<Listed>>;
 
 /// Lists the selected sessions among `candidates`, most recently active first, and the files that could
 /// not be read. Skips files that are not sessions.
-pub fn list(
-    candidates: &[Candidate],
-    listing: &Listing,
-) -> (Sessions, Vec<(PathBuf, SessionError)>) {
+pub fn list(candidates: &[Candidate], listing: &Listing) -> (Sessions, Failures) {
     let names = NameIndexes::default();
     let mut listed = Sessions::new();
     let mut failed = Vec::new();
@@ -121,7 +118,7 @@ pub fn list(
     (listed, failed)
 }
 
-/// How many files to read next, after this many. Steps double, so that checks take little time.
+/// Number of files to read next, after this many. Steps double, so that checks take little time.
 fn step(read: usize, limit: NonZeroUsize) -> usize {
     match read {
         0 => limit.get(),
@@ -218,6 +215,9 @@ impl Listing {
     }
 }
 
+/// Files that could not be read.
+pub type Failures = Vec<(PathBuf, SessionError)>;
+
 /// Formats a session.
 pub type WriteListed<'a, Failure> = dyn Fn(Listed) -> Result<Vec<u8>, Failure> + Sync + 'a;
 
@@ -233,7 +233,7 @@ pub fn list_as_text<Failure: Send>(
     files: &[Found],
     listing: &Listing,
     write: &WriteListed<'_, Failure>,
-) -> Result<(Vec<Vec<u8>>, Vec<(PathBuf, SessionError)>), Failure> {
+) -> Result<(Vec<Vec<u8>>, Failures), Failure> {
     let names = NameIndexes::default();
     let look = |file: &Found| {
         let looked = listing.look(&file.path, file.context, &names);

@@ -200,7 +200,7 @@ fn sessions_written_at_once_come_in_the_same_order() {
     assert_eq!(refused.unwrap_err(), "full");
 }
 
-/// Where files were changed long after the last activity, all of them are read.
+/// If files were changed long after the last activity, all of them are read.
 #[test]
 fn few_checks_are_made_in_many_files() {
     for limit in [1, 5, 1000] {
@@ -238,7 +238,7 @@ fn limits_do_not_rely_on_modification_times() {
     assert_eq!(ids(&root, since).len(), 2);
 }
 
-/// Naming a session is not activity, and does not change the modification time by which agents sort.
+/// Naming a session is not activity, and keeps the modification time that agents sort by.
 #[test]
 fn naming_does_not_move_a_session() {
     let root = tempfile::tempdir().unwrap();

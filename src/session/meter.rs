@@ -1,6 +1,6 @@
 //! Token counts of agents that record them apart from messages.
 //!
-//! A forked session may begin with the records of its parent, and its meter at the total of its parent.
+//! The first records of a fork may be copies from its parent, and its meter may start at the parent's total.
 //! Requests count once, in the session that made them.
 
 use std::collections::HashMap;
@@ -32,8 +32,10 @@ pub(super) struct MeterLog {
     session_id: Option<String>,
     /// The session that this one was forked from.
     parent: Option<String>,
-    /// A hash of each reading.
-    readings: Vec<u64>,
+    /// The time of the first record.
+    started: Option<Timestamp>,
+    /// The time and a hash of each reading.
+    readings: Vec<(Option<Timestamp>, u64)>,
     /// The number of readings that were written when the session was forked.
     at_start: usize,
 }
@@ -43,7 +45,6 @@ pub(super) struct MeterLog {
 pub(super) struct MeterReader {
     log: MeterLog,
     requests: Vec<Request>,
-    started: Option<Timestamp>,
     model: Option<String>,
     total: Option<Usage>,
     has_requests: bool,
@@ -56,7 +57,7 @@ impl MeterReader {
         if facts.is_head && self.log.session_id.is_none() {
             self.log.session_id.clone_from(&facts.session_id);
             self.log.parent.clone_from(&facts.forked_from);
-            self.started = time(entry);
+            self.log.started = time(entry);
         }
         if entry.facts.model.is_some() {
             self.model.clone_from(&entry.facts.model);
@@ -68,7 +69,7 @@ impl MeterReader {
                 usage,
                 is_first,
             }) => {
-                // The readings so far are those of the parent.
+                // The readings so far are copies from the parent.
                 if !self.has_requests && is_first {
                     self.requests.clear();
                     self.log.readings.clear();
@@ -95,7 +96,7 @@ impl MeterReader {
         }
         let index = self.log.readings.len();
         let is_at_start = time
-            .zip(self.started)
+            .zip(self.log.started)
             .is_some_and(|(time, started)| time.duration_since(started).abs() <= MAX_COPY_TIME);
         if is_at_start && index == self.log.at_start {
             self.log.at_start += 1;
@@ -104,7 +105,7 @@ impl MeterReader {
         for tokens in [usage, total] {
             (tokens.input, tokens.output, tokens.cache_read).hash(&mut hasher);
         }
-        self.log.readings.push(hasher.finish());
+        self.log.readings.push((time, hasher.finish()));
         self.push(None, usage, Some(index), time);
     }
 
@@ -140,13 +141,15 @@ impl MeterLog {
     }
 }
 
+type Readings = Vec<(Option<Timestamp>, u64)>;
+
 /// The readings of all sessions.
-pub(super) struct Families(HashMap<String, Vec<Vec<u64>>>);
+pub(super) struct Families(HashMap<String, Vec<Readings>>);
 
 impl Families {
     /// Collects the readings of these files.
     pub(super) fn new<'a>(logs: impl Iterator<Item = &'a MeterLog>) -> Self {
-        let mut by_id: HashMap<String, Vec<Vec<u64>>> = HashMap::new();
+        let mut by_id: HashMap<String, Vec<Readings>> = HashMap::new();
         for log in logs.filter(|log| !log.readings.is_empty()) {
             if let Some(id) = &log.session_id {
                 let readings = by_id.entry(id.clone()).or_default();
@@ -162,19 +165,21 @@ impl Families {
         let Some(parent) = &log.parent else {
             return 0;
         };
-        let shared = |known: &Vec<u64>| {
+        // The parent's readings after the fork cannot be copies.
+        let shared = |known: &Readings| {
             let pairs = known.iter().zip(&log.readings);
-            pairs.take_while(|(one, other)| one == other).count()
+            let copies = pairs.take_while(|((time, one), (_, other))| {
+                one == other && (time.is_none() || *time <= log.started)
+            });
+            copies.count()
         };
         if let Some(known) = self.0.get(parent) {
-            return known
-                .iter()
-                .map(shared)
-                .max()
-                .unwrap_or(0)
-                .max(log.copied());
+            let longest = known.iter().map(shared).max();
+            return longest.unwrap_or(0).max(log.copied());
         }
-        self.0.insert(parent.clone(), vec![log.readings.clone()]);
+        // A sibling may have copied the same readings.
+        let readings = log.readings.iter().map(|(_, reading)| (None, *reading));
+        self.0.insert(parent.clone(), vec![readings.collect()]);
         log.copied()
     }
 }

@@ -51,7 +51,7 @@ pub use export::{ExportError, ExportFolder};
 pub use find::{FindError, LATEST, find, ids_in};
 pub use follow::{Follower, Seen};
 pub use lines::{Line, Place, for_each_line};
-pub use listing::{Depth, Listed, Listing, Sessions, WriteListed, list, list_as_text};
+pub use listing::{Depth, Failures, Listed, Listing, Sessions, WriteListed, list, list_as_text};
 pub use open::{Identity, SessionError, SessionFile, open_safely};
 pub use parallel::each_in_order;
 pub use prices::Prices;

@@ -19,7 +19,7 @@ const SMALL_FILE: usize = 24 * 1024;
 
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The identity of a file, whatever its name.
+/// The identity of a file, independent of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Identity {
     device: u64,
@@ -39,7 +39,7 @@ pub struct SessionFile {
     pub identity: Identity,
 }
 
-/// Why a session cannot be read.
+/// A session cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     /// The last part of the path is a symbolic link.
@@ -137,7 +137,7 @@ impl Head {
         self.length as u64
     }
 
-    /// Whether the file begins with these bytes.
+    /// Whether the file starts with these bytes.
     pub(super) fn starts_with(&self, bytes: &[u8]) -> bool {
         self.beginning.bytes().starts_with(bytes)
     }

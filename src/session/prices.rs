@@ -1,4 +1,4 @@
-//! What models cost: the table is `data/prices.toml`.
+//! Prices of models. The table is `data/prices.toml`.
 
 use std::sync::LazyLock;
 
@@ -10,8 +10,8 @@ use crate::message::Usage;
 
 const FILE: &str = include_str!("../../data/prices.toml");
 
-/// The part of a recorded name that prices go by: without the provider before it, and without the
-/// date, the version of a service and the size of the context behind it.
+/// The part of a recorded model name that has a price: without the provider before it, and without the
+/// date, the version of a service and the size of the context after it.
 static PLAIN_NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"^(?:.*/)?(?:[a-z]+[.:])*(.+?)(?:[-@]20\d{6}|-20\d\d-\d\d-\d\d)?(?:-v\d+(?::\d+)?)?(?:\[.*\])?$",
@@ -80,7 +80,7 @@ impl Prices {
         self
     }
 
-    /// What a request to this model costs in US dollars: what the server said, else by the prices;
+    /// The cost of a request to this model in US dollars: as recorded by the server, or else by the prices.
     /// `None` if the model has no price.
     pub fn cost(&self, model: &str, usage: &Usage) -> Option<f64> {
         usage.cost.or_else(|| self.of(model).cost(usage))
@@ -101,7 +101,7 @@ impl Prices {
 pub(super) struct ModelPrices<'a>(Vec<&'a Price>);
 
 impl ModelPrices<'_> {
-    /// What a request costs in US dollars; `None` if the model has no price.
+    /// The cost of a request in US dollars. `None` if the model has no price.
     pub(super) fn cost(&self, usage: &Usage) -> Option<f64> {
         let read = usage.input + usage.cache_read + usage.cache_write;
         let mut fitting = self.0.iter();
@@ -181,7 +181,7 @@ mod tests {
             ("gemini-2.5-flash-preview-05-20", Some("0.3000")),
             ("qwen-plus-2025-07-28", Some("1.2000")),
             ("qwen-plus-2025-04-28", Some("0.4000")),
-            // A new model is not taken for an older one, and one that runs at home costs nothing known.
+            // A new model is not mistaken for an older one, and the cost of a local model is unknown.
             ("claude-opus-4-99", None),
             ("gpt-5.1-codex-giga", None),
             ("qwen3-coder:30b", None),
@@ -214,7 +214,7 @@ mod tests {
             ("qwen3-coder-plus", usage(32_000, 0, 0, 0), "0.0320"),
             ("qwen3-coder-plus", usage(100_000, 0, 0, 0), "0.1800"),
             ("qwen3-coder-plus", usage(200_000, 0, 0, 0), "0.6000"),
-            // Without a price of their own.
+            // Without a separate price.
             ("qwen-max", usage(0, 1_000_000, 0, 0), "1.6000"),
             (
                 "gemini-2.5-flash",

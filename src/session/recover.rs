@@ -74,7 +74,7 @@ fn recover(line: &[u8]) -> Vec<Record> {
     records
 }
 
-/// Where the next object may start. Only closing delimiters of a lost record and blanks may
+/// The offset at which the next object may start. Only closing delimiters of a lost record and blanks may
 /// precede the first one. After any other text it may be part of an object.
 fn next_object(line: &[u8], from: usize, is_first: bool) -> Option<usize> {
     let start = from + memchr::memchr(b'{', &line[from..])?;

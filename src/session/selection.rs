@@ -1,4 +1,4 @@
-//! Which sessions a command works on: the same filters for all commands.
+//! The sessions that a command works on: the same filters for all commands.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};

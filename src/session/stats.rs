@@ -29,7 +29,7 @@ use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, ToolShare
 /// Adds up sessions.
 #[derive(Debug)]
 pub struct Tally {
-    /// When a request must have been made to count.
+    /// The period of the requests that count.
     period: Range<Timestamp>,
     /// With [`Detail::Costs`] prompts and calls are not counted, with [`Detail::Activity`] not how
     /// long results are.
@@ -42,7 +42,7 @@ pub struct Tally {
     meters: Vec<MeterLog>,
 }
 
-/// What requests and calls are grouped by.
+/// The dimensions of a request or a call.
 #[derive(Debug)]
 pub(super) struct Occasion {
     pub(super) time: Option<Timestamp>,
@@ -53,7 +53,7 @@ pub(super) struct Occasion {
     pub(super) source: Option<Arc<Source>>,
 }
 
-/// What is counted for a reply or another request.
+/// The counts of a reply or another request.
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) replies: u64,
@@ -68,11 +68,11 @@ pub(super) struct Reply {
 pub(super) struct Source {
     pub(super) agent: Agent,
     pub(super) session_id: Option<String>,
-    /// Where it began, or the hash of that directory.
+    /// The first directory, or its hash.
     pub(super) project: Option<String>,
 }
 
-/// What is counted for a call.
+/// The counts of a call.
 #[derive(Debug)]
 pub(super) struct UsedTool {
     pub(super) failed: bool,
@@ -92,7 +92,7 @@ pub(super) struct Current {
     time: Option<Timestamp>,
     /// The last reading of a meter in messages, which shows a running total.
     meter: Option<Usage>,
-    /// Whether meters have entries of their own, which messages repeat.
+    /// Whether meters have separate records, which messages repeat.
     has_meter_records: bool,
     /// The place of each call in the tally.
     calls: HashMap<String, usize>,
@@ -186,8 +186,7 @@ impl Tally {
                     tally.drop_copied(Some(&mut families));
                     self.merge(tally);
                 }
-                Ok(None) => {}
-                Err(SessionError::Unknown) => {}
+                Ok(None) | Err(SessionError::Unknown) => {}
                 Err(error) => failed.push((candidate.path.clone(), error)),
             }
         }
@@ -449,7 +448,7 @@ fn output(reply: &Reply) -> u64 {
 }
 
 impl Occasion {
-    /// An occasion of which only the time is known.
+    /// An occasion with a time only.
     fn at(time: Option<Timestamp>) -> Self {
         Self {
             time,

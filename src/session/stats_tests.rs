@@ -292,3 +292,102 @@ fn subagents_belong_to_the_project_of_their_session() {
     assert_eq!((costs.len(), costs[0].usage.input), (1, 2));
     assert_eq!(costs[0].by[&Dimension::Project], "/p");
 }
+
+/// Requests of forks, subagents and pages count once, whether records or meters state them.
+#[test]
+fn each_request_of_a_family_counts_once() {
+    let row = |time: u32, kind: &str, payload: &str| {
+        format!(
+            r#"{{"timestamp":"2026-01-01T10:{:02}:{:02}.000Z","type":"{kind}","payload":{payload}}}"#,
+            time / 60,
+            time % 60
+        )
+    };
+    let head = |time: u32, id: &str, parent: &str| {
+        let parent = match parent {
+            "" => String::new(),
+            parent => format!(r#","forked_from_id":"{parent}""#),
+        };
+        row(
+            time,
+            "session_meta",
+            &format!(r#"{{"id":"{id}","cwd":"/w"{parent}}}"#),
+        )
+    };
+    let tokens = |input: u32| format!(r#"{{"input_tokens":{input},"output_tokens":1}}"#);
+    let reading = |time: u32, last: u32, total: u32| {
+        let info = format!(
+            r#"{{"type":"token_count","info":{{"last_token_usage":{},"total_token_usage":{}}}}}"#,
+            tokens(last),
+            tokens(total)
+        );
+        row(time, "event_msg", &info)
+    };
+    let request = |time: u32, id: &str, usage: u32, total: u32| {
+        let record = format!(
+            r#"{{"response_id":"{id}","usage":{},"thread_token_usage":{}}}"#,
+            tokens(usage),
+            tokens(total)
+        );
+        row(time, "token_usage_record", &record)
+    };
+    let parent = [head(0, "a", ""), reading(5, 10, 10), reading(9, 20, 30)];
+    // A copy of the parent's readings, then an own request on the inherited meter.
+    let fork = [
+        head(30, "b", "a"),
+        reading(31, 10, 10),
+        reading(33, 20, 30),
+        reading(40, 5, 35),
+    ];
+    // A meter that starts anew, and two equal requests of siblings.
+    let fresh = [head(50, "c", "a"), reading(59, 7, 7)];
+    let other = [head(50, "d", "a"), reading(59, 7, 7)];
+    // The parent is gone; its readings were copied at once.
+    let orphan = [
+        head(70, "e", "gone"),
+        reading(70, 90, 90),
+        reading(80, 3, 93),
+    ];
+    // Records with ids, one of them copied; an estimate and copied readings do not count.
+    let records = [
+        head(90, "f", ""),
+        request(91, "r1", 100, 100),
+        reading(91, 100, 100),
+        request(92, "r2", 200, 300),
+        reading(92, 200, 300),
+        reading(92, 999, 300),
+    ];
+    let copy = [
+        head(95, "g", "f"),
+        request(95, "r1", 100, 100),
+        request(99, "r3", 4, 304),
+    ];
+    let subagent = [
+        head(97, "h", "f"),
+        reading(97, 100, 100),
+        request(99, "r4", 6, 6),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let sessions: [(&str, &[String]); 8] = [
+        ("a", &parent),
+        ("b", &fork),
+        ("c", &fresh),
+        ("d", &other),
+        ("e", &orphan),
+        ("f", &records),
+        ("g", &copy),
+        ("h", &subagent),
+    ];
+    for (name, rows) in sessions {
+        let path = folder.path().join(format!("rollout-{name}.jsonl"));
+        std::fs::write(path, rows.join("\n") + "\n").unwrap();
+    }
+    let root = Root {
+        agent: None,
+        path: folder.path().to_owned(),
+    };
+    let mut tally = Tally::default();
+    assert!(tally.add_all(&discover(&[root]), &listing()).is_empty());
+    let own = 30 + 5 + 7 + 7 + 3 + 300 + 4 + 6;
+    assert_eq!(finished(tally).usage.input, own);
+}

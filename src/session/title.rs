@@ -77,7 +77,7 @@ fn lost_a_race(manual: &TitleRecord, automatic: &TitleRecord) -> bool {
 }
 
 /// Finds the title that counts, in constant memory. Reads only as much of the end of the file as
-/// needed, and the whole file if there is no title.
+/// needed, and the whole file if it has no title.
 ///
 /// # Errors
 /// Reading failed.
@@ -92,7 +92,7 @@ pub fn find_title<Source: Borrow<File>>(
 pub(super) type Summary = (String, String);
 
 /// The title record that counts, and the last summaries, the last one first. All of them are
-/// included if there is no title.
+/// included if the file has no title.
 pub(super) fn find_titles<Source: Borrow<File>>(
     file: &mut FixedFile<Source>,
     format: &Format,

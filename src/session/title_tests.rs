@@ -38,7 +38,7 @@ fn only_whole_title_records_give_titles() {
         ("nothing", String::new(), None),
         ("one", auto.clone(), Some("A")),
         (
-            "a torn record behind a whole one",
+            "a torn record after a whole one",
             format!("{auto}\n{}", &qwen("B", "manual", 99)[..100]),
             Some("A"),
         ),

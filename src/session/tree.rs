@@ -14,14 +14,14 @@ use super::lines::Place;
 use crate::agent::{Entry, Part};
 use crate::message::{Message, Origin};
 
-/// Which part of a session to read.
+/// The part of a session to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// The current conversation with its history, without abandoned branches.
     Live,
     /// The current conversation since the last compaction.
     SinceCompaction,
-    /// All messages, including those of abandoned branches.
+    /// All messages, including abandoned branches.
     AllBranches,
 }
 

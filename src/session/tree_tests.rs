@@ -102,7 +102,7 @@ fn parallel_calls_stand_together_with_their_results() {
         ("a2>r2 answer:2", TURN, None),
         ("r2>b", TURN, Some("n")),
     ];
-    // The first result's parent is its own record, beside the branch.
+    // The first result's parent is its own record, which is not on the branch.
     assert_eq!(branch(&tree(&rows)), (vec![0, 1, 2, 3, 4, 5], 0));
     let late = [
         (">u", TURN, None),
@@ -147,7 +147,7 @@ fn the_branch_goes_on_before_compactions_and_gaps() {
     assert_eq!((offsets, whole.left_out), (vec![0, 2, 3, 4], 1));
     gap.nodes[3].logical_parent = Some(Key::of("lost"));
     assert_eq!(gap.branch(Scope::Live), whole);
-    // A parent that is not in the file is no compaction.
+    // A missing parent does not mean a compaction.
     gap.nodes[3].parent = Some(Key::of("lost"));
     assert_eq!(gap.branch(Scope::SinceCompaction), whole);
 }

@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// The longest wait without notifications.
+/// Maximum wait without notifications.
 const POLL: Duration = Duration::from_millis(50);
 
-/// The longest wait with notifications.
-const LONGEST: Duration = Duration::from_millis(500);
+/// Maximum wait with notifications.
+const MAX_WAIT: Duration = Duration::from_millis(500);
 
 /// Waits for changes in folders.
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ pub struct Watch {
     inotify: Option<OwnedFd>,
 }
 
-/// Why a wait ended.
+/// The reason why a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WakeReason {
     /// Something may have changed, or the time is over.
@@ -70,7 +70,7 @@ impl Watch {
     /// goes away.
     pub fn wait(&self, longest: Duration, output: Option<BorrowedFd<'_>>) -> WakeReason {
         let usual = if self.inotify.is_some() {
-            LONGEST
+            MAX_WAIT
         } else {
             POLL
         };
@@ -130,7 +130,7 @@ mod tests {
         std::fs::write(&path, "x").unwrap();
         let begun = Instant::now();
         assert_eq!(watch.wait(Duration::from_mins(1), None), WakeReason::Check);
-        assert!(begun.elapsed() < LONGEST || watch.inotify.is_none());
+        assert!(begun.elapsed() < MAX_WAIT || watch.inotify.is_none());
         // Old notifications do not end the next wait.
         let begun = Instant::now();
         watch.wait(Duration::from_millis(20), None);

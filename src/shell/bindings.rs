@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::parts::{CommandPart, PartWord};
+use super::pieces::{alternatives, without_brackets, without_value};
 use super::word::{Word, WordPiece};
 
 /// Maximum number of values that are followed, for one variable.
@@ -48,7 +49,7 @@ impl Bindings {
     pub(super) fn bind(&mut self, name: &str, values: &[Word], scope: Range<usize>) {
         let pieces = |word: &Word| match word.literal() {
             Some(text) => vec![WordPiece::Text(text.to_owned())],
-            None => word.pieces.clone(),
+            None => without_brackets(&word.pieces),
         };
         let values = values.iter().map(pieces);
         let values = values
@@ -74,7 +75,11 @@ impl Bindings {
                 scope: 0..text.len(),
             });
         }
-        let unknown = self.unknown(parts);
+        let unknown = if self.0.is_empty() {
+            None
+        } else {
+            self.unknown(parts)
+        };
         for part in parts {
             let assigned = part
                 .assignments
@@ -179,17 +184,6 @@ fn is_variable(piece: &WordPiece) -> bool {
     matches!(piece, WordPiece::Variable { .. })
 }
 
-/// The piece, with nothing known of a variable but the home directory.
-pub(super) fn without_value(piece: &WordPiece) -> WordPiece {
-    match piece {
-        WordPiece::Variable { name, operator, .. } if name == "HOME" && operator.is_empty() => {
-            WordPiece::Home
-        }
-        WordPiece::Variable { .. } => WordPiece::Unknown,
-        piece => piece.clone(),
-    }
-}
-
 /// The words that values become without quotes, if these can be told.
 fn split(values: Vec<Vec<WordPiece>>, is_alone: bool) -> Option<Vec<Vec<WordPiece>>> {
     let mut words = Vec::new();
@@ -248,71 +242,4 @@ fn operated(mut value: Vec<WordPiece>, operator: &str) -> Vec<Vec<WordPiece>> {
         return vec![value];
     }
     vec![vec![WordPiece::Unknown]]
-}
-
-/// The words that a word with alternatives in braces becomes.
-pub(super) fn alternatives(pieces: &[WordPiece]) -> Vec<Vec<WordPiece>> {
-    let brace = |wanted: char| move |piece: &WordPiece| *piece == WordPiece::Brace(wanted);
-    let Some(open) = pieces.iter().position(brace('{')) else {
-        return vec![pieces.iter().map(without_meaning).collect()];
-    };
-    let mut depth = 0_usize;
-    let mut commas = Vec::new();
-    let mut close = None;
-    for (index, piece) in pieces.iter().enumerate().skip(open) {
-        match piece {
-            WordPiece::Brace('{') => depth += 1,
-            WordPiece::Brace(',') if depth == 1 => commas.push(index),
-            WordPiece::Brace('}') if depth == 1 => {
-                close = Some(index);
-                break;
-            }
-            WordPiece::Brace('}') => depth -= 1,
-            _ => {}
-        }
-    }
-    let before = &pieces[..open];
-    let (inside, after) = match close {
-        Some(close) => (&pieces[open + 1..close], alternatives(&pieces[close + 1..])),
-        None => (&pieces[open + 1..], vec![Vec::new()]),
-    };
-    let is_range =
-        |piece: &WordPiece| matches!(piece, WordPiece::Text(text) if text.contains(".."));
-    let inner: Vec<Vec<WordPiece>> =
-        if close.is_none() || (commas.is_empty() && !inside.iter().any(is_range)) {
-            // They mean nothing.
-            let closing = close.map_or("", |_| "}");
-            let wrap = |mut inner: Vec<WordPiece>| {
-                inner.insert(0, WordPiece::Text("{".to_owned()));
-                inner.push(WordPiece::Text(closing.to_owned()));
-                inner
-            };
-            alternatives(inside).into_iter().map(wrap).collect()
-        } else if commas.is_empty() {
-            vec![vec![WordPiece::Unknown]]
-        } else {
-            let ends = commas.iter().copied().chain(close);
-            let starts = std::iter::once(open).chain(commas.iter().copied());
-            let lists = starts.zip(ends).map(|(start, end)| &pieces[start + 1..end]);
-            lists.flat_map(alternatives).collect()
-        };
-    if inner.len() * after.len() > MAX_VALUES {
-        return vec![vec![WordPiece::Unknown]];
-    }
-    let before: Vec<WordPiece> = before.iter().map(without_meaning).collect();
-    let joined = inner.iter().flat_map(|inner| {
-        let before = &before;
-        after
-            .iter()
-            .map(move |after| [before, inner, after].map(Vec::as_slice).concat())
-    });
-    joined.collect()
-}
-
-/// A brace or comma outside of alternatives is text.
-fn without_meaning(piece: &WordPiece) -> WordPiece {
-    match piece {
-        WordPiece::Brace(letter) => WordPiece::Text(letter.to_string()),
-        piece => piece.clone(),
-    }
 }

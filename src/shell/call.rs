@@ -1,85 +1,40 @@
 //! One simple command: its assignments, then its name in the tables.
 
-use tree_sitter::Node;
-
-use super::commands::{Entry, entry};
 use super::effects::{Effects, Place, Shell};
 use super::options;
-use super::parsed_command::ParsedCommand;
 use super::refusal::{Refusal, excerpt};
-use super::table::{COMMANDS, Property};
-use super::variables::{may_be_passed, may_be_set};
+use super::table::{COMMANDS, Command, Property};
 use super::word::Word;
 
 /// How deep commands may start each other (`time timeout 5 ls`).
 const MOST_LEVELS: usize = 6;
 
+/// What is known about a name.
+#[derive(Clone, Copy)]
+pub(super) enum Entry {
+    /// It reads, with these options.
+    Listed(&'static Command),
+    /// It has its own grammar.
+    Own(Own),
+    /// It changes something; the text says what, after the name.
+    Writes(&'static str),
+    /// Nothing.
+    Unlisted,
+}
+
+/// Checks a command from its name and its arguments.
+pub(super) type Own = fn(&mut Call<'_>, &Word, &[Word]) -> Result<(), Refusal>;
+
 /// A command that is being checked.
 pub(super) struct Call<'effects> {
+    /// Looks up what is known about a name.
+    pub(super) entry: fn(&str) -> Entry,
     /// Where it stands.
     pub(super) place: Place,
     /// Collects its effects.
     pub(super) effects: &'effects mut Effects,
     /// How many commands are around it.
     pub(super) level: usize,
-}
-
-/// Checks a simple command.
-pub(super) fn check(
-    text: &str,
-    simple: &ParsedCommand<'_>,
-    place: Place,
-    effects: &mut Effects,
-) -> Result<(), Refusal> {
-    for assignment in &simple.assignments {
-        let name = assignment.name.as_str();
-        let is_passed = !simple.words.is_empty();
-        let accepted = if is_passed {
-            may_be_passed(name, &assignment.value)
-        } else {
-            may_be_set(name)
-        };
-        if !accepted {
-            let shown = excerpt(text.get(assignment.span.clone()).unwrap_or(name));
-            let why = if is_passed {
-                format!("`{shown}` may change what the command does")
-            } else {
-                format!("`{shown}`: `{name}` means something to the shell or to programs")
-            };
-            return Err(Refusal::unknown(assignment.span.clone(), why));
-        }
-    }
-    if simple.words.is_empty() {
-        return Ok(());
-    }
-    let mut call = Call {
-        place,
-        effects,
-        level: 0,
-    };
-    call.check(&simple.words)
-}
-
-/// Whether a command is known to change nothing, in whatever directory it runs. What is in its
-/// substitutions, and what is assigned before its words, is not looked at.
-pub(super) fn reads_anywhere(text: &str, simple: &ParsedCommand<'_>) -> bool {
-    let mut effects = Effects::default();
-    let place = Place::default();
-    let checked = if simple.words.is_empty() {
-        check(text, simple, place, &mut effects)
-    } else {
-        let mut call = Call {
-            place,
-            effects: &mut effects,
-            level: 0,
-        };
-        call.check(&simple.words)
-    };
-    let waits_for_all = |node: &Node<'_>| node.kind() != "process_substitution";
-    checked.is_ok()
-        && effects.language.is_none()
-        && effects.git_uses().is_ok_and(|uses| uses.is_empty())
-        && simple.substitutions.iter().all(waits_for_all)
 }
 
 impl Call<'_> {
@@ -103,7 +58,7 @@ impl Call<'_> {
                 ),
             ));
         }
-        let entry = entry(name);
+        let entry = (self.entry)(name);
         if self.place.shell == Shell::Unattended
             && !matches!(entry, Entry::Writes(_))
             && !ends_soon(name, arguments)
@@ -152,6 +107,7 @@ impl Call<'_> {
             ));
         }
         let mut inner = Call {
+            entry: self.entry,
             place: self.place,
             effects: &mut *self.effects,
             level: self.level + 1,

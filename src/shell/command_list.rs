@@ -4,22 +4,13 @@
 //! command line only reads is decided by [`analyse`](super::analyse) alone.
 
 use super::expansion::identifier_length;
-use super::lexer::{Expansions, Lexer, LineBreaks};
+use super::lexer::{Expansions, Lexer, LineBreaks, is_reserved};
 use super::parts::{CommandPart, PartAssignment, PartInput, PartWord};
 use super::redirection;
 use super::word::Word;
 
 /// Maximum length of the text that is read, in bytes.
 const MAX_LENGTH: usize = 16 * 1024;
-
-/// Words that begin or end something that is no simple command.
-const RESERVED: &str =
-    "! [[ case coproc do done elif else esac fi for function if select then time until while { }";
-
-/// Whether a word, as it is written, means something to the shell where a command begins.
-pub(super) fn is_reserved(word: &str) -> bool {
-    RESERVED.split(' ').any(|reserved| reserved == word)
-}
 
 /// Whether a command may follow a word.
 fn is_keyword(word: &str) -> bool {

@@ -199,6 +199,36 @@ fn operand_length(text: &str) -> Option<usize> {
     }
 }
 
+/// The length of the brackets or backticks at the start of the text. What they hold is only
+/// scanned for quotes and brackets.
+pub(super) fn enclosed_length(text: &str) -> Option<usize> {
+    let opens = *text.as_bytes().first()?;
+    let closes = match opens {
+        b'(' => b')',
+        b'{' => b'}',
+        b'[' => b']',
+        b'`' => b'`',
+        _ => return None,
+    };
+    let mut depth = 0_usize;
+    let mut quote = None;
+    let mut bytes = text.bytes().enumerate();
+    while let Some((index, byte)) = bytes.next() {
+        match (quote, byte) {
+            (None | Some(b'"'), b'\\') => {
+                bytes.next();
+            }
+            (Some(open), _) if open == byte => quote = None,
+            (None, b'\'' | b'"') => quote = Some(byte),
+            (None, _) if byte == closes && depth == 1 => return Some(index + 1),
+            (None, _) if byte == opens => depth += 1,
+            (None, _) if byte == closes => depth -= 1,
+            (Some(_) | None, _) => {}
+        }
+    }
+    None
+}
+
 /// Returns the value of the `$'…'` that `text` begins with, and its length in bytes; `None` if an
 /// escape stands for anything but one ASCII character other than NUL, or no quote closes it.
 pub(super) fn ansi_c_quoted(text: &str) -> Option<(String, usize)> {

@@ -9,6 +9,7 @@ use std::ops::Range;
 use tree_sitter::Node;
 
 use super::expansion::{self, Expanded};
+use super::pieces::variable;
 use super::refusal::Refusal;
 use super::word::{Shape, Word, WordPiece};
 
@@ -392,7 +393,9 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         }
         // The output of a process substitution is a file, whose name says nothing.
         self.certain &= rest.starts_with(['<', '>']);
-        let length = (!self.unclosed).then(|| enclosed_length(follows)).flatten();
+        let length = (!self.unclosed)
+            .then(|| expansion::enclosed_length(follows))
+            .flatten();
         self.unclosed |= length.is_none();
         self.certain &= !self.unclosed;
         self.is_ambiguous |= self.unclosed;
@@ -460,60 +463,21 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
     }
 }
 
-/// The variable that `$NAME` or `${NAME…}` stands for.
-fn variable(text: &str, is_quoted: bool) -> WordPiece {
-    let inside = text.get(1..).unwrap_or_default();
-    let inside = inside
-        .strip_prefix('{')
-        .and_then(|inside| inside.strip_suffix('}'))
-        .unwrap_or(inside);
-    let (name, operator) = inside.split_at(expansion::identifier_length(inside));
-    if name.is_empty() {
-        return WordPiece::Unknown;
-    }
-    WordPiece::Variable {
-        name: name.to_owned(),
-        operator: operator.to_owned(),
-        is_quoted,
-    }
-}
-
-/// The length of the brackets or backticks at the start of the text. What they hold is only
-/// scanned for quotes and brackets.
-fn enclosed_length(text: &str) -> Option<usize> {
-    let opens = *text.as_bytes().first()?;
-    let closes = match opens {
-        b'(' => b')',
-        b'{' => b'}',
-        b'[' => b']',
-        b'`' => b'`',
-        _ => return None,
-    };
-    let mut depth = 0_usize;
-    let mut quote = None;
-    let mut bytes = text.bytes().enumerate();
-    while let Some((index, byte)) = bytes.next() {
-        match (quote, byte) {
-            (None | Some(b'"'), b'\\') => {
-                bytes.next();
-            }
-            (Some(open), _) if open == byte => quote = None,
-            (None, b'\'' | b'"') => quote = Some(byte),
-            (None, _) if byte == closes && depth == 1 => return Some(index + 1),
-            (None, _) if byte == opens => depth += 1,
-            (None, _) if byte == closes => depth -= 1,
-            (Some(_) | None, _) => {}
-        }
-    }
-    None
-}
-
 /// Whether a byte ends a word outside of quotes.
 pub(super) fn ends_word(byte: u8) -> bool {
     matches!(
         byte,
         b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>' | b'`'
     )
+}
+
+/// Words that begin or end a compound command.
+const RESERVED: &str =
+    "! [[ case coproc do done elif else esac fi for function if select then time until while { }";
+
+/// Whether a word, as it is written, is a keyword where a command begins.
+pub(super) fn is_reserved(word: &str) -> bool {
+    RESERVED.split(' ').any(|reserved| reserved == word)
 }
 
 /// What a line break is between words.

@@ -1,7 +1,7 @@
 //! Arguments against a table entry: which options were given, which operands.
 
 use super::refusal::{Refusal, excerpt};
-use super::table::{Command, Property, Takes};
+use super::table::{COMMANDS, Command, Property, Takes};
 use super::word::{Shape, Word};
 
 /// Arguments as a command reads them.
@@ -309,5 +309,16 @@ fn may_be_option(word: &Word) -> bool {
     match word.shape {
         Shape::Literal => word.prefix.len() > 1 && word.prefix.starts_with('-'),
         Shape::Single | Shape::Matches | Shape::Split => !word.cannot_be_option(),
+    }
+}
+
+/// Reads the arguments of a command by its record.
+pub(super) fn arguments<'words>(
+    name: &str,
+    words: &'words [Word],
+) -> Result<Arguments<'words>, Refusal> {
+    match COMMANDS.get(name) {
+        Some(command) => read(command, name, words),
+        None => Err(Refusal::unknown(0..0, format!("`{name}` is not listed"))),
     }
 }

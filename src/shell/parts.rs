@@ -7,15 +7,19 @@
 
 use std::ops::Range;
 
-use super::bindings;
-use super::command_list::is_reserved;
 use super::expansion::identifier_length;
+use super::lexer::is_reserved;
 use super::parsed_command::ParsedCommand;
+use super::pieces::{alternatives, without_brackets, without_value};
 use super::redirection::Redirection;
 use super::refusal::Refusal;
 use super::table::WRAPPERS;
 use super::word::{Word, WordPiece};
-use super::{call, options};
+use super::{commands, options};
+
+/// Maximum number of commands that start each other in their places; rules look at every word of further
+/// ones.
+const MAX_LEVELS: usize = 32;
 
 /// A command with its arguments, a condition in `[[ … ]]`, or assignments or redirections alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -110,7 +114,7 @@ impl CommandPart {
             input,
             reads: Vec::new(),
             writes: Vec::new(),
-            only_reads: call::reads_anywhere(text, simple),
+            only_reads: commands::reads_anywhere(text, simple),
         };
         for redirection in &simple.redirections {
             let (reads, writes) = redirection.opens()?;
@@ -129,7 +133,8 @@ impl CommandPart {
 
     /// This command and those that it starts in its place, one inside the other.
     pub fn levels(&self) -> Vec<Self> {
-        std::iter::successors(Some(self.clone()), Self::unwrapped).collect()
+        let levels = std::iter::successors(Some(self.clone()), Self::unwrapped);
+        levels.take(MAX_LEVELS).collect()
     }
 
     /// The command that this one starts in its place, such as `rm x` in `timeout 5 rm x`. `None` if
@@ -199,7 +204,7 @@ impl PartWord {
     pub(super) fn lenient(text: &str, word: &Word) -> Self {
         let mut read = Self::new(text, word);
         for piece in &mut read.pieces {
-            *piece = bindings::without_value(piece);
+            *piece = without_value(piece);
         }
         read.value = read.value.filter(|_| read.pieces.is_empty());
         match read.alternatives().as_slice() {
@@ -233,20 +238,18 @@ impl PartWord {
         if self.pieces.is_empty() {
             return vec![self.clone()];
         }
-        let words = bindings::alternatives(&self.pieces)
-            .into_iter()
-            .map(|pieces| {
-                let text = |piece: &WordPiece| match piece {
-                    WordPiece::Text(text) => Some(text.clone()),
-                    _ => None,
-                };
-                let value: Option<String> = pieces.iter().map(text).collect();
-                Self {
-                    pieces: value.as_ref().map_or(pieces, |_| Vec::new()),
-                    value,
-                    ..self.clone()
-                }
-            });
+        let words = alternatives(&self.pieces).into_iter().map(|pieces| {
+            let text = |piece: &WordPiece| match piece {
+                WordPiece::Text(text) => Some(text.clone()),
+                _ => None,
+            };
+            let value: Option<String> = pieces.iter().map(text).collect();
+            Self {
+                pieces: value.as_ref().map_or(pieces, |_| Vec::new()),
+                value,
+                ..self.clone()
+            }
+        });
         words.collect()
     }
 
@@ -282,48 +285,5 @@ impl PartWord {
             None => Self::unknown(self.span.clone(), &self.text),
         };
         Some(PartAssignment { name, word })
-    }
-}
-
-/// Puts a glob in place of every set of characters.
-fn without_brackets(pieces: &[WordPiece]) -> Vec<WordPiece> {
-    let Some(at) = pieces.iter().position(|piece| *piece == WordPiece::Bracket) else {
-        return pieces.to_vec();
-    };
-    let mut known = pieces[..at].to_vec();
-    let rest = &pieces[at + 1..];
-    let closes = |piece: &WordPiece| matches!(piece, WordPiece::Text(text) if text.contains(']'));
-    match rest {
-        [WordPiece::Text(text), others @ ..] if set_length(text).is_some() => {
-            known.push(WordPiece::Glob);
-            let length = set_length(text).unwrap_or_default();
-            known.push(WordPiece::Text(text[length..].to_owned()));
-            known.extend(without_brackets(others));
-        }
-        _ if rest.iter().any(closes) => known.push(WordPiece::Unknown),
-        _ => {
-            known.push(WordPiece::Text("[".to_owned()));
-            known.extend(without_brackets(rest));
-        }
-    }
-    known
-}
-
-/// The length of a set of characters, given what follows its opening bracket.
-fn set_length(text: &str) -> Option<usize> {
-    let mut rest = text.strip_prefix(['!', '^']).unwrap_or(text);
-    rest = rest.strip_prefix(']').unwrap_or(rest);
-    loop {
-        let at = rest.find([']', '['])?;
-        let found = &rest[at..];
-        if found.starts_with(']') {
-            return Some(text.len() - found.len() + 1);
-        }
-        let class = ["[:", "[.", "[="].iter().find_map(|open| {
-            let close = format!("{}]", &open[1..]);
-            let inside = found.strip_prefix(open)?;
-            Some(&inside[inside.find(&close)? + close.len()..])
-        });
-        rest = class.unwrap_or(&found[1..]);
     }
 }

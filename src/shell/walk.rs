@@ -8,15 +8,14 @@ use std::ops::Range;
 use tree_sitter::{Node, TreeCursor};
 
 use super::bindings::Bindings;
-use super::commands::{double_bracket, double_bracket_words};
 use super::effects::{Effects, Place};
-use super::lexer::{Expansions, Lexer, Substitution};
+use super::lexer::{Lexer, Substitution};
 use super::parsed_command::{self, ParsedCommand};
 use super::parts::{self, CommandPart, PartInput};
 use super::refusal::Refusal;
 use super::source::Source;
 use super::word::Word;
-use super::{call, redirection};
+use super::{commands, redirection};
 
 /// Commands that read their operands to the end, so that no process substitution outlives them, and
 /// letters of options that neither fail nor change that.
@@ -29,24 +28,24 @@ const MOST_PIPED: usize = 64;
 
 /// A statement that is still to be checked.
 #[derive(Debug, Clone, Copy)]
-struct Task<'tree> {
-    node: Node<'tree>,
-    place: Place,
+pub(super) struct Task<'tree> {
+    pub(super) node: Node<'tree>,
+    pub(super) place: Place,
 }
 
 /// The check of one command line.
 pub(super) struct Walk<'text, 'tree> {
-    source: Source<'text>,
-    cursor: TreeCursor<'tree>,
-    tasks: Vec<Task<'tree>>,
-    effects: Effects,
+    pub(super) source: Source<'text>,
+    pub(super) cursor: TreeCursor<'tree>,
+    pub(super) tasks: Vec<Task<'tree>>,
+    pub(super) effects: Effects,
     /// The first thing that may change something.
     refused: Option<Refusal>,
     /// The number of commands in pipelines.
     piped: usize,
     /// The commands, whatever they do.
     parts: Vec<CommandPart>,
-    bindings: Bindings,
+    pub(super) bindings: Bindings,
 }
 
 /// A command line that is understood.
@@ -105,7 +104,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         self.refused.get_or_insert(refusal);
     }
 
-    fn note<T>(&mut self, checked: Result<T, Refusal>) {
+    pub(super) fn note<T>(&mut self, checked: Result<T, Refusal>) {
         if let Err(refusal) = checked {
             self.refuse(refusal);
         }
@@ -216,7 +215,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         chain.take_while(joins).last().map(|node| node.end_byte())
     }
 
-    fn children(&mut self, node: Node<'tree>) -> Vec<Node<'tree>> {
+    pub(super) fn children(&mut self, node: Node<'tree>) -> Vec<Node<'tree>> {
         self.cursor.reset(node);
         node.children(&mut self.cursor).collect()
     }
@@ -233,7 +232,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         self.parts_in(range, children, place)
     }
 
-    fn parts_in(
+    pub(super) fn parts_in(
         &mut self,
         range: Range<usize>,
         children: &[Node<'tree>],
@@ -282,233 +281,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         self.source.only_blanks(position..range.end)
     }
 
-    /// `for NAME in WORDS; do …; done`
-    fn for_statement(&mut self, node: Node<'tree>, place: Place) -> Result<(), Refusal> {
-        let children = self.children(node);
-        let is_word = |child: &&Node<'tree>| {
-            child.is_named() && !matches!(child.kind(), "variable_name" | "do_group" | "comment")
-        };
-        let words = children
-            .iter()
-            .filter(is_word)
-            .map(|word| self.source.trimmed(*word))
-            .reduce(|all, word| all.start..word.end);
-        let Some(name) = children
-            .iter()
-            .find(|child| child.kind() == "variable_name")
-        else {
-            return Err(self.source.not_accepted(node));
-        };
-        self.source.may_be_set(self.source.trimmed(*name))?;
-        // The name and the words are read as one, since they hold no keyword.
-        let values = match words.clone() {
-            Some(words) => self.list_of_words(node, words, place)?,
-            None => vec![Word::anything(0..0)],
-        };
-        let name = self.source.trimmed(*name);
-        let mut position = self.source.trimmed(node).start;
-        for &child in &children {
-            let span = self.source.trimmed(child);
-            let is_inside = words
-                .as_ref()
-                .is_some_and(|words| words.start <= span.start && span.end <= words.end);
-            if is_inside {
-                position = span.end;
-                continue;
-            }
-            self.source.only_blanks(position..span.start)?;
-            match child.kind() {
-                "variable_name" if span == name => {}
-                "do_group" => {
-                    let variable = self.source.slice(name.clone());
-                    self.bindings.bind(variable, &values, child.byte_range());
-                    self.tasks.push(Task {
-                        node: child,
-                        place: place.in_loop(),
-                    });
-                }
-                "comment" => self.source.comment(&span)?,
-                _ if !child.is_named() => self.source.token(&span)?,
-                _ => return Err(self.source.not_accepted(child)),
-            }
-            position = span.end;
-        }
-        Ok(())
-    }
-
-    /// `case WORD in PATTERN) …;; esac`
-    fn case_statement(&mut self, node: Node<'tree>, place: Place) -> Result<(), Refusal> {
-        let children = self.children(node);
-        let mut position = self.source.trimmed(node).start;
-        for &child in &children {
-            let span = self.source.trimmed(child);
-            self.source.only_blanks(position..span.start)?;
-            match child.kind() {
-                "case_item" => self.case_item(child, place)?,
-                "comment" => self.source.comment(&span)?,
-                _ if !child.is_named() => self.source.token(&span)?,
-                _ => self.unsplit_word(child, place)?,
-            }
-            position = span.end;
-        }
-        Ok(())
-    }
-
-    fn case_item(&mut self, node: Node<'tree>, place: Place) -> Result<(), Refusal> {
-        let children = self.children(node);
-        let mut position = self.source.trimmed(node).start;
-        for (index, &child) in children.iter().enumerate() {
-            let span = self.source.trimmed(child);
-            self.source.only_blanks(position..span.start)?;
-            position = span.end;
-            if child.is_named() {
-                self.unsplit_word(child, place)?;
-                continue;
-            }
-            self.source.token(&span)?;
-            if self.source.slice(span) == ")" {
-                let body = children.get(index + 1..).unwrap_or_default();
-                return self.parts_in(
-                    position..self.source.trimmed(node).end,
-                    body,
-                    place.in_case_item().within(node.end_byte()),
-                );
-            }
-        }
-        Err(self.source.not_accepted(node))
-    }
-
-    /// A word that is neither split nor matched against files, and nothing else.
-    fn unsplit_word(&mut self, node: Node<'tree>, place: Place) -> Result<(), Refusal> {
-        let range = self.source.trimmed(node);
-        let substitutions = self.substitutions(node, range.clone());
-        let mut lexer = Lexer::new(self.source.0, range.clone(), &substitutions);
-        lexer.word(Expansions::Unsplit)?;
-        let (position, found) = (lexer.position(), lexer.found);
-        if position != range.end || !self.source.ends_here(range.end) {
-            return Err(self.source.not_accepted(node));
-        }
-        self.push_all(found, place);
-        Ok(())
-    }
-
-    fn list_of_words(
-        &mut self,
-        owner: Node<'tree>,
-        range: Range<usize>,
-        place: Place,
-    ) -> Result<Vec<Word>, Refusal> {
-        let substitutions = self.substitutions(owner, range.clone());
-        let mut lexer = Lexer::new(self.source.0, range.clone(), &substitutions);
-        let mut words = Vec::new();
-        while lexer.position() < range.end {
-            lexer.skip_blanks(super::lexer::LineBreaks::End);
-            words.push(lexer.word(Expansions::All)?);
-        }
-        let found = lexer.found;
-        if !self.source.ends_here(range.end) {
-            return Err(self.source.not_accepted(owner));
-        }
-        self.push_all(found, place);
-        Ok(words)
-    }
-
-    fn redirected(&mut self, node: Node<'tree>, place: Place) -> Result<(), Refusal> {
-        let children = self.children(node);
-        let here_document = children
-            .last()
-            .filter(|last| last.kind() == "heredoc_redirect")
-            .copied();
-        let body = children.first().filter(|body| {
-            !matches!(
-                body.kind(),
-                "file_redirect" | "herestring_redirect" | "heredoc_redirect"
-            )
-        });
-        let range = self.source.trimmed(node);
-        let end = match here_document {
-            Some(document) => self.rest_of_line(document, place)?,
-            None => range.end,
-        };
-        match body {
-            Some(body)
-                if !matches!(
-                    body.kind(),
-                    "command" | "declaration_command" | "unset_command" | "variable_assignment"
-                ) =>
-            {
-                let redirections = self.source.trimmed(*body).end..end;
-                let mut inside = place;
-                inside.has_input |= self.source.slice(redirections.clone()).contains('<');
-                self.tasks.push(Task {
-                    node: *body,
-                    place: inside,
-                });
-                let simple = self.read(node, redirections.clone())?;
-                if !simple.words.is_empty() || !simple.assignments.is_empty() {
-                    return Err(Refusal::unknown(
-                        redirections,
-                        "words after a compound command",
-                    ));
-                }
-                self.take(node, redirections, simple, place)
-            }
-            _ => self.simple(node, range.start..end, place),
-        }
-    }
-
-    /// Reads the rest of the line on which a here-document is announced. Further words and
-    /// redirections belong to the command, whose end is returned; further commands are checked.
-    fn rest_of_line(&mut self, document: Node<'tree>, place: Place) -> Result<usize, Refusal> {
-        let children = self.children(document);
-        let line_end = children
-            .iter()
-            .find(|child| child.kind() == "heredoc_start")
-            .map(Node::end_byte)
-            .and_then(|start| Some(start + self.source.0.get(start..)?.find('\n')?))
-            .ok_or_else(|| self.source.not_accepted(document))?;
-        let mut end = None;
-        let mut following = Vec::new();
-        for &child in &children {
-            let span = self.source.trimmed(child);
-            match child.kind() {
-                "<<" | "<<-" | "heredoc_start" | "heredoc_body" | "heredoc_end" => continue,
-                "pipeline" | "list" | "command" | "redirected_statement" | "&&" | "||" => {}
-                _ if end.is_none() => continue,
-                _ => return Err(self.source.not_accepted(child)),
-            }
-            end.get_or_insert(span.start);
-            following.push(child);
-        }
-        let end = end.unwrap_or(line_end);
-        let mut following_place = place;
-        following_place.has_input = true;
-        self.parts_in(end..line_end, &following, following_place)?;
-        Ok(end)
-    }
-
-    /// `[ … ]` and `[[ … ]]`
-    fn test_command(&mut self, node: Node<'tree>, place: Place) -> Result<(), Refusal> {
-        let range = self.source.trimmed(node);
-        if !self.source.slice(range.clone()).starts_with("[[") {
-            return self.simple(node, range, place);
-        }
-        if !self.source.ends_here(range.end) {
-            return Err(self.source.not_accepted(node));
-        }
-        let substitutions = self.substitutions(node, range.clone());
-        self.note(double_bracket(self.source.0, range.clone(), &substitutions));
-        self.effects.read_language("[[");
-        let mut lexer = Lexer::new(self.source.0, range.clone(), &substitutions);
-        let condition = ParsedCommand {
-            words: double_bracket_words(&mut lexer)?,
-            substitutions: lexer.found,
-            ..ParsedCommand::default()
-        };
-        self.take(node, range, condition, place)
-    }
-
-    fn simple(
+    pub(super) fn simple(
         &mut self,
         owner: Node<'tree>,
         range: Range<usize>,
@@ -518,7 +291,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         if !self.source.ends_here(range.end) {
             return Err(self.source.not_accepted(owner));
         }
-        let checked = call::check(self.source.0, &simple, place, &mut self.effects);
+        let checked = commands::check(self.source.0, &simple, place, &mut self.effects);
         self.note(checked);
         if !parts::begins_command(self.source.0, &simple.words) {
             return Err(self.source.not_accepted(owner));
@@ -526,7 +299,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         self.take(owner, range, simple, place)
     }
 
-    fn read(
+    pub(super) fn read(
         &mut self,
         owner: Node<'tree>,
         range: Range<usize>,
@@ -549,7 +322,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
     }
 
     /// Lists a command, and checks what belongs to it apart from its words.
-    fn take(
+    pub(super) fn take(
         &mut self,
         owner: Node<'tree>,
         range: Range<usize>,
@@ -638,7 +411,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
     }
 
     /// Checks substitutions in places where no command waits for a process.
-    fn push_all(&mut self, nodes: Vec<Node<'tree>>, place: Place) {
+    pub(super) fn push_all(&mut self, nodes: Vec<Node<'tree>>, place: Place) {
         for node in nodes {
             if node.kind() == "process_substitution" {
                 self.refuse(Refusal::unknown(
@@ -656,7 +429,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
     }
 
     /// The substitutions of a node that lie within a range, without those inside of others.
-    fn substitutions(
+    pub(super) fn substitutions(
         &mut self,
         node: Node<'tree>,
         range: Range<usize>,

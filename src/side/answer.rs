@@ -45,7 +45,7 @@ pub(super) fn is_no_answer(text: &str) -> bool {
     NO_ANSWERS.split('|').any(|no_answer| bare == no_answer)
 }
 
-/// The text behind an announcement, which may be emphasised: `**Label:** text`, `Here's the title: text`.
+/// Returns the text after an announcement, which may be emphasised: `**Label:** text`, `Here's the title: text`.
 pub(super) fn announced(text: &str) -> Option<&str> {
     const COLONS: [char; 2] = [':', '：'];
     let start = text.find(|character| !matches!(character, '*' | '_'))?;
@@ -85,7 +85,7 @@ pub(super) fn is_echo(text: &str, example: &str) -> bool {
     !example.is_empty() && bare(text) == example
 }
 
-/// Whether a text begins with these whole words, in any case. Words consist of ASCII letters, digits
+/// Whether a text starts with these whole words, in any case. Words consist of ASCII letters, digits
 /// and `_`.
 pub(super) fn begins_with_words(text: &str, words: &str) -> bool {
     let is_word = |character: char| character.is_ascii_alphanumeric() || character == '_';

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::excerpt::beginning_and_end;
-use crate::flow::DialogStream;
+use crate::assemble::DialogStream;
 use crate::message::{Block, Message, Origin, Role, Thread, without_injected};
 use crate::text::redact;
 

@@ -64,7 +64,7 @@ fn excerpt(session: &Session, scope: Scope) -> io::Result<Excerpt> {
     Ok(excerpt)
 }
 
-/// When a text is written that the user did not ask for.
+/// The conditions for a text that the user did not ask for.
 pub enum Auto {
     /// Always: the user asked for the text.
     Off,
@@ -92,7 +92,7 @@ pub struct Driver {
     pub write: Option<ManualTitle>,
     /// Clock and ids.
     pub moment: Moment,
-    /// How files are read.
+    /// Whether files are mapped into memory.
     pub mapping: Mapping,
 }
 
@@ -100,7 +100,7 @@ impl Driver {
     /// Makes the text about the conversation of a stream.
     ///
     /// # Errors
-    /// Why there is no text.
+    /// The reason for the missing text.
     pub fn of_stream(&self, excerpt: &Excerpt) -> Result<Text, NoText> {
         match &self.auto {
             Auto::Titles { enabled: false, .. } => return Err(Reason::Disabled.into()),
@@ -113,7 +113,7 @@ impl Driver {
     /// Makes the text about a session, and writes it into its files if it is to be written.
     ///
     /// # Errors
-    /// Why there is no text.
+    /// The reason for the missing text.
     pub fn of_session(&self, path: &Path, session: &SessionExcerpt) -> Result<Written, NoText> {
         self.check_wanted(path, session)?;
         let text = self

@@ -71,8 +71,7 @@ impl Excerpt {
         spoken
     }
 
-    /// The language of the conversation, if it is recognised: that of the user's last texts, else that
-    /// of the model's, which answers in the language of the user.
+    /// The language of the user's last texts; if it is not recognised, of the model's last texts.
     pub fn language(&self) -> Option<Language> {
         let spoken = self.spoken();
         let language_of = |role: Role| {

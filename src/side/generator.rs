@@ -13,7 +13,7 @@ use super::title::{
 use super::{Language, LanguageChoice, builtin};
 use crate::model::{Failure, Reply, Request};
 
-/// What writes labels, titles and recaps.
+/// The writer of labels, titles and recaps.
 pub enum Engine {
     /// None is configured.
     None,
@@ -48,7 +48,7 @@ impl Generator {
     /// Writes the text about a conversation.
     ///
     /// # Errors
-    /// Why there is no text.
+    /// The reason for the missing text.
     pub fn text(&self, excerpt: &Excerpt) -> Result<Text, NoText> {
         let asker = match &self.engine {
             Engine::None => return Err(Reason::NoFastModel.into()),

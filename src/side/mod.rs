@@ -1,5 +1,5 @@
-//! Services beside the main conversation: labels for finished batches of calls, titles and recaps of
-//! sessions, verdicts about calls, advice.
+//! Side services of a conversation: labels for finished batches of calls, titles and recaps of
+//! sessions, judgements of calls, advice.
 
 mod advisor;
 mod answer;

@@ -49,7 +49,7 @@ pub fn extension(model: Option<String>, cost: Option<&Cost>) -> SideExtension {
     }
 }
 
-/// Why there is no text.
+/// The reason for a missing text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// No model is configured.
@@ -110,10 +110,10 @@ impl Reason {
     }
 }
 
-/// Why there is no text, and the cost of the attempt.
+/// A missing text: the reason, and the cost of the attempt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NoText {
-    /// Why.
+    /// The reason.
     pub reason: Reason,
     /// The error message.
     pub error: Option<String>,

@@ -1,39 +1,39 @@
-//! What people and the model said to each other, without everything else in a session.
+//! The texts of the user and the model, without the rest of a session.
 
 use std::borrow::Cow;
 
 use crate::message::{Block, Message, Origin, Role, Thread, without_injected};
 use crate::text::redact;
 
-/// The answer of Qwen Code's model to the context at the start of a session, in older versions.
+/// The reply of Qwen Code's model to the context at the start of a session, in older versions.
 const ACKNOWLEDGED_CONTEXT: &str = "Got it. Thanks for the context!";
 
-/// One message of what was said. No part is blank.
+/// The texts of a message. No part is blank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
-    /// Who.
+    /// The speaker.
     pub role: Role,
-    /// What, in parts.
+    /// The parts of the text.
     pub parts: Vec<String>,
 }
 
 impl Said {
-    /// The parts, without anything between them. Secrets are masked, because models see the text.
+    /// The joined parts, with secrets masked, because models see the text.
     pub fn text(&self) -> String {
         redact(&self.parts.concat()).into_owned()
     }
 }
 
-/// Collects what was said from the messages of a dialog, in order.
+/// Collects the texts of a conversation.
 #[derive(Debug, Default)]
 pub struct Spoken {
     said: Vec<Said>,
-    /// Messages of any kind.
+    /// Number of messages of any kind.
     messages: usize,
 }
 
 impl Spoken {
-    /// Takes the next message.
+    /// Adds a message.
     pub fn note(&mut self, message: &Message) {
         if message.thread == Thread::Subagent {
             return;
@@ -63,17 +63,17 @@ impl Spoken {
         }
     }
 
-    /// How many messages there were, including those with nothing left.
+    /// The number of messages, including messages without text.
     pub fn messages(&self) -> usize {
         self.messages
     }
 
-    /// What was said.
+    /// The texts.
     pub fn said(&self) -> &[Said] {
         &self.said
     }
 
-    /// The last `count` messages, beginning with one of a person unless these are all.
+    /// The last `count` texts, from the user's first one on unless these are all.
     pub fn recent(&self, count: usize) -> &[Said] {
         let start = self.said.len().saturating_sub(count);
         let recent = &self.said[start..];
@@ -84,8 +84,7 @@ impl Spoken {
         prompt.map_or(&[], |prompt| &recent[prompt..])
     }
 
-    /// The recent messages; where the model alone spoke for so long, the last prompt stands before
-    /// them.
+    /// The last texts, after the last prompt if it is older.
     pub fn recent_since_prompt(&self, count: usize) -> Cow<'_, [Said]> {
         let recent = self.recent(count);
         let last = self.said.iter().rfind(|said| said.role == Role::User);
@@ -100,7 +99,7 @@ impl Spoken {
     }
 }
 
-/// The texts of a message without what the agent added.
+/// The texts of a message, without texts injected by the agent.
 fn parts(message: &Message) -> Vec<String> {
     let texts = message.blocks.iter().filter_map(|block| match block {
         Block::Text(text) => Some(without_injected(text).into_owned()),
@@ -136,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn reminders_contexts_and_thoughts_are_not_said() {
+    fn reminders_contexts_and_thinking_are_left_out() {
         let mut reply = message(Role::Assistant, &["visible"]);
         reply.blocks.insert(0, Block::thinking("hidden"));
         let messages = [
@@ -161,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn recent_messages_begin_with_a_prompt() {
+    fn recent_messages_start_with_a_prompt() {
         let user = || message(Role::User, &["u"]);
         let model = || message(Role::Assistant, &["m"]);
         let few = spoken(&[model(), user()]);

@@ -105,7 +105,7 @@ fn as_contents(said: &[Said]) -> Value {
     contents.collect()
 }
 
-/// What we make of a row, or nothing if it is about something that does not exist here.
+/// Our result for a row; `None` if the row is about something that does not exist here.
 fn ours(area: &str, input: &Value) -> Option<Value> {
     let line = || text(input).unwrap_or_default();
     Some(match area {
@@ -198,7 +198,7 @@ fn should_fire(input: &Value) -> bool {
     gate.has_enough_new()
 }
 
-/// What a row expects, in the form of [`ours`].
+/// The expected result of a row, in the form of [`ours`].
 fn theirs(area: &str, expected: &Value) -> Option<Value> {
     let question = |expected: &Value| text(&expected["request"]["contents"][0]["parts"][0]["text"]);
     match area {

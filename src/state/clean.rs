@@ -5,30 +5,29 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use super::directory::MARK;
+use super::directory::MARKER_FILE;
 use super::{RESULTS, StateError, StateRoot};
 
-/// Files in the directory of a session, besides its mark.
+/// Files in the directory of a session, besides the marker file.
 const STATE_FILES: &[&str] = &["lock", "state.json", "state.json.new", "state.json.damaged"];
 
-/// What a clean-up did.
+/// The result of [`clean`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CleanReport {
     /// Files removed.
     pub files: u64,
-    /// Their sizes together, in bytes.
+    /// Their total size, in bytes.
     pub bytes: u64,
-    /// Session directories that were empty afterwards and were removed.
+    /// Removed session directories.
     pub sessions: u64,
 }
 
-/// Removes the files of sessions that were last changed more than `age` before `now`, and the
-/// directories that are empty then. Only directories that turnpipe marked as its own are looked into,
-/// only files with the names that it gives are removed, and links are never followed. A session that
-/// a process uses is left alone.
+/// Removes the files of sessions that were last changed more than `age` before `now`, and the directories that
+/// are empty afterwards. Only marked directories and files with known names are removed, links are not followed,
+/// and sessions in use are skipped.
 ///
 /// # Errors
-/// The directory cannot be read, or something in it cannot be removed.
+/// The directory cannot be read, or a file cannot be removed.
 pub fn clean(root: &StateRoot, age: Duration, now: SystemTime) -> Result<CleanReport, StateError> {
     let mut report = CleanReport::default();
     let oldest_kept = now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
@@ -40,12 +39,12 @@ pub fn clean(root: &StateRoot, age: Duration, now: SystemTime) -> Result<CleanRe
     for session in sessions {
         let path = session.map_err(StateError::io(&root.0))?.path();
         let is_directory = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_dir());
-        let mark = path.join(MARK);
+        let mark = path.join(MARKER_FILE);
         let is_marked = fs::symlink_metadata(&mark).is_ok_and(|metadata| metadata.is_file());
         if !(is_directory && is_marked) {
             continue;
         }
-        // The lock is held until the session is gone.
+        // The lock is held until the session is removed.
         let Ok(unused) = File::open(&mark).and_then(|file| Ok(file.try_lock().map(|()| file)?))
         else {
             continue;
@@ -76,7 +75,7 @@ fn is_old(metadata: &fs::Metadata, oldest_kept: SystemTime) -> bool {
     metadata.modified().is_ok_and(|time| time < oldest_kept)
 }
 
-/// Removes old files with the right names. Returns how many entries are left.
+/// Removes old files with the right names. Returns the number of remaining entries.
 fn remove_old(
     directory: &Path,
     is_ours: impl Fn(&str) -> bool,
@@ -120,13 +119,13 @@ mod tests {
 
     const DAY: Duration = Duration::from_hours(24);
 
-    /// A marked session, last used long ago.
+    /// A marked session that was last used long ago.
     fn session(root: &StateRoot, name: &str) {
         drop(root.session(&name.into()).unwrap());
-        file(&at(root, name).join(MARK), "", 40 * DAY);
+        file(&at(root, name).join(MARKER_FILE), "", 40 * DAY);
     }
 
-    /// A path below the state root that begins with the name of a session.
+    /// A path below the state root that starts with the name of a session.
     fn at(root: &StateRoot, path: &str) -> PathBuf {
         let (name, below) = path.split_once('/').unwrap_or((path, ""));
         let session = root.0.join(SessionKey::from(name).directory_name());
@@ -157,7 +156,7 @@ mod tests {
         );
         assert!(!at(&root, "old").exists());
         assert!(at(&root, "mixed/state.json").exists());
-        // It is still known as ours.
+        // It is still marked.
         let later = SystemTime::now() + 40 * DAY;
         assert_eq!(clean(&root, 30 * DAY, later).unwrap().sessions, 1);
     }

@@ -9,53 +9,53 @@ use std::time::{Duration, Instant};
 
 use super::SessionKey;
 
-/// How long another process of the same session may hold the lock.
-const LOCK_PATIENCE: Duration = Duration::from_secs(2);
-/// How often the lock is tried again.
-const LOCK_RETRY: Duration = Duration::from_millis(2);
+/// Timeout for the lock of a session that another process holds.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
+/// Interval between attempts to lock.
+const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(2);
 
-/// The directory of a session that holds its large results.
+/// The subdirectory for large results.
 pub(crate) const RESULTS: &str = "tool-results";
 
-/// The file that marks a directory as one of turnpipe's. Whoever uses the session has it locked, with
-/// others; whoever removes the session has it locked alone.
-pub(super) const MARK: &str = "turnpipe-session";
+/// A file that marks a directory as a session of turnpipe. Users of the session hold a shared lock on it;
+/// removing the session takes an exclusive lock.
+pub(super) const MARKER_FILE: &str = "turnpipe-session";
 
-/// The directory that holds the state of all sessions.
+/// The directory with the state of all sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateRoot(pub PathBuf);
 
-/// Why state cannot be used.
+/// An error of session state.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
-    /// A directory exists but others could have put things there.
+    /// Other users could have changed the directory.
     #[error("{}: not a private directory of this user: {reason}", path.display())]
     Untrusted {
         /// The directory.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
-    /// Another process of the session holds the lock for too long.
+    /// Another process holds the lock of the session.
     #[error("{}: locked by another process", path.display())]
     Locked {
         /// The lock file.
         path: PathBuf,
     },
-    /// A file holds something that is not ours. It was set aside.
+    /// A file has invalid contents. It was renamed.
     #[error("{}: unreadable state, set aside as state.json.damaged: {reason}", path.display())]
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// The system refused.
+    /// An I/O error.
     #[error("{}: {source}", path.display())]
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -70,29 +70,29 @@ impl StateError {
 }
 
 impl StateRoot {
-    /// Whether the session left anything.
+    /// Whether state of the session exists.
     pub fn has_session(&self, session: &SessionKey) -> bool {
         self.0.join(session.directory_name()).exists()
     }
 
-    /// Opens the directory of one session, creating it (mode 0700) where it is missing.
+    /// Opens the directory of a session, or creates it with mode 0700.
     ///
     /// # Errors
-    /// It cannot be created, is a link, or is not ours alone.
+    /// It cannot be created, is a link, or is accessible to others.
     pub fn session(&self, session: &SessionKey) -> Result<SessionDirectory, StateError> {
         create_trusted(&self.0, WRITABLE_BY_OTHERS)?;
         let path = self.0.join(session.directory_name());
-        let mark = path.join(MARK);
+        let mark = path.join(MARKER_FILE);
         loop {
             create_trusted(&path, OPEN_TO_OTHERS)?;
             let opened = private_file(false).open(&mark);
             let in_use = match opened {
-                // It was removed between the two steps.
+                // The directory was removed between the two steps.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 opened => opened.map_err(StateError::io(&mark))?,
             };
             in_use.lock_shared().map_err(StateError::io(&mark))?;
-            // It may have been removed before it was locked.
+            // The mark may have been removed before it was locked.
             if mark.exists() {
                 let in_use = Arc::new(in_use);
                 return Ok(SessionDirectory { path, in_use });
@@ -101,24 +101,24 @@ impl StateRoot {
     }
 }
 
-/// A directory that only this user can read and write. It is not removed while this value lives.
+/// A directory that only this user can access. It is not removed while this value exists.
 #[derive(Debug, Clone)]
 pub struct SessionDirectory {
     path: PathBuf,
-    #[expect(dead_code, reason = "it is held, for its lock")]
+    #[expect(dead_code, reason = "holds a lock")]
     in_use: Arc<File>,
 }
 
 impl SessionDirectory {
-    /// Where it is.
+    /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A private directory below it, created where it is missing.
+    /// Returns a private subdirectory; creates it if it is missing.
     ///
     /// # Errors
-    /// As for the session directory itself.
+    /// The same as for the session directory.
     pub fn subdirectory(&self, name: &str) -> Result<PathBuf, StateError> {
         let path = self.path.join(name);
         create_trusted(&path, OPEN_TO_OTHERS)?;
@@ -128,13 +128,13 @@ impl SessionDirectory {
     /// Locks the session against other processes until the returned file is dropped.
     ///
     /// # Errors
-    /// Another process holds the lock for more than two seconds, or it cannot be taken.
+    /// Another process holds the lock for more than two seconds, or an I/O error.
     pub fn lock(&self) -> Result<File, StateError> {
         let path = self.path.join("lock");
         let file = private_file(false)
             .open(&path)
             .map_err(StateError::io(&path))?;
-        match lock_within(&file, LOCK_PATIENCE) {
+        match lock_within(&file, LOCK_TIMEOUT) {
             Ok(true) => Ok(file),
             Ok(false) => Err(StateError::Locked { path }),
             Err(source) => Err(StateError::Io { path, source }),
@@ -142,23 +142,23 @@ impl SessionDirectory {
     }
 }
 
-/// Locks a file against other processes. Returns whether it was free within this time.
+/// Locks a file. Returns false if another process holds the lock for longer than `timeout`.
 ///
 /// # Errors
-/// As the system reports.
-pub(crate) fn lock_within(file: &File, patience: Duration) -> io::Result<bool> {
-    let deadline = Instant::now() + patience;
+/// An I/O error.
+pub(crate) fn lock_within(file: &File, timeout: Duration) -> io::Result<bool> {
+    let deadline = Instant::now() + timeout;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(true),
             Err(TryLockError::Error(error)) => return Err(error),
             Err(TryLockError::WouldBlock) if Instant::now() >= deadline => return Ok(false),
-            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_RETRY),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_RETRY_INTERVAL),
         }
     }
 }
 
-/// Options that make or open a file of ours: for this user alone, and never through a link.
+/// Options that create or open a private file, never through a link.
 pub(super) fn private_file(truncate: bool) -> OpenOptions {
     let mut options = OpenOptions::new();
     options.create(true).truncate(truncate).write(true);
@@ -166,13 +166,13 @@ pub(super) fn private_file(truncate: bool) -> OpenOptions {
     options
 }
 
-/// Mode bits that let others change what is in a directory: too much for the one of all sessions.
+/// Mode bits that are refused for the root directory: others could change its contents.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
-/// Mode bits that let others see anything: too much for the directory of a session.
+/// Mode bits that are refused for a session directory: others could read it.
 const OPEN_TO_OTHERS: u32 = 0o077;
 
-/// Creates a directory and its parents, then makes sure that it is a real directory of ours with
-/// none of the `refused` mode bits.
+/// Creates a directory and its parents, then checks that it is a real directory of this user without the
+/// `refused` mode bits.
 fn create_trusted(path: &Path, refused: u32) -> Result<(), StateError> {
     let mut builder = DirBuilder::new();
     builder.recursive(true).mode(0o700);

@@ -1,14 +1,15 @@
-//! File names made of ids from outside.
+//! File names for ids from other programs.
 
-/// Longest name kept as it is, in bytes; leaves room for an extension.
-const LONGEST: usize = 128;
+/// Maximum length of a name that is used unchanged, in bytes. Leaves space for an extension.
+const MAX_NAME_LENGTH: usize = 128;
 
-/// A file name for `id` that cannot leave its directory, hide, or clash with another id: letters,
-/// digits, `-`, `_` and inner dots stay; if anything else had to go, a hash of the whole id follows.
+/// Returns a file name for `id` that stays in its directory, is not hidden, and does not clash with another id:
+/// letters, digits, `-`, `_` and inner dots are kept. If other characters were removed, a hash of the whole id
+/// follows.
 pub fn safe_file_name(id: &str) -> String {
     let mut name: String = id
         .chars()
-        .take(LONGEST)
+        .take(MAX_NAME_LENGTH)
         .map(|character| {
             if is_harmless(character) {
                 character
@@ -23,7 +24,7 @@ pub fn safe_file_name(id: &str) -> String {
     if name == id && !id.is_empty() {
         return name;
     }
-    name.truncate(LONGEST - 17);
+    name.truncate(MAX_NAME_LENGTH - 17);
     format!("{name}-{:016x}", fingerprint(id))
 }
 
@@ -31,7 +32,7 @@ fn is_harmless(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '.')
 }
 
-/// FNV-1a: short, and the same in every version, unlike the hasher of the standard library.
+/// FNV-1a: short, and stable across versions, unlike the standard library's hasher.
 fn fingerprint(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -75,7 +76,7 @@ mod tests {
         #[test]
         fn always_one_plain_component(id in any::<String>()) {
             let name = safe_file_name(&id);
-            prop_assert!(!name.is_empty() && name.len() <= LONGEST);
+            prop_assert!(!name.is_empty() && name.len() <= MAX_NAME_LENGTH);
             prop_assert!(name.chars().all(is_harmless) && !name.starts_with('.'));
         }
     }

@@ -1,4 +1,4 @@
-//! The identity of a session, by which its state is found.
+//! The identity of a session, which selects its state directory.
 
 use std::path::{Path, PathBuf};
 
@@ -9,24 +9,24 @@ use crate::text::sha256;
 /// Length of the digest in the name of a state directory, in hexadecimal digits.
 const DIGEST_LENGTH: usize = 32;
 
-/// Where an id is valid. Users and other programs choose ids, and copies of a file have the same one, so
-/// that the same id in another scope is another session.
+/// The scope of an id. Users and other programs choose ids, and copies of a file have the same id, so the same
+/// id in another scope is another session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionScope(String);
 
 impl SessionScope {
-    /// The scope of a session file, which may be missing, or of the directory in which a run starts.
+    /// A session file, which may be missing, or the directory in which a run starts.
     pub fn of(path: &Path) -> Self {
         Self(sha256(canonical(path).as_os_str().as_encoded_bytes()))
     }
 
-    /// A part of this scope, by the digest that a stream names.
+    /// A part of a scope, by the digest that a stream names.
     #[must_use]
     pub fn part(&self, digest: &str) -> Self {
         Self(sha256(format!("{}\0{digest}", self.0)))
     }
 
-    /// The digest, as `turn` names it in its stream.
+    /// Returns the digest that `turn` writes to its stream.
     pub fn digest(&self) -> &str {
         &self.0
     }
@@ -35,14 +35,14 @@ impl SessionScope {
 /// Identifies the state of one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionKey {
-    /// The id, as records carry it.
+    /// The id, as in records.
     pub id: SessionId,
-    /// Where it is valid.
+    /// The scope of the id.
     pub scope: SessionScope,
 }
 
 impl SessionKey {
-    /// The name of the session's state directory.
+    /// Returns the name of the session's state directory.
     pub(super) fn directory_name(&self) -> String {
         let digest = sha256(format!("{}\0{}", self.scope.0, self.id));
         let id = safe_file_name(self.id.as_str());
@@ -60,7 +60,7 @@ impl From<&str> for SessionKey {
     }
 }
 
-/// The path without links. Of a file that is missing, its directory counts.
+/// Returns the canonical path. If the file is missing, resolves its directory.
 fn canonical(path: &Path) -> PathBuf {
     let missing = || {
         let absolute = std::path::absolute(path).ok()?;
@@ -82,16 +82,16 @@ mod tests {
     use super::*;
     use crate::state::{SessionState, StateRoot};
 
-    /// What happens to sessions. Numbers choose among the directories, names, ids or sessions there are.
+    /// Operations on sessions. Numbers select a directory, name, id or session.
     #[derive(Debug, Clone)]
     enum Change {
-        /// A session file is made, with an id of the user or a fresh one.
+        /// Creates a session file with a given or a new id.
         Create(usize, usize, Option<usize>),
         Copy(usize, usize, usize),
         Move(usize, usize, usize),
-        /// A stream without a file is run in a directory.
+        /// Runs a stream without a file in a directory.
         Stream(usize, usize),
-        /// The same, and it names the file of a session.
+        /// Runs a stream that names the file of a session in a directory.
         StreamOf(usize, usize),
     }
 
@@ -110,7 +110,7 @@ mod tests {
         prop::collection::vec(change, 1..12)
     }
 
-    /// A session as a user tells it from others, and its key.
+    /// A session as a user distinguishes it, and its key.
     fn session(told: String, id: &str, scope: SessionScope) -> (String, SessionKey) {
         let id = id.into();
         (told, SessionKey { id, scope })
@@ -130,7 +130,7 @@ mod tests {
                 directories[directory].join(["work.jsonl", "s.jsonl"][name])
             };
             let ids = ["work", "s"];
-            // Each file holds the id of its session.
+            // Each file contains the id of its session.
             let id_in = |file: &Path| fs::read_to_string(file).unwrap();
             let mut files = BTreeSet::new();
             let mut sessions = BTreeMap::new();

@@ -1,7 +1,5 @@
-//! What survives between one-shot processes of one session: its private directory, the lock on it,
-//! and what is kept there (`docs/protocol.md`, State between processes).
-//!
-//! Decides nothing about calls; other rooms say what to keep.
+//! State that survives between processes of one session: its private directory, its lock, and its contents
+//! (`docs/records.md`, State). Other modules decide what to store.
 
 mod clean;
 mod directory;

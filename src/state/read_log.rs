@@ -1,4 +1,4 @@
-//! Which files the session's calls have read, and in which state they found them.
+//! The files that calls of a session have read, and their state at that time.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,24 +6,24 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-/// Remembers reads and writes of files by the session's own calls. Shared between threads.
+/// The files that calls of a session have read or written. Shared between threads.
 #[derive(Debug, Default)]
 pub struct ReadLog {
     entries: Mutex<BTreeMap<PathBuf, ReadEntry>>,
 }
 
-/// One file as it was last read or written by a call.
+/// A file that a call has read or written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadEntry {
-    /// The file's state at that time.
+    /// The file's metadata at that time.
     pub stamp: FileStamp,
-    /// Which part the model has seen.
+    /// The part that the model has seen.
     pub range: ReadRange,
-    /// The call that did it.
+    /// The call.
     pub tool_use_id: String,
 }
 
-/// Enough of a file's metadata to see that it changed.
+/// The metadata that shows whether a file has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileStamp {
     /// Modification time in nanoseconds since 1970.
@@ -32,31 +32,31 @@ pub struct FileStamp {
     pub size: u64,
 }
 
-/// Which part of a file the model has seen.
+/// The part of a file that the model has seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadRange {
-    /// All of it (a write counts as such).
+    /// The whole file, also after a write.
     Whole,
-    /// Lines from `offset` (counted from 1), at most `limit` of them.
+    /// Up to `limit` lines from `offset` (from 1).
     Lines {
         /// First line.
         offset: u64,
-        /// Number of lines asked for.
+        /// The requested number of lines.
         limit: u64,
     },
 }
 
 impl FileStamp {
-    /// The stamp of a file as it is now.
+    /// Returns the current metadata of a file.
     ///
     /// # Errors
-    /// The file cannot be examined.
+    /// The metadata cannot be read.
     pub fn of(path: &Path) -> std::io::Result<Self> {
         Ok(Self::from_metadata(&std::fs::metadata(path)?))
     }
 
-    /// The stamp that belongs to this metadata.
+    /// Returns the stamp of this metadata.
     pub fn from_metadata(metadata: &std::fs::Metadata) -> Self {
         let modified_ns = metadata
             .modified()
@@ -73,29 +73,29 @@ impl FileStamp {
 }
 
 impl ReadLog {
-    /// A log with what an earlier process of the session left.
+    /// Creates a log with the entries of an earlier process of the session.
     pub fn with_entries(entries: BTreeMap<PathBuf, ReadEntry>) -> Self {
         Self {
             entries: Mutex::new(entries),
         }
     }
 
-    /// Remembers that `path` (absolute) was read or written.
+    /// Records that a call has read or written `path` (absolute).
     pub fn record(&self, path: PathBuf, entry: ReadEntry) {
         self.lock().insert(path, entry);
     }
 
-    /// What is known of `path`.
+    /// Returns the entry of `path`.
     pub fn get(&self, path: &Path) -> Option<ReadEntry> {
         self.lock().get(path).cloned()
     }
 
-    /// Everything known.
+    /// Returns all entries.
     pub fn entries(&self) -> BTreeMap<PathBuf, ReadEntry> {
         self.lock().clone()
     }
 
-    /// The files, sorted, whose state on disk differs from the logged one.
+    /// Returns the files, sorted, that have changed since they were logged.
     pub fn stale_files(&self) -> Vec<PathBuf> {
         let entries = self.entries();
         entries

@@ -1,4 +1,4 @@
-//! The facts about a session that its next process needs.
+//! The state of a session that its next process needs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use super::{ReadEntry, SessionDirectory, StateError};
 
 const FILE: &str = "state.json";
 
-/// Everything kept in one small file, rewritten as a whole.
+/// The contents of the state file, which is always replaced as a whole.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionState {
@@ -23,28 +23,26 @@ pub struct SessionState {
     pub todos: Option<Value>,
     /// Files that calls have read or written.
     pub reads: BTreeMap<PathBuf, ReadEntry>,
-    /// Decisions of the per-turn budget: the replacement text of a result, or none if the result
-    /// was sent as it is. Either way the same id always gets the same bytes.
+    /// Decisions of the per-turn budget by call id: the replacement of a result, or `None` if it was sent
+    /// unchanged. The same id always gets the same bytes.
     pub replacements: BTreeMap<String, Option<String>>,
-    /// Digests of results already given, with the call that gave them.
+    /// Digests of earlier results, with their call ids.
     pub results: BTreeMap<String, String>,
-    /// How often a title was tried without being asked for.
+    /// Number of automatic attempts to set a title.
     pub title_attempts: u32,
 }
 
 impl SessionState {
-    /// What earlier processes of the session left; nothing yet is an empty state.
+    /// Loads the state of earlier processes. It is empty if there is none.
     ///
     /// # Errors
-    /// The file exists but cannot be read or understood. One that cannot be understood is set aside,
-    /// so that it is an error once.
+    /// The file cannot be read or parsed. An invalid file is renamed, so that the error occurs once.
     pub fn load(directory: &SessionDirectory) -> Result<Self, StateError> {
         let _lock = directory.lock()?;
         Self::read(&directory.path().join(FILE))
     }
 
-    /// Applies `change` to the state on disk under the session's lock and replaces the file in one
-    /// step, so that a crash leaves the old state or the new one.
+    /// Applies `change` to the state on disk under the session's lock, and replaces the file atomically.
     ///
     /// # Errors
     /// The state cannot be read, locked or written.

@@ -1,50 +1,49 @@
-//! What a character means for terminal-safe text. Tables as data; what to do about a class is
-//! decided in `terminal_safe`.
+//! Classes of characters for terminal-safe text: tables only. `terminal_safe` decides how to treat a class.
 
 use unicode_properties::{GeneralCategory, UnicodeEmoji, UnicodeGeneralCategory};
 
-/// The class of one character. The classes do not overlap.
+/// The class of a character. Classes do not overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CharacterClass {
-    /// Ends a line in some terminal, editor or log viewer.
+    /// A line break in some terminal, editor or log viewer.
     LineBreak,
     /// A tab or a space of any width.
     Blank,
-    /// Shows nothing, or reorders what is shown: controls, bidi controls, zero-width characters,
-    /// fillers, noncharacters, variation selectors but the one below.
+    /// Invisible, or reorders text: controls, bidi controls, zero-width characters, fillers, noncharacters,
+    /// variation selectors other than U+FE0F.
     Hidden,
-    /// U+FE0F, which asks for the coloured form of an emoji.
+    /// U+FE0F, which selects the colour form of an emoji.
     EmojiSelector,
     /// U+200D, which joins emoji, and shapes Indic conjuncts.
     Joiner,
     /// U+200C, which separates Arabic and Indic letters.
     NonJoiner,
-    /// A tag letter or digit, as flags of regions are spelled with.
+    /// A tag letter or digit, used in flags of regions.
     FlagTag,
-    /// The tag that ends such a flag.
+    /// The tag that ends a flag of a region.
     CancelTag,
-    /// The black flag that such a flag starts with.
+    /// The black flag that starts a flag of a region.
     FlagBase,
-    /// An ASCII character that becomes a keycap together with U+20E3.
+    /// An ASCII character that becomes a keycap with U+20E3.
     KeycapBase,
     /// U+20E3.
     Keycap,
     /// A pictograph, or a skin tone.
     Emoji,
-    /// A mark that is drawn over the character before it.
+    /// A mark that is drawn over the previous character.
     Mark(Script),
-    /// Anything else that shows.
+    /// Any other visible character.
     Visible(Script),
 }
 
-/// Scripts in which joiners carry meaning.
+/// Scripts in which joiners have a meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Script {
-    /// Arabic: a non-joiner keeps two letters apart.
+    /// Arabic: a non-joiner separates two letters.
     Arabic,
     /// A letter or vowel of an Indic script.
     Indic,
-    /// An Indic sign that suppresses a vowel: a joiner may follow at the end of a word, too.
+    /// An Indic sign that suppresses a vowel. A joiner may also follow it at the end of a word.
     IndicVirama,
     /// All others.
     Other,
@@ -89,7 +88,7 @@ const ARABIC: &Ranges = &[
     (0x1_0ec0, 0x1_0eff),
 ];
 
-/// Devanagari to Sinhala, Myanmar, Khmer, Vedic extensions, Javanese, Brahmi to Sharada and on.
+/// Devanagari to Sinhala, Myanmar, Khmer, Vedic extensions, Javanese, Brahmi to Sharada and later blocks.
 const INDIC: &Ranges = &[
     (0x0900, 0x0dff),
     (0x1000, 0x109f),
@@ -152,7 +151,7 @@ fn is_last_of_its_plane(code_point: u32) -> bool {
     code_point & 0xfffe == 0xfffe
 }
 
-/// The letters that country flags are spelled with; they need no joiner and no selector.
+/// The letters of country flags, which need no joiner and no selector.
 fn is_regional_indicator(code_point: u32) -> bool {
     (0x1_f1e6..=0x1_f1ff).contains(&code_point)
 }
@@ -189,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn no_control_and_no_separator_counts_as_visible() {
+    fn controls_and_separators_are_not_visible() {
         for character in (0..=0x10_ffff).filter_map(char::from_u32) {
             let class = classify(character);
             match character.general_category() {
@@ -227,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_have_the_class_a_reader_expects() {
+    fn characters_have_the_expected_class() {
         let table = [
             ('a', CharacterClass::Visible(Script::Other)),
             ('7', CharacterClass::KeycapBase),

@@ -1,13 +1,12 @@
-//! Recognises terminal control sequences: one forward state machine after ECMA-48.
+//! Removes terminal control sequences, with a forward state machine after ECMA-48.
 //!
-//! Sequences go as whole units, payload included, in 7-bit and 8-bit spelling, finished or not.
-//! An unfinished string swallows the rest of its line, as a terminal would. What single characters
-//! mean is not decided here.
+//! Sequences are removed as a whole, with their payload, in 7-bit and 8-bit encoding, complete or not. An
+//! incomplete string ends at the end of its line, as in terminals. Single control characters are kept.
 
 use super::character_class::{CharacterClass, classify};
 
-/// Removes every control sequence. Line breaks always stay, even inside of a sequence, which they
-/// end. Control characters that belong to no sequence stay too.
+/// Removes all control sequences. Line breaks are kept, also inside a sequence, which they end. Control
+/// characters outside of sequences are kept.
 pub(super) fn remove_escape_sequences(text: &str) -> String {
     let mut state = State::Ground;
     text.chars()
@@ -19,37 +18,37 @@ pub(super) fn remove_escape_sequences(text: &str) -> String {
         .collect()
 }
 
-/// Where in a sequence the machine stands.
+/// A state of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Outside of any sequence.
+    /// Outside of sequences.
     Ground,
     /// After ESC.
     Escape,
-    /// After ESC and at least one intermediate byte.
+    /// After ESC and intermediate bytes.
     EscapeIntermediate,
     /// After CSI.
     Csi,
-    /// In a string that BEL ends as well: OSC.
+    /// In a string that BEL also ends: OSC.
     BellString,
-    /// In any other string: DCS, SOS, PM, APC, the window title of `screen`.
+    /// In another string: DCS, SOS, PM, APC, the window title of `screen`.
     String,
 }
 
-/// What becomes of a character.
+/// The treatment of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     /// It is text.
     Text,
-    /// It belongs to a sequence.
+    /// It is part of a sequence.
     Sequence,
 }
 
 /// One step of the machine.
 fn step(state: State, character: char) -> (State, Fate) {
     if let Some(introduced) = introduced_anywhere(character) {
-        // ESC inside of a string may be the beginning of its terminator; `ESC \` does nothing
-        // elsewhere, so the state after ESC needs no memory of the string.
+        // ESC inside a string may start its terminator. Elsewhere `ESC \` has no effect, so that the state after
+        // ESC does not depend on the string.
         return (introduced, Fate::Sequence);
     }
     if classify(character) == CharacterClass::LineBreak {
@@ -73,14 +72,14 @@ fn step(state: State, character: char) -> (State, Fate) {
     }
 }
 
-/// Characters that begin or abort a sequence wherever they stand, and the state they lead to.
+/// Returns the state after characters that start or abort a sequence in any state.
 fn introduced_anywhere(character: char) -> Option<State> {
     match character {
         '\u{1b}' => Some(State::Escape),
         '\u{9b}' => Some(State::Csi),
         '\u{9d}' => Some(State::BellString),
         '\u{90}' | '\u{98}' | '\u{9e}' | '\u{9f}' => Some(State::String),
-        // CAN and SUB abort, ST terminates, and the other controls of this row stand alone.
+        // CAN and SUB abort, ST terminates, and the other controls of this row are single.
         '\u{18}' | '\u{1a}' | '\u{80}'..='\u{84}' | '\u{86}'..='\u{9c}' => Some(State::Ground),
         _ => None,
     }
@@ -98,8 +97,8 @@ fn after_escape(character: char) -> (State, Fate) {
     (next, Fate::Sequence)
 }
 
-/// A character that a sequence of short form cannot contain. Terminals carry out or ignore a
-/// control there and go on with the sequence; anything else cannot belong to it.
+/// Handles a character that a short sequence cannot contain. Terminals execute or ignore a control there and
+/// continue the sequence; all other characters end it.
 fn within(state: State, character: char) -> (State, Fate) {
     if character.is_ascii_control() {
         (state, Fate::Sequence)
@@ -114,7 +113,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn sequences_go_as_whole_units() {
+    fn sequences_are_removed_as_a_whole() {
         let table = [
             ("plain", "plain"),
             ("a\u{1b}[1;31mb", "ab"),
@@ -166,7 +165,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_left_has_no_sequence_in_it(
+        fn no_sequence_is_left(
             text in "[ab;\\[\\]\\\\Pk0-9 \n\u{07}\u{18}\u{1b}\u{85}\u{90}\u{9b}\u{9c}\u{9d}\u{9f}é]{0,40}"
         ) {
             let once = remove_escape_sequences(&text);
@@ -176,7 +175,7 @@ mod tests {
         }
 
         #[test]
-        fn every_line_break_stays(text in any::<String>()) {
+        fn line_breaks_are_kept(text in any::<String>()) {
             let line_breaks = |text: &str| text.chars()
                 .filter(|character| classify(*character) == CharacterClass::LineBreak)
                 .collect::<String>();

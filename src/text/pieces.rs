@@ -1,14 +1,14 @@
-//! Text that comes as bytes, piece by piece.
+//! UTF-8 text in chunks.
 
-/// Decodes UTF-8 as [`String::from_utf8_lossy`] does, wherever the pieces are cut.
+/// Decodes UTF-8 like [`String::from_utf8_lossy`]. Chunk boundaries do not matter.
 #[derive(Debug, Default)]
 pub struct TextPieces {
-    /// The beginning of a character whose end has not come yet: at most 3 bytes.
+    /// The start of an incomplete character: at most 3 bytes.
     pending: Vec<u8>,
 }
 
 impl TextPieces {
-    /// The text that is certain once these bytes have come.
+    /// Adds bytes. Returns the text that is complete.
     pub fn push(&mut self, bytes: &[u8]) -> String {
         self.pending.extend_from_slice(bytes);
         let whole = self.pending.len() - unfinished(&self.pending);
@@ -17,15 +17,15 @@ impl TextPieces {
         text
     }
 
-    /// The rest, if no more bytes come.
+    /// Returns the rest at the end of the text.
     pub fn finish(self) -> String {
         String::from_utf8_lossy(&self.pending).into_owned()
     }
 }
 
-/// Length of the character at the end that further bytes may complete.
+/// Returns the length of an incomplete character at the end.
 fn unfinished(bytes: &[u8]) -> usize {
-    // A character has at most 4 bytes, so an unfinished one begins in the last 3.
+    // A character has at most 4 bytes, so an incomplete one is in the last 3.
     (1..=3.min(bytes.len()))
         .find(|length| {
             let end = &bytes[bytes.len() - length..];
@@ -49,18 +49,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn cuts_make_no_difference_to_bytes(pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..6), 0..8)) {
+        fn chunk_boundaries_do_not_matter_for_bytes(pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..6), 0..8)) {
             prop_assert_eq!(in_pieces(&pieces), String::from_utf8_lossy(&pieces.concat()).into_owned());
         }
 
         #[test]
-        fn cuts_make_no_difference_to_text(text in "\\PC{0,12}", size in 1_usize..4) {
+        fn chunk_boundaries_do_not_matter_for_text(text in "\\PC{0,12}", size in 1_usize..4) {
             let pieces: Vec<Vec<u8>> = text.as_bytes().chunks(size).map(<[u8]>::to_vec).collect();
             prop_assert_eq!(in_pieces(&pieces), text);
         }
 
         #[test]
-        fn cuts_make_no_difference_to_near_text(bytes in prop::collection::vec(prop::sample::select(vec![0x61_u8, 0x80, 0xbf, 0xc3, 0xe2, 0x82, 0xed, 0xa0, 0xf0, 0x9f, 0xf4, 0x90]), 0..16), size in 1_usize..5) {
+        fn chunk_boundaries_do_not_matter_for_near_text(bytes in prop::collection::vec(prop::sample::select(vec![0x61_u8, 0x80, 0xbf, 0xc3, 0xe2, 0x82, 0xed, 0xa0, 0xf0, 0x9f, 0xf4, 0x90]), 0..16), size in 1_usize..5) {
             let pieces: Vec<Vec<u8>> = bytes.chunks(size).map(<[u8]>::to_vec).collect();
             prop_assert_eq!(in_pieces(&pieces), String::from_utf8_lossy(&bytes).into_owned());
         }

@@ -5,12 +5,12 @@ use std::io;
 
 use sha2::{Digest as _, Sha256};
 
-/// The hash of what is written to it.
+/// A writer that hashes its input.
 #[derive(Debug, Default)]
 pub struct Sha256Writer(Sha256);
 
 impl Sha256Writer {
-    /// The hash, as 64 small hexadecimal digits.
+    /// Returns the hash as 64 lower-case hexadecimal digits.
     pub fn finish(self) -> String {
         let bytes = self.0.finalize();
         bytes.iter().fold(String::new(), |mut digits, byte| {
@@ -31,7 +31,7 @@ impl io::Write for Sha256Writer {
     }
 }
 
-/// The hash of some bytes, as 64 small hexadecimal digits.
+/// Returns the hash of bytes as 64 lower-case hexadecimal digits.
 pub fn sha256(bytes: impl AsRef<[u8]>) -> String {
     Sha256Writer(Sha256::new_with_prefix(bytes)).finish()
 }

@@ -1,35 +1,35 @@
-//! Text that is harmless on a terminal: nothing in it is executed, hidden or reordered.
+//! Terminal-safe text: nothing in it is executed, hidden or reordered.
 //!
-//! Three passes: control sequences go first, so that what is removed later cannot complete one;
-//! then everything that never shows; then the joiners and selectors that show only in the right
-//! company. Model text is hostile until it went through here.
+//! Three passes: remove control sequences first, so that later removals cannot complete one; then invisible
+//! characters; then joiners and selectors without a visible effect. Text from models is untrusted until it is
+//! cleaned here.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use super::character_class::{CharacterClass, Script, classify};
 use super::escape_sequences::remove_escape_sequences;
 
-/// More marks than this over one character are decoration or an attack on the lines above.
-const MARKS_PER_CHARACTER: usize = 4;
+/// Maximum number of marks on a character. More are decoration or cover the lines above.
+const MAX_MARKS: usize = 4;
 
-/// Tags between the black flag and the cancel tag: a region of two or three characters and a
+/// Number of tags between the black flag and the cancel tag: a region of two or three characters and a
 /// subdivision of one to four.
-const FLAG_TAGS: std::ops::RangeInclusive<usize> = 3..=7;
+const FLAG_TAG_COUNT: std::ops::RangeInclusive<usize> = 3..=7;
 
-/// Makes text of several lines safe. Line feeds stay; every other line break and blank becomes one
-/// space, except for a carriage return before a line feed, which goes. Blanks are not folded, since
-/// indentation may carry meaning.
+/// Cleans text of several lines. Line feeds are kept, and CRLF becomes a line feed; every other line break and
+/// blank becomes a space. Runs of blanks are kept as indentation.
 pub fn terminal_safe(text: &str) -> String {
     clean(text, Layout::Lines)
 }
 
-/// Makes text safe and puts it on a single line: line breaks are blanks, runs of blanks are one
-/// space, none stands at either end.
+/// Cleans text and joins it to a single line: line breaks and runs of blanks become one space, and both ends are
+/// trimmed.
 pub fn terminal_safe_line(text: &str) -> String {
     clean(text, Layout::SingleLine)
 }
 
-/// What becomes of blanks.
+/// The treatment of blanks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
     Lines,
@@ -37,7 +37,7 @@ pub(super) enum Layout {
 }
 
 fn clean(text: &str, layout: Layout) -> String {
-    // Nothing goes on behind a line feed, so most lines need no more than a look.
+    // No state continues after a line feed, so most lines only need a check.
     let lines = text.split_inclusive('\n').map(|line| {
         let is_kept =
             |byte| matches!(byte, b' '..=b'~') || byte == b'\n' && layout == Layout::Lines;
@@ -66,8 +66,8 @@ fn clean(text: &str, layout: Layout) -> String {
     }
 }
 
-/// What becomes of a character whatever stands beside it; `None` if that decides. Source code with tabs
-/// and text in most languages has no others, and is looked at once.
+/// Returns the replacement of a character that does not depend on its neighbours, or `None` if it does. Source
+/// code and text in most languages have only the former.
 pub(super) fn alone(character: char, layout: Layout) -> Option<char> {
     match classify(character) {
         CharacterClass::Blank => Some(' '),
@@ -83,13 +83,13 @@ pub(super) fn alone(character: char, layout: Layout) -> Option<char> {
     }
 }
 
-/// A line that holds controls, marks, joiners and the like.
+/// Cleans a line with controls, marks, joiners and similar characters.
 pub(super) fn among_others(line: &str, layout: Layout) -> String {
     let visible = drop_hidden(&remove_escape_sequences(line), layout);
     drop_misplaced_joiners(&visible)
 }
 
-/// Turns every blank into a space and drops what never shows, and marks beyond the limit.
+/// Replaces blanks with spaces, and removes invisible characters and excess marks.
 fn drop_hidden(text: &str, layout: Layout) -> Vec<char> {
     let mut kept = Vec::with_capacity(text.len());
     let mut marks = 0;
@@ -111,7 +111,7 @@ fn drop_hidden(text: &str, layout: Layout) -> Vec<char> {
             }
             CharacterClass::Mark(_) | CharacterClass::Keycap => {
                 marks += 1;
-                if marks <= MARKS_PER_CHARACTER {
+                if marks <= MAX_MARKS {
                     kept.push(character);
                 }
             }
@@ -132,7 +132,7 @@ fn drop_hidden(text: &str, layout: Layout) -> Vec<char> {
     kept
 }
 
-/// Drops joiners, selectors and tags that change nothing visible where they stand.
+/// Removes joiners, selectors and tags without a visible effect.
 fn drop_misplaced_joiners(characters: &[char]) -> String {
     let mut kept = String::with_capacity(characters.len());
     let mut previous = None;
@@ -162,11 +162,11 @@ fn drop_misplaced_joiners(characters: &[char]) -> String {
     kept
 }
 
-/// Consecutive tags.
+/// A run of tags.
 struct TagRun {
-    /// How many.
+    /// The number of tags.
     length: usize,
-    /// They are what follows the black flag in the flag of a region.
+    /// Whether they follow the black flag in the flag of a region.
     ends_flag: bool,
 }
 
@@ -184,11 +184,11 @@ fn tag_run(characters: &[char]) -> TagRun {
         .count();
     TagRun {
         length,
-        ends_flag: letters + 1 == length && FLAG_TAGS.contains(&letters),
+        ends_flag: letters + 1 == length && FLAG_TAG_COUNT.contains(&letters),
     }
 }
 
-/// U+FE0F does something after an emoji, and between an ASCII character and its keycap.
+/// Whether U+FE0F has an effect: after an emoji, and between an ASCII character and its keycap.
 fn selects_emoji(previous: Option<CharacterClass>, next: Option<CharacterClass>) -> bool {
     match previous {
         Some(CharacterClass::Emoji | CharacterClass::FlagBase) => true,
@@ -197,7 +197,7 @@ fn selects_emoji(previous: Option<CharacterClass>, next: Option<CharacterClass>)
     }
 }
 
-/// U+200D does something between two emoji, and in Indic scripts.
+/// Whether U+200D has an effect: between two emoji, and in Indic scripts.
 fn joins(previous: Option<CharacterClass>, next: Option<CharacterClass>) -> bool {
     let between_emoji = matches!(
         previous,
@@ -211,7 +211,7 @@ fn joins(previous: Option<CharacterClass>, next: Option<CharacterClass>) -> bool
     between_emoji || shapes_indic(previous, next)
 }
 
-/// U+200C does something between two Arabic letters, and in Indic scripts.
+/// Whether U+200C has an effect: between two Arabic letters, and in Indic scripts.
 fn separates(previous: Option<CharacterClass>, next: Option<CharacterClass>) -> bool {
     let between_arabic =
         script_of(previous) == Some(Script::Arabic) && script_of(next) == Some(Script::Arabic);
@@ -242,4 +242,28 @@ fn fold_blanks(text: &str) -> String {
         folded.push_str(word);
     }
     folded
+}
+
+/// Escapes all characters of JSON text that a terminal would execute, hide or reorder. They can only be in strings,
+/// where `\u009b` is equivalent. Line endings are kept.
+pub fn escape_hidden(json: &str) -> Cow<'_, str> {
+    let is_harmless = |character: char| match classify(character) {
+        CharacterClass::Hidden | CharacterClass::FlagTag | CharacterClass::CancelTag => false,
+        CharacterClass::LineBreak => matches!(character, '\n' | '\r'),
+        _ => true,
+    };
+    if json.chars().all(is_harmless) {
+        return Cow::Borrowed(json);
+    }
+    let mut escaped = String::with_capacity(json.len() + 32);
+    for character in json.chars() {
+        if is_harmless(character) {
+            escaped.push(character);
+            continue;
+        }
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            let _ = write!(escaped, "\\u{unit:04x}");
+        }
+    }
+    Cow::Owned(escaped)
 }

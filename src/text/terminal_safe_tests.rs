@@ -6,7 +6,7 @@ use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
 use super::character_class::{CharacterClass, classify};
 use super::terminal_safe::{Layout, alone, among_others};
-use super::{terminal_safe, terminal_safe_line};
+use super::{escape_hidden, terminal_safe, terminal_safe_line};
 
 /// A row of `tests/data/terminal.jsonl`.
 #[derive(Deserialize)]
@@ -24,7 +24,7 @@ fn rows() -> Vec<Row> {
 }
 
 #[test]
-fn hostile_and_harmless_text_becomes_what_the_table_says() {
+fn text_is_cleaned_as_in_the_table() {
     for Row { input, safe, why } in rows() {
         assert_eq!(terminal_safe_line(&input), safe, "{why}: {input:?}");
         assert_eq!(terminal_safe_line(&safe), safe, "{why}: {safe:?}");
@@ -48,7 +48,7 @@ fn several_lines_keep_their_layout() {
     }
 }
 
-/// Text rich in what the rules are about.
+/// Text with many special characters.
 fn hostile_text() -> impl Strategy<Value = String> {
     let characters = "ab1# é日مکकর\u{94d}\u{9cd}\u{301}\u{64e}\u{20e3}\u{fe0f}\u{fe0e}\u{200b}\
         \u{200c}\u{200d}\u{200e}\u{202e}\u{2066}\u{2028}\u{a0}\u{e0067}\u{e0062}\u{e0031}\u{e007f}\
@@ -61,6 +61,20 @@ fn hostile_text() -> impl Strategy<Value = String> {
 
 fn any_text() -> impl Strategy<Value = String> {
     prop_oneof![3 => hostile_text(), 1 => any::<String>()]
+}
+
+#[test]
+fn hidden_characters_are_escaped() {
+    let rows = [
+        ("{\"a\":\"字 👍\"}\n", "{\"a\":\"字 👍\"}\n"),
+        ("\"\u{9b}31m\u{9d}\u{85}\"", "\"\\u009b31m\\u009d\\u0085\""),
+        ("\"\u{202e}\u{200b}\u{2028}\"", "\"\\u202e\\u200b\\u2028\""),
+        ("\"\u{e0041}\"", "\"\\udb40\\udc41\""),
+        ("{\u{1b}[2J torn\r\n", "{\\u001b[2J torn\r\n"),
+    ];
+    for (json, expected) in rows {
+        assert_eq!(escape_hidden(json), expected, "{json:?}");
+    }
 }
 
 proptest! {
@@ -86,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_safe_stays_as_it_is(text in any_text()) {
+    fn cleaning_is_idempotent(text in any_text()) {
         let line = terminal_safe_line(&text);
         prop_assert_eq!(terminal_safe_line(&line), line.clone());
         prop_assert_eq!(terminal_safe(&line), line);
@@ -95,7 +109,7 @@ proptest! {
     }
 
     #[test]
-    fn characters_that_need_no_look_around_stay_what_they_are_among_others(text in any_text()) {
+    fn context_free_characters_do_not_depend_on_context(text in any_text()) {
         for line in text.split_inclusive('\n') {
             for layout in [Layout::Lines, Layout::SingleLine] {
                 let alone: Option<String> = line.chars().map(|character| alone(character, layout)).collect();
@@ -112,9 +126,9 @@ proptest! {
         prop_assert!(!line.contains("  ") && line.trim() == line, "{:?}", line);
     }
 
-    /// Whatever is unfinished at the end of a line ends there.
+    /// An incomplete sequence ends with its line.
     #[test]
-    fn a_line_does_nothing_to_the_next(text in any_text(), plain in "[ -~]{0,20}") {
+    fn lines_do_not_affect_each_other(text in any_text(), plain in "[ -~]{0,20}") {
         let both = format!("{}\n{plain}", text.trim_end_matches('\r'));
         prop_assert!(terminal_safe(&both).ends_with(&format!("\n{plain}")), "{both:?}");
     }
@@ -129,7 +143,7 @@ proptest! {
     }
 
     #[test]
-    fn at_most_four_marks_stand_on_a_character(
+    fn a_character_has_at_most_four_marks(
         base in prop::sample::select(vec!['a', 'م', 'क', '1']),
         marks in prop::collection::vec(
             prop::sample::select(vec!['\u{301}', '\u{489}', '\u{64e}', '\u{200d}', '\u{fe0f}']), 0..30),

@@ -1,7 +1,7 @@
-//! Lengths and cuts in UTF-16 units, the unit in which JavaScript agents count "characters".
+//! Lengths and truncation in UTF-16 units, which JavaScript agents count as characters.
 
-/// The length of `text` in UTF-16 units: 2 for each character beyond the Basic Multilingual Plane,
-/// 1 for each other.
+/// Returns the length of `text` in UTF-16 units: 2 for each character outside of the Basic Multilingual Plane, 1
+/// for each other.
 pub fn utf16_length(text: &str) -> usize {
     if text.is_ascii() {
         return text.len();
@@ -9,8 +9,8 @@ pub fn utf16_length(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }
 
-/// The longest beginning of `text` that has at most `units` UTF-16 units. A surrogate pair is
-/// never split, so the result may be one unit shorter than asked for.
+/// Truncates `text` to at most `units` UTF-16 units. A surrogate pair is never split, so the result may be one
+/// unit shorter.
 pub fn truncate_utf16(text: &str, units: usize) -> &str {
     match text.as_bytes().get(..units) {
         // No text has more units than bytes.

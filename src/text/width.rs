@@ -1,14 +1,14 @@
-//! How many columns text takes on a terminal.
+//! The width of text on terminals.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The width of a line in terminal columns: 2 for wide East Asian characters and emoji, 0 for
-/// combining marks. The text should be terminal-safe; control characters have no sensible width.
+/// Returns the width of a line in columns: 2 for wide East Asian characters and emoji, 0 for combining marks.
+/// The text should be terminal-safe; control characters have no defined width.
 pub fn display_width(line: &str) -> usize {
     line.width()
 }
 
-/// The line, or as much of its beginning as fits into `columns` with `…` behind it.
+/// Truncates a line at its end to `columns`, with `…` if it was longer.
 pub fn fitted(line: &str, columns: usize) -> String {
     if display_width(line) <= columns {
         return line.to_owned();
@@ -17,7 +17,7 @@ pub fn fitted(line: &str, columns: usize) -> String {
     kept + "…"
 }
 
-/// The line, or as much of its end as fits into `columns` with `…` before it.
+/// Truncates a line at its start to `columns`, with `…` if it was longer.
 pub fn fitted_end(line: &str, columns: usize) -> String {
     if display_width(line) <= columns {
         return line.to_owned();
@@ -27,13 +27,13 @@ pub fn fitted_end(line: &str, columns: usize) -> String {
     kept.iter().rev().collect()
 }
 
-/// The characters that leave one column free.
+/// Returns the characters that fit into one column less than `columns`.
 fn fitting(characters: impl Iterator<Item = char>, columns: usize) -> impl Iterator<Item = char> {
-    let mut room = columns.saturating_sub(1);
+    let mut remaining = columns.saturating_sub(1);
     characters.take_while(move |character| {
         let width = character.width().unwrap_or(0);
-        let fits = width <= room;
-        room = room.saturating_sub(width);
+        let fits = width <= remaining;
+        remaining = remaining.saturating_sub(width);
         fits
     })
 }

@@ -12,8 +12,8 @@ use crate::tool_facts::{
     patched_files, texts, without_namespace,
 };
 
-/// Special characters of globs, extended ones included.
-const SPECIAL: &[char] = &[
+/// Special characters of globs, including extended ones.
+const GLOB_CHARACTERS: &[char] = &[
     '*', '?', '[', ']', '{', '}', '(', ')', '!', '+', '@', '|', '\\',
 ];
 
@@ -24,13 +24,13 @@ pub struct AskedCall {
     pub tool: String,
     /// The arguments, under the tool's own field names.
     pub input: Input,
-    /// What it does.
+    /// Its effects.
     pub action: Action,
 }
 
 impl Registry {
-    /// A call of a tool of any agent as rules see it. One that cannot run here, because its tool is
-    /// not known or its input is another agent's, does what its arguments say.
+    /// Returns a call of a tool of any agent as rules see it. The effects of a call that cannot run here,
+    /// because its tool is unknown or its input is another agent's, are derived from its arguments.
     pub fn asked(&self, name: &str, input: &Input, context: &DecisionContext) -> AskedCall {
         let known = agent_tool(without_namespace(name));
         let Ok(resolved) = self.resolve(name, input.clone()) else {
@@ -44,7 +44,7 @@ impl Registry {
         // A tool of a manifest may have the name of another agent's tool.
         let known = known.filter(|known| known.name == tool && self.has_builtin(tool));
         let action = match known {
-            // The other agent may read or change what ours ignores.
+            // The other agent may read or change files that the built-in tool ignores.
             Some(known) if known.purpose.is_about_named_files() => action(known, input, context),
             _ => match resolved.tool.prepare(&resolved.input) {
                 Ok(call) => call.assess(context).action,
@@ -97,7 +97,7 @@ fn action(tool: AgentTool, input: &Input, context: &DecisionContext) -> Action {
     action.unwrap_or(Action::Anything)
 }
 
-/// The command line of a call, run where the call says.
+/// Returns the command line of a call, to be run in the directory that the call names.
 fn script(input: &Input) -> Option<String> {
     let given = |parameter| {
         let names = parameters(parameter).iter();
@@ -115,8 +115,8 @@ fn script(input: &Input) -> Option<String> {
     }
 }
 
-/// The files and trees that a call names, with NUL characters for what a glob leaves open. `None` if it
-/// does not say which, or in an unexpected form.
+/// Returns the files and trees that a call names, with a NUL character for the variable part of a glob. `None`
+/// if it names none, or in an unexpected form.
 fn files(purpose: Purpose, input: &Input, context: &DecisionContext) -> Option<Action> {
     let named = texts(input, Parameter::Path)?.into_iter();
     let mut named: Vec<String> = named.flat_map(spellings).collect();
@@ -153,24 +153,23 @@ fn files(purpose: Purpose, input: &Input, context: &DecisionContext) -> Option<A
     Some(Action::Files { reads, writes })
 }
 
-/// The files that a path may mean: pi leaves out an `@` before it, and takes every blank for a space.
+/// Returns the files that a path may name: pi removes a leading `@` and treats all blanks as spaces.
 fn spellings(path: &str) -> [String; 2] {
     let plain = path.strip_prefix('@').unwrap_or(path);
     let spaced = |letter: char| if letter.is_whitespace() { ' ' } else { letter };
     [path.to_owned(), plain.chars().map(spaced).collect()]
 }
 
-/// A glob with one gap from its first to its last special character.
+/// Replaces everything from the first to the last special character of a glob with a NUL character.
 fn outlined(glob: &str) -> String {
-    let (Some(start), Some(end)) = (glob.find(SPECIAL), glob.rfind(SPECIAL)) else {
+    let (Some(start), Some(end)) = (glob.find(GLOB_CHARACTERS), glob.rfind(GLOB_CHARACTERS)) else {
         return glob.to_owned();
     };
     format!("{}\0{}", &glob[..start], &glob[end + 1..])
 }
 
-/// The file that a filter looks for by name, as `.env*` does; not the many that `*.rs` finds, unless
-/// one is called `.rs`.
+/// Returns the file name of a filter such as `.env*`. A filter such as `*.rs` is taken for a file named `.rs`.
 fn searched_name(filter: &str) -> Option<&str> {
     let name = filter.trim_start_matches(['*', '/']).trim_end_matches('*');
-    (!name.is_empty() && !name.contains(SPECIAL)).then_some(name)
+    (!name.is_empty() && !name.contains(GLOB_CHARACTERS)).then_some(name)
 }

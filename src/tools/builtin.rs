@@ -1,4 +1,4 @@
-//! Built-in tools: a struct of parameters each, from which the declared schema is derived.
+//! Built-in tools. A struct of parameters defines the declared schema of each.
 
 use std::marker::PhantomData;
 use std::sync::OnceLock;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::{Input, InterruptBehavior, InvalidInput, PreparedCall, ResultLimit, Tool, ToolKind};
 use crate::tool_facts::whole_number;
 
-/// The parameters of a built-in tool. The comments on their fields are part of the declaration.
+/// The parameters of a built-in tool. The doc comments of the fields are part of the declaration.
 pub(super) trait Parameters: DeserializeOwned + JsonSchema + 'static {
     const NAME: &'static str;
     const DESCRIPTION: &'static str;
@@ -21,7 +21,7 @@ pub(super) trait Parameters: DeserializeOwned + JsonSchema + 'static {
     const KIND: ToolKind = ToolKind::Independent;
     const RESULT_LIMIT: ResultLimit = ResultLimit::Default;
 
-    /// Checks the parameters of one call. Does nothing else.
+    /// Validates the parameters of a call. Has no side effects.
     fn prepare(self) -> Result<Box<dyn PreparedCall>, InvalidInput>;
 }
 
@@ -85,8 +85,8 @@ fn input_schema<P: JsonSchema>() -> Value {
     schema.to_value()
 }
 
-/// Removes what is useless to a model: names of Rust types, formats of numbers, and null as
-/// another way to omit a parameter.
+/// Removes what models do not need: names of Rust types, formats of numbers, and null as an alternative to a
+/// missing parameter.
 fn reduce(schema: &mut Schema) {
     schema.remove("title");
     schema.remove("format");
@@ -100,13 +100,13 @@ fn reduce(schema: &mut Schema) {
     transform_subschemas(&mut reduce, schema);
 }
 
-/// A whole number that is not negative. `5.0` is one, as in JSON Schema.
+/// A non-negative whole number. `5.0` is allowed, as in JSON Schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WholeNumber(pub(super) u64);
 
 impl WholeNumber {
-    /// As a bound of something in memory: numbers that are too large are all alike.
-    pub(super) fn bound(self) -> usize {
+    /// Converts the number to an in-memory limit. Numbers that are too large become the maximum.
+    pub(super) fn limit(self) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX)
     }
 }
@@ -114,9 +114,9 @@ impl WholeNumber {
 impl<'de> Deserialize<'de> for WholeNumber {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
         let number = serde_json::Number::deserialize(source)?;
-        whole_number(&number).map(Self).ok_or_else(|| {
-            D::Error::custom(format!("{number} is not a whole number of at least 0"))
-        })
+        whole_number(&number)
+            .map(Self)
+            .ok_or_else(|| D::Error::custom(format!("{number} is not a non-negative whole number")))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a call knows about the session it runs in, and what it may change there.
+//! The state of a session that a call uses.
 
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
@@ -15,29 +15,29 @@ use crate::permission::Rules;
 use crate::process::{Spawners, Variables};
 use crate::state::ReadLog;
 
-/// The session as a call finds it when it starts. Calls of one concurrent batch all see the same;
-/// what they change ([`ContextChange`]) is applied afterwards, in call order.
+/// The state of a session when a call starts. All calls of a concurrent batch see the same state; their changes
+/// ([`ContextChange`](super::ContextChange)) are applied afterwards, in call order.
 #[derive(Debug, Clone)]
 pub struct ToolContext {
-    /// The part that decisions need; its fields are read as if they were the session's own.
+    /// The part that decisions need. Available through `Deref`.
     pub decision: DecisionContext,
-    /// Where the session began; a shell that leaves `allowed_directories` is put back here.
+    /// The initial directory. A shell that leaves `allowed_directories` is moved back to it.
     pub home_directory: PathBuf,
-    /// What children get of these two.
+    /// The environment of children, computed on first use.
     pub child_variables: ChildVariables,
-    /// The rules that deny files, which searches do not show.
+    /// Rules that deny files. Searches do not show these files.
     pub denied: Arc<Rules>,
-    /// Which files were read, and as what; shared by the calls of a session.
+    /// Files that calls have read or written, shared by the calls of a session.
     pub read_log: Arc<ReadLog>,
-    /// The to-do list as `TodoWrite` left it.
+    /// The to-do list of `TodoWrite`.
     pub todos: Arc<Value>,
-    /// Default and largest timeout of a shell call.
+    /// Default and maximum timeout of a shell call.
     pub shell_timeouts: ShellTimeouts,
-    /// Starts children.
+    /// Starts child processes.
     pub spawners: Arc<Spawners>,
-    /// Fetches pages.
+    /// Fetches web pages.
     pub web: Arc<Web>,
-    /// Times for records; never for deadlines.
+    /// Times in records, not deadlines.
     pub clock: Arc<dyn Clock>,
 }
 
@@ -56,14 +56,14 @@ impl DerefMut for ToolContext {
 }
 
 impl ToolContext {
-    /// Returns the environment of children, sorted by name: the session's without removed variables.
+    /// Returns the environment of children, sorted by name.
     pub(super) fn child_environment(&self) -> Variables {
         let decision = &self.decision;
         self.child_variables
             .get(&decision.environment, &decision.kept_variables)
     }
 
-    /// Whether a directory exists and the shell may be in it, links resolved.
+    /// Whether a directory exists and is below one of the allowed directories, with links resolved.
     pub(crate) fn allows_directory(&self, directory: &Path) -> bool {
         let Ok(directory) = directory.canonicalize() else {
             return false;
@@ -77,9 +77,9 @@ impl ToolContext {
 /// `BASH_DEFAULT_TIMEOUT_MS`, `BASH_MAX_TIMEOUT_MS`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShellTimeouts {
-    /// When a call asks for none.
+    /// Used if a call has no timeout.
     pub default: Duration,
-    /// The most a call can ask for.
+    /// The maximum timeout of a call.
     pub maximum: Duration,
 }
 
@@ -92,11 +92,11 @@ impl Default for ShellTimeouts {
     }
 }
 
-/// What belongs to one running call.
+/// The data of a running call.
 pub struct CallContext<'a> {
     /// The call.
     pub id: &'a ToolUseId,
-    /// The session as it was when the call started.
+    /// The state of the session when the call started.
     pub session: &'a ToolContext,
     /// Fires when the call must end.
     pub cancel: &'a CancelToken,

@@ -1,4 +1,4 @@
-//! The part of a session that decides what a call touches and whether it may run.
+//! The part of a session that determines the access and the permission of a call.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -16,20 +16,20 @@ use crate::shell::{CommandPart, differs_between_shells};
 /// The arguments of a call: an object.
 pub type Input = Map<String, Value>;
 
-/// Everything that decides what a call touches and whether it may run. `run-tools`, `hook` and `check`
-/// each fill it in, and call the same functions.
+/// The context of a decision: everything that determines the access of a call and whether it may run.
+/// `run-tools`, `hook` and `check` create it and call the same functions.
 #[derive(Debug, Clone)]
 pub struct DecisionContext {
     /// Absolute working directory of shell calls, and the base of relative paths.
     pub directory: PathBuf,
-    /// Directories the shell's working directory may stay in; the first is the session's start. Never
+    /// Directories in which the shell's working directory may be. The first is the initial directory. Never
     /// empty.
     pub allowed_directories: Vec<PathBuf>,
-    /// The environment that tools pass on to children (already the configured one).
+    /// The environment of the session, with configured variables.
     pub environment: Arc<Environment>,
-    /// Variables of it that are passed on although they can change what commands do.
+    /// Variables that are passed to children although they can change the effects of commands.
     pub kept_variables: Arc<BTreeSet<OsString>>,
-    /// Starts the children of calls that only read, and git for questions about a repository.
+    /// Starts children of read-only calls, and git to inspect a repository.
     pub lane: Arc<Spawners>,
     /// The shell that would run a command.
     pub shell: ShellGuarantees,
@@ -88,8 +88,8 @@ impl ShellGuarantees {
         }
     }
 
-    /// Whether a shell other than bash may read a command line, which consists of `parts` if bash
-    /// reads it, and would read it differently.
+    /// Whether another shell than bash may run a command line, and would read it differently. `parts` are the
+    /// commands that bash reads.
     pub(super) fn is_ambiguous(self, script: &str, parts: Option<&[CommandPart]>) -> bool {
         self.dialect == ShellDialect::Any
             && parts.is_none_or(|parts| differs_between_shells(script, parts).is_some())
@@ -97,7 +97,7 @@ impl ShellGuarantees {
 }
 
 impl DecisionContext {
-    /// Whether something keeps the commands that are expected to read only from writing.
+    /// Whether commands that are expected to be read-only are prevented from writing.
     pub(super) fn is_protected(&self) -> bool {
         match self.shell.protection {
             WriteProtection::Lane => self.lane.is_enforced(),
@@ -106,7 +106,7 @@ impl DecisionContext {
         }
     }
 
-    /// A call as permission rules see it.
+    /// Returns the request for permission rules.
     pub fn request<'a>(
         &'a self,
         tool: &'a str,

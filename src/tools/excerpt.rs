@@ -1,11 +1,10 @@
-//! The beginning and the end of a text that is too long to show.
+//! The start and the end of a text that is too long.
 
 use std::io::{self, Write};
 
 use crate::text::{TextPieces, truncate_utf16, utf16_length};
 
-/// Collects text piece by piece and keeps about half of `limit` UTF-16 units from each end.
-/// Memory does not grow with the text.
+/// Collects text in chunks and keeps about half of `limit` UTF-16 units from each end, in constant memory.
 #[derive(Debug, Default)]
 pub(super) struct Excerpt {
     limit: usize,
@@ -14,24 +13,24 @@ pub(super) struct Excerpt {
     tail: String,
     tail_units: usize,
     total_units: usize,
-    /// Something after the head went elsewhere: to the tail, or lost.
+    /// Text after the head went to the tail or was dropped.
     head_is_complete: bool,
-    has_lost: bool,
+    has_omitted: bool,
 }
 
 /// The two ends of a text.
 #[derive(Debug, Default)]
 pub(super) struct ExcerptParts {
-    /// Its beginning.
+    /// The start.
     pub(super) head: String,
     /// UTF-16 units between the two.
     pub(super) omitted_units: usize,
-    /// Its end.
+    /// The end.
     pub(super) tail: String,
 }
 
 impl Excerpt {
-    /// Of at most `limit` UTF-16 units, the marker not counted.
+    /// Creates an excerpt of at most `limit` UTF-16 units, without the marker.
     pub(super) fn new(limit: usize) -> Self {
         Self {
             limit,
@@ -39,7 +38,7 @@ impl Excerpt {
         }
     }
 
-    /// Appends a piece.
+    /// Appends a chunk.
     pub(super) fn push(&mut self, piece: &str) {
         let units = utf16_length(piece);
         self.total_units += units;
@@ -58,19 +57,18 @@ impl Excerpt {
         }
     }
 
-    /// Appends text that is lost, `units` UTF-16 units of it: what was pushed before it is the
-    /// head, what is pushed after it the tail.
-    pub(super) fn push_lost(&mut self, units: usize) {
+    /// Adds `units` UTF-16 units of dropped text between the head and the tail.
+    pub(super) fn push_omitted(&mut self, units: usize) {
         if units > 0 {
             self.total_units += units;
-            self.has_lost = true;
+            self.has_omitted = true;
             self.head_is_complete = true;
             self.tail.clear();
             self.tail_units = 0;
         }
     }
 
-    /// The beginning, the number of units left out, and the end.
+    /// Returns the start, the number of omitted units, and the end.
     pub(super) fn into_parts(mut self) -> ExcerptParts {
         self.trim_tail();
         ExcerptParts {
@@ -80,7 +78,8 @@ impl Excerpt {
         }
     }
 
-    /// The whole text if it fits; else head, a marker with the number of units left out, and tail.
+    /// Returns the whole text if it fits, else the head, a marker with the number of omitted units, and the
+    /// tail.
     pub(super) fn finish(self) -> String {
         let parts = self.into_parts();
         let omitted = parts.omitted_units;
@@ -93,28 +92,28 @@ impl Excerpt {
         )
     }
 
-    /// Whether nothing was appended yet.
+    /// Whether nothing was appended.
     pub(super) fn is_empty(&self) -> bool {
         self.total_units == 0
     }
 
-    /// Whether something had to be left out.
+    /// Whether text was omitted.
     pub(super) fn is_partial(&self) -> bool {
-        self.has_lost || self.total_units > self.limit
+        self.has_omitted || self.total_units > self.limit
     }
 
     fn push_tail(&mut self, piece: &str, units: usize) {
         let capacity = self.limit - self.head_units;
         let surplus = units.saturating_sub(capacity);
         if surplus > 0 {
-            // Nothing from before this piece can be among the last characters.
+            // Text before this chunk cannot be among the last characters.
             self.tail.clear();
             self.tail_units = 0;
         }
         let kept = &piece[suffix_start(piece, surplus)..];
         self.tail.push_str(kept);
         self.tail_units += utf16_length(kept);
-        // Not on every push: cutting moves the whole tail.
+        // Trimming moves the whole tail, so not on every push.
         if self.tail_units > capacity.saturating_mul(4) {
             self.trim_tail();
         }
@@ -130,7 +129,7 @@ impl Excerpt {
     }
 }
 
-/// Where the text goes on after its first `units` UTF-16 units (a pair on the border goes, too).
+/// Returns the offset after the first `units` UTF-16 units. A surrogate pair on the boundary is skipped.
 fn suffix_start(text: &str, units: usize) -> usize {
     let head = truncate_utf16(text, units);
     let is_short = utf16_length(head) < units;
@@ -138,7 +137,7 @@ fn suffix_start(text: &str, units: usize) -> usize {
     head.len() + pair.map_or(0, char::len_utf8)
 }
 
-/// Hands on what is written to it as text; invalid UTF-8 is replaced.
+/// A writer that decodes UTF-8 and replaces invalid bytes.
 pub(super) struct LossyText<Sink: FnMut(&str)> {
     sink: Sink,
     pieces: TextPieces,
@@ -152,7 +151,7 @@ impl<Sink: FnMut(&str)> LossyText<Sink> {
         }
     }
 
-    /// No more bytes will come.
+    /// Decodes the last bytes.
     pub(super) fn finish(mut self) {
         (self.sink)(&self.pieces.finish());
     }
@@ -207,7 +206,7 @@ mod tests {
     fn lost_text_separates_head_and_tail() {
         let mut excerpt = Excerpt::new(10);
         excerpt.push("ab");
-        excerpt.push_lost(7);
+        excerpt.push_omitted(7);
         assert!(excerpt.is_partial());
         excerpt.push("yz");
         assert_eq!(

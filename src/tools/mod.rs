@@ -1,7 +1,6 @@
-//! Tools: the trait, the registry, the built-in tools, command tools from a manifest.
+//! Tools: the trait, the registry, built-in tools, and command tools from manifests.
 //!
-//! A tool declares what it touches and does its work when told to. When it runs, and whether it
-//! may, is decided elsewhere.
+//! A tool declares the access of a call and runs it. Other modules decide when it runs, and whether it may.
 
 mod access;
 mod action;
@@ -41,8 +40,7 @@ pub use reply::{
     Block, CallStatus, Content, ContextChange, FullText, Image, InvalidInput, ToolFailure,
     ToolReply,
 };
-pub(crate) use schema::gemini_schema;
-pub use schema::{Format, declarations};
+pub use schema::declarations;
 pub use tool::{
     Assessment, InterruptBehavior, PreparedCall, ResultLimit, Tool, ToolKind, ToolSource,
     Unavailable,

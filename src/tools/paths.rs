@@ -1,12 +1,12 @@
-//! Which file a path in a tool's input means, and how a path is shown in a result.
+//! Paths in the input of tools, and in their results.
 
 use std::path::{Path, PathBuf};
 
 use super::DecisionContext;
 pub(super) use crate::permission::normalised;
 
-/// The absolute path that `text` means: `~` is the home directory of the session's environment, a
-/// relative path starts in the session's directory, `.` and `..` are removed lexically.
+/// Returns the absolute path: `~` is the home directory of the session's environment, relative paths are
+/// relative to the session's directory, and `.` and `..` are resolved lexically.
 pub(super) fn absolute(text: &str, context: &DecisionContext) -> PathBuf {
     let home = context.environment.text("HOME").map(Path::new);
     let path = match (text.strip_prefix('~'), home) {
@@ -19,12 +19,12 @@ pub(super) fn absolute(text: &str, context: &DecisionContext) -> PathBuf {
     normalised(&context.directory.join(path))
 }
 
-/// The same of a path that may be left out for the session's directory.
-pub(super) fn named_or_here(text: Option<&str>, context: &DecisionContext) -> PathBuf {
+/// Like [`absolute`]; the default is the session's directory.
+pub(super) fn absolute_or_current(text: Option<&str>, context: &DecisionContext) -> PathBuf {
     text.map_or_else(|| context.directory.clone(), |path| absolute(path, context))
 }
 
-/// `path` as a result shows it: relative to `directory` when it lies below it.
+/// Returns `path` for display: relative to `directory` if it is below it.
 pub(super) fn shown(path: &Path, directory: &Path) -> String {
     match path.strip_prefix(directory) {
         Ok(relative) if !relative.as_os_str().is_empty() => relative.to_string_lossy(),

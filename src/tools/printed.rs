@@ -1,7 +1,6 @@
-//! What a child printed, as a result shows it.
+//! The output of a child for results.
 //!
-//! Bounds what stays inline and what is in memory, however long the output is. Room `results`
-//! writes the rest to a file.
+//! Limits inline text and memory, however long the output is. The module `results` writes the rest to a file.
 
 use std::io;
 use std::time::Duration;
@@ -10,14 +9,13 @@ use super::excerpt::{Excerpt, ExcerptParts, LossyText};
 use super::{CallStatus, FullText, ToolFailure};
 use crate::process::{Captured, Ended, Finished};
 
-/// The most of a failed call's output that is shown, in UTF-16 units.
+/// Maximum output of a failed call, in UTF-16 units.
 const FAILURE_LIMIT: usize = 10_000;
 
-/// How much of each end of a stream is kept for showing, in UTF-16 units: every limit must be at
-/// most this much.
-pub(super) const LARGEST_LIMIT: usize = 50_000;
+/// Size of each end of a stream that is kept in memory, in UTF-16 units. All limits must be at most this.
+pub(super) const MAX_LIMIT: usize = 50_000;
 
-/// Both streams of a child: as much of them as can be shown.
+/// Both streams of a child, as far as they can be shown.
 #[derive(Debug)]
 pub(super) struct Printed {
     stdout: Stream,
@@ -25,16 +23,16 @@ pub(super) struct Printed {
     full: FullText,
 }
 
-/// The two ends of a stream, or all of it at the first one.
+/// The two ends of a stream. If it is complete, the head has all of it.
 #[derive(Debug, Default)]
 struct Stream(ExcerptParts);
 
-/// Text for the model, and the whole of it if the text is only a part.
+/// Text for the model, with the full output if the text is an excerpt.
 #[derive(Debug)]
 pub(super) struct Shown {
-    /// What goes into the result's content.
+    /// The content of the result.
     pub(super) content: String,
-    /// Set if `content` is an excerpt that the whole can replace.
+    /// The full output if `content` is an excerpt.
     pub(super) full: Option<FullText>,
 }
 
@@ -47,7 +45,7 @@ impl Printed {
         let stdout = std::mem::take(&mut finished.stdout);
         let stderr = std::mem::take(&mut finished.stderr);
         Self::of_streams(stdout, stderr)
-            .map_err(|error| ToolFailure(format!("The output was lost: {error}")))
+            .map_err(|error| ToolFailure(format!("cannot read the output: {error}")))
     }
 
     fn of_streams(stdout: Captured, stderr: Captured) -> io::Result<Self> {
@@ -62,24 +60,24 @@ impl Printed {
         })
     }
 
-    /// Standard output for the structured output: without blank lines at its beginning and
-    /// without white space at its end, its middle left out past `limit` UTF-16 units.
+    /// Returns standard output for the structured output: without leading blank lines and trailing whitespace,
+    /// and at most `limit` UTF-16 units.
     pub(super) fn stdout(&self, limit: usize) -> String {
         self.stdout.excerpt(limit)
     }
 
-    /// The same of standard error, without white space around it.
+    /// Like [`Printed::stdout`] for standard error, trimmed.
     pub(super) fn stderr(&self, limit: usize) -> String {
         self.stderr.excerpt(limit)
     }
 
-    /// Whether something arrived on standard error.
+    /// Whether standard error is not empty.
     pub(super) fn has_errors(&self) -> bool {
         !self.stderr.is_empty()
     }
 
-    /// What a successful call shows of its streams: an excerpt of more than `limit` UTF-16 units
-    /// if they are longer, so that it is recognised as too large.
+    /// Returns the output of a successful call. If it is longer than `limit` UTF-16 units, the excerpt is also
+    /// longer, so that it is detected as too large.
     pub(super) fn success(&self, shown: Streams, limit: usize) -> Shown {
         let mut excerpt = Excerpt::new(limit);
         self.stdout.push_line(&mut excerpt);
@@ -92,8 +90,7 @@ impl Printed {
         }
     }
 
-    /// What a failed call shows: a first line that says how it failed, then both ends of what
-    /// the streams contain.
+    /// Returns the output of a failed call: the headline, then both ends of the streams.
     pub(super) fn failure(&self, headline: &str) -> String {
         let mut excerpt = Excerpt::new(FAILURE_LIMIT);
         self.stdout.push_line(&mut excerpt);
@@ -102,8 +99,7 @@ impl Printed {
     }
 }
 
-/// How a run of `subject` failed, and the first line of a result that says it; `None` if it went
-/// well.
+/// Returns the status and headline of a failed run of `subject`, or `None` if it succeeded.
 pub(super) fn failure_of(
     finished: &Finished,
     subject: &str,
@@ -124,21 +120,21 @@ pub(super) fn failure_of(
     })
 }
 
-/// A time in structured output.
+/// Converts a duration for the structured output.
 pub(super) fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Which streams a successful call shows.
+/// The streams in the result of a successful call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Streams {
-    /// Standard output only.
+    /// Standard output.
     Stdout,
     /// Standard output, then standard error.
     Both,
 }
 
-/// The parts that are not empty, each beginning on its own line.
+/// Joins non-empty parts, each at the start of a line.
 pub(super) fn joined_lines<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
     let mut text = String::new();
     for part in parts.into_iter().filter(|part| !part.is_empty()) {
@@ -152,7 +148,7 @@ pub(super) fn joined_lines<'a>(parts: impl IntoIterator<Item = &'a str>) -> Stri
 
 impl Stream {
     fn of(captured: &Captured) -> io::Result<Self> {
-        let mut excerpt = Excerpt::new(2 * LARGEST_LIMIT);
+        let mut excerpt = Excerpt::new(2 * MAX_LIMIT);
         let mut text = LossyText::new(|piece: &str| excerpt.push(piece));
         captured.write_to(&mut text)?;
         text.finish();
@@ -163,7 +159,7 @@ impl Stream {
         Ok(Self(parts))
     }
 
-    /// Blank lines at the beginning, white space at the end.
+    /// Removes leading blank lines and trailing whitespace.
     fn trim_blank_lines(&mut self) {
         let head = &self.0.head;
         let first_line = head
@@ -199,7 +195,7 @@ impl Stream {
             excerpt.push("\n");
         }
         excerpt.push(&self.0.head);
-        excerpt.push_lost(self.0.omitted_units);
+        excerpt.push_omitted(self.0.omitted_units);
         excerpt.push(&self.0.tail);
     }
 

@@ -1,4 +1,4 @@
-//! The tools of a configuration, found by name or alias.
+//! The configured tools, by name or alias.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
@@ -14,68 +14,67 @@ use super::web::WebFetch;
 use super::{Input, Tool, ToolSource, Unavailable};
 use crate::tool_facts::{alias, without_namespace};
 
-/// All tools that can be called, built-in ones sorted by name first, then the others sorted by
-/// name (a stable order keeps prompt caches warm).
+/// All tools, the built-in ones first, each group sorted by name (a stable order keeps prompt caches warm).
 #[derive(Default)]
 pub struct Registry {
     tools: Vec<Entry>,
-    /// How many of the tools, from the first one on, are built in.
+    /// Number of built-in tools, which come first.
     builtin: usize,
-    /// From further names of the tools that are not built in to their names.
+    /// Names of tools that are not built in, by alias.
     aliases: HashMap<String, String>,
-    /// Tools that are asked for by name when a call needs them.
+    /// Tools that are looked up when a call needs them.
     source: Option<Arc<dyn ToolSource>>,
 }
 
 struct Entry {
     tool: Arc<dyn Tool>,
-    /// Compiled by the first call of the tool: most runs call few of them.
+    /// Compiled by the first call: most runs call few tools.
     check: OnceLock<Result<SchemaCheck, InvalidSchema>>,
 }
 
-/// A call whose tool was found; its arguments are already those of the tool (aliases mapped).
+/// A resolved call, with the arguments of the tool.
 pub struct Resolved {
     /// The tool.
     pub tool: Arc<dyn Tool>,
-    /// The arguments under the tool's own field names. Not yet checked against the schema.
+    /// The arguments under the tool's field names, not yet checked against the schema.
     pub input: Input,
 }
 
-/// Why a call has no tool to run it.
+/// A failed look-up.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LookupError {
     /// No tool or alias has this name.
     #[error("No such tool available: {name}{}", suggestion_text(suggestion.as_deref()))]
     Unknown {
-        /// What the model called.
+        /// The name in the call.
         name: String,
-        /// A tool whose name is similar.
+        /// A tool with a similar name.
         suggestion: Option<String>,
     },
-    /// An alias whose arguments cannot be mapped (e.g. a field of the wrong type).
+    /// The arguments of an alias cannot be converted.
     #[error("{0}")]
     Unmappable(String),
-    /// Where the tool would come from, nobody answers.
+    /// The source of the tool does not respond.
     #[error("{name} is not available: {reason}")]
     Unavailable {
-        /// What the model called.
+        /// The name in the call.
         name: String,
-        /// Why.
+        /// The reason.
         reason: Unavailable,
     },
 }
 
-/// Two tools of one name.
+/// A name that two tools have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("tool {name}: the name {clashing} is already taken")]
 pub struct NameClash {
-    /// The tool that was to be added.
+    /// The tool to be added.
     pub name: String,
-    /// Its name or alias that another tool has.
+    /// The name or alias that is already taken.
     pub clashing: String,
 }
 
-/// All built-in tools, sorted by name.
+/// Returns all built-in tools, sorted by name.
 pub(super) fn builtin_tools() -> Vec<Arc<dyn Tool>> {
     vec![
         Arc::new(BuiltIn::<Bash>::new()),
@@ -95,12 +94,12 @@ fn suggestion_text(suggestion: Option<&str>) -> String {
 }
 
 impl Registry {
-    /// The built-in tools.
+    /// Creates a registry of the built-in tools.
     pub fn builtin() -> Self {
         Self::with_tools(builtin_tools())
     }
 
-    /// These built-in tools. Of two with the same name the first one counts.
+    /// Creates a registry of these built-in tools. Of several with the same name, the first is kept.
     pub fn with_tools(tools: Vec<Arc<dyn Tool>>) -> Self {
         let mut tools: Vec<Entry> = tools.into_iter().map(Entry::new).collect();
         sort_by_name(&mut tools);
@@ -113,7 +112,7 @@ impl Registry {
         }
     }
 
-    /// The same with the tools of a source, behind the others.
+    /// Adds the tools of a source after all others.
     #[must_use]
     pub fn with_source(self, source: Arc<dyn ToolSource>) -> Self {
         Self {
@@ -122,7 +121,7 @@ impl Registry {
         }
     }
 
-    /// The own name of a tool, if [`Registry::resolve`] may have to wait for it.
+    /// Returns the tool's own name if [`Registry::resolve`] may have to wait for it.
     pub fn slow_name<'a>(&self, name: &'a str) -> Option<&'a str> {
         let short = without_namespace(name);
         let is_fixed = || self.entry(name).or_else(|| self.entry(short)).is_some();
@@ -130,19 +129,18 @@ impl Registry {
         (source.is_slow(short) && !is_fixed()).then_some(short)
     }
 
-    /// Ends what the source has started.
+    /// Ends everything that the source has started.
     pub fn end(&self) {
         if let Some(source) = &self.source {
             source.end();
         }
     }
 
-    /// Adds tools that are not built in (of a manifest, of an MCP server), each with its further
-    /// names.
+    /// Adds tools that are not built in, with their aliases.
     ///
     /// # Errors
-    /// A name or alias is already taken by a tool; nothing was added. A further name may hide one
-    /// of the names of other agents' tools that are known by default.
+    /// A name or alias is already taken. Nothing is added. An alias may hide a known name of another agent's
+    /// tool.
     pub fn add(&mut self, tools: Vec<(Arc<dyn Tool>, Vec<String>)>) -> Result<(), NameClash> {
         let mut taken: HashSet<&str> = self
             .iter()
@@ -169,8 +167,8 @@ impl Registry {
         Ok(())
     }
 
-    /// Finds the tool for a call: by name, then by alias with its argument mapping. A namespace
-    /// that some models put before the name (`functions.`) does not count.
+    /// Finds the tool of a call: by name, then by alias with converted arguments. Ignores a namespace before the
+    /// name, which some models add (`functions.`).
     ///
     /// # Errors
     /// See [`LookupError`].
@@ -207,8 +205,8 @@ impl Registry {
     /// Checks arguments against the tool's schema (compiled once per tool).
     ///
     /// # Errors
-    /// The text for the model: `<Tool> failed due to the following issue(s): ...`, with the hint
-    /// for a tool whose schema was deferred.
+    /// The message for the model: `<Tool> failed due to the following issue(s): ...`, with a hint if the schema
+    /// was deferred.
     pub fn check_schema(&self, tool: &dyn Tool, input: &Value) -> Result<(), String> {
         let name = tool.name();
         let fresh;
@@ -230,18 +228,18 @@ impl Registry {
         Err(message(name, &problems) + &deferred_hint(tool))
     }
 
-    /// Every tool, in declaration order, those of the source last. May wait for servers.
+    /// Returns all tools in declaration order, those of the source last. May wait for servers.
     pub fn all(&self) -> Vec<Arc<dyn Tool>> {
         let sourced = self.source.iter().flat_map(|source| source.tools());
         self.iter().cloned().chain(sourced).collect()
     }
 
-    /// Every tool but those of the source, in declaration order.
+    /// Returns all tools except those of the source, in declaration order.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {
         self.tools.iter().map(|entry| &entry.tool)
     }
 
-    /// Whether a tool of this name is built in.
+    /// Whether a built-in tool has this name.
     pub(super) fn has_builtin(&self, name: &str) -> bool {
         let mut builtin = self.iter().take(self.builtin);
         builtin.any(|tool| tool.name() == name)
@@ -251,7 +249,7 @@ impl Registry {
         self.tools.iter().find(|entry| entry.tool.name() == name)
     }
 
-    /// The tool whose name differs by case only, else by at most a third of its letters.
+    /// Returns the tool whose name differs only in case, or in at most a third of its letters.
     fn similar(&self, name: &str) -> Option<String> {
         let wanted = name.to_lowercase();
         self.iter()
@@ -282,10 +280,10 @@ impl Entry {
     }
 }
 
-/// The tool by which a model gets schemas that were kept from it.
+/// The tool that returns deferred schemas.
 pub const TOOL_SEARCH: &str = "ToolSearch";
 
-/// Why the model may not have known the parameters, and what helps; empty if it knew them.
+/// Returns a hint for tools with a deferred schema, else an empty string.
 fn deferred_hint(tool: &dyn Tool) -> String {
     if !tool.is_deferred() {
         return String::new();
@@ -297,7 +295,7 @@ fn deferred_hint(tool: &dyn Tool) -> String {
     )
 }
 
-/// Stable: of two tools of one name the first one stays the first.
+/// Stable, so that the first of two tools with the same name stays first.
 fn sort_by_name(entries: &mut [Entry]) {
     entries.sort_by(|one, next| one.tool.name().cmp(next.tool.name()));
 }

@@ -1,7 +1,8 @@
 use serde_json::json;
 
 use super::*;
-use crate::tools::{Format, InvalidInput, PreparedCall, declarations};
+use crate::api::Api;
+use crate::tools::{InvalidInput, PreparedCall, declarations};
 
 struct Named {
     name: &'static str,
@@ -218,27 +219,24 @@ fn declarations_in_three_shapes() {
     registry.add(vec![(deferred("later"), Vec::new())]).unwrap();
     let schema = tool("Read").input_schema().clone();
     assert_eq!(
-        declarations(&registry, Format::Anthropic),
+        declarations(&registry, Api::Anthropic),
         json!([
             {"name": "Read", "description": "A tool", "input_schema": schema},
             {"name": "later", "description": "A tool", "input_schema": {"type": "object", "required": ["x"]}, "defer_loading": true}
         ])
     );
     assert_eq!(
-        declarations(&registry, Format::OpenAi),
+        declarations(&registry, Api::OpenaiChat),
         json!([{"type": "function", "function": {"name": "Read", "description": "A tool", "parameters": schema}}])
     );
     assert_eq!(
-        declarations(&registry, Format::Gemini),
+        declarations(&registry, Api::Gemini),
         json!([{"functionDeclarations": [{
             "name": "Read", "description": "A tool",
             "parameters": {"type": "OBJECT", "required": ["path"], "properties": {"path": {"type": "STRING"}}}
         }]}])
     );
-    assert_eq!(
-        declarations(&Registry::default(), Format::Gemini),
-        json!([])
-    );
+    assert_eq!(declarations(&Registry::default(), Api::Gemini), json!([]));
 }
 
 #[test]

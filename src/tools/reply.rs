@@ -1,4 +1,4 @@
-//! What a tool gives back.
+//! Results of tools.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -9,27 +9,27 @@ use serde_json::Value;
 use crate::process::Captured;
 pub use crate::records::{ImageSource as Image, ResultBlock as Block, ResultContent as Content};
 
-/// The end of one call that ran.
+/// The result of a call that ran.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolReply {
-    /// How it went.
+    /// The status of the call.
     pub status: CallStatus,
-    /// What the model sees.
+    /// The content for the model.
     pub content: Content,
-    /// The structured output (`tool_use_result`), of the shape that Claude Code gives the tool's.
+    /// The structured output (`tool_use_result`), in the format of the same tool of Claude Code.
     pub structured: Value,
-    /// What it changes for later calls.
+    /// Changes for later calls.
     pub changes: Vec<ContextChange>,
-    /// A failing call with this set cancels its siblings under `--on-error cancel-shell`: a shell
-    /// command that is not read-only.
+    /// Whether a failure cancels the other calls of the batch under `--on-error cancel-shell`: set for shell
+    /// commands that are not read-only.
     pub cancels_siblings: bool,
-    /// The whole output, if `content` is only an excerpt of it: what is written to a file when the
-    /// result is too large to stay inline. `None`: the content is all there is.
+    /// The full output if `content` is an excerpt. It is written to a file if the result is too large to stay
+    /// inline.
     pub full: Option<FullText>,
 }
 
 impl ToolReply {
-    /// A successful text reply without further effects.
+    /// Creates a successful text result.
     pub fn text(content: impl Into<String>, structured: Value) -> Self {
         Self {
             status: CallStatus::Ok,
@@ -42,7 +42,7 @@ impl ToolReply {
     }
 }
 
-/// What a call changes for the calls after it.
+/// A change of the session for later calls.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ContextChange {
     /// The shell's working directory.
@@ -51,31 +51,31 @@ pub enum ContextChange {
     Todos(Value),
 }
 
-/// An input makes no sense; the text is for the model.
+/// An invalid input. The message is for the model.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidInput(pub String);
 
-/// A tool failed; the text is for the model.
+/// A failure of a tool. The message is for the model.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ToolFailure(pub String);
 
-/// How a call that ran went.
+/// The status of a call that ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallStatus {
-    /// It did what was asked.
+    /// Success.
     Ok,
-    /// It failed; the content says how.
+    /// Failure. The content has the reason.
     Error,
-    /// Its time was up.
+    /// The timeout expired.
     TimedOut,
-    /// It was ended by its cancel token; the content holds what it had done so far.
+    /// The call was cancelled. The content has the output so far.
     Cancelled,
 }
 
 impl Content {
-    /// About how much memory it takes, in bytes.
+    /// Returns the approximate size in memory, in bytes.
     pub fn weight(&self) -> usize {
         match self {
             Self::Text(text) => text.len(),
@@ -90,32 +90,31 @@ impl Content {
     }
 }
 
-/// Streams of which the content of a reply shows only an excerpt. Cheap to clone.
+/// The complete streams of an excerpt. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct FullText {
     streams: Arc<[Captured]>,
 }
 
 impl FullText {
-    /// The streams in the order in which they are to be read, usually stdout, stderr.
+    /// Creates the text from streams in reading order, usually standard output and standard error.
     pub fn of(streams: impl IntoIterator<Item = Captured>) -> Self {
         Self {
             streams: streams.into_iter().collect(),
         }
     }
 
-    /// How many bytes the child printed that were kept. [`Self::write_to`] writes a few more if
-    /// streams have to be separated or gaps marked.
+    /// Returns the number of output bytes that were kept. [`Self::write_to`] writes a few more to separate
+    /// streams and mark gaps.
     pub fn bytes(&self) -> u64 {
         self.streams.iter().map(Captured::kept_bytes).sum()
     }
 
-    /// Writes all of it, bytes as the child wrote them, one stream after the other, each beginning
-    /// on its own line. Memory does not grow with the length. Returns the number of bytes
-    /// written.
+    /// Writes all streams unchanged, one after the other, each at the start of a line, in constant memory.
+    /// Returns the number of bytes.
     ///
     /// # Errors
-    /// A spilled stream could not be read back, or `target` could not be written.
+    /// A spilled stream cannot be read, or `target` cannot be written.
     pub fn write_to(&self, target: &mut dyn Write) -> io::Result<u64> {
         let mut target = target;
         let mut written = 0;
@@ -132,7 +131,7 @@ impl FullText {
     }
 }
 
-/// The same streams, not streams of the same content.
+/// Compares identity, not content.
 impl PartialEq for FullText {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.streams, &other.streams)

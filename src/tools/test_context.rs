@@ -15,10 +15,10 @@ use super::{
 };
 use crate::io::{CancelToken, Environment, FixedClock};
 use crate::message::ToolUseId;
-use crate::process::Spawners;
+use crate::process::Supervisor;
 use crate::state::ReadLog;
 
-/// A session whose directory is a fresh temporary one.
+/// A session in a new temporary directory.
 pub(super) struct Session {
     pub(super) context: ToolContext,
     pub(super) cancel: CancelToken,
@@ -35,7 +35,7 @@ impl Session {
                 allowed_directories: vec![directory.clone()],
                 environment: Arc::new(Environment::from_iter([("HOME", "/home/somebody")])),
                 kept_variables: Arc::default(),
-                lane: Arc::new(Spawners::new(1)),
+                lane: Arc::new(Supervisor::default().spawners(1)),
                 shell: ShellGuarantees::OWN,
             },
             home_directory: directory.clone(),
@@ -44,7 +44,7 @@ impl Session {
             read_log: Arc::new(ReadLog::default()),
             todos: Arc::new(json!([])),
             shell_timeouts: ShellTimeouts::default(),
-            spawners: Arc::new(Spawners::new(1)),
+            spawners: Arc::new(Supervisor::default().spawners(1)),
             web: Arc::default(),
             clock: Arc::new(FixedClock("2026-01-02T03:04:05Z".parse().unwrap())),
         };
@@ -55,7 +55,7 @@ impl Session {
         }
     }
 
-    /// The absolute path of `name` in the session's directory.
+    /// Returns the absolute path of `name` in the session's directory.
     pub(super) fn path(&self, name: &str) -> PathBuf {
         let base = self.folder.path().canonicalize().unwrap();
         if name.is_empty() {
@@ -65,7 +65,7 @@ impl Session {
         }
     }
 
-    /// The same as text.
+    /// Like `path`, as a string.
     pub(super) fn name(&self, name: &str) -> String {
         self.path(name).to_str().unwrap().to_owned()
     }
@@ -80,7 +80,7 @@ impl Session {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// Nests directories below `name` until the path of the innermost is too long to be opened.
+    /// Creates nested directories below `name` until the innermost path is too long to open.
     pub(super) fn deepen(&self, name: &str) {
         use rustix::fs::{Mode, OFlags};
         let flags = OFlags::DIRECTORY;
@@ -92,8 +92,8 @@ impl Session {
         }
     }
 
-    /// Gives a file the modification time `seconds` after 2020-01-01, so that order and staleness
-    /// do not hang on how fast a test runs.
+    /// Sets the modification time of a file to `seconds` after 2020-01-01, so that tests do not depend on
+    /// timing.
     pub(super) fn touch(&self, name: &str, seconds: u64) {
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_577_836_800 + seconds);
         let file = fs::File::options()
@@ -103,7 +103,7 @@ impl Session {
         file.set_modified(time).unwrap();
     }
 
-    /// Checks the input against the tool's own schema, then prepares and runs the call.
+    /// Checks the input against the tool's schema, then prepares and runs the call.
     pub(super) fn call<P: Parameters>(&self, input: Value) -> Result<ToolReply, ToolFailure> {
         let tool = BuiltIn::<P>::new();
         let check = SchemaCheck::new(tool.input_schema()).unwrap();
@@ -125,7 +125,7 @@ impl Session {
         })
     }
 
-    /// What a call touches.
+    /// Returns the access of a call.
     pub(super) fn access<P: Parameters>(&self, input: &Value) -> Access {
         let call = BuiltIn::<P>::new()
             .prepare(input.as_object().unwrap())
@@ -133,7 +133,7 @@ impl Session {
         call.assess(&self.context).access
     }
 
-    /// The text and the structured output of a call that must succeed.
+    /// Returns the text and the structured output of a successful call.
     pub(super) fn ok<P: Parameters>(&self, input: Value) -> (String, Value) {
         let reply = self.call::<P>(input).unwrap();
         assert_eq!(reply.status, CallStatus::Ok, "{reply:?}");
@@ -143,7 +143,7 @@ impl Session {
         }
     }
 
-    /// The error text of a call that must fail.
+    /// Returns the message of a failed call.
     pub(super) fn failure<P: Parameters>(&self, input: Value) -> String {
         self.call::<P>(input).unwrap_err().0
     }

@@ -13,10 +13,10 @@ use super::{
 };
 use crate::io::{CancelToken, Environment, FixedClock};
 use crate::message::ToolUseId;
-use crate::process::Spawners;
+use crate::process::Supervisor;
 use crate::state::ReadLog;
 
-/// Its directory is empty and may be left only for directories below it.
+/// Its initial directory is empty. Only directories below it are allowed.
 pub(crate) struct TestSession {
     pub(crate) context: ToolContext,
     pub(crate) cancel: CancelToken,
@@ -41,7 +41,7 @@ impl TestSession {
                         ("BASH_ENV", "/nonexistent/startup".into()),
                     ])),
                     kept_variables: Arc::default(),
-                    lane: Arc::new(Spawners::new(1)),
+                    lane: Arc::new(Supervisor::default().spawners(1)),
                     shell: ShellGuarantees::OWN,
                 },
                 home_directory: home,
@@ -53,7 +53,7 @@ impl TestSession {
                     default: Duration::from_secs(20),
                     maximum: Duration::from_secs(30),
                 },
-                spawners: Arc::new(Spawners::new(2)),
+                spawners: Arc::new(Supervisor::default().spawners(2)),
                 web: Arc::default(),
                 clock: Arc::new(FixedClock("2026-01-02T03:04:05Z".parse().unwrap())),
             },
@@ -62,7 +62,7 @@ impl TestSession {
         }
     }
 
-    /// The absolute path of `name` in the directory where the session began.
+    /// Returns the absolute path of `name` in the initial directory.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.context.home_directory.join(name)
     }

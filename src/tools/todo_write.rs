@@ -60,9 +60,9 @@ impl Parameters for TodoWrite {
 }
 
 impl PreparedCall for TodoWrite {
-    /// The list is no place in the file system, and a made-up one would make this call count as a
-    /// writer, to be asked about or denied. Two calls of one batch need no order between them:
-    /// each replaces the whole list, and the changes are applied in call order afterwards.
+    /// The list is not in the file system, and a placeholder path would make this call a writer that needs
+    /// permission. Calls of one batch need no order: each replaces the whole list, and changes are applied in
+    /// call order.
     fn assess(&self, _: &DecisionContext) -> Assessment {
         Assessment::of(Self::NAME, Ok(Access::nothing()), Action::Harmless)
     }

@@ -1,4 +1,4 @@
-//! What a tool is, and what one call of it is.
+//! The trait of tools and of their calls.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,71 +12,70 @@ use super::{
 };
 use crate::permission::Action;
 
-/// Something the model can call.
+/// A tool that the model can call.
 pub trait Tool: Send + Sync {
     /// The name in declarations and records.
     fn name(&self) -> &str;
 
-    /// What it does and how to use it, for the model.
+    /// The description for the model.
     fn description(&self) -> &str;
 
-    /// JSON Schema of the input: an object schema.
+    /// The JSON Schema of the input, which is an object.
     fn input_schema(&self) -> &Value;
 
-    /// Whether its schema is kept from the model until it asks for it (`ToolSearch`).
+    /// Whether the schema is not listed but returned by `ToolSearch`.
     fn is_deferred(&self) -> bool {
         false
     }
 
-    /// What an interrupt does to a running call.
+    /// The effect of an interrupt on a running call.
     fn interrupt(&self) -> InterruptBehavior {
         InterruptBehavior::Cancel
     }
 
-    /// Whether the failure of a call affects the calls beside it.
+    /// Whether a failed call affects the other calls of its batch.
     fn kind(&self) -> ToolKind {
         ToolKind::Independent
     }
 
-    /// The largest result kept inline.
+    /// The maximum size of an inline result.
     fn result_limit(&self) -> ResultLimit {
         ResultLimit::Default
     }
 
-    /// Parses and analyses an input that has passed the schema. Touches nothing.
+    /// Parses and analyses an input that matches the schema. Has no side effects.
     ///
     /// # Errors
-    /// The input makes no sense; the call does not run and the model sees the reason.
+    /// The input is invalid. The call does not run, and the model gets the reason.
     fn prepare(&self, input: &Input) -> Result<Box<dyn PreparedCall>, InvalidInput>;
 }
 
-/// One call: its input parsed, checked and analysed. Paths in it are resolved when they are
-/// needed, because the working directory may change until the call starts.
+/// A prepared call. Paths are resolved when they are needed, because the working directory may change before the
+/// call starts.
 pub trait PreparedCall: Send + Sync {
-    /// What the call touches if it starts now.
+    /// Returns the access of the call if it starts now.
     fn assess(&self, context: &DecisionContext) -> Assessment;
 
-    /// Does the work, blocking the calling thread, until done or until `call.cancel` fires.
+    /// Runs the call on the current thread until it ends or `call.cancel` fires.
     ///
     /// # Errors
-    /// The tool failed in a way it has no structured output for.
+    /// The call failed without a structured output.
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure>;
 }
 
-/// What a call touches, and why it counts as touching that.
+/// The access of a call, with its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assessment {
-    /// What it touches.
+    /// The access.
     pub access: Access,
-    /// What decided, in one line.
+    /// The reason, on one line.
     pub why: String,
-    /// What it does, for those who decide whether it may.
+    /// The effects, for permission decisions.
     pub action: Action,
 }
 
 impl Assessment {
-    /// The assessment of a call of the tool `name` that reads the file or the tree at `path`
-    /// (absolute).
+    /// Assesses a call of the tool `name` that reads the file or tree at `path` (absolute).
     pub(super) fn reading(name: &str, path: PathBuf) -> Self {
         let access = Access::reading(&path);
         let action = Action::Files {
@@ -86,7 +85,7 @@ impl Assessment {
         Self::of(name, access, action)
     }
 
-    /// The assessment of a call of the tool `name` that changes the file at `path` (absolute).
+    /// Assesses a call of the tool `name` that changes the file at `path` (absolute).
     pub(super) fn writing(name: &str, path: PathBuf) -> Self {
         let access = Access::writing(&path);
         let action = Action::Files {
@@ -96,8 +95,7 @@ impl Assessment {
         Self::of(name, access, action)
     }
 
-    /// The assessment of a call of the tool `name`, from the paths in its input. Without them the
-    /// call counts as touching anything.
+    /// Assesses a call of the tool `name` by its access. A call without a known access may change everything.
     pub(super) fn of(name: &str, access: Result<Access, AccessError>, action: Action) -> Self {
         let (access, why) = match access {
             Ok(access) if access.is_read_only() => (access, format!("{name} only reads")),
@@ -118,57 +116,57 @@ impl Assessment {
     }
 }
 
-/// What an interrupt does to a running call.
+/// The effect of an interrupt on a running call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum InterruptBehavior {
-    /// It is ended at once.
+    /// The call is cancelled.
     Cancel,
-    /// It runs to its end.
+    /// The call runs to its end.
     Block,
 }
 
-/// Whether calls of a tool depend on each other without saying so.
+/// Whether the calls of a tool depend on each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolKind {
-    /// A shell: when a command fails, the ones after it are likely to fail too.
+    /// A shell: after a failed command, later ones are likely to fail.
     Shell,
-    /// Anything else.
+    /// Any other tool.
     Independent,
 }
 
-/// The largest result a tool wants kept inline, in characters (UTF-16 units).
+/// The maximum size of an inline result, in UTF-16 units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResultLimit {
     /// The global limit.
     Default,
-    /// At most this much, and never more than the global limit.
+    /// This limit, or the global one if it is lower.
     Characters(usize),
-    /// At most this much, even if that is more than the global limit.
+    /// This limit, even if the global one is lower.
     Raised(usize),
-    /// No limit: the tool bounds itself.
+    /// No limit: the tool limits its results.
     Unlimited,
 }
 
-/// Tools that are known only when somebody asks for them, such as those of MCP servers.
+/// Tools that are looked up on demand, such as those of MCP servers.
 pub trait ToolSource: Send + Sync {
-    /// Whether [`ToolSource::find`] may wait to say whether there is a tool of this name.
+    /// Whether [`ToolSource::find`] may have to wait for this name.
     fn is_slow(&self, name: &str) -> bool;
 
-    /// The tool of this name, if there is one. May wait for a server.
+    /// Returns the tool with this name, if any. May wait for a server.
     ///
     /// # Errors
-    /// It cannot be found out.
+    /// The source does not respond.
     fn find(&self, name: &str) -> Result<Option<Arc<dyn Tool>>, Unavailable>;
 
-    /// All tools, sorted by name. May wait for servers.
+    /// Returns all tools, sorted by name. May wait for servers.
     fn tools(&self) -> Vec<Arc<dyn Tool>>;
 
-    /// Ends what was started.
+    /// Ends everything that was started.
     fn end(&self);
 }
 
-/// A source cannot say whether it has a tool.
+/// An error: the source does not respond.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unavailable(pub String);

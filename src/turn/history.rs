@@ -1,11 +1,12 @@
-//! A conversation as an API accepts it (`docs/protocol.md`, What a model is sent): every reply is one
+//! A conversation as an API accepts it (`docs/records.md`, Replies of the main model): every reply is one
 //! message, every call has one result right after it, and no id comes twice.
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::assemble::own_id;
 use crate::message::{Block, Call, Message, Origin, ResultPart, Role, Thread, ToolResult};
 use crate::model::Turn;
-use crate::results::{Action, Candidate, LONGEST_STAND_IN, TURN_BUDGET, decide};
+use crate::results::{Action, Candidate, MAX_REPLACEMENT, TURN_BUDGET, decide};
 use crate::text::utf16_length;
 
 /// How a text begins that tells the model to go on, because of a hook.
@@ -17,9 +18,6 @@ const NO_RESULT: &str = "There is no result: the call was not finished.";
 /// How many bytes of a result its replacement has to show, to be the replacement of that result.
 /// Ids come again.
 const SHOWN: usize = 64;
-
-/// The longest id that every API accepts.
-const LONGEST_ID: usize = 40;
 
 /// A conversation, message by message.
 #[derive(Debug, Default)]
@@ -185,7 +183,7 @@ impl History {
             return;
         };
         let candidates: Vec<Candidate> = last.results.values().map(candidate).collect();
-        let actions = decide(&candidates, &BTreeMap::new(), TURN_BUDGET, LONGEST_STAND_IN);
+        let actions = decide(&candidates, &BTreeMap::new(), TURN_BUDGET, MAX_REPLACEMENT);
         for (result, action) in last.results.values_mut().zip(actions) {
             if action == Action::Replace
                 && let Some(text) = replace(&result.id, &result.text())
@@ -262,29 +260,6 @@ fn no_result() -> ToolResult {
         parts: vec![ResultPart::Text(NO_RESULT.to_owned())],
         failed: true,
     }
-}
-
-/// An id that every API accepts and that no call before has. `taken` has the ids of these calls, each
-/// with the number that was last appended to it: some servers give every call the same id.
-pub(super) fn own_id(id: &str, taken: &mut HashMap<String, usize>) -> String {
-    let is_usual = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    let usual = |c: char| if is_usual(c) { c } else { '_' };
-    let mut plain: String = id.chars().map(usual).take(LONGEST_ID).collect();
-    if plain.is_empty() {
-        plain.push_str("call");
-    }
-    let mut own = plain.clone();
-    let mut number = taken.get(&plain).copied().unwrap_or(1);
-    while taken.contains_key(&own) {
-        number += 1;
-        let end = format!("_{number}");
-        own.clone_from(&plain);
-        own.truncate(LONGEST_ID - end.len());
-        own.push_str(&end);
-    }
-    taken.insert(plain, number);
-    taken.entry(own.clone()).or_insert(1);
-    own
 }
 
 #[cfg(test)]

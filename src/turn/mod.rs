@@ -4,11 +4,9 @@
 mod history;
 mod limits;
 mod records;
-mod reply;
 mod system;
 
 pub use history::{FEEDBACK, History, NothingToAnswer};
 pub use limits::{Limit, Limits, Spent};
-pub use records::{Ending, Scribe};
-pub use reply::{Assembly, Output};
+pub use records::{Ending, RecordBuilder};
 pub use system::system_prompt;

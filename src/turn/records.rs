@@ -11,7 +11,7 @@ use crate::session::record::Moment;
 use serde_json::{Value, json};
 
 /// Writes down a reply of one model in one session.
-pub struct Scribe {
+pub struct RecordBuilder {
     /// The model, without its provider.
     pub model: String,
     /// The session.
@@ -33,7 +33,7 @@ pub enum Ending<'a> {
     Limited(Limit),
 }
 
-impl Scribe {
+impl RecordBuilder {
     /// For one reply.
     pub fn new(model: String, session_id: SessionId, moment: Moment) -> Self {
         let message_id = format!("msg_{}", moment.ids.uuid().simple());

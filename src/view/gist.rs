@@ -1,4 +1,4 @@
-//! What a call is about: on one line, and in full.
+//! The topic of a call on one line, and its input in full.
 
 use std::path::Path;
 
@@ -8,20 +8,20 @@ use similar::{ChangeTag, TextDiff};
 use crate::message::Call;
 use crate::tool_facts::{Parameter, parameters, patched_files};
 
-/// The members of inputs that say most, before paths and after them.
+/// The most telling members of inputs: those that come before paths, and those that come after.
 const TELLING: [&[&str]; 2] = [
     &["command", "cmd", "pattern"],
     &["query", "url", "description", "prompt", "name", "input"],
 ];
 
-/// Members of edits: the old text and the new one.
+/// Members of edits: old text, new text.
 const EDITS: [(&str, &str); 3] = [
     ("old_string", "new_string"),
     ("oldText", "newText"),
     ("oldString", "newString"),
 ];
 
-/// What a call is about, on one line.
+/// Returns the topic of a call.
 pub(super) fn gist(call: &Call, cwd: Option<&str>) -> String {
     let input = call.input.get();
     match serde_json::from_str(input) {
@@ -30,9 +30,9 @@ pub(super) fn gist(call: &Call, cwd: Option<&str>) -> String {
     }
 }
 
-/// What a call with this input is about, on one line: the most telling member; of a search its pattern and
-/// its place, of an edit or a patch its files and how many lines it adds and removes. Paths are shown below
-/// `cwd`. It may have line breaks and is not yet safe for a terminal.
+/// Returns the topic of a call with this input: the most telling member; of a search its pattern and
+/// directory; of an edit or a patch its files and its numbers of added and removed lines. Paths are
+/// relative to `cwd`. The text may have several lines and is not terminal-safe.
 pub fn input_gist(members: &Map<String, Value>, cwd: Option<&str>) -> String {
     if let Some(patch) = patch(members) {
         return patch_gist(patch, cwd);
@@ -50,13 +50,13 @@ pub fn input_gist(members: &Map<String, Value>, cwd: Option<&str>) -> String {
     let Some((name, value)) = telling.or_else(first) else {
         return String::new();
     };
-    let place = text_of(members, paths).map(|path| below(path, cwd));
-    match (name, value, place) {
-        ("pattern", Value::String(pattern), Some(place)) => format!("{pattern} in {place}"),
-        (_, Value::String(_), Some(place)) if paths.contains(&name) => {
+    let position = text_of(members, paths).map(|path| below(path, cwd));
+    match (name, value, position) {
+        ("pattern", Value::String(pattern), Some(position)) => format!("{pattern} in {position}"),
+        (_, Value::String(_), Some(position)) if paths.contains(&name) => {
             let edits = edits(members);
             if edits.is_empty() {
-                return place;
+                return position;
             }
             let lines = edits.iter().flat_map(|(old, new)| changed_lines(old, new));
             let (mut added, mut removed) = (0, 0);
@@ -64,15 +64,14 @@ pub fn input_gist(members: &Map<String, Value>, cwd: Option<&str>) -> String {
                 added += u64::from(tag == ChangeTag::Insert);
                 removed += u64::from(tag == ChangeTag::Delete);
             }
-            format!("{place} (+{added} -{removed})")
+            format!("{position} (+{added} -{removed})")
         }
         (_, Value::String(text), _) => text.clone(),
         (_, value, _) => value.to_string(),
     }
 }
 
-/// The input of a call and the name of its language: an edit or a patch as a difference, all else as JSON, one
-/// member per line.
+/// Returns the language and the text of an input: edits and patches as a diff, other inputs as JSON.
 pub(super) fn input_in_full(call: &Call) -> (&'static str, String) {
     let raw = call.input.get();
     let value: Value = serde_json::from_str(raw).unwrap_or_default();
@@ -92,7 +91,7 @@ pub(super) fn input_in_full(call: &Call) -> (&'static str, String) {
     ("diff", differences.collect::<Vec<String>>().join("\n\n"))
 }
 
-/// The patch of Codex that an input is, or that a shell command gives to `apply_patch`.
+/// Returns the patch in an input, or in a shell command that runs `apply_patch`.
 fn patch(members: &Map<String, Value>) -> Option<&str> {
     let texts = members.values().flat_map(|value| match value {
         Value::Array(list) => list.as_slice(),
@@ -107,14 +106,14 @@ fn patch(members: &Map<String, Value>) -> Option<&str> {
     })
 }
 
-/// The files of a patch, and how many lines it adds and removes.
+/// Returns the files of a patch, and its numbers of added and removed lines.
 fn patch_gist(patch: &str, cwd: Option<&str>) -> String {
     let files: Vec<String> = patched_files(patch).map(|file| below(file, cwd)).collect();
     let count = |mark| patch.lines().filter(|line| line.starts_with(mark)).count();
     format!("{} (+{} -{})", files.join(", "), count('+'), count('-'))
 }
 
-/// The old and the new text of each edit in an input. A file that is written has no old text.
+/// Returns the old and the new text of each edit in an input. A written file has no old text.
 fn edits(members: &Map<String, Value>) -> Vec<(&str, &str)> {
     let list = members.get("edits").and_then(Value::as_array);
     let listed = list.into_iter().flatten().filter_map(Value::as_object);
@@ -131,7 +130,7 @@ fn edit(members: &Map<String, Value>) -> Option<(&str, &str)> {
     names.find_map(|(old, new)| Some((text_of(members, &[old])?, text_of(members, &[new])?)))
 }
 
-/// The lines of both texts, those that differ marked.
+/// Compares two texts line by line.
 fn changed_lines(old: &str, new: &str) -> Vec<(ChangeTag, String)> {
     let difference = TextDiff::from_lines(old, new);
     let changes = difference.iter_all_changes();
@@ -141,13 +140,13 @@ fn changed_lines(old: &str, new: &str) -> Vec<(ChangeTag, String)> {
         .collect()
 }
 
-/// The first of the members of these names that is a text.
+/// Returns the first of these members that is a string.
 fn text_of<'a>(members: &'a Map<String, Value>, names: &[&str]) -> Option<&'a str> {
     let mut names = names.iter();
     names.find_map(|name| members.get(*name)?.as_str())
 }
 
-/// A path below a directory as it is seen from there.
+/// Makes a path inside a directory relative to it.
 fn below(path: &str, directory: Option<&str>) -> String {
     let rest = directory.and_then(|directory| Path::new(path).strip_prefix(directory).ok());
     match rest.and_then(Path::to_str) {
@@ -174,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_tells_most_of_a_call() {
+    fn the_gist_is_the_most_telling_member() {
         let rows = [
             (json!({"limit": 3, "file_path": "a.rs"}), "a.rs"),
             (json!({"file_path": "/home/me/demo/src/a.rs"}), "src/a.rs"),

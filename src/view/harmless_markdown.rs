@@ -1,5 +1,5 @@
-//! Markdown from a session, as a part of a page: it stays Markdown, but brings no HTML, loads no images,
-//! and links only to the web, to mail addresses and to files.
+//! Markdown from a session as part of a page: no HTML, no images, and links only to the web, to mail
+//! addresses and to files.
 
 use std::ops::Range;
 
@@ -8,19 +8,17 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 use super::tabs::safe_with_tabs;
 use crate::text::{terminal_safe, terminal_safe_line};
 
-/// Masking one tag can turn code into text that holds another one. After this many rounds code is
-/// no longer spared.
-const MOST_ROUNDS: usize = 4;
+/// Escaping a tag can turn code into text with another tag. After this many rounds, code is escaped too.
+const MAX_ROUNDS: usize = 4;
 
-/// Schemes that links may have.
+/// Allowed schemes of links.
 const SCHEMES: [&str; 3] = ["http://", "https://", "mailto:"];
 
-/// Text of several lines, in which tags, images and other links outside of code show as they were typed.
-/// A fence that was left open is closed.
+/// Escapes tags, images and other links outside of code, and closes an open fence.
 pub(super) fn harmless_markdown(text: &str) -> String {
     let mut text = with_closed_fence(safe_with_tabs(text));
-    for round in 0..=MOST_ROUNDS {
-        let code = if round < MOST_ROUNDS {
+    for round in 0..=MAX_ROUNDS {
+        let code = if round < MAX_ROUNDS {
             code_in(&text)
         } else {
             Vec::new()
@@ -34,14 +32,14 @@ pub(super) fn harmless_markdown(text: &str) -> String {
     with_closed_fence(text)
 }
 
-/// The lines of a block quote. Parsers differ about code in it, so none is spared.
+/// Formats a block quote. Code is escaped too, because parsers differ about code in quotes.
 pub(super) fn harmless_quote(text: &str) -> String {
     let text = without_markup(&terminal_safe(text), &[]);
     let lines = with_closed_fence(text);
     lines.lines().flat_map(|line| ["> ", line, "\n"]).collect()
 }
 
-/// One line, in which nothing is markup.
+/// Escapes all markup in a line.
 pub(super) fn harmless_line(text: &str) -> String {
     let mut line = String::new();
     for character in terminal_safe_line(text).chars() {
@@ -53,8 +51,8 @@ pub(super) fn harmless_line(text: &str) -> String {
     line
 }
 
-/// Character references stand in for what begins a tag or an image: other than a backslash, they
-/// mean the same after a backslash.
+/// Replaces the start of tags, images and links by character references. Unlike backslashes, these also
+/// work after a backslash.
 fn without_markup(text: &str, code: &[Range<usize>]) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut code = code.iter().peekable();
@@ -81,8 +79,8 @@ fn events(text: &str) -> impl Iterator<Item = (Event<'_>, Range<usize>)> {
     Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter()
 }
 
-/// Whether the text of a link's target begins with an allowed scheme, or has none. References and escapes
-/// could hide one.
+/// Whether a link's target has an allowed scheme or none. Targets with character references or escapes
+/// are rejected, since these could hide a scheme.
 fn is_link(text: &str) -> bool {
     let target = text.trim_start_matches(|next: char| next.is_whitespace() || "<>".contains(next));
     let is_bracketed = text[..text.len() - target.len()].contains('<');
@@ -95,8 +93,8 @@ fn is_link(text: &str) -> bool {
     SCHEMES.iter().any(is_allowed) || !head.contains([':', '&', '\\'])
 }
 
-/// Where code stands that every parser takes for code, in order: within a line, or between equal fences at
-/// the beginning of lines.
+/// The ranges that every parser reads as code, in order: code within a line, and blocks between equal
+/// fences at the start of lines.
 fn code_in(text: &str) -> Vec<Range<usize>> {
     events(text)
         .filter(|(event, range)| match event {
@@ -108,8 +106,8 @@ fn code_in(text: &str) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Whether a fenced block is at the beginning of lines, has at most one word behind its first fence and
-/// nothing behind its last one, which is equal.
+/// Whether a fenced block starts at the start of a line, has at most one word after its first fence, and
+/// ends with an equal fence.
 fn is_plain(text: &str, block: &Range<usize>) -> bool {
     let starts_line = text[..block.start].is_empty() || text[..block.start].ends_with('\n');
     let mut lines = text[block.clone()].trim_end_matches('\n').lines();
@@ -121,7 +119,7 @@ fn is_plain(text: &str, block: &Range<usize>) -> bool {
     starts_line && word.chars().all(is_word) && &first[..first.len() - word.len()] == last
 }
 
-/// The text, and the end of a fenced block that was left open.
+/// Closes an open fence.
 fn with_closed_fence(text: String) -> String {
     match open_fence(&text) {
         Some(fence) => format!("{text}\n{fence}"),
@@ -129,7 +127,7 @@ fn with_closed_fence(text: String) -> String {
     }
 }
 
-/// The fence of a code block that what follows the text would belong to.
+/// The fence of a code block that is open at the end of the text.
 fn open_fence(text: &str) -> Option<String> {
     let end = text.len();
     let longer = format!("{text}\n\nend");
@@ -160,7 +158,7 @@ mod tests {
         })
     }
 
-    /// Whether browsers take it for a relative link, or for one of an allowed scheme.
+    /// Whether browsers read a target as a relative link, or as one with an allowed scheme.
     fn is_safe(target: &str) -> bool {
         let seen: String = target.chars().filter(|next| !next.is_control()).collect();
         let seen = seen.trim_start().to_ascii_lowercase();
@@ -169,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn only_links_to_the_web_to_mail_and_to_files_are_links() {
+    fn other_schemes_are_escaped() {
         let kept = [
             "[a](http://x) [b](HTTPS://x 'y: z') [c](mailto:x@y)",
             "[a](src/main.rs:12) [b](#c) [d](?e:f) [g](h)",
@@ -195,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn code_that_not_every_parser_takes_for_code_is_not_spared() {
+    fn code_that_parsers_may_read_as_text_is_escaped() {
         let rows = [
             (
                 "- a\n  ```html\n  <b>\n  ```",
@@ -214,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_and_images_are_text_and_the_rest_is_markdown() {
+    fn tags_and_images_are_escaped() {
         let rows = [
             ("**a** < b\n\n- c", "**a** < b\n\n- c"),
             ("<script>x</script>", "&lt;script>x&lt;/script>"),
@@ -235,7 +233,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_brings_markup(
+        fn no_text_becomes_html(
             said in prop::collection::vec("([<>a/= \"'!\\[\\]()`*_~|\n:#\\\\-]|\\]\\(a:|\\]: |&#97;){0,40}", 1..4)
         ) {
             let said: Vec<String> = said.iter().map(|text| harmless_markdown(text)).collect();
@@ -244,7 +242,7 @@ mod tests {
         }
 
         #[test]
-        fn a_line_is_only_words(line in "[<>a/= \"'!\\[\\]()`*_~|:#&;-]{0,40}") {
+        fn a_line_has_no_markup(line in "[<>a/= \"'!\\[\\]()`*_~|:#&;-]{0,40}") {
             let line = format!("x{}", harmless_line(&line));
             let is_plain = |event: &Event<'_>| {
                 matches!(event, Event::Text(_) | Event::Start(Tag::Paragraph) | Event::End(_))

@@ -9,34 +9,34 @@ use super::rich_text::rich_text;
 use super::selection::folded;
 use super::tabs::safe_with_tabs;
 use super::text::word;
-use super::{Piece, Place, Subagent, Timeline, ToolUse};
+use super::{Position, Section, Subagent, Timeline, ToolUse};
 use crate::message::{Call, Media, Origin, Role, ToolResult};
 
-/// Kinds of images that a page may hold.
+/// Types of images that are embedded.
 const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// What the page is about.
+/// The head of a page.
 #[derive(Debug, Clone, Default)]
 pub struct PageHead {
-    /// Its title.
+    /// The title.
     pub title: String,
     /// Other facts, as names and values.
     pub facts: Vec<(&'static str, String)>,
-    /// Pages that lead here, as words and their names, which need no escaping.
+    /// Links to related pages: text and file name, which need no escaping.
     pub links: Vec<(&'static str, String)>,
 }
 
-/// Writes pieces of an outline. What hides or reorders text is taken out.
+/// Writes sections of an outline, without characters that hide or reorder text.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Html<'a> {
-    /// Where paths in the gist of calls begin.
+    /// The directory to which paths in gists are relative.
     pub cwd: Option<&'a str>,
-    /// The subagents that have pages.
+    /// The subagents with pages.
     pub subagents: &'a [Subagent],
 }
 
 impl Html<'_> {
-    /// Everything before the first piece.
+    /// The page before the first section.
     pub fn head(self, head: &PageHead) -> String {
         let mut page = page_head(&head.title, "img-src data:");
         page.push_str("<header>\n");
@@ -51,19 +51,19 @@ impl Html<'_> {
         page
     }
 
-    /// Everything after the last piece. The timeline is shown above the first.
+    /// The page after the last section. The timeline is displayed above the first section.
     pub fn foot(self, timeline: &Timeline) -> String {
         format!("</main>\n{}</body>\n</html>\n", timeline.markup())
     }
 
-    /// One piece.
-    pub fn piece(self, piece: &Piece) -> String {
-        match piece {
-            Piece::Said {
+    /// Formats a section.
+    pub fn section(self, section: &Section) -> String {
+        match section {
+            Section::Text {
                 role,
                 origin,
                 text,
-                place,
+                position,
             } => {
                 let class = match (role, origin) {
                     (Role::User, Origin::Prompt) => "prompt",
@@ -71,10 +71,10 @@ impl Html<'_> {
                     (_, Origin::Error) => "error",
                     _ => {
                         let summary = format!("{}: {}", word(*origin), line(&folded(text)));
-                        return folding("note", place, &summary, text);
+                        return folding("note", position, &summary, text);
                     }
                 };
-                let time = place.time.as_deref().map(line);
+                let time = position.time.as_deref().map(line);
                 let time = time.map_or_else(String::new, |time| {
                     format!("<time datetime=\"{time}\">{}</time>", to_the_second(&time))
                 });
@@ -82,15 +82,15 @@ impl Html<'_> {
                     "reply" => rich_text(&safe_with_tabs(text.trim_end())),
                     _ => format!("<div class=\"text\">{}</div>", block(text)),
                 };
-                let (id, link) = anchor(place);
+                let (id, link) = anchor(position);
                 format!("<article{id} class=\"{class}\">{link}{time}{text}</article>\n")
             }
-            Piece::Thought(text, place) => folding("thought", place, "thinking", text),
-            Piece::Media(media, place) => {
-                let (id, link) = anchor(place);
+            Section::Thinking(text, position) => folding("thought", position, "thinking", text),
+            Section::Media(media, position) => {
+                let (id, link) = anchor(position);
                 format!("<figure{id}>{link}{}</figure>\n", image(media))
             }
-            Piece::Tools(group) => {
+            Section::Tools(group) => {
                 let mut page = format!(
                     "<section class=\"tools\"><h2>{}</h2>\n",
                     line(&group.header())
@@ -101,33 +101,33 @@ impl Html<'_> {
                 page.push_str("</section>\n");
                 page
             }
-            Piece::Call(unanswered) => {
+            Section::Call(unanswered) => {
                 let tool = ToolUse {
                     call: unanswered.clone(),
-                    asked: Place::default(),
-                    answer: None,
+                    position: Position::default(),
+                    result: None,
                 };
                 format!("<section class=\"tools\">{}</section>\n", self.call(&tool))
             }
-            Piece::Result(result, place) => format!(
+            Section::Result(result, position) => format!(
                 "<section class=\"tools\"><details><summary>result</summary>{}</details></section>\n",
-                output(result, place)
+                output(result, position)
             ),
         }
     }
 
     fn call(self, tool: &ToolUse) -> String {
-        let class = match &tool.answer {
+        let class = match &tool.result {
             Some((result, _)) if result.failed => "failed",
             Some(_) => "done",
             None => "unanswered",
         };
-        let (id, link) = anchor(&tool.asked);
+        let (id, link) = anchor(&tool.position);
         let subagent = tool.subagent_page(self.subagents);
         let subagent = subagent.map_or_else(String::new, |page| {
             format!(" <a href=\"{page}\">subagent</a>")
         });
-        let answer = tool.answer.as_ref();
+        let answer = tool.result.as_ref();
         format!(
             "<details{id} class=\"call {class}\"><summary><b>{}</b> <code>{}</code>{subagent}{link}\
              </summary>\n<pre class=\"input\">{}</pre>\n{}</details>\n",
@@ -136,34 +136,34 @@ impl Html<'_> {
             input(&tool.call),
             answer.map_or_else(
                 || "<p class=\"missing\">no result</p>\n".to_owned(),
-                |(result, place)| output(result, place)
+                |(result, position)| output(result, position)
             )
         )
     }
 }
 
-/// The attribute that makes the first part of a message a target of links, and the link to it.
-fn anchor(place: &Place) -> (String, String) {
-    if !place.is_first {
+/// The id attribute of the first part of a message, and the link to it.
+fn anchor(position: &Position) -> (String, String) {
+    if !position.is_first {
         return Default::default();
     }
-    let number = place.message;
+    let number = position.message;
     (
         format!(" id=\"m{number}\""),
         format!("<a class=\"anchor\" href=\"#m{number}\">#{number}</a>"),
     )
 }
 
-/// Text that is one line until it is opened.
-fn folding(class: &str, place: &Place, summary: &str, text: &str) -> String {
-    let (id, link) = anchor(place);
+/// A text that is folded to one line.
+fn folding(class: &str, position: &Position, summary: &str, text: &str) -> String {
+    let (id, link) = anchor(position);
     format!(
         "<details{id} class=\"{class}\"><summary>{summary}{link}</summary><pre>{}</pre></details>\n",
         block(text)
     )
 }
 
-/// The input of a call; lines that it adds to a file and removes from it are marked.
+/// The input of a call, with added and removed lines marked.
 fn input(call: &Call) -> String {
     let (language, text) = input_in_full(call);
     let text = block(&text);
@@ -179,8 +179,8 @@ fn input(call: &Call) -> String {
     lines.collect()
 }
 
-fn output(result: &ToolResult, place: &Place) -> String {
-    let (id, link) = anchor(place);
+fn output(result: &ToolResult, position: &Position) -> String {
+    let (id, link) = anchor(position);
     let text = block(&result_text(result));
     let mut page = format!("<pre{id} class=\"output\">{link}{text}</pre>\n");
     for part in &result.parts {
@@ -213,7 +213,7 @@ mod tests {
     use crate::view::ToolGroup;
 
     #[test]
-    fn nothing_that_was_said_becomes_markup() {
+    fn text_of_a_session_never_becomes_markup() {
         let evil = "<script>alert(1)</script> \"'&\u{1b}[2J\u{202e}";
         let group = ToolGroup {
             label: None,
@@ -227,33 +227,33 @@ mod tests {
                     .unwrap(),
                     signature: None,
                 },
-                asked: Place {
+                position: Position {
                     message: 1,
                     is_first: true,
                     time: Some("2026-01-01T10:00:00Z".to_owned()),
                 },
-                answer: None,
+                result: None,
             }],
         };
-        let pieces = [
-            Piece::Said {
+        let sections = [
+            Section::Text {
                 role: Role::User,
                 origin: Origin::Prompt,
                 text: evil.to_owned(),
-                place: Place {
+                position: Position {
                     message: 1,
                     is_first: true,
                     time: Some(evil.to_owned()),
                 },
             },
-            Piece::Thought(evil.to_owned(), Place::default()),
-            Piece::Tools(group),
-            Piece::Media(
+            Section::Thinking(evil.to_owned(), Position::default()),
+            Section::Tools(group),
+            Section::Media(
                 Media {
                     media_type: evil.to_owned(),
                     data: Some(evil.to_owned()),
                 },
-                Place::default(),
+                Position::default(),
             ),
         ];
         let head = PageHead {
@@ -263,9 +263,9 @@ mod tests {
         };
         let mut page = Html::default().head(&head);
         let mut timeline = Timeline::default();
-        for piece in &pieces {
-            timeline.note(piece, None);
-            page.push_str(&Html::default().piece(piece));
+        for section in &sections {
+            timeline.note(section, None);
+            page.push_str(&Html::default().section(section));
         }
         assert!(timeline.markup().contains("&lt;script&gt;"));
         page.push_str(&Html::default().foot(&timeline));

@@ -1,4 +1,4 @@
-//! A page that lists the pages of many sessions.
+//! The index of exported sessions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -9,10 +9,10 @@ use super::harmless_markdown::harmless_line;
 use super::page::{line, page_head, source_of};
 use crate::text::counted;
 
-/// The only script: it searches and filters what is on the page. Without it the list is whole.
+/// The only script: searches and filters the list. Without it, the whole list is shown.
 const SCRIPT: &str = include_str!("index.js");
 
-/// What the index says about a session.
+/// A session in the index.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexRow {
     /// The agent.
@@ -21,23 +21,23 @@ pub struct IndexRow {
     pub title: Option<String>,
     /// The beginning of the first prompt.
     pub first_prompt: Option<String>,
-    /// Where it began.
+    /// The first working directory.
     pub project: Option<String>,
     /// The branch.
     pub branch: Option<String>,
-    /// The model that spoke last.
+    /// The last model.
     pub model: Option<String>,
-    /// When something happened last: RFC 3339, in UTC.
+    /// The time of the last activity: RFC 3339, in UTC.
     pub last_activity: Option<String>,
-    /// The page of the session that started it, for a subagent.
+    /// Of a subagent: the page of the session that started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
 }
 
-/// A row with the name of its page, which needs no escaping.
+/// The file name of a page, which needs no escaping, and its row.
 type Named<'a> = (&'a str, &'a IndexRow);
 
-/// The sessions, each with its subagents. A subagent whose session has no page stands for itself.
+/// Groups subagents under their sessions. A subagent whose session has no page is listed by itself.
 fn families<'a>(rows: &[Named<'a>]) -> Vec<(Named<'a>, Vec<Named<'a>>)> {
     let names: BTreeSet<&str> = rows.iter().map(|(name, _)| *name).collect();
     let mut subagents: BTreeMap<&str, Vec<Named<'a>>> = BTreeMap::new();
@@ -66,7 +66,7 @@ impl IndexRow {
         self.project.as_deref().unwrap_or_default()
     }
 
-    /// The facts below the title.
+    /// The facts under the title.
     fn facts(&self) -> impl Iterator<Item = &str> {
         let agent = Some(self.agent.as_str());
         let others = [&self.project, &self.branch, &self.model];
@@ -75,15 +75,14 @@ impl IndexRow {
             .chain(others.into_iter().filter_map(|fact| fact.as_deref()))
     }
 
-    /// The last activity to the minute.
+    /// The time of the last activity, to the minute.
     fn time(&self) -> String {
         let time = self.last_activity.as_deref().unwrap_or_default();
         time.get(..16).unwrap_or(time).replace('T', " ")
     }
 }
 
-/// The index as a page with a search box and filters. Subagents stand below their sessions, and are
-/// found with them.
+/// Formats the index as HTML with a search box and filters. Subagents are listed under their sessions.
 pub fn html_index(rows: &[Named<'_>]) -> String {
     let script = format!("script-src {}", source_of(SCRIPT));
     let mut page = page_head("Sessions", &script);
@@ -140,7 +139,7 @@ pub fn html_index(rows: &[Named<'_>]) -> String {
     page
 }
 
-/// A choice of one of the values that occur.
+/// Appends a filter with the occurring values.
 fn add_filter<'a>(page: &mut String, name: &str, values: impl Iterator<Item = &'a str>) {
     let _ = write!(
         page,
@@ -153,7 +152,7 @@ fn add_filter<'a>(page: &mut String, name: &str, values: impl Iterator<Item = &'
     page.push_str("</select>\n");
 }
 
-/// The index as a list in Markdown.
+/// Formats the index as a Markdown list.
 pub fn markdown_index(rows: &[Named<'_>]) -> String {
     let mut page = "# Sessions\n\n".to_owned();
     for ((name, row), subagents) in families(rows) {
@@ -173,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_was_said_becomes_markup() {
+    fn text_of_a_session_never_becomes_markup() {
         let evil = "</script><img src=x onerror=alert(1)>\"'`![x](http://a) \u{202e}";
         let text = || Some(evil.to_owned());
         let row = IndexRow {

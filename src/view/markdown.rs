@@ -1,4 +1,4 @@
-//! A dialog as Markdown.
+//! A conversation as Markdown.
 
 use std::fmt::Write;
 
@@ -7,25 +7,24 @@ use super::harmless_markdown::{harmless_line, harmless_markdown, harmless_quote}
 use super::outline::{media_word, result_text};
 use super::tabs::safe_with_tabs;
 use super::text::{Density, word};
-use super::{Piece, Subagent, ToolDetail};
+use super::{Section, Subagent, ToolDetail};
 use crate::message::{Call, Origin, Role, ToolResult};
 use crate::text::terminal_safe_line;
 
-/// Writes pieces of an outline. Control and hidden characters are removed, and what was said brings
-/// neither HTML nor images.
+/// Writes sections of an outline, without control and hidden characters, HTML and images.
 #[derive(Debug, Clone, Copy)]
 pub struct Markdown<'a> {
-    /// Whether groups of calls are one heading with a list.
+    /// The form of groups of calls.
     pub density: Density,
-    /// Whether the inputs of calls are shown.
+    /// The detail of calls.
     pub tools: ToolDetail,
-    /// Where paths in the gist of calls begin.
+    /// The directory to which paths in gists are relative.
     pub cwd: Option<&'a str>,
-    /// The subagents that have pages.
+    /// The subagents with pages.
     pub subagents: &'a [Subagent],
 }
 
-/// The heading above the conversation, and a list of facts about it.
+/// Formats the title of a conversation and a list of facts.
 pub fn markdown_head(title: &str, facts: &[(&str, String)]) -> String {
     let mut page = format!("# {}\n\n", harmless_line(title));
     for (name, value) in facts {
@@ -36,15 +35,15 @@ pub fn markdown_head(title: &str, facts: &[(&str, String)]) -> String {
 }
 
 impl Markdown<'_> {
-    /// The paragraphs for one piece.
-    pub fn piece(self, piece: &Piece) -> String {
+    /// Formats a section.
+    pub fn section(self, section: &Section) -> String {
         let mut page = String::new();
-        match piece {
-            Piece::Said {
+        match section {
+            Section::Text {
                 role,
                 origin,
                 text,
-                place,
+                position,
             } => {
                 let heading = match (role, origin) {
                     (Role::User, Origin::Prompt) => "User".to_owned(),
@@ -55,19 +54,19 @@ impl Markdown<'_> {
                     let _ = write!(page, "*{heading}: {}*\n\n", harmless_line(text));
                     return page;
                 }
-                let time = place.time.as_deref().map(harmless_line);
+                let time = position.time.as_deref().map(harmless_line);
                 let time = time.map_or_else(String::new, |time| format!(" · {time}"));
                 let text = harmless_markdown(text.trim());
                 let _ = write!(page, "## {heading}{time}\n\n{text}\n\n");
             }
-            Piece::Thought(text, _) => {
+            Section::Thinking(text, _) => {
                 page.push_str(&harmless_quote(text.trim()));
                 page.push('\n');
             }
-            Piece::Media(media, _) => {
+            Section::Media(media, _) => {
                 let _ = write!(page, "*{}*\n\n", harmless_line(&media_word(media)));
             }
-            Piece::Tools(group) => {
+            Section::Tools(group) => {
                 let is_compact = self.density == Density::Compact;
                 if is_compact || group.calls.is_empty() {
                     let header = harmless_line(&group.header());
@@ -79,7 +78,7 @@ impl Markdown<'_> {
                         let _ = writeln!(page, "\n  [subagent]({name})");
                     }
                     if !is_compact {
-                        match &tool.answer {
+                        match &tool.result {
                             Some((result, _)) => add_result(result, &mut page),
                             None => page.push_str("\n  *no result*\n"),
                         }
@@ -93,11 +92,11 @@ impl Markdown<'_> {
                     let _ = write!(page, "● {}\n\n", harmless_line(label));
                 }
             }
-            Piece::Call(call) => {
+            Section::Call(call) => {
                 self.call(call, &mut page);
                 page.push('\n');
             }
-            Piece::Result(result, _) => {
+            Section::Result(result, _) => {
                 add_result(result, &mut page);
                 page.push('\n');
             }
@@ -123,8 +122,8 @@ fn add_result(result: &ToolResult, page: &mut String) {
     add_block("text", result_text(result).trim_end(), page);
 }
 
-/// A code block at the beginning of lines, fenced by more back-ticks than it holds. Some parsers find no
-/// fences within lists.
+/// Appends a code block with a longer fence than any in the text. The fence is at the start of the line,
+/// since some parsers do not find fences within lists.
 fn add_block(language: &str, text: &str, page: &mut String) {
     let text = safe_with_tabs(text);
     let fence = "`".repeat(longest_run(&text, '`').max(2) + 1);
@@ -135,7 +134,7 @@ fn add_block(language: &str, text: &str, page: &mut String) {
     let _ = writeln!(page, "{fence}");
 }
 
-/// Inline code that may hold back-ticks.
+/// Formats inline code, which may contain back-ticks.
 fn code(text: &str) -> String {
     if text.is_empty() {
         return String::new();
@@ -173,7 +172,7 @@ mod tests {
 
     use super::*;
     use crate::message::ResultPart;
-    use crate::view::{Place, ToolGroup, ToolUse};
+    use crate::view::{Position, ToolGroup, ToolUse};
 
     const FULL: Markdown<'_> = Markdown {
         density: Density::Full,
@@ -183,14 +182,14 @@ mod tests {
     };
 
     #[test]
-    fn fences_are_longer_than_what_they_hold() {
+    fn fences_are_longer_than_their_content() {
         let result = ToolResult {
             id: "1".to_owned(),
             parts: vec![ResultPart::Text("````\ncode\n````".to_owned())],
             failed: true,
         };
         assert_eq!(
-            FULL.piece(&Piece::Result(result, Place::default())),
+            FULL.section(&Section::Result(result, Position::default())),
             "\n  *failed*\n\n`````text\n````\ncode\n````\n`````\n\n"
         );
         assert_eq!(code("a`b"), "``a`b``");
@@ -198,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn titles_names_and_labels_are_plain_words() {
+    fn titles_names_and_labels_are_escaped() {
         let group = ToolGroup {
             label: Some("<img src=x>".to_owned()),
             calls: vec![ToolUse {
@@ -208,12 +207,12 @@ mod tests {
                     input: RawValue::from_string("{\"command\":\"<b>\"}".to_owned()).unwrap(),
                     signature: None,
                 },
-                asked: Place::default(),
-                answer: None,
+                position: Position::default(),
+                result: None,
             }],
         };
         let page = markdown_head("Fix *it* <script>", &[("model", "<b>`".to_owned())])
-            + &FULL.piece(&Piece::Tools(group));
+            + &FULL.section(&Section::Tools(group));
         let expected = "\
 # Fix \\*it\\* \\<script\\>
 

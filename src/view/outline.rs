@@ -1,54 +1,54 @@
-//! A dialog as people read it: prompts, replies, and groups of tool calls with their results.
+//! The outline of a conversation: prompts, replies, and groups of tool calls with their results.
 
 use std::mem;
 
 use crate::message::{Block, Call, Media, Message, Origin, ResultPart, Role, ToolResult};
 
-/// Which calls are grouped.
+/// The grouping of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grouping {
-    /// Those of one message.
+    /// Calls of one message.
     Batches,
-    /// Neighbouring batches too.
+    /// Calls of neighbouring messages.
     Merged,
-    /// None: calls and results are shown one by one, as they come.
+    /// None: calls and results are shown separately, in stream order.
     Apart,
 }
 
-/// A part of the outline.
+/// A section of the outline.
 #[derive(Debug, Clone)]
-pub enum Piece {
-    /// A message, or a note of the agent.
-    Said {
-        /// Who.
+pub enum Section {
+    /// The text of a message, or a note of the agent.
+    Text {
+        /// The role.
         role: Role,
-        /// What for.
+        /// The origin.
         origin: Origin,
         /// The text.
         text: String,
-        /// Where.
-        place: Place,
+        /// The position.
+        position: Position,
     },
-    /// Thinking of the model.
-    Thought(String, Place),
-    /// An image or the like.
-    Media(Media, Place),
-    /// Calls.
+    /// The model's thinking.
+    Thinking(String, Position),
+    /// An attachment.
+    Media(Media, Position),
+    /// A group of calls.
     Tools(ToolGroup),
     /// A call whose result comes later.
     Call(Call),
     /// A result without its call.
-    Result(ToolResult, Place),
+    Result(ToolResult, Position),
 }
 
-/// Where a part of a message stands in its session.
+/// The position of a part of a message in the session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Position {
     /// The number of the message.
     pub message: u64,
     /// Whether this is the first part of the message.
     pub is_first: bool,
-    /// When, as recorded.
+    /// The recorded time.
     pub time: Option<String>,
 }
 
@@ -57,27 +57,27 @@ pub struct Place {
 pub struct ToolUse {
     /// The call.
     pub call: Call,
-    /// Where it stands.
-    pub asked: Place,
-    /// Its result, if it has one, and where that stands.
-    pub answer: Option<(ToolResult, Place)>,
+    /// The position of the call.
+    pub position: Position,
+    /// The result with its position, if there is one.
+    pub result: Option<(ToolResult, Position)>,
 }
 
-/// A subagent whose messages stand on a page of their own.
+/// A subagent with a page.
 #[derive(Debug, Clone)]
 pub struct Subagent {
-    /// Its id.
+    /// The id.
     pub id: String,
-    /// The name of its page, which needs no escaping.
+    /// The file name of the page, which needs no escaping.
     pub page: String,
 }
 
 impl ToolUse {
-    /// The page of the subagent that the call started. Claude Code names it on a line of the result; in
-    /// Qwen Code the ids of subagents end with those of the calls.
+    /// The page of the subagent that the call started. Claude Code prints its id in the result; Qwen Code
+    /// ends its id with the id of the call.
     pub(super) fn subagent_page<'a>(&self, subagents: &'a [Subagent]) -> Option<&'a str> {
-        // Nearly all sessions have no subagents.
-        let text = match &self.answer {
+        // Most sessions have no subagents.
+        let text = match &self.result {
             Some((result, _)) if !subagents.is_empty() => result.text(),
             _ => String::new(),
         };
@@ -106,7 +106,7 @@ pub struct ToolGroup {
     pub calls: Vec<ToolUse>,
 }
 
-/// Turns messages into pieces.
+/// Builds sections from messages.
 #[derive(Debug)]
 pub struct Outline {
     grouping: Grouping,
@@ -114,7 +114,7 @@ pub struct Outline {
 }
 
 impl Outline {
-    /// An empty outline.
+    /// Creates an empty outline.
     pub fn new(grouping: Grouping) -> Self {
         Self {
             grouping,
@@ -122,30 +122,30 @@ impl Outline {
         }
     }
 
-    /// Takes the next whole message and its number; returns the pieces that are complete.
-    pub fn push(&mut self, number: u64, message: Message) -> Vec<Piece> {
-        let mut pieces = Vec::new();
+    /// Adds a complete message with its number. Returns the completed sections.
+    pub fn push(&mut self, number: u64, message: Message) -> Vec<Section> {
+        let mut sections = Vec::new();
         if message.origin == Origin::Label {
             let label = message.text();
             if self.group.calls.is_empty() {
-                pieces.push(Piece::Tools(ToolGroup {
+                sections.push(Section::Tools(ToolGroup {
                     label: Some(label),
                     calls: Vec::new(),
                 }));
             } else {
                 self.group.label.get_or_insert(label);
             }
-            return pieces;
+            return sections;
         }
         let ends_batch = self.grouping == Grouping::Batches && !self.is_waiting();
         if message.role == Role::Assistant && ends_batch {
-            self.close(&mut pieces);
+            self.close(&mut sections);
         }
         let Message {
             role, origin, time, ..
         } = message;
         let mut is_first = true;
-        let mut place = || Place {
+        let mut position = || Position {
             message: number,
             is_first: mem::take(&mut is_first),
             time: time.clone(),
@@ -153,74 +153,74 @@ impl Outline {
         for block in message.blocks {
             match block {
                 Block::Call(call) if self.grouping == Grouping::Apart => {
-                    pieces.push(Piece::Call(call));
+                    sections.push(Section::Call(call));
                 }
                 Block::Call(call) => self.group.calls.push(ToolUse {
                     call,
-                    asked: place(),
-                    answer: None,
+                    position: position(),
+                    result: None,
                 }),
-                Block::Result(result) => self.result(result, place(), &mut pieces),
+                Block::Result(result) => self.result(result, position(), &mut sections),
                 Block::Text(text) if text.trim().is_empty() => {}
                 Block::Thinking(thought) if thought.text().trim().is_empty() => {}
                 Block::Text(text) => {
-                    self.close(&mut pieces);
-                    pieces.push(Piece::Said {
+                    self.close(&mut sections);
+                    sections.push(Section::Text {
                         role,
                         origin,
                         text,
-                        place: place(),
+                        position: position(),
                     });
                 }
                 Block::Thinking(thought) => {
-                    self.close(&mut pieces);
-                    pieces.push(Piece::Thought(thought.text().to_owned(), place()));
+                    self.close(&mut sections);
+                    sections.push(Section::Thinking(thought.text().to_owned(), position()));
                 }
                 Block::Media(media) => {
-                    self.close(&mut pieces);
-                    pieces.push(Piece::Media(media, place()));
+                    self.close(&mut sections);
+                    sections.push(Section::Media(media, position()));
                 }
             }
         }
-        pieces
+        sections
     }
 
-    /// The last piece.
-    pub fn finish(&mut self) -> Vec<Piece> {
-        let mut pieces = Vec::new();
-        self.close(&mut pieces);
-        pieces
+    /// Returns the last section.
+    pub fn finish(&mut self) -> Vec<Section> {
+        let mut sections = Vec::new();
+        self.close(&mut sections);
+        sections
     }
 
-    fn result(&mut self, result: ToolResult, place: Place, pieces: &mut Vec<Piece>) {
+    fn result(&mut self, result: ToolResult, position: Position, sections: &mut Vec<Section>) {
         let call = self
             .group
             .calls
             .iter_mut()
-            .find(|tool| tool.call.id == result.id && tool.answer.is_none());
+            .find(|tool| tool.call.id == result.id && tool.result.is_none());
         if let Some(tool) = call {
-            tool.answer = Some((result, place));
+            tool.result = Some((result, position));
         } else {
-            self.close(pieces);
-            pieces.push(Piece::Result(result, place));
+            self.close(sections);
+            sections.push(Section::Result(result, position));
         }
     }
 
-    /// Whether a call has no result yet. Calls that run side by side may be messages of their own,
-    /// whose results follow the last of them.
+    /// Whether a call has no result yet. Parallel calls may be separate messages, whose results follow
+    /// the last one.
     fn is_waiting(&self) -> bool {
-        self.group.calls.iter().any(|tool| tool.answer.is_none())
+        self.group.calls.iter().any(|tool| tool.result.is_none())
     }
 
-    fn close(&mut self, pieces: &mut Vec<Piece>) {
+    fn close(&mut self, sections: &mut Vec<Section>) {
         if !self.group.calls.is_empty() {
-            pieces.push(Piece::Tools(mem::take(&mut self.group)));
+            sections.push(Section::Tools(mem::take(&mut self.group)));
         }
     }
 }
 
 impl ToolGroup {
-    /// The line above the group: its label or tools, and how many calls there are.
+    /// The heading of the group: its label or tools, and the number of calls.
     pub fn header(&self) -> String {
         let count = self.calls.len();
         let name = match &self.label {
@@ -234,7 +234,7 @@ impl ToolGroup {
         }
     }
 
-    /// The names of the tools, each once.
+    /// The distinct names of the tools.
     fn names(&self) -> String {
         let mut names: Vec<&str> = Vec::new();
         for ToolUse { call, .. } in &self.calls {
@@ -246,7 +246,7 @@ impl ToolGroup {
     }
 }
 
-/// The text of a result, with a word for each attachment.
+/// Returns the text of a result, with a placeholder for each attachment.
 pub(super) fn result_text(result: &ToolResult) -> String {
     let parts: Vec<String> = result
         .parts
@@ -259,7 +259,7 @@ pub(super) fn result_text(result: &ToolResult) -> String {
     parts.join("\n")
 }
 
-/// A word for an attachment.
+/// Returns the placeholder of an attachment.
 pub(super) fn media_word(media: &Media) -> String {
     match media.media_type.as_str() {
         "" => "[attachment]".to_owned(),
@@ -321,28 +321,28 @@ mod tests {
             reply(vec![Block::Text("done".to_owned())]),
             results(&["9"]),
         ];
-        let mut pieces = Vec::new();
+        let mut sections = Vec::new();
         for message in dialog {
-            pieces.extend(outline.push(1, message));
+            sections.extend(outline.push(1, message));
         }
-        pieces.extend(outline.finish());
-        pieces
+        sections.extend(outline.finish());
+        sections
             .into_iter()
-            .map(|piece| match piece {
-                Piece::Tools(group) => {
-                    assert!(group.calls.iter().all(|tool| tool.answer.is_some()));
+            .map(|section| match section {
+                Section::Tools(group) => {
+                    assert!(group.calls.iter().all(|tool| tool.result.is_some()));
                     group.header()
                 }
-                Piece::Said { text, .. } => text,
-                Piece::Result(result, _) => format!("stray {}", result.id),
-                Piece::Call(call) => format!("call {}", call.id),
-                Piece::Thought(..) | Piece::Media(..) => String::new(),
+                Section::Text { text, .. } => text,
+                Section::Result(result, _) => format!("stray {}", result.id),
+                Section::Call(call) => format!("call {}", call.id),
+                Section::Thinking(..) | Section::Media(..) => String::new(),
             })
             .collect()
     }
 
     #[test]
-    fn calls_stand_with_their_results_and_label() {
+    fn calls_are_grouped_with_results_and_label() {
         assert_eq!(
             headers(Grouping::Batches),
             [
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn results_of_parallel_calls_stand_under_them() {
+    fn results_of_parallel_calls_join_their_group() {
         let mut outline = Outline::new(Grouping::Batches);
         let dialog = [
             reply(vec![call("1")]),
@@ -383,17 +383,17 @@ mod tests {
             results(&["2"]),
             reply(vec![call("3")]),
         ];
-        let mut pieces: Vec<Piece> = dialog
+        let mut sections: Vec<Section> = dialog
             .into_iter()
             .flat_map(|message| outline.push(1, message))
             .collect();
-        pieces.extend(outline.finish());
-        let answered: Vec<Vec<bool>> = pieces
+        sections.extend(outline.finish());
+        let answered: Vec<Vec<bool>> = sections
             .iter()
-            .map(|piece| match piece {
-                Piece::Tools(group) => {
+            .map(|section| match section {
+                Section::Tools(group) => {
                     let calls = group.calls.iter();
-                    calls.map(|tool| tool.answer.is_some()).collect()
+                    calls.map(|tool| tool.result.is_some()).collect()
                 }
                 _ => Vec::new(),
             })
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_leads_to_the_subagent_that_it_started() {
+    fn a_call_links_to_its_subagent() {
         let subagents = ["aa52773", "b10", "explore-call_1"].map(|id| Subagent {
             id: id.to_owned(),
             page: format!("{id}.html"),
@@ -438,8 +438,8 @@ mod tests {
                     input: RawValue::from_string("{}".to_owned()).unwrap(),
                     signature: None,
                 },
-                asked: Place::default(),
-                answer: result.map(|result| (result, Place::default())),
+                position: Position::default(),
+                result: result.map(|result| (result, Position::default())),
             };
             assert_eq!(tool.subagent_page(&subagents), page, "{id} {text:?}");
             assert_eq!(tool.subagent_page(&[]), None);

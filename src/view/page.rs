@@ -10,10 +10,10 @@ use sha2::{Digest, Sha256};
 use super::tabs::safe_with_tabs;
 use crate::text::terminal_safe_line;
 
-/// The look of the page. Follows the reader's choice of light or dark.
+/// The style sheet. Follows the system's light or dark mode.
 const STYLE: &str = include_str!("page.css");
 
-/// Everything before the content of a page. Beside the style it may load only what is `allowed`.
+/// The start of a page. It may load only its style and what `allowed` permits.
 pub(super) fn page_head(title: &str, allowed: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -27,22 +27,22 @@ pub(super) fn page_head(title: &str, allowed: &str) -> String {
     )
 }
 
-/// How a policy names a script or style that is part of the page.
+/// The policy source of an inline script or style.
 pub(super) fn source_of(text: &str) -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))
 }
 
-/// A time without fractions, with a blank between date and time.
+/// Removes fractions of seconds, and separates date and time by a space.
 pub(super) fn to_the_second(time: &str) -> String {
     time.get(..19).unwrap_or(time).replace('T', " ")
 }
 
-/// Harmless text of several lines.
+/// Escapes a text of several lines.
 pub(super) fn block(text: &str) -> String {
     escaped(&safe_with_tabs(text.trim_end()))
 }
 
-/// Harmless text on one line.
+/// Escapes a line.
 pub(super) fn line(text: &str) -> String {
     escaped(&terminal_safe_line(text))
 }

@@ -1,25 +1,23 @@
-//! What a model says, which is Markdown as a rule, as markup for a page.
-//!
-//! Tags in the text stay text, pictures become their descriptions, and links lead to the web or
-//! nowhere: a page loads nothing, and nothing that was said becomes markup of its own.
+//! Converts a model's Markdown to HTML. Tags stay text, images become their descriptions, and links
+//! other than web and mail links have no target.
 
 use pulldown_cmark::{Alignment, CowStr, Event, Options, Parser, Tag, TagEnd, html};
 
-/// What links may begin with.
+/// Allowed schemes of links.
 const LINKS: [&str; 3] = ["https://", "http://", "mailto:"];
 
-/// Markup for a text that is harmless already.
+/// Converts a text without control and hidden characters.
 pub(super) fn rich_text(text: &str) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
     let events = Parser::new_ext(text, options).filter_map(|event| match event {
         Event::Html(tag) | Event::InlineHtml(tag) => Some(Event::Text(tag)),
         Event::Start(Tag::Image { .. }) | Event::End(TagEnd::Image) => None,
-        // An alignment would be a style of its own, which the page forbids.
+        // An alignment would be an inline style, which the policy forbids.
         Event::Start(Tag::Table(columns)) => Some(Event::Start(Tag::Table(vec![
             Alignment::None;
             columns.len()
         ]))),
-        // A line break was meant as one.
+        // Keep line breaks.
         Event::SoftBreak => Some(Event::HardBreak),
         Event::Start(Tag::Link {
             link_type,
@@ -27,10 +25,10 @@ pub(super) fn rich_text(text: &str) -> String {
             id,
             ..
         }) => {
-            let leads_somewhere = LINKS.iter().any(|start| dest_url.starts_with(start));
+            let is_allowed = LINKS.iter().any(|start| dest_url.starts_with(start));
             Some(Event::Start(Tag::Link {
                 link_type,
-                dest_url: if leads_somewhere {
+                dest_url: if is_allowed {
                     dest_url
                 } else {
                     CowStr::Borrowed("")
@@ -53,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn markdown_becomes_markup_and_tags_stay_text() {
+    fn markdown_is_converted_and_tags_stay_text() {
         let rows = [
             (
                 "**a** `b<c`",
@@ -77,7 +75,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_brings_tags_of_its_own(text in "[<>a/= \"'!\\[\\]()`*_~|\n:#-]{0,60}") {
+        fn no_text_adds_tags(text in "[<>a/= \"'!\\[\\]()`*_~|\n:#-]{0,60}") {
             let page = rich_text(&text);
             for tag in ["<a/", "<img", "<script", "<!", "src=", "onclick", "style="] {
                 prop_assert!(!page.contains(tag), "{page}");

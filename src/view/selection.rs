@@ -1,57 +1,57 @@
-//! Which parts of a message are shown.
+//! Selects the displayed parts of messages.
 
 use crate::message::{Block, Message, Origin, ResultPart, ToolResult};
 use crate::text::{fitted, terminal_safe_line, truncate_utf16};
 
-/// How much of a result a summary holds, in UTF-16 units.
+/// Maximum length of a result in summaries, in UTF-16 units.
 const SUMMARY_UNITS: usize = 300;
 
-/// How much of a folded text is shown, in columns.
+/// Width of a folded text, in columns.
 const FOLDED_COLUMNS: usize = 80;
 
-/// How much is shown of calls and their results.
+/// The detail of calls and results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum ToolDetail {
-    /// Nothing.
+    /// Hidden.
     None,
-    /// Calls, and the beginnings of results.
+    /// Calls, and the start of results.
     Summary,
     /// Everything.
     Full,
 }
 
-/// Whether the model's thinking is shown.
+/// The display of the model's thinking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Thinking {
-    /// It is.
+    /// Shown.
     Shown,
-    /// It is not.
+    /// Hidden.
     Hidden,
 }
 
-/// How much is shown of what an agent put into messages, e.g. reminders and the texts of skills.
+/// The display of texts injected by an agent, e.g. reminders and skills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Injected {
+pub enum InjectedDetail {
     /// One line.
     Folded,
     /// Everything.
     Full,
 }
 
-/// Which parts of a message are shown.
+/// The displayed parts of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Selection {
+pub struct DisplayOptions {
     /// Calls and results.
     pub tools: ToolDetail,
     /// Thinking.
     pub thinking: Thinking,
-    /// What an agent put in.
-    pub context: Injected,
+    /// Injected texts.
+    pub context: InjectedDetail,
 }
 
-impl Selection {
-    /// The selected parts of a message; `None` if there are none.
+impl DisplayOptions {
+    /// Removes other parts from a message; `None` if nothing is left.
     pub fn apply(self, mut message: Message) -> Option<Message> {
         let was_empty = message.blocks.is_empty();
         message.blocks.retain(|block| match block {
@@ -59,7 +59,8 @@ impl Selection {
             Block::Thinking(_) => self.thinking == Thinking::Shown,
             Block::Call(_) | Block::Result(_) => self.tools != ToolDetail::None,
         });
-        let is_folded = self.context == Injected::Folded && message.origin == Origin::Injected;
+        let is_folded =
+            self.context == InjectedDetail::Folded && message.origin == Origin::Injected;
         for block in &mut message.blocks {
             match block {
                 Block::Result(result) if self.tools == ToolDetail::Summary => shorten(result),
@@ -71,7 +72,7 @@ impl Selection {
     }
 }
 
-/// A text on one line: its beginning, and how many lines it has.
+/// Folds a text to one line: its start and its number of lines.
 pub(super) fn folded(text: &str) -> String {
     let beginning = terminal_safe_line(truncate_utf16(text.trim_start(), SUMMARY_UNITS));
     let words: Vec<&str> = beginning.split_whitespace().collect();
@@ -82,14 +83,14 @@ pub(super) fn folded(text: &str) -> String {
     }
 }
 
-/// Keeps the beginning.
+/// Keeps the start of a result.
 fn shorten(result: &mut ToolResult) {
-    let mut room = SUMMARY_UNITS;
+    let mut left = SUMMARY_UNITS;
     for part in &mut result.parts {
         match part {
             ResultPart::Text(text) => {
-                let kept = truncate_utf16(text, room);
-                room -= kept.encode_utf16().count();
+                let kept = truncate_utf16(text, left);
+                left -= kept.encode_utf16().count();
                 if kept.len() < text.len() {
                     *text = format!("{kept}…");
                 }

@@ -5,7 +5,7 @@ use crate::text::{display_width, terminal_safe};
 /// Distance of tab stops on terminals, in columns.
 const TAB_COLUMNS: usize = 8;
 
-/// Takes the place of a tab while a text is cleaned.
+/// Takes the position of a tab while a text is cleaned.
 const PLACEHOLDER: char = '\u{2409}';
 
 /// Makes a text safe, apart from tabs.

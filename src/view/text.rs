@@ -1,4 +1,4 @@
-//! A dialog on a terminal.
+//! A conversation as text.
 
 use std::fmt::Write;
 
@@ -6,14 +6,14 @@ use super::gist::{gist, input_in_full};
 use super::outline::{media_word, result_text};
 use super::selection::folded;
 use super::tabs::{expand_tabs, safe_with_tabs};
-use super::{Piece, ToolDetail, ToolUse};
+use super::{Section, ToolDetail, ToolUse};
 use crate::message::{Call, Origin, Role, ToolResult};
 use crate::text::{fitted, terminal_safe_line};
 
-/// How wide the one-line gist of a call may be, in columns.
+/// Maximum width of the gist of a call, in columns.
 const GIST_COLUMNS: usize = 100;
 
-/// Whether styles are used.
+/// The styles of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     /// Bold and dim.
@@ -22,36 +22,36 @@ pub enum Style {
     Plain,
 }
 
-/// How groups of calls are written.
+/// The form of groups of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Density {
-    /// Every call with its result, and the label on a line below.
+    /// Each call with its result, followed by the label.
     Full,
-    /// The same with a line for each result.
+    /// The same, with one line per result.
     Folded,
-    /// The header and a line for each call.
+    /// A header, and a line per call.
     Compact,
 }
 
-/// Writes pieces of an outline. All text is made safe for terminals.
+/// Writes sections of an outline as terminal-safe text.
 #[derive(Debug, Clone, Copy)]
-pub struct PlainText<'a> {
+pub struct TerminalText<'a> {
     /// Styles.
     pub style: Style,
     /// Groups.
     pub density: Density,
-    /// Whether the inputs of calls are shown.
+    /// The detail of calls.
     pub tools: ToolDetail,
-    /// Where paths in the gist of calls begin.
+    /// The directory to which paths in gists are relative.
     pub cwd: Option<&'a str>,
 }
 
-impl PlainText<'_> {
-    /// The lines for one piece.
-    pub fn piece(self, piece: &Piece) -> String {
+impl TerminalText<'_> {
+    /// Formats a section.
+    pub fn section(self, section: &Section) -> String {
         let mut page = String::new();
-        match piece {
-            Piece::Said {
+        match section {
+            Section::Text {
                 role, origin, text, ..
             } => {
                 let text = self.block(text.trim_end());
@@ -68,22 +68,22 @@ impl PlainText<'_> {
                 };
                 page.push_str(&line);
             }
-            Piece::Thought(text, _) => {
+            Section::Thinking(text, _) => {
                 let text = self.block(text.trim_end());
                 let _ = writeln!(page, "{}", self.dim(&prefixed(&text, "∴ ", "  ")));
             }
-            Piece::Media(media, _) => {
+            Section::Media(media, _) => {
                 let _ = writeln!(page, "{}", terminal_safe_line(&media_word(media)));
             }
-            Piece::Tools(group) => {
+            Section::Tools(group) => {
                 if self.density == Density::Compact {
                     let header = terminal_safe_line(&group.header());
                     let _ = writeln!(page, "{}", self.bold(&header));
                 }
-                for ToolUse { call, answer, .. } in &group.calls {
+                for ToolUse { call, result, .. } in &group.calls {
                     self.call(call, &mut page);
                     if self.density != Density::Compact {
-                        match answer {
+                        match result {
                             Some((result, _)) => self.result(result, &mut page),
                             None => page.push_str("    ⎿ no result\n"),
                         }
@@ -95,8 +95,8 @@ impl PlainText<'_> {
                     let _ = writeln!(page, "{}", self.dim(&label));
                 }
             }
-            Piece::Call(call) => self.call(call, &mut page),
-            Piece::Result(result, _) => self.result(result, &mut page),
+            Section::Call(call) => self.call(call, &mut page),
+            Section::Result(result, _) => self.result(result, &mut page),
         }
         page.push('\n');
         page
@@ -151,7 +151,7 @@ impl PlainText<'_> {
     }
 }
 
-/// Puts something before the first and each further line.
+/// Prefixes the first line and the further lines.
 fn prefixed(text: &str, first: &str, further: &str) -> String {
     let mut lines = text.lines();
     let mut page = format!("{first}{}", lines.next().unwrap_or_default());
@@ -165,7 +165,7 @@ fn prefixed(text: &str, first: &str, further: &str) -> String {
     page
 }
 
-/// A word for the origin of a message.
+/// Returns the name of an origin.
 pub(super) fn word(origin: Origin) -> &'static str {
     match origin {
         Origin::Prompt => "prompt",
@@ -184,20 +184,20 @@ pub(super) fn word(origin: Origin) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::Place;
+    use crate::view::Position;
 
-    fn said(role: Role, origin: Origin, text: &str) -> Piece {
-        Piece::Said {
+    fn said(role: Role, origin: Origin, text: &str) -> Section {
+        Section::Text {
             role,
             origin,
             text: text.to_owned(),
-            place: Place::default(),
+            position: Position::default(),
         }
     }
 
     #[test]
-    fn pieces_are_harmless_lines() {
-        let plain = PlainText {
+    fn sections_are_safe_lines() {
+        let plain = TerminalText {
             style: Style::Plain,
             density: Density::Full,
             tools: ToolDetail::Summary,
@@ -218,22 +218,22 @@ mod tests {
                 "a:\n\tb\n\n",
             ),
             (
-                Piece::Thought("hm".to_owned(), Place::default()),
+                Section::Thinking("hm".to_owned(), Position::default()),
                 "∴ hm\n\n",
             ),
         ];
-        for (piece, expected) in rows {
-            assert_eq!(plain.piece(&piece), expected);
+        for (section, expected) in rows {
+            assert_eq!(plain.section(&section), expected);
         }
-        let ansi = PlainText {
+        let ansi = TerminalText {
             style: Style::Ansi,
             density: Density::Full,
             tools: ToolDetail::Summary,
             cwd: None,
         };
-        let prompt = ansi.piece(&said(Role::User, Origin::Prompt, "a"));
+        let prompt = ansi.section(&said(Role::User, Origin::Prompt, "a"));
         assert_eq!(prompt, "\u{1b}[1m> a\u{1b}[0m\n\n");
-        let reply = ansi.piece(&said(Role::Assistant, Origin::Reply, "\tb"));
+        let reply = ansi.section(&said(Role::Assistant, Origin::Reply, "\tb"));
         assert_eq!(reply, "        b\n\n");
     }
 }

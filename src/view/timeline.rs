@@ -1,5 +1,4 @@
-//! When the calls of a session ran, as a picture: a bar for each, in lanes, so that those that ran side
-//! by side stand above each other.
+//! A timeline of calls: a bar for each, with parallel calls in separate lanes.
 
 use std::fmt::Write;
 
@@ -7,21 +6,21 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::gist::gist;
 use super::page::{line, to_the_second};
-use super::{Piece, ToolUse};
+use super::{Section, ToolUse};
 use crate::text::fitted;
 
-/// Times without calls are drawn as long as this at most, and so is each call.
-const LONGEST_PAUSE: SignedDuration = SignedDuration::from_secs(5);
-const LONGEST_CALL: SignedDuration = SignedDuration::from_mins(5);
+/// Maximum drawn length of a pause, and of a call.
+const MAX_PAUSE: SignedDuration = SignedDuration::from_secs(5);
+const MAX_CALL: SignedDuration = SignedDuration::from_mins(5);
 
-/// The picture is as wide as this, or wider if there are many calls. All in pixels.
+/// Minimum width, and minimum width per call. All sizes are in pixels.
 const WIDTH: u32 = 800;
 const WIDTH_PER_CALL: u32 = 6;
-const SHORTEST_BAR: f64 = 3.0;
+const MIN_BAR: f64 = 3.0;
 const LANE: usize = 14;
 const BAR: usize = 10;
 
-/// How much is told of each call, in columns.
+/// Maximum width of the gist of a call, in columns.
 const GIST_COLUMNS: usize = 80;
 
 /// The calls of a session.
@@ -35,36 +34,36 @@ struct Bar {
     start: Timestamp,
     end: Timestamp,
     class: &'static str,
-    /// The message that it is in.
+    /// The number of its message.
     message: u64,
-    /// What is told of it, as markup.
+    /// The tooltip, escaped.
     about: String,
 }
 
 impl Timeline {
-    /// Takes the calls of a piece whose times were recorded.
-    pub fn note(&mut self, piece: &Piece, cwd: Option<&str>) {
-        let Piece::Tools(group) = piece else {
+    /// Adds the calls of a section that have recorded times.
+    pub fn note(&mut self, section: &Section, cwd: Option<&str>) {
+        let Section::Tools(group) = section else {
             return;
         };
         let bars = group.calls.iter().filter_map(|tool| bar(tool, cwd));
         self.bars.extend(bars);
     }
 
-    /// The picture; nothing if no time was recorded.
+    /// Formats the timeline as SVG; empty without recorded times.
     pub(super) fn markup(&self) -> String {
         let mut bars: Vec<&Bar> = self.bars.iter().collect();
         bars.sort_by_key(|bar| bar.start);
         let Some(first) = bars.first() else {
             return String::new();
         };
-        // Where on the axis the latest end is that was seen, and when that was.
+        // The latest end so far: on the axis, and as a time.
         let (mut axis, mut latest) = (0.0, first.start);
         let spans: Vec<(f64, f64)> = bars
             .iter()
             .map(|bar| {
                 let pause = bar.start.duration_since(latest);
-                let start = axis + pause.min(LONGEST_PAUSE).as_secs_f64();
+                let start = axis + pause.min(MAX_PAUSE).as_secs_f64();
                 let end = start + drawn(bar).as_secs_f64();
                 if end > axis {
                     (axis, latest) = (end, bar.start + drawn(bar));
@@ -74,7 +73,7 @@ impl Timeline {
             .collect();
         let count = u32::try_from(bars.len()).unwrap_or(u32::MAX);
         let width = WIDTH.max(count.saturating_mul(WIDTH_PER_CALL));
-        let scale = (f64::from(width) - SHORTEST_BAR) / axis.max(1.0);
+        let scale = (f64::from(width) - MIN_BAR) / axis.max(1.0);
         let mut lanes: Vec<f64> = Vec::new();
         let mut drawing = String::new();
         for (bar, (start, end)) in bars.iter().zip(spans) {
@@ -90,7 +89,7 @@ impl Timeline {
                 bar.class,
                 start * scale,
                 lane * LANE,
-                ((end - start) * scale).max(SHORTEST_BAR),
+                ((end - start) * scale).max(MIN_BAR),
                 bar.about
             );
         }
@@ -104,9 +103,9 @@ impl Timeline {
 
 fn bar(tool: &ToolUse, cwd: Option<&str>) -> Option<Bar> {
     let time = |time: &Option<String>| time.as_deref()?.parse::<Timestamp>().ok();
-    let start = time(&tool.asked.time)?;
-    let answer = tool.answer.as_ref();
-    let end = answer.and_then(|(_, place)| time(&place.time));
+    let start = time(&tool.position.time)?;
+    let answer = tool.result.as_ref();
+    let end = answer.and_then(|(_, position)| time(&position.time));
     let end = end.unwrap_or(start).max(start);
     let gist = fitted(&gist(&tool.call, cwd), GIST_COLUMNS);
     let seconds = end.duration_since(start).as_secs_f64();
@@ -117,7 +116,7 @@ fn bar(tool: &ToolUse, cwd: Option<&str>) -> Option<Bar> {
             Some((result, _)) if result.failed => "failed",
             _ => "done",
         },
-        message: tool.asked.message,
+        message: tool.position.message,
         about: line(&format!(
             "{} {gist} · {seconds:.1} s · {}",
             tool.call.name,
@@ -126,9 +125,9 @@ fn bar(tool: &ToolUse, cwd: Option<&str>) -> Option<Bar> {
     })
 }
 
-/// How long a call is drawn.
+/// The drawn length of a call.
 fn drawn(bar: &Bar) -> SignedDuration {
-    bar.end.duration_since(bar.start).min(LONGEST_CALL)
+    bar.end.duration_since(bar.start).min(MAX_CALL)
 }
 
 #[cfg(test)]
@@ -137,10 +136,10 @@ mod tests {
 
     use super::*;
     use crate::message::{Call, ToolResult};
-    use crate::view::{Place, ToolGroup};
+    use crate::view::{Position, ToolGroup};
 
     fn tool(number: u64, start: &str, end: &str) -> ToolUse {
-        let at = |message, time: &str| Place {
+        let at = |message, time: &str| Position {
             message,
             is_first: true,
             time: Some(format!("2026-01-01T{time}Z")),
@@ -152,8 +151,8 @@ mod tests {
                 signature: None,
                 input: RawValue::from_string("{\"command\":\"a<b\"}".to_owned()).unwrap(),
             },
-            asked: at(number, start),
-            answer: Some((
+            position: at(number, start),
+            result: Some((
                 ToolResult {
                     id: String::new(),
                     parts: Vec::new(),
@@ -165,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_side_by_side_have_lanes_and_pauses_are_short() {
+    fn parallel_calls_have_lanes_and_pauses_are_cut() {
         let mut timeline = Timeline::default();
         assert_eq!(timeline.markup(), "");
         let calls = vec![
@@ -177,7 +176,7 @@ mod tests {
             tool(4, "15:00:10", "15:00:00"),
         ];
         let group = ToolGroup { label: None, calls };
-        timeline.note(&Piece::Tools(group), None);
+        timeline.note(&Section::Tools(group), None);
         let page = timeline.markup();
         let bars: Vec<&str> = page.lines().filter(|line| line.contains("<rect")).collect();
         // 10 s, a pause of 5 s, 300 s, a pause of 5 s.
@@ -188,8 +187,8 @@ mod tests {
             ("#m4", "x=\"797.0\" y=\"0\" width=\"3.0\"", "0.0 s"),
         ];
         assert_eq!(bars.len(), expected.len(), "{page}");
-        for (bar, (link, place, length)) in bars.iter().zip(expected) {
-            for part in [link, place, length, "Bash a&lt;b"] {
+        for (bar, (link, position, length)) in bars.iter().zip(expected) {
+            for part in [link, position, length, "Bash a&lt;b"] {
                 assert!(bar.contains(part), "{part}: {bar}");
             }
         }

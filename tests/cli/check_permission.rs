@@ -111,7 +111,7 @@ fn a_command_is_looked_at_where_it_would_run() {
     git(&["config", "core.fsmonitor", "./run-me"]);
     assert_eq!(decision(), "ask");
     if cfg!(target_os = "linux") {
-        let sandbox = turnpipe::process::Spawners::lane(
+        let sandbox = turnpipe::process::Supervisor::default().lane(
             1,
             turnpipe::process::LaneOptions {
                 enforcement: turnpipe::process::Enforcement::Auto,

@@ -158,8 +158,8 @@ fn problems_come_with_a_next_step() {
         (
             &["title", "--model", "foo:bar", &session],
             2,
-            "turnpipe: unknown model provider `foo`\nhint: known providers are openai, anthropic, \
-             gemini, ollama, dashscope, openrouter, llamacpp, vllm, lmstudio\n",
+            "turnpipe: unknown model provider `foo`\nhint: known providers are openai, responses, \
+             anthropic, gemini, ollama, dashscope, openrouter, llamacpp, vllm, lmstudio\n",
         ),
         (
             &["title", "--model", "builtin", "nonsense", "-o", "text"],

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use serde_json::json;
 use turnpipe::io::CancelToken;
 use turnpipe::model::{
-    Answer, Cut, Delivery, Event, Failure, Function, Input, Provider, Request, Retryability,
+    Answer, Cut, Delivery, Event, Failure, Function, Input, Provider, ReplyPart, Request,
+    Retryability,
 };
 
 use crate::models::{forced, model, request};
@@ -61,7 +62,7 @@ fn stream(model: &Arc<dyn Provider>, request: &Request) -> (Result<String, Failu
         &CancelToken::default(),
         &mut |event| match event {
             Event::Restart => parts = 0,
-            Event::Text(_) => parts += 1,
+            Event::Part(ReplyPart::Text(_)) => parts += 1,
             _ => {}
         },
     );

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use turnpipe::io::CancelToken;
-use turnpipe::model::{Delivery, Event, Failure, Provider, Reply, Request, Retryability};
+use turnpipe::model::{
+    Delivery, Event, Failure, Provider, Reply, ReplyPart, Request, Retryability,
+};
 
 use crate::models::{forced, model, request};
 use crate::server::Server;
@@ -82,7 +84,7 @@ fn stream(model: &Arc<dyn Provider>, request: &Request) -> Result<Reply, Failure
         &CancelToken::default(),
         &mut |event| match event {
             Event::Restart => text.clear(),
-            Event::Text(part) => text.push_str(&part),
+            Event::Part(ReplyPart::Text(part)) => text.push_str(&part),
             _ => {}
         },
     )?;

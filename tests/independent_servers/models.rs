@@ -10,6 +10,7 @@ use turnpipe::model::{
     Answer, Attempts, Connector, Function, KeyCheck, KeySource, Model, ModelSettings, ModelWorld,
     PromptId, Provider, ProviderSettings, Request, Turn,
 };
+use turnpipe::process::Supervisor;
 
 /// The model `m` of a provider that is at `url`.
 pub(crate) fn model(provider: &str, url: &str) -> Arc<dyn Provider> {
@@ -34,6 +35,7 @@ pub(crate) fn model(provider: &str, url: &str) -> Arc<dyn Provider> {
         environment: Environment::default(),
         clock: Arc::new(SystemClock::default()),
         ids: Arc::new(RandomIds),
+        children: Supervisor::default(),
     };
     let connector = Connector::new(settings, world, KeyCheck::Demanded);
     match connector

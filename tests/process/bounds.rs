@@ -1,12 +1,14 @@
-//! That memory, descriptors, threads and processes stay bounded. Each test needs a process for
-//! itself, since it looks at the whole of it.
+//! Memory, descriptors, threads and processes stay bounded. Each test measures its whole process, so it needs a
+//! separate one.
 
 use std::time::{Duration, Instant};
 
 use turnpipe::io::CancelToken;
-use turnpipe::process::{Capture, Ended, Enforcement, ExitStatus, LaneOptions, Limits, Spawners};
+use turnpipe::process::{
+    Capture, Ended, Enforcement, ExitStatus, LaneOptions, Limits, Spawners, Supervisor,
+};
 
-use crate::support::{LONG, Room, is_alone, run, run_alone};
+use crate::support::{LONG, TestDir, is_alone, run, run_alone};
 
 fn status_field(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
@@ -27,7 +29,7 @@ fn children() -> Vec<String> {
         .collect()
 }
 
-/// The kernel counts a thread for a moment after it was joined.
+/// Waits, since the kernel counts a thread for a moment after it was joined.
 fn wait_for_threads(expected: u64) {
     let deadline = Instant::now() + LONG;
     while status_field("Threads") != expected {
@@ -51,10 +53,10 @@ fn endless_output_alone() {
     if !is_alone() {
         return;
     }
-    let room = Room::new();
-    let mut command = room.script("yes err >&2 & exec yes");
+    let dir = TestDir::new();
+    let mut command = dir.script("yes err >&2 & exec yes");
     let total = Capture::default().total_bytes;
-    // On a busy machine three seconds may not suffice to go beyond what is kept.
+    // On a busy machine, three seconds may be too short to exceed the captured size.
     for seconds in [3, 10, 30, 90] {
         command.limits = Limits::with_timeout(Duration::from_secs(seconds));
         let finished = run(&command).unwrap();
@@ -92,24 +94,24 @@ fn many_calls_alone() {
     if !is_alone() {
         return;
     }
-    // Free ones need no threads of their own.
-    leave_nothing_behind(Spawners::new(3), 0);
+    // Without restrictions the calling threads start children.
+    leave_nothing_behind(Supervisor::default().spawners(3), 0);
     let options = LaneOptions {
         enforcement: Enforcement::Auto,
         temporary: None,
     };
-    leave_nothing_behind(Spawners::lane(3, options).unwrap(), 3);
+    leave_nothing_behind(Supervisor::default().lane(3, options).unwrap(), 3);
 }
 
 fn leave_nothing_behind(spawners: Spawners, own_threads: u64) {
-    let room = Room::new();
+    let dir = TestDir::new();
     let threads = status_field("Threads");
     let call = |number: usize| {
         let token = CancelToken::default();
-        let mut command = room.program("/bin/true", &[]);
+        let mut command = dir.program("/bin/true", &[]);
         match number % 50 {
             0 => {
-                command = room.program("sleep", &["1000"]);
+                command = dir.program("sleep", &["1000"]);
                 command.limits = Limits::with_timeout(Duration::from_millis(1));
                 assert_eq!(
                     spawners.run(&command, &token).unwrap().ended,
@@ -121,7 +123,7 @@ fn leave_nothing_behind(spawners: Spawners, own_threads: u64) {
                 spawners.run(&command, &token).unwrap_err();
             }
             2 => {
-                command = room.program("sh", &["-c", "seq 1 100000"]);
+                command = dir.program("sh", &["-c", "seq 1 100000"]);
                 command.capture.memory_bytes = 1000;
                 let finished = spawners.run(&command, &token).unwrap();
                 assert_eq!(finished.stdout.total_bytes, 588_895);
@@ -147,10 +149,10 @@ fn leave_nothing_behind(spawners: Spawners, own_threads: u64) {
     wait_for_threads(threads + own_threads);
     assert_eq!(descriptors(), before);
     assert_eq!(children(), Vec::<String>::new());
-    assert_eq!(room.marked(), Vec::<String>::new());
+    assert_eq!(dir.marked(), Vec::<String>::new());
 
     drop(spawners);
-    // `/dev/null` is gone with the threads.
+    // `/dev/null` is closed with the threads.
     wait_for_threads(threads);
     assert_eq!(descriptors(), before - 1);
 }
@@ -166,8 +168,8 @@ fn tokens_alone() {
     if !is_alone() {
         return;
     }
-    let room = Room::new();
-    let spawners = Spawners::new(1);
+    let dir = TestDir::new();
+    let spawners = Supervisor::default().spawners(1);
     let before = descriptors();
     let unused: Vec<CancelToken> = (0..10_000).map(|_| CancelToken::default()).collect();
     unused.iter().for_each(CancelToken::cancel);
@@ -177,10 +179,10 @@ fn tokens_alone() {
         let token = CancelToken::default();
         let clone = token.clone();
         spawners
-            .run(&room.program("/bin/true", &[]), &token)
+            .run(&dir.program("/bin/true", &[]), &token)
             .unwrap();
         clone.kill();
     }
-    // Only `/dev/null` has come.
+    // Only `/dev/null` is new.
     assert_eq!(descriptors(), before + 1);
 }

@@ -1,10 +1,10 @@
-//! That closed standard streams are noticed although the Rust runtime hides them.
+//! Closed standard streams are detected although the Rust runtime hides them.
 
 use std::process::{Command, Stdio};
 
 use turnpipe::process::{stdin_was_closed, stdout_was_closed};
 
-use crate::support::{Room, alone, is_alone};
+use crate::support::{TestDir, alone, is_alone};
 
 #[test]
 #[ignore = "writes down how its process was started; run by the test below"]
@@ -15,7 +15,7 @@ fn streams_alone() {
     }
 }
 
-/// How a shell starts this binary with some of its streams closed, and what it must have noticed.
+/// Redirections of a shell that close some streams, and the expected detection.
 const STARTS: [(&str, &str); 5] = [
     ("exec \"$0\" \"$@\" < /dev/null > /dev/null", "false false"),
     ("exec \"$0\" \"$@\" <&-", "true false"),
@@ -25,11 +25,11 @@ const STARTS: [(&str, &str); 5] = [
 ];
 
 #[test]
-fn closed_streams_are_noticed() {
-    let room = Room::new();
+fn closed_streams_are_detected() {
+    let dir = TestDir::new();
     for (script, expected) in STARTS {
         let program = alone("closed_streams::streams_alone");
-        let facts = room.path("facts");
+        let facts = dir.path("facts");
         let _ = std::fs::remove_file(&facts);
         Command::new("/bin/sh")
             .args(["-c", script])

@@ -1,13 +1,13 @@
-//! How children end: by themselves, when their time is up, when their token fires.
+//! The ends of children: by themselves, at their timeout, by their token.
 
 use std::time::{Duration, Instant};
 
 use turnpipe::io::CancelToken;
 use turnpipe::process::{Ended, ExitStatus, Limits, Stdin};
 
-use crate::support::{GRACE, LONG, Room, SPAWNERS, out, run};
+use crate::support::{GRACE, LONG, SPAWNERS, TestDir, out, run};
 
-/// Scripts that do not end by themselves, in all the ways that make ending them hard.
+/// Scripts that do not end by themselves and are hard to end.
 const STUBBORN: [(&str, &str); 9] = [
     ("sleeps", ": > ready; sleep 1000"),
     (
@@ -43,18 +43,18 @@ fn limits(timeout: Duration, grace: Duration) -> Limits {
 }
 
 #[test]
-fn everything_ends_when_its_time_is_up() {
+fn everything_ends_at_its_timeout() {
     std::thread::scope(|scope| {
         for (name, script) in STUBBORN {
             scope.spawn(move || {
-                let room = Room::new();
-                let mut command = room.script(script);
+                let dir = TestDir::new();
+                let mut command = dir.script(script);
                 command.stdin = Stdin::Bytes(vec![b'x'; 200_000]);
                 command.limits = limits(Duration::from_millis(500), Duration::from_millis(200));
                 let finished = run(&command).unwrap();
                 assert_eq!(finished.ended, Ended::TimedOut, "{name}");
                 assert!(matches!(finished.status, ExitStatus::Signal(_)), "{name}");
-                room.assert_nothing_left();
+                dir.assert_nothing_left();
             });
         }
     });
@@ -65,13 +65,13 @@ fn everything_ends_when_it_is_cancelled() {
     std::thread::scope(|scope| {
         for (name, script) in STUBBORN {
             scope.spawn(move || {
-                let room = Room::new();
-                let mut command = room.script(script);
+                let dir = TestDir::new();
+                let mut command = dir.script(script);
                 command.limits = limits(LONG, Duration::from_millis(200));
-                let finished = room.run_and_when_ready(&command, CancelToken::cancel);
+                let finished = dir.run_and_when_ready(&command, CancelToken::cancel);
                 assert_eq!(finished.ended, Ended::Cancelled, "{name}");
                 assert!(matches!(finished.status, ExitStatus::Signal(_)), "{name}");
-                room.assert_nothing_left();
+                dir.assert_nothing_left();
             });
         }
     });
@@ -82,53 +82,53 @@ fn everything_ends_at_once_when_it_is_killed() {
     std::thread::scope(|scope| {
         for (name, script) in STUBBORN {
             scope.spawn(move || {
-                let room = Room::new();
-                let mut command = room.script(script);
+                let dir = TestDir::new();
+                let mut command = dir.script(script);
                 command.limits = limits(LONG, LONG);
-                let finished = room.run_and_when_ready(&command, CancelToken::kill);
+                let finished = dir.run_and_when_ready(&command, CancelToken::kill);
                 assert_eq!(finished.ended, Ended::Cancelled, "{name}");
                 assert_eq!(finished.status, ExitStatus::Signal(libc::SIGKILL), "{name}");
-                room.assert_nothing_left();
+                dir.assert_nothing_left();
             });
         }
     });
 }
 
 #[test]
-fn a_child_that_hears_term_may_say_goodbye() {
-    let room = Room::new();
+fn a_child_that_handles_term_may_print() {
+    let dir = TestDir::new();
     let mut command =
-        room.script("trap 'echo bye; exit 3' TERM; sh -c ': > ready; exec sleep 1000' & wait");
+        dir.script("trap 'echo bye; exit 3' TERM; sh -c ': > ready; exec sleep 1000' & wait");
     command.limits = limits(LONG, GRACE);
-    let finished = room.run_and_when_ready(&command, CancelToken::cancel);
+    let finished = dir.run_and_when_ready(&command, CancelToken::cancel);
     assert_eq!(finished.status, ExitStatus::Code(3));
     assert_eq!(finished.ended, Ended::Cancelled);
     assert_eq!(out(&finished), "bye\n");
-    room.assert_nothing_left();
+    dir.assert_nothing_left();
 }
 
 #[test]
-fn a_stopped_child_is_continued_so_that_it_hears_term() {
-    let room = Room::new();
-    let mut command = room.script("trap 'exit 4' TERM; : > ready; kill -STOP $$; sleep 1000");
+fn a_stopped_child_is_continued_to_handle_term() {
+    let dir = TestDir::new();
+    let mut command = dir.script("trap 'exit 4' TERM; : > ready; kill -STOP $$; sleep 1000");
     command.limits = limits(LONG, GRACE);
-    let finished = room.run_and_when_ready(&command, |token| {
-        wait_until_stopped(&room);
+    let finished = dir.run_and_when_ready(&command, |token| {
+        wait_until_stopped(&dir);
         token.cancel();
     });
     assert_eq!(finished.status, ExitStatus::Code(4));
-    room.assert_nothing_left();
+    dir.assert_nothing_left();
 }
 
-fn wait_until_stopped(room: &Room) {
-    // The script's shell is the only marked process then; `marked` would not tell its state.
+fn wait_until_stopped(dir: &TestDir) {
+    // The script's shell is the only marked process then; `marked` does not return its state.
     let deadline = Instant::now() + LONG;
     let stopped = || {
         std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
             let directory = std::fs::read_link(entry.path().join("cwd"));
             let stat = std::fs::read_to_string(entry.path().join("stat"));
             directory
-                .is_ok_and(|directory| room.path("").starts_with(&directory) && directory != *"/")
+                .is_ok_and(|directory| dir.path("").starts_with(&directory) && directory != *"/")
                 && stat.is_ok_and(|stat| stat.contains(") T "))
         })
     };
@@ -140,54 +140,54 @@ fn wait_until_stopped(room: &Room) {
 
 #[test]
 fn a_second_cancel_skips_the_grace() {
-    let room = Room::new();
+    let dir = TestDir::new();
     let mut command =
-        room.script("trap ': > heard' TERM; : > ready; while :; do sleep 1000 & wait; done");
+        dir.script("trap ': > heard' TERM; : > ready; while :; do sleep 1000 & wait; done");
     command.limits = limits(LONG, GRACE);
-    let finished = room.run_and_when_ready(&command, |token| {
+    let finished = dir.run_and_when_ready(&command, |token| {
         token.cancel();
-        crate::support::wait_for_file(&room.path("heard"));
+        crate::support::wait_for_file(&dir.path("heard"));
         token.kill();
     });
     assert_eq!(finished.status, ExitStatus::Signal(libc::SIGKILL));
     assert_eq!(finished.ended, Ended::Cancelled);
-    room.assert_nothing_left();
+    dir.assert_nothing_left();
 }
 
 #[test]
 fn a_child_that_ends_around_its_deadline_has_one_end() {
-    let room = Room::new();
+    let dir = TestDir::new();
     for round in 0..60 {
-        let mut command = room.program("sleep", &["0.02"]);
+        let mut command = dir.program("sleep", &["0.02"]);
         command.limits = limits(Duration::from_millis(10 + round % 20), LONG);
         let finished = run(&command).unwrap();
         match finished.ended {
             Ended::Exited => assert_eq!(finished.status, ExitStatus::Code(0)),
             Ended::TimedOut => assert_ne!(finished.status, ExitStatus::Code(1)),
-            Ended::Cancelled => panic!("nobody cancelled"),
+            Ended::Cancelled => panic!("there was no cancellation"),
         }
     }
-    room.assert_nothing_left();
+    dir.assert_nothing_left();
 }
 
 #[test]
 fn one_token_ends_many_children() {
-    let room = Room::new();
+    let dir = TestDir::new();
     let token = CancelToken::default();
     let ends: Vec<Ended> = std::thread::scope(|scope| {
         let calls: Vec<_> = (0..8)
             .map(|number| {
-                let command = room.script(&format!(": > ready{number}; sleep 1000"));
+                let command = dir.script(&format!(": > ready{number}; sleep 1000"));
                 let token = &token;
                 scope.spawn(move || SPAWNERS.run(&command, token).unwrap().ended)
             })
             .collect();
         for number in 0..8 {
-            crate::support::wait_for_file(&room.path(&format!("ready{number}")));
+            crate::support::wait_for_file(&dir.path(&format!("ready{number}")));
         }
         token.cancel();
         calls.into_iter().map(|call| call.join().unwrap()).collect()
     });
     assert_eq!(ends, [Ended::Cancelled; 8]);
-    room.assert_nothing_left();
+    dir.assert_nothing_left();
 }

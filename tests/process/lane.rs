@@ -1,32 +1,34 @@
-//! What children of the parallel lane cannot do, and what they still can.
+//! The rights of children of the parallel lane.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::time::Duration;
 
 use turnpipe::io::CancelToken;
-use turnpipe::process::{Confinement, Enforcement, ExitStatus, LaneOptions, Limits, Spawners};
+use turnpipe::process::{
+    Confinement, Enforcement, ExitStatus, LaneOptions, Limits, Spawners, Supervisor,
+};
 
 use crate::skip::skip;
-use crate::support::{Room, err, out, run};
+use crate::support::{TestDir, err, out, run};
 
 fn lane(enforcement: Enforcement) -> Spawners {
     let options = LaneOptions {
         enforcement,
         temporary: None,
     };
-    Spawners::lane(2, options).unwrap()
+    Supervisor::default().lane(2, options).unwrap()
 }
 
-/// Only kernels that can enforce anything can be tested; anywhere else `require` must fail.
+/// A lane with enforcement; `None` if the kernel has none, where `require` must fail.
 fn enforced() -> Option<Spawners> {
     let options = LaneOptions {
         enforcement: Enforcement::Require,
         temporary: None,
     };
-    Spawners::lane(2, options).ok()
+    Supervisor::default().lane(2, options).ok()
 }
 
-/// What changes a file, each for itself; `file` and `link` exist, `new` does not.
+/// Commands that change a file. `file` and `link` exist, `new` does not.
 const CHANGES: [&str; 24] = [
     ": > new",
     "echo x >> file",
@@ -54,8 +56,8 @@ const CHANGES: [&str; 24] = [
     "sh -c 'cd / && exec \"$0\" -c \": > $1/new\"' sh \"$PWD\"",
 ];
 
-fn facts(room: &Room) -> Vec<String> {
-    let mut facts: Vec<String> = std::fs::read_dir(room.path(""))
+fn facts(dir: &TestDir) -> Vec<String> {
+    let mut facts: Vec<String> = std::fs::read_dir(dir.path(""))
         .unwrap()
         .flatten()
         .map(|entry| {
@@ -70,7 +72,7 @@ fn facts(room: &Room) -> Vec<String> {
         })
         .collect();
     facts.sort();
-    let meta = room.path("").metadata().unwrap();
+    let meta = dir.path("").metadata().unwrap();
     facts.push(format!(
         "{:o} {}.{}",
         meta.mode(),
@@ -80,22 +82,22 @@ fn facts(room: &Room) -> Vec<String> {
     facts
 }
 
-fn furnish(room: &Room) {
-    std::fs::write(room.path("file"), "content\n").unwrap();
-    std::fs::create_dir(room.path("empty")).unwrap();
-    std::os::unix::fs::symlink("file", room.path("link")).unwrap();
+fn create_files(dir: &TestDir) {
+    std::fs::write(dir.path("file"), "content\n").unwrap();
+    std::fs::create_dir(dir.path("empty")).unwrap();
+    std::os::unix::fs::symlink("file", dir.path("link")).unwrap();
 }
 
 #[test]
-fn no_file_is_changed_in_any_way() {
+fn no_file_can_be_changed() {
     let Some(lane) = enforced() else { return };
-    let room = Room::new();
-    furnish(&room);
-    let before = facts(&room);
+    let dir = TestDir::new();
+    create_files(&dir);
+    let before = facts(&dir);
     for script in CHANGES {
         let script = format!("PATH=$PATH:/sbin:/usr/sbin; {script}");
         let finished = lane
-            .run(&room.script(&script), &CancelToken::default())
+            .run(&dir.script(&script), &CancelToken::default())
             .unwrap();
         assert_ne!(
             finished.status,
@@ -103,28 +105,28 @@ fn no_file_is_changed_in_any_way() {
             "{script}: {}",
             out(&finished)
         );
-        assert_eq!(facts(&room), before, "{script}");
+        assert_eq!(facts(&dir), before, "{script}");
     }
 }
 
 #[test]
 fn the_other_threads_and_their_children_keep_their_rights() {
     let Some(lane) = enforced() else { return };
-    let room = Room::new();
+    let dir = TestDir::new();
     let finished = lane
-        .run(&room.script(": > x"), &CancelToken::default())
+        .run(&dir.script(": > x"), &CancelToken::default())
         .unwrap();
     assert_ne!(finished.status, ExitStatus::Code(0));
-    std::fs::write(room.path("ours"), "").unwrap();
-    let finished = run(&room.script(": > theirs && chmod 600 theirs")).unwrap();
+    std::fs::write(dir.path("ours"), "").unwrap();
+    let finished = run(&dir.script(": > theirs && chmod 600 theirs")).unwrap();
     assert_eq!(finished.status, ExitStatus::Code(0), "{}", err(&finished));
 }
 
 #[test]
-fn everyday_reading_works() {
+fn common_reading_commands_work() {
     let Some(lane) = enforced() else { return };
-    let room = Room::new();
-    furnish(&room);
+    let dir = TestDir::new();
+    create_files(&dir);
     for (script, output) in [
         ("cat file", "content\n"),
         ("cat < file | sort | uniq -c | wc -l", "1\n"),
@@ -144,16 +146,16 @@ fn everyday_reading_works() {
         ),
     ] {
         let finished = lane
-            .run(&room.script(script), &CancelToken::default())
+            .run(&dir.script(script), &CancelToken::default())
             .unwrap();
         assert_eq!(out(&finished), output, "{script}: {}", err(&finished));
     }
 }
 
 #[test]
-fn nobody_else_is_reached() {
+fn other_processes_cannot_be_reached() {
     let Some(lane) = enforced() else { return };
-    let room = Room::new();
+    let dir = TestDir::new();
     let own = std::process::id();
     let python = |code: &str| format!("python3 -c 'import os, socket\n{code}'");
     for script in [
@@ -174,7 +176,7 @@ fn nobody_else_is_reached() {
         format!("prlimit --pid {own} --nofile=100"),
     ] {
         let finished = lane
-            .run(&room.script(&script), &CancelToken::default())
+            .run(&dir.script(&script), &CancelToken::default())
             .unwrap();
         assert_ne!(finished.status, ExitStatus::Code(0), "{script}");
         assert!(
@@ -182,26 +184,25 @@ fn nobody_else_is_reached() {
             "{script}: {finished:?}"
         );
     }
-    // From ABI 6 on also this process cannot be signalled, not even politely, nor by the number of
-    // one of its threads. The one that starts the children shares their restrictions.
-    if abi(&lane, &room) >= 6 {
+    // From ABI 6 on this process cannot be signalled either, nor by the number of one of its threads. The thread
+    // that starts the children shares their restrictions.
+    if abi(&lane, &dir) >= 6 {
         for script in [
             format!("kill -0 {own}"),
             "for t in /proc/$PPID/task/*; do kill -0 ${t##*/} && exit 0; done; exit 1".to_owned(),
         ] {
             let finished = lane
-                .run(&room.script(&script), &CancelToken::default())
+                .run(&dir.script(&script), &CancelToken::default())
                 .unwrap();
             assert_ne!(finished.status, ExitStatus::Code(0), "{script}");
         }
     }
 }
 
-fn abi(lane: &Spawners, room: &Room) -> u32 {
+fn abi(lane: &Spawners, dir: &TestDir) -> u32 {
     let call = lane.for_one_call();
-    call.run(&room.script(":"), &CancelToken::default())
-        .unwrap();
-    call.witnessed()
+    call.run(&dir.script(":"), &CancelToken::default()).unwrap();
+    call.confinement_report()
         .unwrap()
         .confinement
         .landlock_abi
@@ -210,48 +211,47 @@ fn abi(lane: &Spawners, room: &Room) -> u32 {
 
 #[test]
 fn lane_children_are_ended_like_all_others() {
-    let room = Room::new();
+    let dir = TestDir::new();
     let lane = lane(Enforcement::Auto);
-    let mut command =
-        room.script("trap '' TERM; setsid sleep 1000 & sleep 1000 & wait; sleep 1000");
+    let mut command = dir.script("trap '' TERM; setsid sleep 1000 & sleep 1000 & wait; sleep 1000");
     command.limits = Limits {
         grace: Duration::from_millis(100),
         ..Limits::with_timeout(Duration::from_millis(300))
     };
     let finished = lane.run(&command, &CancelToken::default()).unwrap();
     assert_eq!(finished.status, ExitStatus::Signal(libc::SIGKILL));
-    room.assert_nothing_left();
+    dir.assert_nothing_left();
 }
 
 #[test]
-fn a_call_learns_what_was_enforced_and_whether_that_was_in_its_way() {
-    let room = Room::new();
+fn a_call_reports_its_confinement_and_a_likely_denial() {
+    let dir = TestDir::new();
     let lane = lane(Enforcement::Auto);
     let call = lane.for_one_call();
-    assert_eq!(call.witnessed(), None);
+    assert_eq!(call.confinement_report(), None);
     let token = CancelToken::default();
-    call.run(&room.script("exit 3"), &token).unwrap();
-    let witnessed = call.witnessed().unwrap();
+    call.run(&dir.script("exit 3"), &token).unwrap();
+    let witnessed = call.confinement_report().unwrap();
     assert!(!witnessed.looks_denied);
     if !witnessed.confinement.is_complete() {
         assert!(witnessed.confinement.missing.is_some());
         skip("a kernel with Landlock and seccomp");
         return;
     }
-    // Hidden by the command itself, so nothing to tell.
-    call.run(&room.script("touch x; true"), &token).unwrap();
-    assert!(!call.witnessed().unwrap().looks_denied);
-    call.run(&room.script("touch x"), &token).unwrap();
-    assert!(call.witnessed().unwrap().looks_denied);
-    assert_eq!(lane.for_one_call().witnessed(), None);
+    // The command hides its failure.
+    call.run(&dir.script("touch x; true"), &token).unwrap();
+    assert!(!call.confinement_report().unwrap().looks_denied);
+    call.run(&dir.script("touch x"), &token).unwrap();
+    assert!(call.confinement_report().unwrap().looks_denied);
+    assert_eq!(lane.for_one_call().confinement_report(), None);
 }
 
 #[test]
-fn what_is_switched_off_is_said_to_be() {
-    let room = Room::new();
+fn a_lane_that_is_switched_off_reports_it() {
+    let dir = TestDir::new();
     let call = lane(Enforcement::Off).for_one_call();
     let finished = call
-        .run(&room.script(": > x"), &CancelToken::default())
+        .run(&dir.script(": > x"), &CancelToken::default())
         .unwrap();
     assert_eq!(finished.status, ExitStatus::Code(0));
     let expected = Confinement {
@@ -259,19 +259,19 @@ fn what_is_switched_off_is_said_to_be() {
         seccomp: false,
         missing: Some("switched off".to_owned()),
     };
-    assert_eq!(call.witnessed().unwrap().confinement, expected);
+    assert_eq!(call.confinement_report().unwrap().confinement, expected);
 }
 
 #[test]
-fn a_private_directory_can_be_written_and_goes_with_the_child() {
-    let room = Room::new();
-    std::fs::create_dir(room.path("lane")).unwrap();
+fn a_private_directory_is_writable_and_removed_with_the_child() {
+    let dir = TestDir::new();
+    std::fs::create_dir(dir.path("lane")).unwrap();
     let options = LaneOptions {
         enforcement: Enforcement::Auto,
-        temporary: Some(room.path("lane")),
+        temporary: Some(dir.path("lane")),
     };
-    let lane = Spawners::lane(1, options).unwrap();
-    let mut command = room.script(
+    let lane = Supervisor::default().lane(1, options).unwrap();
+    let mut command = dir.script(
         "set -e; test \"$(dirname $TMPDIR)\" = \"$PWD/lane\"; cd $TMPDIR; echo a > a; mv a b; \
          mkdir c; ln -s b d; mktemp; cat b; ! (: > ../../outside) 2> /dev/null",
     );
@@ -284,5 +284,5 @@ fn a_private_directory_can_be_written_and_goes_with_the_child() {
     let finished = lane.run(&command, &CancelToken::default()).unwrap();
     assert_eq!(finished.status, ExitStatus::Code(0), "{}", err(&finished));
     assert!(out(&finished).ends_with("a\n"));
-    assert_eq!(std::fs::read_dir(room.path("lane")).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(dir.path("lane")).unwrap().count(), 0);
 }

@@ -1,4 +1,4 @@
-//! What a child leaves behind when it ends by itself.
+//! Processes that survive a child which ends by itself.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use turnpipe::io::CancelToken;
-use turnpipe::process::{Ended, ExitStatus, Leftovers, Limits, Spawners};
+use turnpipe::process::{Ended, ExitStatus, Leftovers, Limits, Supervisor};
 
-use crate::support::{GRACE, LONG, Room, is_alone, out, run, run_alone, wait_for_file};
+use crate::support::{GRACE, LONG, TestDir, is_alone, out, run, run_alone, wait_for_file};
 
-fn exits(room: &Room, script: &str, limits: Limits) -> (String, Leftovers) {
-    let mut command = room.script(script);
+fn exits(dir: &TestDir, script: &str, limits: Limits) -> (String, Leftovers) {
+    let mut command = dir.script(script);
     command.limits = limits;
     let finished = run(&command).unwrap();
     assert_eq!(finished.ended, Ended::Exited, "{script}");
@@ -26,27 +26,27 @@ fn patient() -> Limits {
 
 #[test]
 fn a_background_process_that_holds_a_pipe_is_ended_and_nothing_is_lost() {
-    let room = Room::new();
+    let dir = TestDir::new();
     let began = Instant::now();
-    let (output, left) = exits(&room, "echo before; sleep 1000 & echo after", patient());
+    let (output, left) = exits(&dir, "echo before; sleep 1000 & echo after", patient());
     assert_eq!(output, "before\nafter\n");
     assert_eq!(left, Leftovers::Ended);
     assert!(began.elapsed() >= patient().drain);
-    room.assert_nothing_left();
+    dir.assert_nothing_left();
 }
 
 #[test]
 fn a_background_process_that_holds_no_pipe_is_ended_too() {
-    let room = Room::new();
-    let (output, left) = exits(&room, "sleep 1000 > /dev/null 2>&1 & echo x", patient());
+    let dir = TestDir::new();
+    let (output, left) = exits(&dir, "sleep 1000 > /dev/null 2>&1 & echo x", patient());
     assert_eq!(output, "x\n");
     assert_eq!(left, Leftovers::Ended);
-    room.assert_nothing_left();
+    dir.assert_nothing_left();
 }
 
 #[test]
 fn one_that_ignores_term_is_killed() {
-    let room = Room::new();
+    let dir = TestDir::new();
     let limits = Limits {
         grace: Duration::from_millis(100),
         ..patient()
@@ -56,35 +56,32 @@ fn one_that_ignores_term_is_killed() {
             "sh -c 'trap \"\" TERM; : > ready; sleep 1000; sleep 1000' {redirection} & \
              while ! test -e ready; do sleep 0.01; done; echo x; rm ready"
         );
-        let (output, left) = exits(&room, &script, limits);
+        let (output, left) = exits(&dir, &script, limits);
         assert_eq!((output.as_str(), left), ("x\n", Leftovers::Ended));
-        room.assert_nothing_left();
+        dir.assert_nothing_left();
     }
 }
 
 #[test]
-fn what_is_finished_within_the_drain_time_is_not_ended() {
-    let room = Room::new();
+fn a_process_that_ends_within_the_drain_time_is_not_signalled() {
+    let dir = TestDir::new();
     let limits = Limits {
         drain: LONG,
         ..patient()
     };
     let script = "{ sleep 0.1; echo late; } & { sleep 0.2; echo done > file; } > /dev/null 2>&1 &";
-    let (output, left) = exits(&room, script, limits);
+    let (output, left) = exits(&dir, script, limits);
     assert_eq!((output.as_str(), left), ("late\n", Leftovers::None));
-    assert_eq!(
-        std::fs::read_to_string(room.path("file")).unwrap(),
-        "done\n"
-    );
+    assert_eq!(std::fs::read_to_string(dir.path("file")).unwrap(), "done\n");
 }
 
 #[test]
-fn last_words_after_term_are_captured() {
-    let room = Room::new();
+fn output_after_term_is_captured() {
+    let dir = TestDir::new();
     let script = "sh -c 'trap \"echo bye; exit\" TERM; sh -c \": > ready; exec sleep 1000\" & wait' & \
                   while ! test -e ready; do sleep 0.01; done";
     let (output, left) = exits(
-        &room,
+        &dir,
         script,
         Limits {
             grace: GRACE,
@@ -92,42 +89,42 @@ fn last_words_after_term_are_captured() {
         },
     );
     assert_eq!((output.as_str(), left), ("bye\n", Leftovers::Ended));
-    room.assert_nothing_left();
+    dir.assert_nothing_left();
 }
 
 #[test]
-fn an_orphan_in_its_own_session_that_holds_a_pipe_is_not_waited_for() {
-    let room = Room::new();
+fn an_orphan_in_its_own_session_that_holds_a_pipe_is_not_awaited() {
+    let dir = TestDir::new();
     let limits = Limits {
         grace: Duration::from_millis(100),
         drain: Duration::from_millis(100),
         ..patient()
     };
-    // It ends by itself. The test may not signal a process that is no longer its own.
+    // It ends by itself. The test must not signal a process that is not its child.
     let script =
         "setsid sh -c ': > ready; sleep 30' & while ! test -e ready; do sleep 0.01; done; echo x";
     let began = Instant::now();
-    let (output, left) = exits(&room, script, limits);
+    let (output, left) = exits(&dir, script, limits);
     assert_eq!((output.as_str(), left), ("x\n", Leftovers::Running));
     assert!(began.elapsed() < Duration::from_secs(25));
 }
 
 #[test]
-fn no_drain_time_loses_nothing_that_was_printed() {
-    let room = Room::new();
+fn without_drain_time_no_output_is_lost() {
+    let dir = TestDir::new();
     let limits = Limits {
         drain: Duration::ZERO,
         ..patient()
     };
     for _ in 0..20 {
-        let (output, _) = exits(&room, "seq 1 5000; sleep 1000 & echo end", limits);
+        let (output, _) = exits(&dir, "seq 1 5000; sleep 1000 & echo end", limits);
         assert!(output.ends_with("\n5000\nend\n"));
     }
-    room.assert_nothing_left();
+    dir.assert_nothing_left();
 }
 
 #[test]
-fn kill_all_ends_what_runs_in_the_whole_process() {
+fn kill_all_ends_all_children() {
     run_alone("leftovers::kill_all_alone");
 }
 
@@ -137,12 +134,13 @@ fn kill_all_alone() {
     if !is_alone() {
         return;
     }
-    let room = Room::new();
-    let pools = [Spawners::new(1), Spawners::new(2)];
+    let dir = TestDir::new();
+    let supervisor = Supervisor::default();
+    let pools = [supervisor.spawners(1), supervisor.spawners(2)];
     let statuses: Vec<ExitStatus> = std::thread::scope(|scope| {
         let calls: Vec<_> = (0..6)
             .map(|number| {
-                let mut command = room.script(&format!(
+                let mut command = dir.script(&format!(
                     "trap '' TERM; setsid sleep 1000 & sleep 1000 & : > ready{number}; wait; sleep 1000"
                 ));
                 command.limits.grace = LONG;
@@ -151,25 +149,25 @@ fn kill_all_alone() {
             })
             .collect();
         for number in 0..6 {
-            wait_for_file(&room.path(&format!("ready{number}")));
+            wait_for_file(&dir.path(&format!("ready{number}")));
         }
-        Spawners::kill_all();
+        supervisor.kill_all();
         calls.into_iter().map(|call| call.join().unwrap()).collect()
     });
     assert_eq!(statuses, [ExitStatus::Signal(libc::SIGKILL); 6]);
-    room.assert_nothing_left();
-    // It ends what is there, it does not forbid what comes.
+    dir.assert_nothing_left();
+    // Later children may start.
     let finished = pools[0]
-        .run(&room.script("echo on"), &CancelToken::default())
+        .run(&dir.script("echo on"), &CancelToken::default())
         .unwrap();
     assert_eq!(out(&finished), "on\n");
 }
 
-/// Each link of a chain lives for a moment, in its own session, and is adopted by the program.
+/// Each process of a chain lives for a moment, in its own session, and is adopted.
 #[test]
 fn chains_of_short_lived_processes_end_with_their_call() {
-    let room = Room::new();
-    room.furnish_chain();
+    let dir = TestDir::new();
+    dir.add_chain();
     for (pause, chains) in [(500, 1), (1000, 4)] {
         let command = format!("./chain 100 {pause} {chains}; echo started");
         let call =
@@ -181,9 +179,9 @@ fn chains_of_short_lived_processes_end_with_their_call() {
             .args(["--permission-mode", "bypassPermissions"])
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
-            .env("HOME", room.path(""))
-            .env("TURNPIPE_TEST_MARK", room.mark())
-            .current_dir(room.path(""))
+            .env("HOME", dir.path(""))
+            .env("TURNPIPE_TEST_MARK", dir.mark())
+            .current_dir(dir.path(""))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -192,10 +190,10 @@ fn chains_of_short_lived_processes_end_with_their_call() {
         stdin.write_all(format!("{turn}\n").as_bytes()).unwrap();
         drop(stdin);
         let output = child.wait_with_output().unwrap();
-        let left = room.marked();
+        let left = dir.marked();
         assert!(left.is_empty(), "{pause} {chains}: {left:?}");
         let output = String::from_utf8_lossy(&output.stdout);
         assert!(output.contains("was ended"), "{pause} {chains}: {output}");
-        assert!(!room.path("outlived").exists(), "{pause} {chains}");
+        assert!(!dir.path("outlived").exists(), "{pause} {chains}");
     }
 }

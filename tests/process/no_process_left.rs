@@ -1,5 +1,5 @@
-//! Seventeen ways in which children make trouble, times five ways in which a call ends, through the
-//! binary: every call that was answered has exactly one result, and nothing is left of any.
+//! Seventeen kinds of difficult children with five ends of a call, through the binary: every answered call has
+//! exactly one result, and no process survives.
 
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -10,20 +10,20 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::{LONG, Room};
+use crate::support::{LONG, TestDir};
 
-/// How a call, or the run around it, ends.
+/// The end of a call or of its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ending {
-    /// The shell comes to its end by itself.
+    /// The shell exits.
     Exit,
-    /// The call's time is up.
+    /// The call reaches its timeout.
     Timeout,
     /// The run is interrupted.
     Cancel,
-    /// A call beside it fails.
+    /// A sibling fails.
     SiblingError,
-    /// The run is killed and cannot do anything.
+    /// The run is killed.
     Killed,
 }
 
@@ -35,13 +35,13 @@ const ENDINGS: [Ending; 5] = [
     Ending::Killed,
 ];
 
-/// One way to make trouble.
+/// A kind of difficult child.
 #[derive(Debug)]
 struct Trouble {
     name: &'static str,
-    /// What the shell does before it ends, or before it waits for its end.
+    /// The script of the shell before it exits or waits.
     script: &'static str,
-    /// How the run is used beside that.
+    /// Further conditions of the run.
     use_of_run: UseOfRun,
 }
 
@@ -54,13 +54,13 @@ impl Trouble {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum UseOfRun {
-    /// As always.
+    /// None.
     Plain,
-    /// Its reader goes away as soon as the script has begun.
+    /// The reader of the output exits when the script has started.
     ReaderLeaves,
-    /// This many other calls come before.
+    /// This many other calls come first.
     AfterCalls(usize),
-    /// The script ends at the very moment of its timeout.
+    /// The script ends at its timeout.
     EndsAtDeadline,
 }
 
@@ -72,7 +72,7 @@ const fn plain(name: &'static str, script: &'static str) -> Trouble {
     }
 }
 
-/// The same as in the table, with twice as many.
+/// The chains of the table, doubled.
 const SIXTEEN_CHAINS: Trouble = plain("sixteen chains", "./chain 100 1000 16");
 
 /// Failing checks inside the scripts end the shell with this code.
@@ -130,7 +130,7 @@ const TROUBLES: [Trouble; 17] = [
         use_of_run: UseOfRun::EndsAtDeadline,
     },
     Trouble {
-        name: "nobody reads",
+        name: "no reader",
         script: "sleep 1000 &",
         use_of_run: UseOfRun::ReaderLeaves,
     },
@@ -141,19 +141,19 @@ const TROUBLES: [Trouble; 17] = [
     },
 ];
 
-/// Longer than what a call that is to time out needs to make its trouble, on a busy machine.
+/// A timeout that is long enough for the script of a call on a busy machine.
 const TIMEOUT: Duration = Duration::from_millis(1500);
 
 #[test]
-fn nothing_is_left_whatever_happens() {
+fn no_process_survives() {
     let cells: Vec<(&Trouble, Ending)> = TROUBLES
         .iter()
         .flat_map(|trouble| ENDINGS.map(|ending| (trouble, ending)))
-        // Nobody adopts what a chain starts after we were killed.
+        // The processes of a chain are not adopted after the run was killed.
         .filter(|(trouble, ending)| !trouble.is_chain() || *ending != Ending::Killed)
         .collect();
     assert_eq!(cells.len(), 84);
-    // More cells with chains side by side would use up the system's numbers for processes.
+    // More parallel cells with chains would exhaust the system's process numbers.
     let (chains, others): (Vec<_>, Vec<_>) = cells
         .into_iter()
         .partition(|(trouble, _)| trouble.is_chain());
@@ -180,7 +180,7 @@ fn nothing_is_left_whatever_happens() {
 
 #[test]
 #[ignore = "takes 20 seconds"]
-fn nothing_is_left_of_sixteen_chains() {
+fn no_process_of_sixteen_chains_survives() {
     for ending in ENDINGS {
         if ending != Ending::Killed {
             check(&SIXTEEN_CHAINS, ending);
@@ -190,11 +190,11 @@ fn nothing_is_left_of_sixteen_chains() {
 
 fn check(trouble: &Trouble, ending: Ending) {
     let cell = format!("{} / {ending:?}", trouble.name);
-    let room = Room::new();
+    let dir = TestDir::new();
     if trouble.is_chain() {
-        room.furnish_chain();
+        dir.add_chain();
     }
-    let mut run = Run::start(&room, ending);
+    let mut run = Run::start(&dir, ending);
     let calls = run.feed(trouble, ending);
     if trouble.use_of_run != UseOfRun::ReaderLeaves {
         run.read();
@@ -208,8 +208,8 @@ fn check(trouble: &Trouble, ending: Ending) {
         let waiting = run.waiting();
         wait_until(&cell, || match trouble.use_of_run {
             // Too short to be seen for sure among all processes.
-            UseOfRun::EndsAtDeadline => room.path("ready").exists(),
-            _ => room.marked().iter().any(|line| line.trim() == waiting),
+            UseOfRun::EndsAtDeadline => dir.path("ready").exists(),
+            _ => dir.marked().iter().any(|line| line.trim() == waiting),
         });
     }
     drop(run.child.stdout.take());
@@ -218,8 +218,8 @@ fn check(trouble: &Trouble, ending: Ending) {
         rustix::process::kill_process(pid, signal).unwrap();
     }
     let output = run.finish(&cell);
-    assert_eq!(room.left(), Vec::<String>::new(), "{cell}: still alive");
-    assert!(!room.path("outlived").exists(), "{cell}");
+    assert_eq!(dir.left(), Vec::<String>::new(), "{cell}: still alive");
+    assert!(!dir.path("outlived").exists(), "{cell}");
     if ending == Ending::Killed || trouble.use_of_run == UseOfRun::ReaderLeaves {
         return;
     }
@@ -249,28 +249,27 @@ fn check(trouble: &Trouble, ending: Ending) {
     assert!(expected.contains(&outcome.as_str()), "{cell}: {outcome}");
 }
 
-/// A `run-tools` whose children carry the mark of a room.
+/// A `run-tools` whose children have the mark of a test.
 struct Run {
     child: Child,
     stdin: Option<ChildStdin>,
     reader: Option<JoinHandle<Vec<u8>>>,
-    /// How long the last command of a script sleeps. The number identifies the process in the
-    /// process table.
+    /// The sleep of a script's last command, in seconds. The number identifies the process in the table.
     length: String,
 }
 
 impl Run {
-    fn start(room: &Room, ending: Ending) -> Self {
+    fn start(dir: &TestDir, ending: Ending) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_turnpipe"));
         command
             .args(["run-tools", "--no-echo", "--no-config"])
             .args(["--permission-mode", "bypassPermissions"])
             .env_clear()
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .env("HOME", room.path(""))
-            .env("TMPDIR", room.path(""))
-            .env("TURNPIPE_TEST_MARK", room.mark())
-            .current_dir(room.path(""))
+            .env("HOME", dir.path(""))
+            .env("TMPDIR", dir.path(""))
+            .env("TURNPIPE_TEST_MARK", dir.mark())
+            .current_dir(dir.path(""))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
@@ -283,7 +282,7 @@ impl Run {
             stdin: child.stdin.take(),
             reader: None,
             child,
-            length: format!("1000.{}", room.mark().replace('-', "")),
+            length: format!("1000.{}", dir.mark().replace('-', "")),
         }
     }
 
@@ -371,7 +370,7 @@ fn wait_until(cell: &str, condition: impl Fn() -> bool) {
     let deadline = Instant::now() + LONG;
     while !condition() {
         assert!(Instant::now() < deadline, "{cell}: the trouble never came");
-        // A look at all processes takes some milliseconds itself.
+        // Reading the process table takes some milliseconds.
         std::thread::sleep(Duration::from_millis(50));
     }
 }

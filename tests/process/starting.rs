@@ -1,16 +1,16 @@
-//! What a child sees when it starts, and what is said when it cannot.
+//! The start of a child: its environment, and the errors.
 
 use std::os::unix::fs::PermissionsExt;
 
 use turnpipe::io::CancelToken;
 use turnpipe::process::{Ended, ExitStatus, Leftovers, SpawnError, Stdin};
 
-use crate::support::{Room, SPAWNERS, err, out, run};
+use crate::support::{SPAWNERS, TestDir, err, out, run};
 
 #[test]
-fn a_child_gives_back_its_output_and_status() {
-    let room = Room::new();
-    let finished = run(&room.script("echo out; echo err >&2; exit 7")).unwrap();
+fn a_child_returns_its_output_and_status() {
+    let dir = TestDir::new();
+    let finished = run(&dir.script("echo out; echo err >&2; exit 7")).unwrap();
     assert_eq!(finished.status, ExitStatus::Code(7));
     assert_eq!(finished.ended, Ended::Exited);
     assert_eq!(
@@ -21,17 +21,17 @@ fn a_child_gives_back_its_output_and_status() {
 }
 
 #[test]
-fn a_signal_is_told_from_a_code() {
-    let room = Room::new();
-    let finished = run(&room.script("kill -USR1 $$")).unwrap();
+fn a_signal_is_distinguished_from_a_code() {
+    let dir = TestDir::new();
+    let finished = run(&dir.script("kill -USR1 $$")).unwrap();
     assert_eq!(finished.status, ExitStatus::Signal(libc::SIGUSR1));
     assert_eq!(finished.ended, Ended::Exited);
 }
 
 #[test]
 fn the_environment_and_the_directory_are_exactly_the_given_ones() {
-    let room = Room::new();
-    let mut command = room.program("env", &[]);
+    let dir = TestDir::new();
+    let mut command = dir.program("env", &[]);
     let more = [
         ("EMPTY".into(), "".into()),
         ("LINES".into(), "a\nb=c".into()),
@@ -44,16 +44,16 @@ fn the_environment_and_the_directory_are_exactly_the_given_ones() {
         .collect();
     assert_eq!(out(&run(&command).unwrap()), expected.concat());
 
-    let finished = run(&room.program("/bin/pwd", &[])).unwrap();
-    let directory = room.path("").canonicalize().unwrap();
+    let finished = run(&dir.program("/bin/pwd", &[])).unwrap();
+    let directory = dir.path("").canonicalize().unwrap();
     assert_eq!(out(&finished).trim_end(), directory.to_str().unwrap());
 }
 
 #[test]
 fn a_child_leads_its_own_session_and_group_without_a_terminal() {
-    let room = Room::new();
+    let dir = TestDir::new();
     let script = "read line < /proc/$$/stat; echo \"$line\"; : < /dev/tty";
-    let finished = run(&room.script(script)).unwrap();
+    let finished = run(&dir.script(script)).unwrap();
     let line = out(&finished);
     let fields: Vec<&str> = line.split_whitespace().collect();
     let [pid, group, session, terminal] = [fields[0], fields[4], fields[5], fields[6]];
@@ -66,16 +66,16 @@ fn a_child_leads_its_own_session_and_group_without_a_terminal() {
 }
 
 #[test]
-fn a_child_sees_the_descriptors_0_to_2_and_no_other() {
-    let room = Room::new();
-    // One that our own parent might have left us, not marked close-on-exec.
+fn a_child_has_only_the_descriptors_0_to_2() {
+    let dir = TestDir::new();
+    // A descriptor that this process might have inherited without close-on-exec.
     // SAFETY: duplicates a descriptor onto an unused number, and closes only that one.
     let inheritable = unsafe { libc::dup2(2, 200) };
     assert_eq!(inheritable, 200);
     for stdin in [Stdin::Null, Stdin::Bytes(b"x".to_vec())] {
-        let mut command = room.program("ls", &["/proc/self/fd"]);
+        let mut command = dir.program("ls", &["/proc/self/fd"]);
         command.stdin = stdin;
-        // The 3 is the directory that `ls` reads.
+        // 3 is the directory that `ls` reads.
         assert_eq!(out(&run(&command).unwrap()), "0\n1\n2\n3\n");
     }
     // SAFETY: closes the descriptor made above.
@@ -84,11 +84,11 @@ fn a_child_sees_the_descriptors_0_to_2_and_no_other() {
 
 #[test]
 fn a_child_starts_with_default_signals_and_an_empty_mask() {
-    let room = Room::new();
-    // The Rust runtime ignores SIGPIPE in this process. The shell must not be the one that is
-    // asked: it changes dispositions itself.
+    let dir = TestDir::new();
+    // The Rust runtime ignores SIGPIPE in this process. A shell cannot be asked, since it changes signal actions
+    // itself.
     let finished =
-        run(&room.program("grep", &["-E", "^Sig(Blk|Ign|Cgt)", "/proc/self/status"])).unwrap();
+        run(&dir.program("grep", &["-E", "^Sig(Blk|Ign|Cgt)", "/proc/self/status"])).unwrap();
     for line in out(&finished).lines() {
         let (name, mask) = line.split_once(":\t").unwrap();
         let mask = u64::from_str_radix(mask, 16).unwrap();
@@ -96,7 +96,7 @@ fn a_child_starts_with_default_signals_and_an_empty_mask() {
         let standard = mask & 0x7FFF_FFFF;
         assert!(standard == 0 || name == "SigCgt", "{line}");
     }
-    let finished = run(&room.program(
+    let finished = run(&dir.program(
         "bash",
         &["-c", "yes | head -n 1 > /dev/null; echo ${PIPESTATUS[0]}"],
     ))
@@ -105,10 +105,10 @@ fn a_child_starts_with_default_signals_and_an_empty_mask() {
 }
 
 #[test]
-fn input_is_fed_whole_and_then_ended() {
-    let room = Room::new();
+fn input_is_written_in_full_and_closed() {
+    let dir = TestDir::new();
     let input: Vec<u8> = (0..1_000_000_u32).map(|n| n.to_le_bytes()[0]).collect();
-    let mut command = room.program("cat", &[]);
+    let mut command = dir.program("cat", &[]);
     command.stdin = Stdin::Bytes(input.clone());
     let finished = run(&command).unwrap();
     assert_eq!(finished.stdout.prefix(u64::MAX).unwrap(), input);
@@ -118,14 +118,14 @@ fn input_is_fed_whole_and_then_ended() {
 }
 
 #[test]
-fn input_that_is_not_read_is_no_error() {
-    let room = Room::new();
+fn unread_input_is_not_an_error() {
+    let dir = TestDir::new();
     for (script, output) in [
         ("exit 0", ""),
         ("head -c 3", "aaa"),
         ("exec <&-; echo on", "on\n"),
     ] {
-        let mut command = room.script(script);
+        let mut command = dir.script(script);
         command.stdin = Stdin::Bytes(vec![b'a'; 1_000_000]);
         let finished = run(&command).unwrap();
         assert_eq!(finished.status, ExitStatus::Code(0), "{script}");
@@ -134,22 +134,22 @@ fn input_that_is_not_read_is_no_error() {
 }
 
 #[test]
-fn nothing_waits_for_a_person() {
-    let room = Room::new();
+fn a_child_cannot_wait_for_the_user() {
+    let dir = TestDir::new();
     for script in [
         "cat",
         "read line; test $? -ne 0",
         "bash -c 'read -p name? x'; test $? -ne 0",
     ] {
-        let finished = run(&room.script(script)).unwrap();
+        let finished = run(&dir.script(script)).unwrap();
         assert_eq!(finished.status, ExitStatus::Code(0), "{script}");
     }
 }
 
 #[test]
-fn a_program_that_is_not_there_is_not_found() {
-    let room = Room::new();
-    let plain = room.path("plain");
+fn a_missing_program_is_not_found() {
+    let dir = TestDir::new();
+    let plain = dir.path("plain");
     std::fs::write(&plain, "no program").unwrap();
     std::fs::set_permissions(&plain, std::fs::Permissions::from_mode(0o644)).unwrap();
     for program in [
@@ -160,7 +160,7 @@ fn a_program_that_is_not_there_is_not_found() {
         "/",
         "",
     ] {
-        let error = run(&room.program(program, &[])).unwrap_err();
+        let error = run(&dir.program(program, &[])).unwrap_err();
         assert!(
             matches!(error, SpawnError::NotFound { .. }),
             "{program}: {error}"
@@ -169,26 +169,26 @@ fn a_program_that_is_not_there_is_not_found() {
 }
 
 #[test]
-fn a_relative_program_is_taken_from_the_childs_directory() {
-    let room = Room::new();
-    let script = room.path("here");
+fn a_relative_program_is_relative_to_the_childs_directory() {
+    let dir = TestDir::new();
+    let script = dir.path("here");
     std::fs::write(&script, "#!/bin/sh\necho from here\n").unwrap();
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let finished = run(&room.program("./here", &[])).unwrap();
+    let finished = run(&dir.program("./here", &[])).unwrap();
     assert_eq!(out(&finished), "from here\n");
-    let mut command = room.program("here", &[]);
+    let mut command = dir.program("here", &[]);
     command.environment = [("PATH".into(), "/bin:.".into())].into();
     assert_eq!(out(&run(&command).unwrap()), "from here\n");
 }
 
 #[test]
-fn a_directory_that_cannot_be_entered_is_told_apart() {
-    let room = Room::new();
-    std::fs::write(room.path("file"), "").unwrap();
+fn a_directory_that_cannot_be_entered_is_reported() {
+    let dir = TestDir::new();
+    std::fs::write(dir.path("file"), "").unwrap();
     for directory in ["gone", "file"] {
         for program in ["true", "/bin/true", "no-such-program"] {
-            let mut command = room.program(program, &[]);
-            command.directory = room.path(directory);
+            let mut command = dir.program(program, &[]);
+            command.directory = dir.path(directory);
             let error = run(&command).unwrap_err();
             let right = matches!(error, SpawnError::Directory { .. });
             let not_looked_up =
@@ -199,26 +199,26 @@ fn a_directory_that_cannot_be_entered_is_told_apart() {
 }
 
 #[test]
-fn what_the_system_cannot_take_is_said() {
-    let room = Room::new();
-    let error = run(&room.program("echo", &["a\0b"])).unwrap_err();
+fn a_system_error_is_reported() {
+    let dir = TestDir::new();
+    let error = run(&dir.program("echo", &["a\0b"])).unwrap_err();
     assert_eq!(error.to_string(), "echo: cannot start: contains a NUL byte");
     let long = "x".repeat(4_000_000);
-    let error = run(&room.program("echo", &[&long])).unwrap_err();
+    let error = run(&dir.program("echo", &[&long])).unwrap_err();
     assert!(matches!(error, SpawnError::System { .. }), "{error}");
 }
 
 #[test]
-fn a_program_that_is_still_being_written_is_tried_again_for_a_while() {
-    let room = Room::new();
-    let script = room.path("script");
+fn a_program_that_is_still_being_written_is_retried() {
+    let dir = TestDir::new();
+    let script = dir.path("script");
     std::fs::write(&script, "#!/bin/sh\necho ran\n").unwrap();
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
     let writer = std::fs::OpenOptions::new()
         .append(true)
         .open(&script)
         .unwrap();
-    let command = room.program("./script", &[]);
+    let command = dir.program("./script", &[]);
     let SpawnError::System { source, .. } = run(&command).unwrap_err() else {
         panic!("not the system's error");
     };
@@ -229,10 +229,10 @@ fn a_program_that_is_still_being_written_is_tried_again_for_a_while() {
 
 #[test]
 fn a_call_that_is_cancelled_before_it_starts_runs_nothing() {
-    let room = Room::new();
+    let dir = TestDir::new();
     let token = CancelToken::default();
     token.cancel();
-    let finished = SPAWNERS.run(&room.script(": > touched"), &token).unwrap();
+    let finished = SPAWNERS.run(&dir.script(": > touched"), &token).unwrap();
     assert_eq!(finished.ended, Ended::Cancelled);
-    assert!(!room.path("touched").exists());
+    assert!(!dir.path("touched").exists());
 }

@@ -1,4 +1,4 @@
-//! What the tests of this room share: marked children, and the search for what is left of them.
+//! Helpers of these tests: marked children, and the search for surviving ones.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,29 +8,32 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use turnpipe::io::CancelToken;
-use turnpipe::process::{Capture, Command, Finished, Limits, SpawnError, Spawners, Stdin};
+use turnpipe::process::{
+    Capture, Command, Finished, Limits, SpawnError, Spawners, Stdin, Supervisor,
+};
 
-/// Far longer than anything here takes on a busy machine, and short enough to end a hung test.
+/// Far longer than any test takes on a busy machine, and short enough to end a hung one.
 pub(crate) const LONG: Duration = Duration::from_mins(2);
 
-/// Time enough to hear TERM on a busy machine. Not `LONG`: a shell's child that is hit between its
-/// fork and its exec may miss the signal and then lives until it is killed.
+/// Enough time to handle SIGTERM on a busy machine. Not `LONG`: a shell's child that gets the signal between its
+/// fork and its exec may lose it, and lives until it is killed.
 pub(crate) const GRACE: Duration = Duration::from_secs(10);
 
 /// Tells a test that it runs in a separate process.
 const ALONE: &str = "TURNPIPE_TEST_ALONE";
 
-/// One set of spawner threads for all tests, as a program would have it.
-pub(crate) static SPAWNERS: LazyLock<Spawners> = LazyLock::new(|| Spawners::new(2));
+/// The spawner threads of all tests.
+pub(crate) static SPAWNERS: LazyLock<Spawners> =
+    LazyLock::new(|| Supervisor::default().spawners(2));
 
-/// A directory and a mark of its own for each test. All children carry the mark in their
-/// environment, so that what is left of them can be found wherever it went.
-pub(crate) struct Room {
+/// The directory and the mark of one test. All children have the mark in their environment, so that surviving
+/// processes can be found.
+pub(crate) struct TestDir {
     directory: tempfile::TempDir,
     mark: String,
 }
 
-impl Room {
+impl TestDir {
     pub(crate) fn new() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -48,8 +51,8 @@ impl Room {
         self.directory.path().join(name)
     }
 
-    /// Puts a program into the room, as `chain`, whose processes fork and end all the time.
-    pub(crate) fn furnish_chain(&self) {
+    /// Adds the program `chain`, whose processes fork and end all the time.
+    pub(crate) fn add_chain(&self) {
         static PROGRAM: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
             let directory = tempfile::tempdir().unwrap();
             let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/process/chain.c");
@@ -60,7 +63,7 @@ impl Room {
             assert!(compiled.unwrap().success());
             directory
         });
-        // Not by this process: what it forks meanwhile would hold the copy open, and it could not be run.
+        // Not by this process: its children would hold the copy open, which could not be executed then.
         let copied = std::process::Command::new("cp")
             .arg(PROGRAM.path().join("chain"))
             .arg(self.path("chain"))
@@ -68,7 +71,7 @@ impl Room {
         assert!(copied.unwrap().success());
     }
 
-    /// A shell script as a child; it finds the room as its working directory.
+    /// A shell script as a child, in this directory.
     pub(crate) fn script(&self, script: &str) -> Command {
         self.program("/bin/sh", &["-c", script])
     }
@@ -90,7 +93,7 @@ impl Room {
         }
     }
 
-    /// Runs a command and does something as soon as it has created the file `ready`.
+    /// Runs a command, and `then` as soon as it has created the file `ready`.
     pub(crate) fn run_and_when_ready(
         &self,
         command: &Command,
@@ -106,12 +109,12 @@ impl Room {
         })
     }
 
-    /// Fails if a process with this room's mark does not go away.
+    /// Fails if a process with the mark survives.
     pub(crate) fn assert_nothing_left(&self) {
         assert_eq!(self.left(), Vec::<String>::new(), "still alive");
     }
 
-    /// The command lines of the processes with this room's mark that do not go away.
+    /// The command lines of surviving processes with the mark.
     pub(crate) fn left(&self) -> Vec<String> {
         let deadline = Instant::now() + Duration::from_secs(20);
         loop {
@@ -123,7 +126,7 @@ impl Room {
         }
     }
 
-    /// The command lines of the living processes with this room's mark.
+    /// The command lines of the living processes with the mark.
     pub(crate) fn marked(&self) -> Vec<String> {
         let variable = format!("TURNPIPE_TEST_MARK={}", self.mark);
         std::fs::read_dir("/proc")
@@ -145,7 +148,7 @@ impl Room {
     }
 }
 
-/// Runs a command beside which nothing happens.
+/// Runs a command without a cancellation.
 pub(crate) fn run(command: &Command) -> Result<Finished, SpawnError> {
     SPAWNERS.run(command, &CancelToken::default())
 }
@@ -166,7 +169,7 @@ pub(crate) fn err(finished: &Finished) -> String {
     finished.stderr.text().unwrap()
 }
 
-/// Whether the calling test, which [`alone`] names, has the process for itself.
+/// Whether the calling test, which [`alone`] names, runs in a separate process.
 pub(crate) fn is_alone() -> bool {
     std::env::var_os(ALONE).is_some()
 }

@@ -1,4 +1,4 @@
-//! Calls about which somebody is asked.
+//! Calls that need the approval of the user or a program.
 
 use std::io::{Read, Write};
 
@@ -9,7 +9,7 @@ use crate::bench::{Bench, Driver, PATIENCE, bash, call, pairs, turn, wait_for};
 
 const STDIO: [&str; 3] = ["--permission-prompt", "stdio", "--no-echo"];
 
-/// The next question, and the call that it is about.
+/// The next question, and its call.
 fn question(run: &Driver) -> (String, Value) {
     loop {
         let record: Value = serde_json::from_str(&run.line()).unwrap();
@@ -65,7 +65,7 @@ fn the_program_at_the_other_end_decides() {
         let (id, request) = question(&run);
         assert_eq!(request["input"]["command"], format!("touch {file}"));
         assert_eq!(request["tool_use_id"], "a");
-        // Somebody else's answer is none.
+        // An answer with another id is ignored.
         run.send(&answer("other", &json!({"behavior": "allow"})));
         run.send(&answer(&id, &reply));
         let result = run.result("a");
@@ -100,7 +100,7 @@ fn a_question_holds_no_slot_and_delays_only_what_conflicts() {
     run.send(&answer(&first, &json!({"behavior": "allow"})));
     assert_eq!(run.result("a")["turnpipe"]["outcome"], "ok");
     assert_eq!(run.result("b")["turnpipe"]["outcome"], "ok");
-    // The third one writes what the first one wrote, and was not asked about before that was done.
+    // The third one writes the same file as the first one, so it was not asked about before that had ended.
     let (third, _) = question(&run);
     run.send(&answer(&third, &json!({"behavior": "deny"})));
     assert_eq!(run.result("c")["turnpipe"]["outcome"], "denied");
@@ -158,7 +158,7 @@ fn an_input_that_ends_answers_nothing() {
 }
 
 #[test]
-fn a_person_decides_on_the_terminal() {
+fn the_user_decides_on_the_terminal() {
     let bench = Bench::new();
     let calls =
         bash("a", "touch one\u{1b}[2J") + &bash("b", "touch two") + &bash("c", "touch three");
@@ -185,14 +185,14 @@ fn a_person_decides_on_the_terminal() {
             env!("CARGO_BIN_EXE_turnpipe"),
         ])
         .current_dir(bench.work())
-        // The test keeps it open, since a terminal that nobody has open is at its end.
+        // The test keeps the terminal open, or reading it would return its end.
         .stdin(terminal.try_clone().unwrap())
         .spawn()
         .unwrap();
     let mut controller = std::fs::File::from(controller);
     let mut shown = String::new();
     for reply in ["what\n", "y\n", "n\n", "y\n"] {
-        // Each question ends like this.
+        // The end of each question.
         let asked = shown.matches("no: ").count();
         while shown.matches("no: ").count() == asked {
             let mut piece = [0; 1000];

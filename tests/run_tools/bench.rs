@@ -1,4 +1,4 @@
-//! A workbench for one test: its own directory, a clean environment, fixed clock and ids.
+//! The environment of one test: a directory, a clean environment, a fixed clock and fixed ids.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// Longer than anything takes that does not hang.
+/// Longer than any run takes that does not hang.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(crate) struct Bench {
     directory: tempfile::TempDir,
 }
 
-/// How a pipeline ended.
+/// The end of a pipeline.
 #[derive(Debug)]
 #[must_use = "check the result of the run"]
 pub(crate) struct Run {
@@ -33,7 +33,7 @@ impl Bench {
         bench
     }
 
-    /// Where runs start.
+    /// The working directory of runs.
     pub(crate) fn work(&self) -> PathBuf {
         self.directory.path().join("work")
     }
@@ -105,7 +105,7 @@ impl Bench {
         run
     }
 
-    /// Runs a shell script in which `turnpipe` is the binary.
+    /// Runs a shell script, with `turnpipe` as the binary.
     pub(crate) fn shell(&self, script: &str) -> Run {
         let mut command = Command::new("bash");
         self.dress(&mut command);
@@ -123,7 +123,7 @@ impl Bench {
         self.shell(&format!("cat ../input | {script}"))
     }
 
-    /// Starts `run-tools` for a driver that talks to it line by line.
+    /// Starts `run-tools` for a driver that exchanges lines with it.
     pub(crate) fn drive(&self, arguments: &[&str]) -> Driver {
         Driver::start(self.run_tools(arguments))
     }
@@ -138,7 +138,7 @@ impl Run {
         }
     }
 
-    /// Every line of stdout that is JSON.
+    /// The JSON lines of stdout.
     pub(crate) fn records(&self) -> Vec<Value> {
         self.stdout
             .lines()
@@ -146,12 +146,12 @@ impl Run {
             .collect()
     }
 
-    /// Ids and outcomes of the results that this run made, in order.
+    /// Ids and outcomes of this run's results, in order.
     pub(crate) fn outcomes(&self) -> Vec<(String, String)> {
         self.records().iter().filter_map(outcome).collect()
     }
 
-    /// The one result of a call.
+    /// The only result of a call.
     pub(crate) fn result(&self, id: &str) -> Value {
         let mut of_call = self
             .records()
@@ -172,7 +172,7 @@ impl Run {
             .to_owned()
     }
 
-    /// How many records have this subtype.
+    /// The number of records with this subtype.
     pub(crate) fn count(&self, subtype: &str) -> usize {
         self.records()
             .iter()
@@ -230,7 +230,7 @@ impl Driver {
                 return;
             }
         }
-        panic!("nobody said {part}");
+        panic!("no message with {part}");
     }
 
     pub(crate) fn send(&mut self, text: &str) {
@@ -243,7 +243,7 @@ impl Driver {
         self.stdin = None;
     }
 
-    /// The next line, waited for.
+    /// Waits for the next line.
     pub(crate) fn line(&self) -> String {
         match self.lines.recv_timeout(PATIENCE) {
             Ok(line) => line,
@@ -252,7 +252,7 @@ impl Driver {
         }
     }
 
-    /// Lines up to the result of a call; returns that record.
+    /// Reads lines up to the result of a call. Returns that record.
     pub(crate) fn result(&self, id: &str) -> Value {
         loop {
             let record: Value = serde_json::from_str(&self.line()).unwrap_or_default();
@@ -270,7 +270,7 @@ impl Driver {
         assert!(status.success());
     }
 
-    /// Closes the input and returns what is left of the output.
+    /// Closes the input. Returns the rest of the output.
     pub(crate) fn finish(mut self) -> Run {
         self.close();
         self.wait()

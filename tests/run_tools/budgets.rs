@@ -1,4 +1,4 @@
-//! What becomes of results that are too large, empty or repeated.
+//! Results that are too long, empty or repeated.
 
 use serde_json::json;
 
@@ -28,7 +28,7 @@ fn a_large_result_is_saved_and_previewed() {
 }
 
 #[test]
-fn a_result_that_cannot_be_saved_is_sent_whole() {
+fn a_result_that_cannot_be_saved_is_sent_in_full() {
     let bench = Bench::new();
     let manifest = bench.write(
         "tools.toml",
@@ -60,7 +60,7 @@ fn an_empty_result_is_padded() {
 }
 
 #[test]
-fn the_results_of_a_turn_stay_within_its_budget_and_the_choice_stands() {
+fn the_results_of_a_turn_stay_within_its_budget_and_decisions_are_final() {
     let bench = Bench::new();
     let manifest = bench.write(
         "tools.toml",
@@ -74,7 +74,7 @@ fn the_results_of_a_turn_stay_within_its_budget_and_the_choice_stands() {
         "--session-id",
         "s",
     ];
-    // About 43,000, 48,000, ... characters: each below the limit of one, together too much.
+    // About 43,000, 48,000, ... characters: each is below the limit of a result, all are above that of a turn.
     let sizes = [8800, 9800, 9500, 9400, 9300];
     let input: String = sizes
         .iter()
@@ -103,7 +103,7 @@ fn the_results_of_a_turn_stay_within_its_budget_and_the_choice_stands() {
         run.content("c9800").as_str()
     );
 
-    // Alone it would fit; but the same id always gets the same bytes.
+    // It would fit alone, but the same id always gets the same bytes.
     let again = bench.run(&arguments, call("c9800", "Numbers", &json!({"to": 9800})));
     assert_eq!(again.content("c9800"), run.content("c9800"));
 }
@@ -126,7 +126,7 @@ fn repeated_results_become_references_on_request() {
 }
 
 #[test]
-fn a_call_that_changes_a_file_that_was_read_says_so() {
+fn a_call_that_changes_a_read_file_has_a_hint() {
     let bench = Bench::new();
     let file = bench.write("file", "one\n");
     let input = [

@@ -1,4 +1,4 @@
-//! What a child of a call sees, and what it leaves.
+//! The environment of a call's processes.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::bench::{Bench, Driver, Run, bash, pairs};
 
-/// Runs calls in an environment with these variables besides the usual ones.
+/// Runs calls in an environment with these additional variables.
 fn run_with(
     bench: &Bench,
     variables: &[(&str, &str)],
@@ -32,7 +32,7 @@ fn a_search_path_never_leads_into_the_working_directory() {
         let run = run_with(&bench, &[("PATH", path)], &[], bash("a", "ls /dev/null"));
         assert_eq!(run.content("a"), "/dev/null", "{path:?}: {run:?}");
     }
-    // An absolute entry that leads there: nothing counts as reading, since the shell is from there.
+    // With an absolute entry for it, no command counts as reading, since the shell itself comes from there.
     let path = format!("{}:/usr/bin:/bin", bench.work().join("bin").display());
     let variables = [("PATH", &*path)];
     let run = run_with(&bench, &variables, &[], bash("a", "cat /dev/null"));
@@ -48,7 +48,7 @@ fn a_search_path_never_leads_into_the_working_directory() {
 }
 
 #[test]
-fn secrets_are_not_for_children() {
+fn children_get_no_secrets() {
     let bench = Bench::new();
     let secrets = [
         ("OPENAI_API_KEY", "x"),
@@ -81,7 +81,7 @@ fn secrets_are_not_for_children() {
 }
 
 #[test]
-fn reading_commands_that_need_temporary_files_work_and_leave_none() {
+fn reading_commands_can_use_temporary_files_and_leave_none() {
     let bench = Bench::new();
     let place = tempfile::tempdir().unwrap();
     let place = place.path().to_str().unwrap();
@@ -101,7 +101,7 @@ fn reading_commands_that_need_temporary_files_work_and_leave_none() {
 }
 
 #[test]
-fn the_directory_is_kept_where_no_file_can_be_made() {
+fn the_directory_is_kept_if_no_file_can_be_created() {
     let bench = Bench::new();
     bench.write("sub/file", "");
     let calls = [
@@ -121,7 +121,7 @@ fn the_directory_is_kept_where_no_file_can_be_made() {
 }
 
 #[test]
-fn a_denial_says_why() {
+fn a_denial_has_its_reason() {
     let bench = Bench::new();
     let run = bench.run(&[], bash("a", "ls | tee x"));
     assert!(run.content("a").contains("`tee` changes files"), "{run:?}");

@@ -1,4 +1,4 @@
-//! How stages compose: what is ours to run, and what never runs twice.
+//! Pipelines of stages: which calls a run answers, and that no call runs twice.
 
 use serde_json::json;
 
@@ -41,7 +41,7 @@ fn a_call_that_is_answered_in_the_input_does_not_run() {
         bash("a", "touch ran"),
         "{\"type\":\"filler\",\"x\":1}\n".repeat(2500)
     );
-    // The whole input waits in the pipe before the run begins.
+    // The whole input is in the pipe before the run starts.
     let file = bench.write("short", within_a_pipe);
     let from_full_pipe = bench.shell(&format!(
         "cat {} | {{ sleep 0.5; turnpipe run-tools --permission-mode bypassPermissions; }}",
@@ -71,7 +71,7 @@ fn a_call_that_is_answered_in_the_input_does_not_run() {
 }
 
 #[test]
-fn history_is_looked_at_only() {
+fn calls_of_history_do_not_run() {
     let foreign_stream =
         json!({"type": "system", "subtype": "init", "session_id": "s", "tools": []});
     let transcript = json!({"type": "assistant", "parentUuid": null, "uuid": "u", "sessionId": "s",
@@ -219,7 +219,7 @@ fn subagent_traffic_passes_through() {
 }
 
 #[test]
-fn the_executor_record_stands_before_the_first_line_with_a_call() {
+fn the_executor_record_comes_before_the_first_line_with_a_call() {
     let bench = Bench::new();
     let text = "{\"type\":\"filler\",\"x\": 1}\n";
     let run = bench.run(
@@ -262,7 +262,7 @@ fn every_dialect_runs() {
 }
 
 #[test]
-fn state_goes_from_one_process_of_a_session_to_the_next() {
+fn state_is_kept_between_processes_of_a_session() {
     let bench = Bench::new();
     bench.write("sub/file", "text\n");
     let arguments = [&BYPASS[..], &["--session-id", "s"]].concat();
@@ -276,7 +276,7 @@ fn state_goes_from_one_process_of_a_session_to_the_next() {
 }
 
 #[test]
-fn a_directory_that_is_named_beats_the_stored_one() {
+fn a_given_directory_overrides_the_stored_one() {
     let bench = Bench::new();
     bench.write("sub/file", "stored\n");
     bench.write("other/file", "named\n");
@@ -333,7 +333,7 @@ fn a_session_with_a_running_call_is_not_cleaned() {
 }
 
 #[test]
-fn a_fresh_session_warns_when_something_is_lost() {
+fn a_session_without_a_name_warns_about_lost_state() {
     let bench = Bench::new();
     bench.write("sub/file", "text\n");
     let run = bench.run(&BYPASS, bash("a", "cd sub"));

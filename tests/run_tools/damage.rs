@@ -1,11 +1,11 @@
-//! Input that is not what it should be: everything is passed on, what can be used is used.
+//! Damaged input: everything is passed on, and usable records are used.
 
 use serde_json::json;
 
 use crate::bench::{BYPASS, Bench, bash, pairs};
 
-/// What stands around a good call, what `--strict` must say about it (`""` for nothing), and whether
-/// the same is said without `--strict`: only lines that may hold a call or a result are read then.
+/// Lines around a good call, the report of `--strict` (`""` for none), and whether there is the same report without
+/// `--strict`, where only lines that may contain a call or a result are read.
 #[test]
 #[expect(clippy::too_many_lines, reason = "it is a table")]
 fn a_bad_line_is_reported_and_everything_after_it_survives() {
@@ -158,7 +158,7 @@ fn survives(name: &str, input: &[u8], report: &str, read: bool) {
 }
 
 #[test]
-fn own_records_never_stand_inside_of_a_torn_line() {
+fn own_records_are_never_inside_a_torn_line() {
     let bench = Bench::new();
     let torn = "{\"type\":\"x";
     let run = bench.run(&BYPASS, format!("{}{torn}", bash("a", "sleep 0.1; echo a")));
@@ -189,7 +189,7 @@ fn giant_lines_pass_in_constant_memory() {
 }
 
 #[test]
-fn empty_and_closed_input_is_nothing_to_do() {
+fn empty_and_closed_input_is_a_no_op() {
     let bench = Bench::new();
     for script in ["turnpipe run-tools < /dev/null", "turnpipe run-tools <&-"] {
         let run = bench.shell(script);
@@ -201,9 +201,9 @@ fn empty_and_closed_input_is_nothing_to_do() {
     }
 }
 
-/// What `curl` prints of a streamed reply.
+/// A streamed reply as `curl` prints it.
 #[test]
-fn server_sent_events_are_read_as_the_records_they_hold() {
+fn server_sent_events_are_read_as_their_records() {
     let bench = Bench::new();
     let events = [
         r#"{"type":"message_start","message":{"id":"m","role":"assistant","content":[]}}"#,
@@ -223,7 +223,7 @@ fn server_sent_events_are_read_as_the_records_they_hold() {
     assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""));
 }
 
-/// What `curl` prints of a reply, or `curl | jq .`.
+/// A reply as `curl` or `curl | jq .` prints it.
 #[test]
 fn replies_on_several_lines_are_read() {
     let arguments = r#"{"command":"echo a"}"#;

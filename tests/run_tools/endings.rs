@@ -1,4 +1,4 @@
-//! Interrupts, termination and deadlines: every call gets its result, no process is left behind.
+//! Interrupts, termination and deadlines: every call gets its result, and no process survives.
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -193,7 +193,7 @@ fn endless_output_is_bounded() {
     assert!(run.stdout.len() < 1_000_000, "{} bytes", run.stdout.len());
 }
 
-/// Signals to the group reach every stage of a pipeline; the later ones must not lose results of the first.
+/// A signal to the group reaches every stage of a pipeline. Later stages must not lose results of the first.
 #[test]
 fn a_signal_to_a_pipeline_loses_no_result() {
     for (round, signal) in ["INT", "TERM", "HUP", "INT"].into_iter().enumerate() {

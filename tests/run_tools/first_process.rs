@@ -1,4 +1,4 @@
-//! As the first process of a container, which inherits orphans from everywhere.
+//! A run as the first process of a container, which inherits all orphans.
 
 use std::process::{Command, Stdio};
 
@@ -21,7 +21,7 @@ fn the_first_process_of_a_container_answers_every_call_and_ends() {
     let bench = Bench::new();
     let calls = [
         bash("parent", "echo $PPID"),
-        // Two that are orphaned and left their session: one ends by itself, one never would.
+        // Two orphans in sessions of their own: one ends by itself, the other does not.
         bash(
             "orphans",
             "setsid sleep 0.05 > /dev/null 2>&1 & setsid sleep 1000 > /dev/null 2>&1 &",

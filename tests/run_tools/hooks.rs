@@ -1,4 +1,4 @@
-//! Hooks around calls: the user's own programs and servers.
+//! Hooks around calls: programs and servers of the user.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -18,13 +18,13 @@ fn write_settings(bench: &Bench, hooks: &Value) -> PathBuf {
     bench.write("settings.json", json!({ "hooks": hooks }).to_string())
 }
 
-/// Runs calls under a settings file, where everything is allowed that hooks and rules do not forbid.
+/// Runs calls with a settings file. Everything is allowed that hooks and rules do not forbid.
 fn run(bench: &Bench, settings: &Path, further: &[&str], calls: String) -> Run {
     let settings = ["--settings", settings.to_str().unwrap()];
     bench.run(&[&BYPASS[..], &settings, further].concat(), calls)
 }
 
-/// A hook that prints an answer of its event.
+/// A hook that prints an answer.
 fn printing(event: &str, members: &Value) -> String {
     let mut output = members.clone();
     output["hookEventName"] = event.into();
@@ -63,7 +63,7 @@ fn a_hook_reads_the_call_and_its_status_decides() {
 }
 
 #[test]
-fn a_rewritten_call_is_looked_at_again() {
+fn a_changed_call_is_checked_again() {
     let bench = Bench::new();
     let rewrite = printing(
         "PreToolUse",
@@ -91,7 +91,7 @@ fn a_rewritten_call_is_looked_at_again() {
         "{refused:?}"
     );
 
-    // What only read is confined no longer, and what wrote is.
+    // The call that only read before is not confined any more, and the one that wrote is.
     let reads = printing("PreToolUse", &json!({"updatedInput": {"command": "ls"}}));
     let file = settings(&bench, "PreToolUse", &reads);
     let confined = bench.run(
@@ -194,7 +194,7 @@ fn calls_that_never_become_valid_fire_no_hook() {
 }
 
 #[test]
-fn a_hook_that_does_not_work_stands_in_nobodys_way() {
+fn a_failing_hook_blocks_no_call() {
     let bench = Bench::new();
     bench.write("plain", "#!/bin/sh\n");
     for command in [
@@ -237,7 +237,7 @@ fn a_hook_that_hangs_is_ended_with_its_children() {
     let file = write_settings(&bench, &hooks);
     let run = run(&bench, &file, &[], bash("a", "echo done"));
     assert_eq!(run.outcomes(), pairs(&[("a", "ok")]), "{run:?}");
-    assert!(run.stderr.contains("was ended after 0.2 s"), "{run:?}");
+    assert!(run.stderr.contains("timed out after 0.2 s"), "{run:?}");
     let child = bench.read("child");
     wait_for("the end of the child", || {
         !PathBuf::from(format!("/proc/{}", child.trim())).exists()
@@ -245,9 +245,9 @@ fn a_hook_that_hangs_is_ended_with_its_children() {
 }
 
 #[test]
-fn all_hooks_run_side_by_side_and_the_configuration_gives_the_order() {
+fn hooks_run_in_parallel_and_merge_in_the_order_of_the_configuration() {
     let bench = Bench::new();
-    // Each waits for the other.
+    // Each hook waits for the other.
     let meeting = |own: &str, other: &str| {
         let answer =
             json!({"hookSpecificOutput": {"updatedInput": {"command": format!("touch by-{own}")}}});
@@ -261,7 +261,7 @@ fn all_hooks_run_side_by_side_and_the_configuration_gives_the_order() {
     assert_eq!(run.outcomes(), pairs(&[("a", "ok")]), "{run:?}");
     assert!(bench.work().join("by-two").exists() && !bench.work().join("by-one").exists());
     assert!(
-        run.stderr.contains("2 hooks rewrote the same call"),
+        run.stderr.contains("2 hooks changed the same call"),
         "{run:?}"
     );
 }
@@ -269,7 +269,7 @@ fn all_hooks_run_side_by_side_and_the_configuration_gives_the_order() {
 #[test]
 fn a_hook_delays_only_what_conflicts() {
     let bench = Bench::new();
-    // The hook of the first call waits for what the second call does.
+    // The hook of the first call waits for the second call.
     let waiting = "if grep -q first; then while [ ! -e second ]; do sleep 0.01; done; fi";
     let file = settings(&bench, "PreToolUse", waiting);
     let write = |id: &str, name: &str| {
@@ -283,7 +283,7 @@ fn a_hook_delays_only_what_conflicts() {
     let options = ["--schedule", "access", "--max-concurrency", "1"];
     let further = ["--settings", file, "--trace", "trace.json"];
     let mut command = bench.run_tools(&[&BYPASS[..], &options, &further].concat());
-    // The trace needs times that pass.
+    // The trace needs a running clock.
     command.env_remove("TURNPIPE_CLOCK");
     let mut driver = Driver::start(command);
     driver.send(&calls);
@@ -295,7 +295,7 @@ fn a_hook_delays_only_what_conflicts() {
         };
         trace.iter().find(is_it).unwrap()["ts"].as_f64().unwrap()
     };
-    // While hooks were asked about the first call, the second one began and ended.
+    // The second call started and ended while hooks were asked about the first one.
     let second = trace
         .iter()
         .find(|event| event["cat"] == "call" && event["args"]["tool_use_id"] == "b");
@@ -350,7 +350,7 @@ fn a_request_for_permission_can_be_answered_by_a_hook() {
     );
     assert!(
         run.result("c")["turnpipe"]["hooks"].is_null(),
-        "nobody was asked about it"
+        "no prompt was needed"
     );
 }
 
@@ -426,7 +426,7 @@ fn an_interrupt_does_not_wait_for_a_server() {
     let file = write_settings(&bench, &hooks);
     let mut driver = bench.drive(&["--settings", file.to_str().unwrap()]);
     driver.send(&turn("m", &[("a", "ls")]));
-    // It is never answered.
+    // The server never answers.
     let _asked = server.accept().unwrap();
     driver.signal("INT");
     let run = driver.wait();
@@ -435,7 +435,7 @@ fn an_interrupt_does_not_wait_for_a_server() {
 }
 
 #[test]
-fn hooks_in_the_background_are_not_waited_for() {
+fn hooks_in_the_background_are_not_awaited() {
     let bench = Bench::new();
     let hooks = json!({"PreToolUse": [{"hooks": [
         {"type": "command", "command": "touch begun; sleep 619; exit 2", "async": true}]}]});
@@ -469,7 +469,7 @@ fn malformed_hooks_run_nothing() {
     }
 }
 
-/// A guard that cannot run must not let a call pass.
+/// A hook that cannot run must not let a call pass.
 #[test]
 fn hooks_of_types_that_cannot_run_block_the_calls_that_they_guard() {
     let bench = Bench::new();
@@ -509,7 +509,7 @@ fn hooks_of_types_that_cannot_run_block_the_calls_that_they_guard() {
         3,
         "{passing:?}"
     );
-    // The user would be asked; a hook of another type cannot answer in their place.
+    // The user would be asked. A hook of an unsupported type cannot answer instead.
     let hooks = json!({"PermissionRequest": [{"hooks": [of_type("prompt")]}]});
     let file = file_named("request.json", &hooks);
     let asked = bench.run(
@@ -545,7 +545,7 @@ fn a_hook_with_several_matchers_runs_once_for_a_call() {
     assert_eq!(lines, ["one", "two"]);
 }
 
-/// The reason of a denial is that of what decided.
+/// The reason of a denial names the hook or rule that decided.
 #[test]
 fn a_denial_names_what_decided() {
     /// The reason of the hook, the arguments, the command, who decided and the text.

@@ -21,7 +21,7 @@ enum Form {
     Bare,
 }
 
-/// What a model says in one turn: the ids of its calls, and whether the input holds the results.
+/// One turn of a model: the ids of its calls, and whether the input has their results.
 #[derive(Debug, Clone)]
 struct Turn {
     form: Form,

@@ -1,4 +1,4 @@
-//! The parallel lane from outside: what was enforced stands in the records.
+//! The parallel lane through the binary: the records contain the enforcement.
 
 use serde_json::{Value, json};
 

@@ -782,8 +782,8 @@ fn respond(mut stream: &TcpStream, status: &str, headers: &str, body: &str) {
     );
 }
 
-/// A server over HTTP that answers calls of `echo` in a stream of events, never those of `hang`, and
-/// fails at those of `fail`, or `cut`s the answer off. With one of `gone` it ends in the middle of the answer.
+/// A server over HTTP with the tools `echo` (answers in an event stream), `hang` (never answers), `fail`, `cut` (the
+/// answer is incomplete) and `gone` (the server ends during the answer).
 fn serve(listener: &TcpListener, requests: &Sender<Request>) {
     for stream in listener.incoming() {
         let stream = stream.unwrap();
@@ -887,11 +887,7 @@ fn servers_are_reached_over_http() {
     for (_, name) in names {
         let called = requests.iter();
         let called = called.filter(|request| request.body["params"]["name"] == name);
-        assert_eq!(
-            called.count(),
-            1,
-            "{name} is sent once, whatever becomes of it"
-        );
+        assert_eq!(called.count(), 1, "{name} is sent once");
     }
     assert!(
         has("POST", "notifications/cancelled"),

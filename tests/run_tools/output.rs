@@ -27,7 +27,7 @@ fn a_reader_that_leaves_ends_the_run_and_its_children() {
     wait_for("the children to end", || !is_marked_process_alive(&marker));
 }
 
-/// What was not read may still be understood.
+/// Input that was not parsed can count as understood.
 #[test]
 fn a_reader_that_leaves_is_told_nothing() {
     let bench = Bench::new();

@@ -1,4 +1,4 @@
-//! What failing calls do to their siblings, and which calls may run at all.
+//! The effect of failed calls on their siblings, and permission.
 
 use serde_json::json;
 
@@ -250,7 +250,7 @@ fn a_plan_shows_the_batches_and_runs_nothing() {
     assert!(run.stdout.starts_with(&input));
 }
 
-/// What a plan says of each call: the lane of its batch, its id, and its outcome if it would not run.
+/// The plan of each call: the lane of its batch, its id, and its outcome if it would not run.
 fn planned(bench: &Bench, arguments: &[&str], input: &str) -> Vec<(String, String, String)> {
     let run = bench.run(&[&["--plan"], arguments].concat(), input);
     let mut calls = Vec::new();

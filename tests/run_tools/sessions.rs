@@ -22,7 +22,7 @@ fn run(bench: &Bench, directory: &str, options: &str, input: &str) -> Run {
     run
 }
 
-/// The directory below the bench in which a run starts its calls.
+/// The working directory of calls, relative to the bench.
 fn place(bench: &Bench, directory: &str, options: &str, stream: &str) -> String {
     let run = run(
         bench,

@@ -1,4 +1,4 @@
-//! `WebFetch`: who may fetch, and from where.
+//! `WebFetch`: permission and addresses.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;

@@ -172,3 +172,14 @@ fn recordings_are_searched() {
     assert!(alone.records().len() > 20);
     assert_eq!(alone.text, together.text);
 }
+
+/// Paths in a pipe name existing files, whatever characters they contain.
+#[test]
+fn paths_in_a_pipe_are_not_cleaned() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("\u{1b}[31mred.jsonl");
+    std::fs::copy(data("claude-parallel.jsonl"), &path).unwrap();
+    let root = folder.path().to_str().unwrap();
+    let found = session(&["search", "differ", "--root", root, "-l", "-o", "text"]);
+    assert_eq!(found.text.trim_end_matches('\n'), path.to_str().unwrap());
+}

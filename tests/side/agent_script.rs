@@ -50,7 +50,7 @@ pub(crate) fn call(id: &str, name: &str, input: &Value) -> Value {
     json!({"id": id, "type": "function", "function": {"name": name, "arguments": input.to_string()}})
 }
 
-/// Where labels are recorded.
+/// The file in which labels are recorded.
 const LABELS: &str = "work.jsonl.turnpipe.jsonl";
 
 /// Waits until something has happened.
@@ -65,7 +65,7 @@ pub(crate) fn wait_until(what: &str, happened: impl Fn() -> bool) {
     }
 }
 
-/// What the model does, by the number of results it was sent. All ids come again.
+/// The model's replies, by the number of results in the request. Ids repeat.
 fn script(folder: &Path) -> impl Fn(&Value) -> (u16, String) + use<> {
     let path = |name: &str| folder.join(name).display().to_string();
     let (sum, log) = (path("sum.sh"), path("large.log"));
@@ -199,7 +199,7 @@ fn a_failing_test_is_mended_and_the_same_happens_again() {
     let session = folder.join("work.jsonl");
     let shown = ["session", "show", "-o", "text", session.to_str().unwrap()];
     let shown = crate::turnpipe::run(&shown, b"").stdout;
-    // All ids come again, and each label stands below its own calls.
+    // Ids repeat, and each label follows its own calls.
     let places = ["● ", "It subtracts", "● ", "I run the test again", "● "];
     let mut rest = &*shown;
     for place in places {
@@ -220,7 +220,7 @@ fn a_failing_test_is_mended_and_the_same_happens_again() {
     );
     assert_eq!(check.status, Some(0), "{}", check.stdout);
 
-    // Somebody goes on.
+    // The user continues.
     let run = agent(&folder, "And say what was wrong.", &network);
     assert_eq!(run.status, Some(0), "{}{}", run.stdout, run.stderr);
     let recap = agent(&folder, "", &network);

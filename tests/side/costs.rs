@@ -1,11 +1,11 @@
-//! What labels, titles and recaps cost.
+//! The cost of labels, titles and recaps.
 
 use serde_json::{Value, json};
 
 use crate::files::{TALK, claude, codex, gemini, pi, qwen, records, write};
 use crate::turnpipe::run;
 
-/// Wherever it stands, and whatever became of the request.
+/// In every file, for successful and failed requests.
 #[test]
 fn tokens_count_for_the_model_that_was_paid() {
     let paid = |prompt: &str| {

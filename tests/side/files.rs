@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-/// A stream of `count` messages, each of which reads one file, and the results.
+/// A stream of `count` messages that each read one file, with the results.
 pub(crate) fn stream(count: usize) -> String {
     let mut lines = json!({"type": "system", "subtype": "init", "session_id": "s", "cwd": "/w", "turnpipe": {"v": 1}}).to_string();
     lines.push('\n');

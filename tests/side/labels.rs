@@ -112,7 +112,7 @@ fn printed_lists_of_messages_are_labelled() {
         ];
         for list in lists {
             let told = run(&BUILTIN, format!("{list}\n").as_bytes());
-            // Labels stand behind their calls.
+            // Labels follow their calls.
             let labels = told
                 .stdout
                 .strip_prefix(&list)

@@ -24,7 +24,7 @@ fn labels(output: &str) -> Vec<Value> {
 }
 
 #[test]
-fn a_label_is_asked_for_cleaned_and_accounted() {
+fn a_label_is_requested_cleaned_and_accounted() {
     let server = Server::start(NO_DELAY, always(says("- **Read a \u{1b}[31mfile**")));
     let told = fed(server.command(&["summarize-batch"]), &stream(1));
     let found = labels(&told.stdout);
@@ -47,7 +47,7 @@ fn a_label_is_asked_for_cleaned_and_accounted() {
 }
 
 #[test]
-fn an_answer_of_no_use_is_paid_for_too() {
+fn unusable_answers_are_accounted() {
     let folder = tempfile::tempdir().unwrap();
     for command in ["title", "recap"] {
         let path = write(folder.path(), &format!("{command}.jsonl"), &qwen(&TALK));
@@ -64,7 +64,7 @@ fn an_answer_of_no_use_is_paid_for_too() {
 }
 
 #[test]
-fn eighty_labels_of_a_slow_model_stand_in_their_places() {
+fn labels_of_a_slow_model_follow_their_calls() {
     let server = Server::start(Duration::from_millis(100), always(says("Read a file")));
     let start = Instant::now();
     let told = fed(
@@ -138,7 +138,7 @@ fn a_label_that_is_ready_goes_out_without_holding_the_next_message() {
         .unwrap();
     let mut input = child.stdin.take().unwrap();
     let output = BufReader::new(child.stdout.take().unwrap()).lines();
-    // A label that came too late leaves its cost behind, anywhere.
+    // The cost of a late label may be anywhere.
     let mut output = output
         .map(Result::unwrap)
         .filter(|line| !line.contains("\"subtype\":\"usage\""));

@@ -1,4 +1,4 @@
-//! What a script learns of each failure of a model: the table in `docs/models.md`.
+//! The outcome of each failure of a model: the table in `docs/models.md`.
 
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! The scripts in `examples`, but for the agent: those that watch or title another agent, and the reviewer.
+//! The scripts in `examples` that watch or title another agent, and the reviewer.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -113,7 +113,7 @@ fn stop_hook(project: &Path, variables: &[(&str, &str)], input: &str) -> Run {
     fed(inside(command, project, variables), input)
 }
 
-/// The model answers only when the hook is over: nobody waits for the title.
+/// The model answers only after the hook has ended: the hook does not wait for the title.
 #[test]
 fn a_hook_titles_its_session_and_lets_nobody_wait() {
     for (agent, text) in [("claude", claude(&TALK)), ("qwen", qwen(&TALK))] {
@@ -315,7 +315,7 @@ fn a_review_has_a_status() {
     );
 }
 
-/// Whatever is printed is an annotation, and only trouble prints something.
+/// Only problems are printed, as annotations.
 fn assert_is_trouble(run: &Run, about: &str) {
     assert_eq!(
         run.stdout.is_empty(),

@@ -1,4 +1,4 @@
-//! A model server that answers as the test says.
+//! A model server with answers by the test.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -40,7 +40,7 @@ pub(crate) struct Server {
     pub(crate) most_at_once: Arc<AtomicUsize>,
 }
 
-/// What the server answers: a status and a body. A body that begins with `HTTP/` is the whole answer.
+/// Returns status and body of an answer. A body that starts with `HTTP/` is the whole response.
 pub(crate) type Answer = dyn Fn(&Value) -> (u16, String) + Send + Sync;
 
 impl Server {

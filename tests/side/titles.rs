@@ -128,11 +128,11 @@ fn titles_are_written_but_never_over_manual_ones() {
         assert!(std::fs::read_to_string(path).unwrap().starts_with(&before));
         assert_eq!(shown(), automatic, "{name}");
     }
-    // Claude Code itself shows the last `customTitle`, whatever else there is.
+    // Claude Code shows the last `customTitle`.
     let claude = std::fs::read_to_string(sessions.join("c.jsonl")).unwrap();
     let custom = claude.rsplit_once("\"customTitle\":\"").unwrap().1;
     assert!(custom.starts_with("Port the config parser"), "{custom}");
-    // pi goes on after the last row.
+    // pi continues after the last row.
     let pi = records(&std::fs::read_to_string(sessions.join("p.jsonl")).unwrap());
     for rows in pi.windows(2).skip(1) {
         assert_eq!(rows[1]["parentId"], rows[0]["id"]);

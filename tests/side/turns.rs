@@ -660,11 +660,11 @@ fn stop_hooks_tell_the_model_to_go_on_up_to_a_cap() {
     }
     let input = std::fs::read_to_string(folder.join("input.json")).unwrap();
     assert!(input.contains("\"stop_hook_active\":true"), "{input}");
-    // The model was told eight times in a row.
+    // The hook blocked eight times in a row.
     let (status, written) = stopped_by(folder, blocks, &[]);
     assert_eq!(status, Some(10));
     assert_eq!(kinds(&written), ["init", "text", "result"]);
-    // A person begins a new count.
+    // A prompt resets the count.
     let (status, _) = stopped_by(folder, blocks, &["--prompt", "again"]);
     assert_eq!(status, Some(0));
     let session = std::fs::read_to_string(folder.join("s.jsonl")).unwrap();
@@ -726,7 +726,7 @@ fn stop_hooks_may_end_it_all_or_say_nothing() {
     );
 }
 
-/// What another agent did is a conversation like any other: each call stands before its result.
+/// A stream of another agent becomes a conversation: each call precedes its result.
 #[test]
 fn streams_of_other_agents_are_gone_on_with() {
     let streams = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/wire");

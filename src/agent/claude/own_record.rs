@@ -1,5 +1,5 @@
 //! The records of turnpipe's own session files. Their form is that of Claude Code, so that tools for
-//! its transcripts can read them.
+//! The records of turnpipe's own session files. They have the form of Claude Code, so that tools for its
 
 use serde_json::{Value, json};
 
@@ -55,7 +55,7 @@ pub fn recap(at: &NewRecord<'_>, recap: Value) -> Value {
 }
 
 /// The members of an automatic title.
-pub fn title(title: Value, is_superseding: bool) -> Value {
+pub fn title(title: &Value, is_superseding: bool) -> Value {
     if is_superseding {
         json!({"type": "custom-title", "customTitle": title, "titleSource": "auto"})
     } else {

@@ -56,7 +56,7 @@ const HOME: &[&str] = &["CODEX_HOME"];
 /// The directories of sessions in the home directory of Codex.
 const SESSION_DIRS: [&str; 2] = ["sessions", "archived_sessions"];
 
-/// The index of thread names, beside the directories of sessions. The last row of a thread counts.
+/// The index of thread names, in the home directory. The last row of a thread counts.
 const INDEX: &str = "session_index.jsonl";
 
 /// Types of the bare items in old files.

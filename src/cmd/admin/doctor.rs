@@ -14,7 +14,7 @@ use crate::cmd::session::cost_table::fitted_table;
 use crate::cmd::{Globals, Outcome};
 use crate::config::{Config, ConfigSource, Overrides, PermissionFlags, Setting};
 use crate::io::{Environment, Io};
-use crate::process::{Enforcement, LaneOptions, Spawners};
+use crate::process::{Enforcement, LaneOptions, Supervisor};
 use crate::records::{Condition, DoctorRecord, Subject};
 use crate::session::discover;
 use crate::session::session_roots;
@@ -179,7 +179,7 @@ fn enforcement() -> DoctorRecord {
         "Landlock and seccomp",
         "kernel",
     );
-    if let Err(missing) = Spawners::lane(1, options) {
+    if let Err(missing) = Supervisor::default().lane(1, options) {
         "not complete".clone_into(&mut found.value);
         (found.condition, found.problem) = (Condition::Absent, Some(missing.reason));
     }

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::assemble::{Decoder, Event};
 use crate::cmd::check::input::{Check, CheckInput, Reply};
 use crate::cmd::check::line::{LineForm, on_one_line};
 use crate::cmd::command::Run;
@@ -25,7 +26,6 @@ use crate::records::{CheckPermissionRecord, PermissionCheck};
 use crate::text::{display_width, fitted, fitted_end, terminal_safe_line};
 use crate::tools::{AskedCall, Input, ShellGuarantees};
 use crate::view::input_gist;
-use crate::wire::{Decoder, Event};
 
 /// Minimum width of a call without a terminal, in columns.
 const CALL_COLUMNS: usize = 56;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::config::PermissionSettings;
 use crate::io::{Environment, Io};
 use crate::permission::{Decided, Mode};
-use crate::process::{Enforcement, LaneOptions, NotEnforced, Spawners};
+use crate::process::{Enforcement, LaneOptions, NotEnforced, Supervisor};
 use crate::tools::{AskedCall, DecisionContext, Input, Registry, ShellGuarantees};
 
 /// The context of decisions in a session that may work in `directories` and starts in the first.
@@ -27,7 +27,7 @@ pub(crate) fn decision_context(
         allowed_directories: directories,
         environment: Arc::new(environment),
         kept_variables: Arc::default(),
-        lane: Arc::new(Spawners::lane(1, lane)?),
+        lane: Arc::new(Supervisor::default().lane(1, lane)?),
         shell,
     })
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::cmd::{Globals, UsageError};
 use crate::config::PermissionSettings;
-use crate::exec::{JudgeSeat, RunHooks};
-use crate::hooks::{HookRunner, Hooks};
+use crate::exec::GuardedJudge;
+use crate::hooks::{HookRunner, Hooks, SessionHooks};
 use crate::http::{Client, Engine};
 use crate::io::{Environment, Io};
 use crate::model::{ChosenModel, Connector, KeyCheck, Model, ModelName, ModelWorld, Provider};
@@ -26,7 +26,7 @@ pub(crate) fn hooks(
     transcript: Option<&Path>,
     globals: &Globals,
     io: &Io,
-) -> Result<Option<RunHooks>, UsageError> {
+) -> Result<Option<SessionHooks>, UsageError> {
     let hooks = read_hooks(settings, io)?;
     if hooks.is_empty() {
         return Ok(None);
@@ -36,7 +36,7 @@ pub(crate) fn hooks(
         transcript: transcript.and_then(|path| std::path::absolute(path).ok()),
         ..hook_runner(spawners, &context.environment, project, globals, io)?
     };
-    Ok(Some(RunHooks { hooks, runner }))
+    Ok(Some(SessionHooks { hooks, runner }))
 }
 
 /// The hooks of the settings files. Prints warnings.
@@ -94,7 +94,7 @@ pub(crate) fn judge(
     spent: impl Fn(Cost) + Send + Sync + 'static,
     globals: &Globals,
     io: &Io,
-) -> Result<Option<JudgeSeat>, UsageError> {
+) -> Result<Option<GuardedJudge>, UsageError> {
     if mode != Mode::Auto {
         return Ok(None);
     }
@@ -115,7 +115,7 @@ pub(crate) fn judge(
         provider,
         spent: Box::new(spent),
     };
-    Ok(Some(JudgeSeat::new(Box::new(ModelJudge {
+    Ok(Some(GuardedJudge::new(Box::new(ModelJudge {
         consultant,
         briefing: briefing.clone(),
     }))))
@@ -136,7 +136,10 @@ pub(crate) fn provider(
         .name
         .parse()
         .map_err(|error| UsageError::reason(error).about(chosen.by))?;
-    let world = ModelWorld::of(io);
+    let world = ModelWorld {
+        children: globals.children.clone(),
+        ..ModelWorld::of(io)
+    };
     match Connector::new(settings, world, keys).connect(&name)? {
         Model::Provider(provider) => Ok(Some(provider)),
         Model::None => Ok(None),

@@ -1,4 +1,4 @@
-//! Processes of a run: the arguments of the parallel lane, and the guardian.
+//! The arguments of the parallel lane.
 
 use clap::Args;
 use tempfile::TempDir;
@@ -6,16 +6,7 @@ use tempfile::TempDir;
 use crate::cmd::UsageError;
 use crate::config::Settings;
 use crate::exec::ShellVerdicts;
-use crate::io::Messages;
-use crate::process::{Enforcement, LaneOptions, Spawners};
-
-/// How this program is started as a guardian.
-#[cfg(target_os = "linux")]
-pub(crate) const GUARDIAN: crate::process::GuardianPlan = crate::process::GuardianPlan {
-    argument: "__guardian",
-    // Tools set it in the environment of every child.
-    mark: "TURNPIPE=1",
-};
+use crate::process::{Enforcement, LaneOptions, Spawners, Supervisor};
 
 #[derive(Debug, Args)]
 pub(crate) struct LaneArguments {
@@ -50,6 +41,7 @@ impl LaneArguments {
     /// Enforcement is required, and the kernel does not support it.
     pub(crate) fn lane(
         &self,
+        children: &Supervisor,
         threads: usize,
         settings: &Settings,
     ) -> Result<(Spawners, Option<TempDir>), UsageError> {
@@ -67,24 +59,10 @@ impl LaneArguments {
             enforcement: self.enforce,
             temporary: temporary.as_ref().map(|directory| directory.path().into()),
         };
-        let spawners = Spawners::lane(threads, options)
+        let spawners = children
+            .lane(threads, options)
             .map_err(UsageError::reason)?
             .with_spill_directory(scratch.clone());
         Ok((spawners, temporary))
     }
-}
-
-/// Ensures that no process outlives the run.
-pub(crate) fn guard_children(messages: &Messages) {
-    #[cfg(target_os = "linux")]
-    {
-        crate::process::plan_guardian(GUARDIAN);
-        if let Err(error) = crate::process::adopt_orphans() {
-            messages.warn(&format!(
-                "processes that leave their session may outlive the run: {error}"
-            ));
-        }
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = messages;
 }

@@ -31,7 +31,7 @@ impl McpArguments {
         globals: &Globals,
         io: &Io,
     ) -> Result<Registry, UsageError> {
-        use crate::{http, mcp, process, tools};
+        use crate::{http, mcp, tools};
         if self.mcp_config.is_empty() {
             return Ok(registry);
         }
@@ -49,7 +49,7 @@ impl McpArguments {
         let deps = mcp::ServerDeps {
             engine: http::Engine::default(),
             client: http::Client::new(config.models(None).http),
-            spawners: Arc::new(process::Spawners::new(1)),
+            spawners: Arc::new(globals.children.spawners(1)),
             variables: tools::child_variables(&io.environment, &std::collections::BTreeSet::new()),
             directory: directory.to_owned(),
             timeouts: config.mcp_timeouts(),

@@ -116,13 +116,13 @@ impl Prompter for TerminalPrompter {
         let mut terminal = self.terminal.lock().unwrap_or_else(PoisonError::into_inner);
         match ask(&mut terminal, question, cancel) {
             Ok(answer) => answer,
-            Err(error) => Answer::Nobody(format!("cannot ask on the terminal: {error}")),
+            Err(error) => Answer::None(format!("cannot ask on the terminal: {error}")),
         }
     }
 }
 
 fn ask(terminal: &mut File, question: &Question<'_>, cancel: &CancelToken) -> io::Result<Answer> {
-    let rule = question.remedy.map(terminal_safe_line);
+    let rule = question.rule.map(terminal_safe_line);
     let choices = match rule {
         Some(rule) => format!("[y] yes, once  [a] allow {rule} for this run  [n] no"),
         None => "[y] yes, once  [n] no".to_owned(),
@@ -134,11 +134,11 @@ fn ask(terminal: &mut File, question: &Question<'_>, cancel: &CancelToken) -> io
     loop {
         let Some(line) = read_line(terminal, cancel)? else {
             writeln!(terminal)?;
-            return Ok(Answer::Nobody("the question was cancelled".to_owned()));
+            return Ok(Answer::None("the question was cancelled".to_owned()));
         };
-        return Ok(match (line.trim(), question.remedy) {
+        return Ok(match (line.trim(), question.rule) {
             ("y" | "yes", _) => Answer::Allow(None),
-            ("a", Some(rule)) => Answer::AllowAlso(rule.to_owned()),
+            ("a", Some(rule)) => Answer::AllowAlways(rule.to_owned()),
             ("n" | "no", _) => Answer::Deny(None),
             _ => {
                 write!(terminal, "{choices}: ")?;
@@ -163,7 +163,7 @@ fn shown(question: &Question<'_>) -> String {
         lines.truncate(MAX_LINES);
         lines.push(format!("  ... {left_out} more lines"));
     }
-    let (tool, why) = (question.tool, terminal_safe_line(question.why));
+    let (tool, why) = (question.tool, terminal_safe_line(question.reason));
     format!("{tool} wants to run ({why}):\n{}", lines.join("\n"))
 }
 

@@ -13,12 +13,14 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 
+use crate::api::{Api, TEXT_NEEDLES, prefilter_needles};
+use crate::assemble::Decoder;
 use crate::cmd::command::Run;
 use crate::cmd::inputs::{directory, recorded_id, report_foreign_stream, take_stdin};
 use crate::cmd::progress::observer;
 use crate::cmd::run::advisor_arguments::AdvisorArguments;
 use crate::cmd::run::guards;
-use crate::cmd::run::lane_arguments::{LaneArguments, guard_children};
+use crate::cmd::run::lane_arguments::LaneArguments;
 use crate::cmd::run::mcp_arguments::McpArguments;
 use crate::cmd::run::permission_arguments::permissions;
 use crate::cmd::run::permission_prompt::PermissionPrompt;
@@ -27,14 +29,14 @@ use crate::cmd::times::parse_span_or_seconds;
 use crate::cmd::{Globals, Outcome, UsageError, output};
 use crate::config::{Overrides, PermissionFlags, PermissionSettings, Settings};
 use crate::exec::{
-    self, Channels, Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Lifecycle, Listener,
-    Mode, OnError, Options, Policy, RunEnd, StartDirectory, Trace,
+    self, CallHooks, Channels, Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Lifecycle,
+    Listener, Mode, OnError, Options, Policy, RunEnd, StartDirectory, Trace,
 };
 use crate::io::{Input, Io};
 use crate::jsonl::{Prefilter, UnwantedLines};
 use crate::message::SessionId;
 use crate::model::KeyCheck;
-use crate::process::{Spawners, report_departure, report_end_signals};
+use crate::process::{Spawners, Supervisor, report_departure, report_end_signals};
 use crate::session::{Scope, Session};
 use crate::side::{ADVISOR, Briefing, Cost, extension};
 use crate::state::{ReadLog, SessionScope};
@@ -42,7 +44,6 @@ use crate::tools::{
     ChildVariables, DecisionContext, Input as ToolInput, Registry, ShellGuarantees, ToolContext,
     Web,
 };
-use crate::wire::{API_MESSAGE_NEEDLE, Decoder, Dialect, prefilter_needles};
 
 /// Threads that start processes.
 const SPAWNER_THREADS: usize = 4;
@@ -139,7 +140,7 @@ pub(crate) struct RunToolsArguments {
     dedup: bool,
     /// Read only this dialect instead of detecting it line by line
     #[arg(long, value_enum, value_name = "DIALECT", hide_short_help = true)]
-    from: Option<Dialect>,
+    from: Option<Api>,
     /// Write only messages for the next request to this API
     ///
     /// These are the model's reply, unless `--no-echo` is given, and the results of each turn.
@@ -150,7 +151,7 @@ pub(crate) struct RunToolsArguments {
         conflicts_with = "plan",
         hide_possible_values = true
     )]
-    results: Option<Dialect>,
+    results: Option<Api>,
     /// The id of the session whose state is used and updated, in this directory or of the file
     /// [default: the id in the stream or the file]
     #[arg(long, value_name = "ID", hide_short_help = true)]
@@ -199,13 +200,14 @@ impl Run for RunToolsArguments {
         let (channels, briefing) = (Channels::new(), Briefing::default());
         let registry = self.registry(&settings, &here, (&channels, &briefing), globals, io)?;
         let tools_only = self.tools_only(&registry)?;
-        let options = self.options(&settings, &here, globals.quiet, io);
-        let (lane, _temporary) = self.lane.lane(SPAWNER_THREADS, &settings)?;
+        let options = self.options(&settings, &here, io);
+        let children = &globals.children;
+        let (lane, _temporary) = self.lane.lane(children, SPAWNER_THREADS, &settings)?;
         let permissions = permissions(&self.permissions, &here, globals, io)?;
-        let context = self.context(here, &permissions, &settings, lane, io)?;
+        let context = self.context(here, &permissions, &settings, (children, lane), io)?;
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
         if options.mode == Mode::Execute {
-            guard_children(&io.messages);
+            globals.guard_children(&io.messages);
         }
         watch(&channels, io)?;
         let prompt = if permissions.denies_instead_of_asking {
@@ -220,10 +222,11 @@ impl Run for RunToolsArguments {
         if is_briefed {
             self.brief(&briefing)?;
         }
+        let hooks = guards::hooks(&permissions, &context, self.session.as_deref(), globals, io)?;
         let lifecycle = Lifecycle {
             registry,
             mode,
-            hooks: guards::hooks(&permissions, &context, self.session.as_deref(), globals, io)?,
+            hooks: CallHooks::new(hooks, mode),
             judge,
             rules: permissions.rules.into(),
             anchor: context.home_directory.clone(),
@@ -319,7 +322,7 @@ impl RunToolsArguments {
             decoder.with_call_ids(call_ids.clone())
         };
         let needles = prefilter_needles().iter().copied();
-        let needles = needles.chain(self.results.map(|_| API_MESSAGE_NEEDLE));
+        let needles = needles.chain(self.results.iter().flat_map(|_| TEXT_NEEDLES));
         let prefilter = Prefilter::new(&needles.collect::<Vec<&str>>())?;
         channels
             .start_reading(stdin, move || prefilter.clone(), options.unwanted, decoder)
@@ -342,7 +345,7 @@ impl RunToolsArguments {
             .map_err(|error| about(UsageError::reason(error)))
     }
 
-    fn options(&self, settings: &Settings, here: &Path, quiet: bool, io: &Io) -> Options {
+    fn options(&self, settings: &Settings, here: &Path, io: &Io) -> Options {
         let run = io.ids.uuid().simple().to_string();
         Options {
             call_ids: format!("call_{}", &run[run.len() - 12..]),
@@ -350,7 +353,6 @@ impl RunToolsArguments {
             policy: self.schedule,
             cap: settings.concurrency,
             on_error: self.on_error,
-            mentions_denial: !quiet,
             // A message holds the results of a whole turn.
             emit: self.results.map_or(self.emit, |_| Emit::Turn),
             results: self.results,
@@ -388,7 +390,7 @@ impl RunToolsArguments {
         here: PathBuf,
         permissions: &PermissionSettings,
         settings: &Settings,
-        lane: Spawners,
+        (children, lane): (&Supervisor, Spawners),
         io: &Io,
     ) -> anyhow::Result<ToolContext> {
         let mut allowed = vec![here.clone()];
@@ -412,7 +414,8 @@ impl RunToolsArguments {
             todos: Arc::new(serde_json::Value::Null),
             shell_timeouts: settings.shell_timeouts,
             spawners: Arc::new(
-                Spawners::new(SPAWNER_THREADS)
+                children
+                    .spawners(SPAWNER_THREADS)
                     .with_spill_directory(settings.temporary_directory.clone()),
             ),
             web: Arc::new(Web::new(settings.reach, settings.http.clone())),

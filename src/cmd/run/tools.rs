@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
+use crate::api::Api;
 use crate::cmd::command::Run;
 use crate::cmd::run::advisor_arguments::AdvisorArguments;
-use crate::cmd::run::lane_arguments::guard_children;
 use crate::cmd::run::mcp_arguments::McpArguments;
 use crate::cmd::table::table;
 use crate::cmd::{Globals, Outcome, UsageError, output};
 use crate::config::{Overrides, Settings};
 use crate::io::Io;
 use crate::text::terminal_safe_line;
-use crate::tools::{Format, Registry, declarations};
+use crate::tools::{Registry, declarations};
 
 /// Print the tools that a model can call
 ///
@@ -28,7 +28,7 @@ use crate::tools::{Format, Registry, declarations};
 pub(crate) struct ToolsArguments {
     /// The API that receives the declarations
     #[arg(long, value_enum, default_value = "anthropic", value_name = "API")]
-    format: Format,
+    format: Api,
     /// What to print [default: text on a terminal, else json]
     #[arg(short, long, value_enum, value_name = "FORM")]
     output: Option<OutputForm>,
@@ -64,7 +64,7 @@ impl Run for ToolsArguments {
         let here = std::env::current_dir().context("cannot find the working directory")?;
         let registry = self.advisor.offer(registry(&settings)?, globals, io)?;
         let registry = self.mcp.add_servers(registry, &here, globals, io)?;
-        guard_children(&io.messages);
+        globals.guard_children(&io.messages);
         let form = match self.output {
             Some(form) => form,
             None if io.terminal.stdout && !self.json => OutputForm::Text,

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 
+use crate::assemble::BlockBuilder;
 use crate::cmd::command::Run;
 use crate::cmd::model_arguments::ModelArguments;
 use crate::cmd::progress::ProgressLine;
 use crate::cmd::run::advisor_arguments::AdvisorArguments;
-use crate::cmd::run::lane_arguments::guard_children;
 use crate::cmd::run::mcp_arguments::McpArguments;
 use crate::cmd::run::tools::registry;
 use crate::cmd::run::turn_conversation::{TurnConversation, read_file, read_stdin};
@@ -30,7 +30,7 @@ use crate::session::Prices;
 use crate::session::record::Moment;
 use crate::state::{SessionKey, SessionScope};
 use crate::tools::{Registry, TOOL_SEARCH};
-use crate::turn::{Assembly, History, Limits, Scribe, system_prompt};
+use crate::turn::{History, Limits, RecordBuilder, system_prompt};
 
 /// Ask the main model for its next reply
 ///
@@ -128,7 +128,7 @@ impl Run for TurnArguments {
         let functions = {
             let registry = self.advisor.offer(registry(&settings)?, globals, io)?;
             let registry = self.mcp.add_servers(registry, &directory, globals, io)?;
-            guard_children(&io.messages);
+            globals.guard_children(&io.messages);
             let functions = self.functions(&registry, &conversation.history);
             registry.end();
             functions?
@@ -142,7 +142,7 @@ impl Run for TurnArguments {
             io,
         )?;
         let replaced = shorten(&mut conversation.history, &session, &settings, io);
-        let assembly = Assembly::new(conversation.history.call_ids());
+        let assembly = BlockBuilder::new(conversation.history.call_ids());
         let limit = self.limits().reached(&conversation.spent(&prices));
         let given = Some(conversation.instructions).filter(|given| !given.is_empty());
         let instructions = instructions.or(given);
@@ -173,22 +173,22 @@ impl Run for TurnArguments {
             writer.flush()?;
             return Ok(Outcome::Done);
         }
-        let scribe = Scribe::new(model, session.id, moment);
+        let records = RecordBuilder::new(model, session.id, moment);
         writer.record(&init)?;
         if let Some(prompt) = self.prompt {
-            writer.record(&scribe.prompt(prompt))?;
+            writer.record(&records.prompt(prompt))?;
         }
         if !replaced.is_empty() {
             writer.record(&ContentReplacementRecord {
-                session_id: scribe.session_id.clone(),
+                session_id: records.session_id.clone(),
                 replacements: replaced,
-                uuid: scribe.moment.uuid(),
-                timestamp: scribe.moment.now(),
+                uuid: records.moment.uuid(),
+                timestamp: records.moment.now(),
             })?;
         }
         writer.flush()?;
         let reply = ReplyWriter {
-            scribe,
+            records,
             prices,
             writer,
             stop_hooks,
@@ -356,7 +356,7 @@ fn shorten(
         });
         match saved {
             Ok(persisted) => {
-                let replacement = persisted.stand_in(text);
+                let replacement = persisted.replacement(text);
                 replaced.push(Replacement {
                     tool_use_id: id.into(),
                     replacement: replacement.clone(),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::assemble::{BlockBuilder, Output};
 use crate::cmd::output::RecordWriter;
 use crate::cmd::run::turn_stop::{StopHooks, Stopped};
 use crate::cmd::side::model_failures::ModelFailures;
@@ -13,11 +14,11 @@ use crate::message::{Block, Usage};
 use crate::model::{Delivery, Event, Failure, Provider, Reply, Request};
 use crate::records::TurnResultRecord;
 use crate::session::Prices;
-use crate::turn::{Assembly, Ending, Limit, Output, Scribe};
+use crate::turn::{Ending, Limit, RecordBuilder};
 
 /// Writes one reply.
 pub(crate) struct ReplyWriter {
-    pub(crate) scribe: Scribe,
+    pub(crate) records: RecordBuilder,
     pub(crate) prices: Prices,
     pub(crate) writer: RecordWriter,
     /// Hooks that run after a reply without calls.
@@ -38,7 +39,7 @@ impl ReplyWriter {
     pub(crate) fn limited(mut self, limit: Limit, io: &Io) -> anyhow::Result<Outcome> {
         io.messages.warn(&limit.to_string());
         let ending = Ending::Limited(limit);
-        let record = self.scribe.result(&ending, None, Usage::default());
+        let record = self.records.result(&ending, None, Usage::default());
         self.writer.record(&record)?;
         self.writer.flush()?;
         Ok(Outcome::Done)
@@ -53,7 +54,7 @@ impl ReplyWriter {
         provider: &Arc<dyn Provider>,
         request: &Request,
         delivery: Delivery,
-        mut assembly: Assembly,
+        mut assembly: BlockBuilder,
         globals: &Globals,
         io: &mut Io,
     ) -> anyhow::Result<Outcome> {
@@ -79,9 +80,9 @@ impl ReplyWriter {
         let record = TurnResultRecord {
             duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             total_cost_usd: (!usage.is_empty())
-                .then(|| self.prices.cost(&self.scribe.model, &usage))
+                .then(|| self.prices.cost(&self.records.model, &usage))
                 .flatten(),
-            ..self.scribe.result(&Ending::of(&reply), text, usage)
+            ..self.records.result(&Ending::of(&reply), text, usage)
         };
         self.writer.record(&record)?;
         self.writer.flush()?;
@@ -104,34 +105,40 @@ impl ReplyWriter {
         };
         // Readers get the reply before hooks run.
         self.writer.flush()?;
-        let scribe = &self.scribe;
-        match hooks.run(&scribe.session_id.0, &self.text, stop, &|text| {
+        let records = &self.records;
+        match hooks.run(&records.session_id.0, &self.text, stop, &|text| {
             io.messages.warn(text);
         }) {
             Stopped::Over => Ok(()),
-            Stopped::Continues(text) => self.writer.record(&scribe.feedback(text)),
-            Stopped::Ended(reason) => self.writer.record(&scribe.ended(reason)),
+            Stopped::Continues(text) => self.writer.record(&records.feedback(text)),
+            Stopped::Ended(reason) => self.writer.record(&records.ended(reason)),
         }
     }
 
     /// Writes the records of an event.
-    fn delta(&mut self, event: Event, assembly: &mut Assembly) -> Result<(), WriteError> {
+    fn delta(&mut self, event: Event, assembly: &mut BlockBuilder) -> Result<(), WriteError> {
         if let Event::Retry {
             failures,
             wait_ms,
             failure,
         } = &event
         {
-            let record = self.scribe.retry(*failures, *wait_ms, failure);
+            let record = self.records.retry(*failures, *wait_ms, failure);
             self.writer.record(&record)?;
             return self.writer.flush();
         }
         if self.partial && (!self.has_begun || event == Event::Restart) {
-            self.writer.record(&self.scribe.begin())?;
+            self.writer.record(&self.records.begin())?;
         }
         self.has_begun = true;
-        for output in assembly.take(event) {
-            self.output(output, None)?;
+        match event {
+            Event::Part(part) => {
+                for output in assembly.take(part) {
+                    self.output(output, None)?;
+                }
+            }
+            Event::Restart => assembly.restart(),
+            Event::Retry { .. } => {}
         }
         self.writer.flush()
     }
@@ -150,7 +157,7 @@ impl ReplyWriter {
             self.output(output, is_last.then_some(usage))?;
         }
         if self.partial && self.has_begun {
-            for record in self.scribe.end(Ending::of(reply).stop_reason(), &usage) {
+            for record in self.records.end(Ending::of(reply).stop_reason(), &usage) {
                 self.writer.record(&record)?;
             }
         }
@@ -159,13 +166,13 @@ impl ReplyWriter {
 
     fn output(&mut self, output: Output, usage: Option<Usage>) -> Result<(), WriteError> {
         match output {
-            Output::Event(event) if self.partial => self.writer.record(&self.scribe.event(event)),
+            Output::Event(event) if self.partial => self.writer.record(&self.records.event(event)),
             Output::Event(_) => Ok(()),
             Output::Block(block) => {
                 if let Block::Text(text) = &block {
                     self.text.push_str(text);
                 }
-                self.writer.record(&self.scribe.block(block, usage))
+                self.writer.record(&self.records.block(block, usage))
             }
         }
     }

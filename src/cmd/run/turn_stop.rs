@@ -8,10 +8,10 @@ use serde_json::json;
 
 use crate::cmd::run::guards::{hook_runner, read_hooks};
 use crate::cmd::{Globals, UsageError};
-use crate::config::{PermissionFlags, PermissionSettings};
-use crate::hooks::{HookDecision, HookEvent, HookInput, HookRunner, Hooks, Merged, merge};
+use crate::config::PermissionFlags;
+use crate::hooks::{HookContext, HookDecision, HookEvent, HookRunner, Merged, SessionHooks};
 use crate::io::{CancelToken, Io};
-use crate::process::Spawners;
+use crate::permission::Mode;
 use crate::turn::FEEDBACK;
 
 #[derive(Debug, Args)]
@@ -24,9 +24,8 @@ pub(crate) struct StopArguments {
 
 /// The `Stop` hooks of a run.
 pub(crate) struct StopHooks {
-    hooks: Hooks,
-    runner: HookRunner,
-    settings: PermissionSettings,
+    hooks: SessionHooks,
+    mode: Mode,
     directory: PathBuf,
     /// Maximum number of continuations in a row; `None` for no limit.
     cap: Option<u64>,
@@ -71,19 +70,19 @@ impl StopArguments {
             .permissions(&flags, &directory)
             .map_err(UsageError::reason)?;
         let hooks = read_hooks(&settings, io)?;
-        if !hooks.any(HookEvent::Stop) {
+        if !hooks.has(HookEvent::Stop) {
             return Ok(None);
         }
         let variables = io.environment.with(&settings.environment);
-        let spawners = Arc::new(Spawners::new(1));
+        let spawners = Arc::new(globals.children.spawners(1));
+        let runner = HookRunner {
+            transcript: transcript.and_then(|path| std::path::absolute(path).ok()),
+            ..hook_runner(&spawners, &variables, &directory, globals, io)?
+        };
         Ok(Some(StopHooks {
-            runner: HookRunner {
-                transcript: transcript.and_then(|path| std::path::absolute(path).ok()),
-                ..hook_runner(&spawners, &variables, &directory, globals, io)?
-            },
-            hooks,
+            hooks: SessionHooks { hooks, runner },
             cap: config.stop_hook_cap(),
-            settings,
+            mode: settings.mode,
             directory,
             before,
         }))
@@ -100,19 +99,16 @@ impl StopHooks {
         stop: &CancelToken,
         note: &dyn Fn(&str),
     ) -> Stopped {
-        let input = HookInput {
+        let context = HookContext {
             session_id,
-            transcript: self.runner.transcript.as_deref(),
             directory: &self.directory,
-            mode: self.settings.mode.name(),
+            mode: self.mode,
+            cancel: stop,
         };
         let members = json!({
             "stop_hook_active": self.before > 0, "last_assistant_message": said,
         });
-        let input = input.of(HookEvent::Stop, members);
-        let handlers = self.hooks.fired(HookEvent::Stop, &[], None);
-        let runs = self.runner.run(&handlers, &input, &self.directory, stop);
-        let merged = merge(runs.into_iter().map(|run| (run.name, run.answer)));
+        let merged = self.hooks.run(HookEvent::Stop, None, members, &context);
         for message in &merged.messages {
             note(message);
         }

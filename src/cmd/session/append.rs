@@ -8,6 +8,8 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::Args;
 
+use crate::api::{TEXT_NEEDLES, prefilter_needles};
+use crate::assemble::{Decoder, Understanding};
 use crate::cmd::command::Run;
 use crate::cmd::inputs::{recorded_id, report_foreign_stream, session_to_write, take_stdin};
 use crate::cmd::output::{self, RecordWriter};
@@ -22,7 +24,6 @@ use crate::session::record::{
     ownership,
 };
 use crate::text::counted;
-use crate::wire::{Decoder, Understanding, prefilter_needles};
 
 /// Needles of records that are kept, except those about calls.
 const KEPT: [&str; 8] = [
@@ -44,7 +45,7 @@ const MAX_PIECES_AHEAD: usize = 64;
 /// Copies its input, and appends messages, labels, titles, recaps and replacements to the file,
 /// each as soon as its line is complete. A new file has the form of a Claude Code transcript. A file
 /// of another agent gets no messages: titles and recaps are written in that agent's own form, if it
-/// has one, labels and costs go into `FILE.turnpipe.jsonl` beside it.
+/// has one, labels and costs go into `FILE.turnpipe.jsonl`.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe run-tools < reply.jsonl | turnpipe session append turn.jsonl")]
@@ -52,10 +53,10 @@ pub(crate) struct SessionAppendArguments {
     /// The session file
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The session's id [default: that of the stream or the file, else a new one]
+    /// The session's id [default: the id of the stream or the file, else a new one]
     #[arg(long, value_name = "ID")]
     session_id: Option<String>,
-    /// What must survive a crash of the machine
+    /// Data that must survive a crash of the machine
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     sync: Sync,
     /// Write to network file systems too; make sure that no other machine writes to the file
@@ -169,8 +170,7 @@ struct AppendRun<'a> {
 }
 
 impl AppendRun<'_> {
-    /// Runs to the end of the input, or until signals insist (`docs/protocol.md`, Interrupts and
-    /// deadlines).
+    /// Runs to the end of the input, or until signals insist (`docs/records.md`, Interrupts).
     fn drive(&mut self, events: &Receiver<LoopEvent>) -> anyhow::Result<Option<EndSignal>> {
         let mut requests = EndRequests::default();
         loop {
@@ -187,17 +187,18 @@ impl AppendRun<'_> {
                     self.echo(|writer| writer.echo(piece.raw()))?;
                 }
                 LoopEvent::End => {
-                    if let Some(text) = self.decoder.unfinished_text() {
-                        let recorded = self.recording.assembled(&text);
-                        self.report(recorded.map_err(refused)?);
-                    }
+                    let unfinished = self.decoder.unfinished_text();
+                    let recorded = self.recording.unfinished(unfinished);
+                    self.report(recorded.map_err(refused)?);
                     self.recording.events(&self.decoder.finish());
+                    let recorded = self.recording.end();
+                    self.report(recorded.map_err(refused)?);
                     self.echo(Writer::flush)?;
                     return Ok(None);
                 }
                 LoopEvent::Failed(error) => return Err(error).context("cannot read input"),
                 LoopEvent::Signal(signal) => {
-                    if requests.insist(Instant::now()) {
+                    if requests.ends_now(Instant::now()) {
                         return Ok(Some(signal));
                     }
                 }
@@ -217,37 +218,36 @@ impl AppendRun<'_> {
             let mut recorded = Vec::new();
             self.decoder.decode(record.text(piece.raw()), |decoded| {
                 understanding.note(&[], &decoded.events);
-                recording.events(&decoded.events);
                 if taken.is_ok() {
-                    match recording.record(decoded.record) {
-                        Ok(outcome) => recorded.push(outcome),
+                    match recording.decoded(decoded) {
+                        Ok(outcomes) => recorded.extend(outcomes),
                         Err(error) => taken = Err(error),
                     }
                 }
             });
-            for outcome in recorded {
-                self.report(outcome);
-            }
+            self.report(recorded);
             taken.map_err(refused)?;
         }
         Ok(())
     }
 
-    /// Reports the outcome for one record.
-    fn report(&mut self, recorded: Recorded) {
-        match recorded {
-            Recorded::No => {}
-            Recorded::KeptManualTitle => self.messages.note(&format!(
-                "{}: keeps the title that the user gave it",
-                self.file.display()
-            )),
-            Recorded::OwnFile | Recorded::AgentFile | Recorded::SideFile => {
-                self.understanding = Understanding::Something;
+    /// Reports the outcomes for records.
+    fn report(&mut self, recorded: Vec<Recorded>) {
+        for recorded in recorded {
+            match recorded {
+                Recorded::No => {}
+                Recorded::KeptManualTitle => self.messages.note(&format!(
+                    "{}: keeps the title that the user gave it",
+                    self.file.display()
+                )),
+                Recorded::OwnFile | Recorded::AgentFile | Recorded::SideFile => {
+                    self.understanding = Understanding::Something;
+                }
             }
         }
     }
 
-    /// Copies to standard output until its reader is gone. Recording goes on without.
+    /// Copies to standard output until its reader is gone. Recording continues without the copy.
     fn echo(
         &mut self,
         write: impl FnOnce(&mut RecordWriter) -> Result<(), WriteError>,
@@ -271,7 +271,8 @@ fn listen(stdin: Counting<Input>) -> anyhow::Result<Receiver<LoopEvent>> {
         let _ = signals.send(LoopEvent::Signal(signal));
     })
     .context("cannot listen for signals")?;
-    let needles: Vec<&str> = prefilter_needles().iter().copied().chain(KEPT).collect();
+    let needles = prefilter_needles().iter().copied();
+    let needles: Vec<&str> = needles.chain(KEPT).chain(TEXT_NEEDLES).collect();
     let prefilter = Prefilter::new(&needles)?;
     std::thread::Builder::new()
         .name("input".to_owned())
@@ -293,8 +294,8 @@ fn listen(stdin: Counting<Input>) -> anyhow::Result<Receiver<LoopEvent>> {
     Ok(events)
 }
 
-/// How the ids of messages begin whose agent gives them none: not as in any other recording, since
-/// the rows of one message have one id in the file.
+/// The prefix of ids for messages without one. It differs from that in any other recording, because the
+/// rows of one message share an id in the file.
 fn message_ids(io: &Io) -> String {
     format!("msg_{}", io.ids.uuid().simple())
 }

@@ -4,12 +4,12 @@ use std::io::Read;
 
 use anyhow::Context;
 
+use crate::assemble::DialogStream;
+use crate::assemble::Understanding;
 use crate::cmd::output::RecordWriter;
-use crate::flow::DialogStream;
 use crate::jsonl::{Prefilter, Reader};
 use crate::message::Message;
 use crate::side::Excerpt;
-use crate::wire::Understanding;
 
 /// A conversation that came on a stream.
 pub(crate) struct StreamedConversation {

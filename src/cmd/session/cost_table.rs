@@ -12,7 +12,7 @@ const HEADS: [&str; 5] = ["INPUT", "OUTPUT", "CACHE READ", "CACHE WRITE", "COST"
 /// The same above shortened numbers.
 const SHORT_HEADS: [&str; 5] = ["INPUT", "OUTPUT", "READ", "WRITE", "COST"];
 
-/// How much of a name is shown before numbers are shortened for its sake.
+/// Minimum width of a name before numbers are shortened.
 const NAME_COLUMNS: usize = 12;
 
 /// A line of a table: what it is about, and its numbers.
@@ -24,11 +24,11 @@ pub(crate) struct CostRow<'a> {
     pub(crate) unpriced_models: &'a BTreeSet<String>,
 }
 
-/// How long bars are.
+/// Length of a bar.
 const BAR_COLUMNS: std::ops::RangeInclusive<usize> = 10..=40;
 
 /// The rows below a head, as wide as the terminal at most: first numbers are shortened, then names.
-/// Where there is room, the first rows, as many as `bars`, get a bar for their money.
+/// The first `bars` rows get a bar for their cost if the terminal is wide enough.
 pub(crate) fn cost_table(
     names: &[&str],
     counts: &[&str],
@@ -72,7 +72,7 @@ pub(crate) fn fitted_table(
     table(page, names)
 }
 
-/// The lines of a table, of which those of `rows`, below the head, get bars.
+/// The lines of a table. The first `rows` below the head get bars.
 fn with_bars(page: &str, rows: &[CostRow], columns: usize) -> String {
     let cost = |row: &CostRow| row.usage.cost.unwrap_or_default();
     let most = rows.iter().map(cost).fold(0.0, f64::max);
@@ -110,7 +110,7 @@ fn line(row: &CostRow, spelled: fn(u64) -> String) -> Vec<String> {
     names.chain(numbers).chain([cost]).collect()
 }
 
-/// Money; `?` where no model has a price, and a plus behind it where some have none.
+/// A cost in dollars; `?` if no model has a price, with a plus if some models have none.
 pub(crate) fn cost_cell(usage: &Usage, unpriced_models: &BTreeSet<String>) -> String {
     match (usage.cost, unpriced_models.is_empty()) {
         (Some(cost), true) => dollars(cost),
@@ -268,7 +268,7 @@ mod tests {
             "/home/人/修复解析器/\u{1b}[31mparser",
         ];
         let head = ["DAY", "MODEL", "PROJECT"];
-        // Columns, and how many names, of which the last one is whole if `is_whole`.
+        // Columns, and the number of names. The last name is whole if `is_whole`.
         let table = [
             (60, 2, false),
             (80, 3, false),

@@ -22,14 +22,14 @@ use crate::session::{
 };
 use crate::text::{counted, terminal_safe_line};
 use crate::view::{
-    Density, Grouping, IndexRow, Injected, Selection, Style, Subagent, Thinking, ToolDetail,
-    html_index, markdown_index,
+    Density, DisplayOptions, Grouping, IndexRow, InjectedDetail, Style, Subagent, Thinking,
+    ToolDetail, html_index, markdown_index,
 };
 
 /// Export sessions as pages with an index
 ///
 /// Writes a page for each session, named by its id, and `index.html`, which searches and filters them
-/// without a server or a network. Subagents have pages of their own, below their session's in the index;
+/// without a server or a network. Subagents have separate pages, below their session's in the index;
 /// calls that started them lead there. Pages whose sessions did not change are left as they are. A page
 /// stays, and stays in the index, when its session is gone; delete the page, and the next export forgets it.
 /// Other files in the folder are not touched.
@@ -46,14 +46,14 @@ pub(crate) struct SessionExportArguments {
     /// Only these sessions: paths, ids or their beginnings, titles, or `latest`; `-` is standard input
     #[arg(value_name = "SESSION")]
     sessions: Vec<String>,
-    /// What the pages are
+    /// The form of the pages
     #[arg(short, long, value_enum, value_name = "FORM", default_value = "html")]
     output: PageForm,
     #[command(flatten)]
     selection: SelectionArguments,
 }
 
-/// What the pages are.
+/// The form of the pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PageForm {
     /// Pages for browsers
@@ -164,7 +164,7 @@ impl SessionExportArguments {
         }
     }
 
-    /// Gives all sessions and subagents their pages. Returns those that have to be written.
+    /// Gives all sessions and subagents their pages. Returns the pages that have to be written.
     fn outdated<'a>(
         &self,
         sessions: &'a Sessions,
@@ -265,7 +265,7 @@ fn stem(listed: &Listed) -> String {
     stem.to_string_lossy().into_owned()
 }
 
-/// What all pages are made with.
+/// The context of all pages.
 struct Pages<'a> {
     arguments: &'a SessionExportArguments,
     prices: &'a Prices,
@@ -285,12 +285,12 @@ impl Pages<'_> {
         let mut parts = source.ancestors(&session, facts, self.environment, self.messages);
         parts.push(session);
         let (form, index, context) = match self.arguments.output {
-            PageForm::Html => (DialogForm::Html, "index.html", Injected::Full),
-            PageForm::Md => (DialogForm::Md, "index.md", Injected::Folded),
+            PageForm::Html => (DialogForm::Html, "index.html", InjectedDetail::Full),
+            PageForm::Md => (DialogForm::Md, "index.md", InjectedDetail::Folded),
         };
         let look = Look {
             form,
-            selection: Selection {
+            selection: DisplayOptions {
                 tools: ToolDetail::Full,
                 thinking: Thinking::Shown,
                 context,
@@ -317,7 +317,7 @@ fn refused(error: ExportError) -> anyhow::Error {
     }
 }
 
-/// What the index says about a session, or about a subagent of the session with the page `parent`.
+/// The row of the index for a session, or for a subagent of the session with the page `parent`.
 fn row(session: &Listed, parent: Option<&str>) -> IndexRow {
     let facts = &session.facts;
     IndexRow {

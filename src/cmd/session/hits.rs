@@ -1,5 +1,8 @@
 //! Prints what a search of sessions found.
 
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
 use jiff::tz::TimeZone;
 
 use crate::cmd::output::{Form, RecordWriter};
@@ -12,7 +15,7 @@ use crate::session::Listed;
 use crate::session::search::Found;
 use crate::text::{fitted, terminal_safe_line};
 
-/// What is printed of each session.
+/// The output for each session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
     /// Every hit.
@@ -30,21 +33,26 @@ pub(crate) struct HitPrinter {
     pub(crate) detail: Detail,
     /// Whether text is coloured.
     pub(crate) colored: bool,
-    /// Where the reader lives.
+    /// The time zone of the user.
     pub(crate) zone: TimeZone,
     /// The session of the hits that follow.
     pub(crate) about: Option<AboutSession>,
+    /// The file of that session.
+    pub(crate) path: PathBuf,
+    /// Whether the output is a terminal.
+    pub(crate) is_terminal: bool,
     /// Hits so far; of that session, if only their number is printed.
     pub(crate) hits: u64,
 }
 
-/// How wide the title above hits may be; a first prompt may be a page.
+/// Maximum width of the title above hits, in columns.
 const TITLE_COLUMNS: usize = 70;
 
 impl HitPrinter {
     /// The hits that follow are in this session.
     pub(crate) fn session(&mut self, session: Listed) -> Result<(), WriteError> {
         self.end_session()?;
+        self.path.clone_from(&session.path);
         let about = about(session.path, session.agent, session.facts);
         if self.form == Form::Text && self.detail == Detail::Hits {
             let title = about.title.as_deref().or(about.first_prompt.as_deref());
@@ -73,9 +81,19 @@ impl HitPrinter {
         let hits = std::mem::take(&mut self.hits);
         let matches = (self.detail == Detail::Counts).then_some(hits);
         if self.form == Form::Text {
-            let path = terminal_safe_line(&about.path);
-            let count = matches.map(|hits| format!(":{hits}")).unwrap_or_default();
-            return self.writer.echo(format!("{path}{count}\n").as_bytes());
+            let mut line = if self.is_terminal {
+                terminal_safe_line(&about.path).into_bytes()
+            } else {
+                self.path.as_os_str().as_bytes().to_vec()
+            };
+            line.extend(
+                matches
+                    .map(|hits| format!(":{hits}"))
+                    .unwrap_or_default()
+                    .bytes(),
+            );
+            line.push(b'\n');
+            return self.writer.echo(&line);
         }
         self.writer.record(&SessionPathRecord {
             session_id: about.session_id,
@@ -176,7 +194,7 @@ fn record(found: Found, about: AboutSession) -> SessionHitRecord {
     }
 }
 
-/// A terminal-safe part of a line, in which blanks at either end become one blank.
+/// A terminal-safe part of a line. Blanks at either end become one blank.
 fn safe_part(text: &str) -> String {
     let blank = |is_there: bool| if is_there { " " } else { "" };
     let inner = terminal_safe_line(text);

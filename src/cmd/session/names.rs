@@ -157,7 +157,7 @@ impl SelectionArguments {
 
 /// A session that was named by an argument or by a list on standard input.
 pub(crate) struct NamedSession {
-    /// How it was named.
+    /// The name that the user gave.
     pub(crate) name: String,
     path: Result<PathBuf, UsageError>,
     /// A list on standard input names it.
@@ -228,7 +228,7 @@ impl NamedSession {
     /// The file that stays, and that may be written to.
     ///
     /// # Errors
-    /// There is no such session, or it came on standard input.
+    /// The session does not exist, or came on standard input.
     pub(crate) fn lasting_path(&self) -> Result<&Path, UsageError> {
         match self.temporary {
             None => self.path(),
@@ -259,7 +259,7 @@ impl NamedSession {
     }
 }
 
-/// What stands on standard input.
+/// The content of standard input.
 pub(crate) enum StandardInput {
     /// Records of `session list`; nothing if it is empty.
     List(Vec<NamedSession>),

@@ -24,7 +24,7 @@ pub(crate) struct SessionPathArguments {
     sessions: Vec<String>,
     #[command(flatten)]
     selection: SelectionArguments,
-    /// What to print
+    /// The form of the output
     #[arg(
         short,
         long,

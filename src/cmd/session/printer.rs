@@ -11,11 +11,11 @@ use crate::records::{About, AboutSession, SessionStartRecord, StartSubtype, to_r
 use crate::side::builtin::{FinishedCall, label};
 use crate::text::terminal_safe_line;
 use crate::view::{
-    Density, Grouping, Html, Markdown, Outline, PageHead, Piece, PlainText, Selection, Style,
-    Subagent, Timeline, ToolGroup, markdown_head,
+    Density, DisplayOptions, Grouping, Html, Markdown, Outline, PageHead, Section, Style, Subagent,
+    TerminalText, Timeline, ToolGroup, markdown_head,
 };
 
-/// How a dialog is printed.
+/// The form of a printed dialog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DialogForm {
     /// For a terminal
@@ -30,11 +30,11 @@ pub(crate) enum DialogForm {
     Html,
 }
 
-/// How a dialog looks.
+/// The appearance of a dialog.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Look {
     pub(crate) form: DialogForm,
-    pub(crate) selection: Selection,
+    pub(crate) selection: DisplayOptions,
     pub(crate) density: Density,
     pub(crate) style: Style,
 }
@@ -43,7 +43,7 @@ pub(crate) struct Look {
 pub(crate) struct Printer {
     pub(crate) look: Look,
     outline: Outline,
-    /// Where the session began.
+    /// The first directory of the session.
     cwd: Option<String>,
     /// The number of the message in its session, if they are counted.
     pub(crate) number: u64,
@@ -67,8 +67,8 @@ impl Printer {
         }
     }
 
-    /// What comes before the first message. Records hold no facts but those `about` the session, and
-    /// only pages for browsers have `links`: words, and the names of pages.
+    /// Prints the start, before the first message. Records have only the facts `about` the session. Only
+    /// pages for browsers have `links`: words, and the names of pages.
     pub(crate) fn head(
         &mut self,
         about: &AboutSession,
@@ -118,22 +118,22 @@ impl Printer {
         if about.cwd.is_some() {
             self.cwd.clone_from(&about.cwd);
         }
-        let pieces = self.outline.push(self.number, message);
-        self.pieces(pieces)
+        let sections = self.outline.push(self.number, message);
+        self.sections(sections)
     }
 
-    fn pieces(&mut self, mut pieces: Vec<Piece>) -> Result<(), WriteError> {
+    fn sections(&mut self, mut sections: Vec<Section>) -> Result<(), WriteError> {
         let Look {
             density,
             style,
-            selection: Selection { tools, .. },
+            selection: DisplayOptions { tools, .. },
             ..
         } = self.look;
         let cwd = self.cwd.as_deref();
         let subagents = self.subagents.as_slice();
         let has_headings = density == Density::Compact || self.look.form == DialogForm::Html;
-        for piece in &mut pieces {
-            if let Piece::Tools(group) = piece
+        for section in &mut sections {
+            if let Section::Tools(group) = section
                 && has_headings
             {
                 group.label = group.label.take().or_else(|| builtin_label(group, cwd));
@@ -145,28 +145,28 @@ impl Printer {
                     cwd,
                     subagents,
                 }
-                .piece(piece),
+                .section(section),
                 DialogForm::Html => {
-                    self.timeline.note(piece, cwd);
-                    Html { cwd, subagents }.piece(piece)
+                    self.timeline.note(section, cwd);
+                    Html { cwd, subagents }.section(section)
                 }
-                DialogForm::Text | DialogForm::Jsonl => PlainText {
+                DialogForm::Text | DialogForm::Jsonl => TerminalText {
                     style,
                     density,
                     tools,
                     cwd,
                 }
-                .piece(piece),
+                .section(section),
             };
             self.writer.echo(page.as_bytes())?;
         }
         Ok(())
     }
 
-    /// What comes after the last message.
+    /// Prints the end, after the last message.
     pub(crate) fn finish(&mut self) -> Result<(), WriteError> {
-        let pieces = self.outline.finish();
-        self.pieces(pieces)?;
+        let sections = self.outline.finish();
+        self.sections(sections)?;
         if self.look.form == DialogForm::Html {
             let foot = Html::default().foot(&self.timeline);
             self.writer.echo(foot.as_bytes())?;
@@ -178,7 +178,7 @@ impl Printer {
 /// The label by rules of a group that has none; `None` if no call of it has a result.
 fn builtin_label(group: &ToolGroup, cwd: Option<&str>) -> Option<String> {
     let answered = group.calls.iter();
-    let answered = answered.filter_map(|tool| Some((&tool.call, &tool.answer.as_ref()?.0)));
+    let answered = answered.filter_map(|tool| Some((&tool.call, &tool.result.as_ref()?.0)));
     let texts: Vec<_> = answered
         .map(|(call, result)| (call, result, result.text()))
         .collect();

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
@@ -92,9 +93,9 @@ pub(crate) struct SessionSearchArguments {
 /// A part of a message, on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PlaceName {
-    /// What was said
+    /// Text of the user and the model
     Text,
-    /// What the model thought
+    /// Thinking of the model
     Thinking,
     /// The input of calls
     Calls,
@@ -136,6 +137,8 @@ impl Run for SessionSearchArguments {
             colored: globals.colors_output(io),
             zone: io.clock.time_zone(),
             about: None,
+            path: PathBuf::new(),
+            is_terminal: io.terminal.stdout,
             hits: 0,
         };
         let mut left = self.limit.map_or(usize::MAX, NonZeroUsize::get);

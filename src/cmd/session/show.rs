@@ -22,11 +22,11 @@ use crate::jsonl::Writer;
 use crate::message::{Message, Origin, SessionId};
 use crate::records::{About, AboutSession, SessionCostRecord};
 use crate::session::{Detail, Facts, Prices, Scope, Session, Tally};
-use crate::view::{Density, Grouping, Injected, Selection, Thinking, ToolDetail};
+use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, Thinking, ToolDetail};
 
 /// Show the dialog of a session
 ///
-/// Shows the conversation without abandoned branches. As records it begins with a
+/// Shows the conversation without abandoned branches. As records it starts with a
 /// `system/session_start`, so that later stages of a pipeline take it for history and run nothing.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
@@ -40,7 +40,7 @@ pub(crate) struct SessionShowArguments {
     session: String,
     #[command(flatten)]
     source: SourceArguments,
-    /// What to print [default: text on a terminal, else jsonl]
+    /// The form of the output [default: text on a terminal, else jsonl]
     #[arg(short, long, value_enum, value_name = "FORM")]
     output: Option<DialogForm>,
     /// Print records, as with `-o jsonl`
@@ -49,7 +49,7 @@ pub(crate) struct SessionShowArguments {
     /// Write an HTML page to this file; the page loads nothing from elsewhere
     #[arg(long, value_name = "FILE", conflicts_with = "output")]
     html: Option<PathBuf>,
-    /// How much to show of tool calls and results [default: summary in text and Markdown, else full]
+    /// Detail of tool calls and results [default: summary in text and Markdown, else full]
     #[arg(long, value_enum, value_name = "HOW")]
     tools: Option<ToolDetail>,
     /// Show what the model thought (records always hold it, unless `--no-thinking`)
@@ -168,7 +168,7 @@ impl SessionShowArguments {
         }
     }
 
-    fn selection(&self, form: DialogForm) -> Selection {
+    fn selection(&self, form: DialogForm) -> DisplayOptions {
         let usual = match form {
             DialogForm::Text | DialogForm::Md => ToolDetail::Summary,
             DialogForm::Jsonl | DialogForm::Html => ToolDetail::Full,
@@ -182,11 +182,11 @@ impl SessionShowArguments {
         };
         let is_folded = matches!(form, DialogForm::Text | DialogForm::Md) && !self.context;
         let context = if is_folded {
-            Injected::Folded
+            InjectedDetail::Folded
         } else {
-            Injected::Full
+            InjectedDetail::Full
         };
-        Selection {
+        DisplayOptions {
             tools,
             thinking,
             context,
@@ -209,10 +209,24 @@ pub(crate) fn print_messages(
     };
     let mut failure = None;
     let mut left_out = 0;
+    let mut meter = None;
     for part in parts {
         let left_out_here = part.each_message(scope, &mut |message| {
             if !is_shown(&message) {
-                return ControlFlow::Continue(());
+                let is_new = message.usage != meter;
+                meter = message.usage;
+                let is_printed =
+                    is_new && range.is_none() && printer.look.form == DialogForm::Jsonl;
+                if !is_printed {
+                    return ControlFlow::Continue(());
+                }
+                return match printer.message(message, &about) {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(error) => {
+                        failure = Some(error);
+                        ControlFlow::Break(())
+                    }
+                };
             }
             printer.number += 1;
             if let Some(range) = range {
@@ -241,7 +255,7 @@ pub(crate) fn print_messages(
     Ok(left_out)
 }
 
-/// What a session cost, with its subagents.
+/// The cost of a session, with its subagents.
 pub(crate) fn cost_of(session: &Session, prices: &Prices) -> std::io::Result<SessionCostRecord> {
     let mut tally = Tally::within(Timestamp::MIN..Timestamp::MAX, Detail::Costs);
     tally.add(session)?;
@@ -249,7 +263,7 @@ pub(crate) fn cost_of(session: &Session, prices: &Prices) -> std::io::Result<Ses
     Ok(tally.costs(&[], &TimeZone::UTC).pop().unwrap_or_default())
 }
 
-/// What people want to know before they read a session.
+/// Facts shown before the messages of a session.
 pub(crate) fn known(
     session: &Session,
     about: &AboutSession,

@@ -38,8 +38,8 @@ pub(crate) struct SourceArguments {
     /// Include sessions without a prompt, a title or a reply
     #[arg(long)]
     all: bool,
-    /// How many files, or parts of a large one, to read at once [default: one per core, or 4 if each
-    /// waits for a model]
+    /// Read up to N files, or parts of a large one, at once [default: one per core, or 4 if each waits for
+    /// a model]
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
     /// Read files instead of mapping them into memory
@@ -71,7 +71,7 @@ pub(crate) struct FilterArguments {
     project: Option<String>,
 }
 
-/// A filter that commands with a model of their own do not have.
+/// A filter that commands with an option for the model to use do not have.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ModelFilterArguments {
     /// Only sessions whose last model contains this text
@@ -145,7 +145,7 @@ impl SourceArguments {
         roots
     }
 
-    /// How the files are read for a list.
+    /// The settings to list the files with.
     pub(crate) fn listing(&self, depth: Depth) -> Listing {
         Listing {
             selection: Selection {
@@ -161,12 +161,12 @@ impl SourceArguments {
         }
     }
 
-    /// How many sessions may wait for a model at once.
+    /// Maximum number of sessions that wait for a model at once.
     pub(crate) fn waiting_jobs(&self) -> usize {
         self.jobs.map_or(DEFAULT_WAITING_JOBS, NonZeroUsize::get)
     }
 
-    /// How many threads may read.
+    /// Maximum number of threads.
     pub(crate) fn jobs(&self) -> NonZeroUsize {
         self.jobs.unwrap_or_else(processors)
     }
@@ -306,7 +306,7 @@ pub(crate) struct SelectionArguments {
 }
 
 impl SelectionArguments {
-    /// How the selected sessions are read.
+    /// The settings to list the selected sessions with.
     pub(crate) fn listing(&self, depth: Depth, clock: &dyn Clock) -> Listing {
         let mut listing = self.source.listing(depth);
         self.filter.apply(&mut listing.selection, clock);

@@ -125,7 +125,7 @@ impl Run for SessionStatsArguments {
             let mut listing = self.source.listing(Depth::Whole);
             self.filter.apply(&mut listing.selection, io.clock.as_ref());
             self.model.apply(&mut listing.selection);
-            // The period is that of requests. A session may continue after it.
+            // The period applies to requests. A session may continue after it.
             listing.selection.since = since;
             listing.selection.until = None;
             listing.examined = progress.done();

@@ -1,4 +1,4 @@
-//! What Claude Code shows below its prompt: one line, made anew after every reply.
+//! The line that Claude Code shows below its prompt. It is created anew after every reply.
 
 use std::io::Read;
 use std::path::Path;
@@ -19,12 +19,12 @@ use crate::records::SessionCostRecord;
 use crate::session::{Agent, Depth, Detail, Prices, Session, Tally};
 use crate::text::terminal_safe_line;
 
-/// How far back requests are looked at, if the day is younger. Where a block begins depends on the
-/// blocks before it; the first pause of five hours decides.
+/// Minimum period of the requests to read. The start of a block depends on the blocks before it, up to a
+/// pause of five hours.
 const LOOK_BACK: SignedDuration = SignedDuration::from_hours(24);
 
-/// The longest input that is read, in bytes.
-const LONGEST_INPUT: u64 = 1024 * 1024;
+/// Maximum size of the input, in bytes.
+const MAX_INPUT: u64 = 1024 * 1024;
 
 /// The line for the input on standard input.
 ///
@@ -37,7 +37,7 @@ pub(crate) fn statusline(
     io: &mut Io,
 ) -> anyhow::Result<String> {
     let mut text = String::new();
-    let mut stdin = take_stdin(io)?.take(LONGEST_INPUT);
+    let mut stdin = take_stdin(io)?.take(MAX_INPUT);
     stdin
         .read_to_string(&mut text)
         .context("cannot read standard input")?;

@@ -12,7 +12,7 @@ use crate::records::SessionCounts;
 use crate::session::{Listed, TitleSource, short_ids};
 use crate::text::{byte_size, display_width, fitted, fitted_end, terminal_safe_line};
 
-/// How wide the title column may be.
+/// Maximum width of the title column.
 const TITLE_COLUMNS: usize = 60;
 
 /// A table of this many columns has room for branches and models.
@@ -26,19 +26,19 @@ const VERY_WIDE: usize = 200;
 const LEAST_ROOM: usize = 20;
 const DISPENSABLE: [&str; 4] = ["SIZE", "AGENT", "CALLS", "MESSAGES"];
 
-/// With less room than this, the command that resumes a session goes on a line of its own.
+/// Minimum width for the command that resumes a session. In less space it gets a separate line.
 const ROOM_BEFORE_RESUME: usize = 40;
 
-/// How wide the columns of branches and models may be.
+/// Maximum width of the columns of branches and models.
 const BRANCH_COLUMNS: usize = 20;
 
-/// How a table of sessions looks.
+/// The appearance of a table of sessions.
 pub(crate) struct TableLook {
-    /// How wide the terminal is, if it is one.
+    /// The width of the terminal, if there is one.
     pub(crate) columns: Option<usize>,
-    /// Where the reader lives.
+    /// The time zone of the user.
     pub(crate) zone: TimeZone,
-    /// On a terminal times are told as from here.
+    /// The current time. On a terminal, times are relative to it.
     pub(crate) now: Timestamp,
     /// Whether the commands that resume sessions are shown, below each row if there is little room.
     pub(crate) resume: bool,
@@ -164,7 +164,7 @@ fn widest(rows: &[Vec<String>], column: usize) -> usize {
     cells.map(|cell| display_width(cell)).max().unwrap_or(0)
 }
 
-/// How much room the other columns leave for titles and, behind them, directories.
+/// The width that is left for titles and directories.
 fn room(rows: &[Vec<String>], title: usize, columns: usize) -> usize {
     let all = 0..rows.first().map_or(0, Vec::len);
     let others = all.filter(|column| ![title, title + 1].contains(column));
@@ -180,7 +180,7 @@ fn fit(rows: &mut [Vec<String>], title: usize, columns: usize) {
     let width = widest(rows, title).min(room - width);
     for (number, row) in rows.iter_mut().enumerate() {
         row[title] = fitted(&row[title], width);
-        // The end of a directory tells most, but not that of its head.
+        // The end of a directory is the most specific part.
         let cut = if number == 0 { fitted } else { fitted_end };
         row[title + 1] = cut(&row[title + 1], room - width);
     }

@@ -24,9 +24,9 @@ use crate::session::{
     BackwardMessages, Follower, Format, Scope, Seen, Session, SessionError, SessionFile, Shape,
     holds_only_lines, last_messages, open_safely, records_on, start_of_last,
 };
-use crate::view::{Density, Grouping, Injected, Selection, Thinking, ToolDetail};
+use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, Thinking, ToolDetail};
 
-/// Show the end of a session file, whatever its size
+/// Show the end of a session file of any size
 ///
 /// Reads the file from its end. Prints messages: text on a terminal, records otherwise; with `--raw`
 /// the lines as they are. With `-f`, also prints what is appended, each record as soon as its line is
@@ -52,7 +52,7 @@ pub(crate) struct SessionTailArguments {
     /// Go on with what is appended
     #[arg(short, long)]
     follow: bool,
-    /// Also show sessions that begin or go on from now on
+    /// Also show sessions that start or continue from now on
     #[arg(long, requires = "follow")]
     latest: bool,
     /// Also show what subagents say from now on; their records name them
@@ -83,7 +83,7 @@ impl Run for SessionTailArguments {
         let path = named.path().map_err(|error| named.named(&error))?;
         let failed = |error: SessionError| UsageError::reason(error).about(&named.name);
         let file = open_safely(path).map_err(failed)?;
-        // A session that has just begun is empty. Files of nothing but lines have no other form.
+        // A new session is empty.
         let has_only_lines = self.follow && file.size == 0
             || self.raw && holds_only_lines(&file).map_err(|error| failed(error.into()))?;
         let session = if has_only_lines {
@@ -137,12 +137,12 @@ impl SessionTailArguments {
             _ => Form::Jsonl,
         };
         let (dialog_form, thinking, context) = match form {
-            Form::Text => (DialogForm::Text, Thinking::Hidden, Injected::Folded),
-            Form::Jsonl => (DialogForm::Jsonl, Thinking::Shown, Injected::Full),
+            Form::Text => (DialogForm::Text, Thinking::Hidden, InjectedDetail::Folded),
+            Form::Jsonl => (DialogForm::Jsonl, Thinking::Shown, InjectedDetail::Full),
         };
         let look = Look {
             form: dialog_form,
-            selection: Selection {
+            selection: DisplayOptions {
                 tools: ToolDetail::Full,
                 thinking,
                 context,
@@ -243,7 +243,7 @@ impl SessionTailArguments {
         })
     }
 
-    /// What records say about the session. Raw lines say nothing.
+    /// The facts of the session for records. `None` for raw lines.
     fn about(&self, session: &Session) -> anyhow::Result<About> {
         if self.raw {
             return Ok(About::default());
@@ -288,14 +288,14 @@ impl SessionTailArguments {
 /// The sessions that are not followed yet.
 struct Others<'a> {
     arguments: &'a SessionTailArguments,
-    /// How much of each file is not to be shown, in bytes; nothing for files that are followed.
+    /// The length of the part of each file that is not shown, in bytes. Not set for files that are followed.
     sizes: HashMap<PathBuf, Option<u64>>,
     /// The file that was followed first, as it was named.
     named: PathBuf,
 }
 
 impl Others<'_> {
-    /// The sessions that have begun or gone on.
+    /// The sessions that started or continued.
     fn find(&mut self, environment: &Environment) -> Vec<FollowedSession> {
         let mut found = Vec::new();
         for candidate in self.arguments.source.candidates(environment) {

@@ -10,10 +10,10 @@ use crate::io::Io;
 use crate::records::{About, SwitchReason};
 use crate::session::{Agent, Follower, Seen, WakeReason, Watch, open_safely, subagent_files};
 
-/// How often to look for newer sessions and new subagents.
+/// Interval between two searches for newer sessions and new subagents.
 const LOOK_AROUND: Duration = Duration::from_secs(1);
 
-/// When following ends.
+/// The conditions that end following.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     /// After this long without anything new.
@@ -22,7 +22,7 @@ pub(crate) struct Limits {
     pub(crate) all: Option<Duration>,
 }
 
-/// Why following ended.
+/// The reason why following ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ended {
     /// Nothing was appended for too long.
@@ -93,7 +93,7 @@ impl Subagents {
     }
 }
 
-/// Where following a file starts.
+/// The offset at which following a file starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StartAt {
     Beginning,

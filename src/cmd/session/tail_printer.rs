@@ -30,7 +30,7 @@ pub(crate) enum Cursors {
     Left,
 }
 
-/// What is read of one file so far.
+/// The state of reading one file.
 pub(crate) struct Lines {
     messages: MessageLines,
     joiner: Joiner,

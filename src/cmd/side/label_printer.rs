@@ -34,7 +34,7 @@ pub(crate) struct LabelPrinter {
     pub(crate) messages: Messages,
     pub(crate) verbose: bool,
     pub(crate) quiet: bool,
-    /// The file beside the session that labels are appended to.
+    /// The side file of the session, to which labels are appended.
     pub(crate) recorder: Option<Transcript>,
     pub(crate) failures: ModelFailures,
     /// Number of printed labels.

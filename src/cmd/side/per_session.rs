@@ -34,7 +34,7 @@ pub(crate) struct PerSessionArguments {
     /// Sessions: paths, ids or their beginnings, titles, or `latest`; `-` is standard input
     #[arg(value_name = "SESSION")]
     pub(crate) sessions: Vec<String>,
-    /// Language of the text: `auto` for that of the conversation, or a code like `de`
+    /// Language of the text: a code like `de`, or `auto` for the language of the conversation
     #[arg(long, value_name = "LANGUAGE", default_value = "auto", value_parser = parse_language)]
     language: LanguageChoice,
     /// Send at most N requests per minute [default: no limit]
@@ -59,7 +59,7 @@ fn parse_language(name: &str) -> Result<LanguageChoice, String> {
         .ok_or_else(|| "unknown language; use a code like `en`, `de`, `zh`".to_owned())
 }
 
-/// How the texts of a command are made.
+/// The settings of a command.
 pub(crate) struct Plan {
     /// The built-in instructions for a model.
     pub(crate) prompt: &'static str,
@@ -70,7 +70,7 @@ pub(crate) struct Plan {
     pub(crate) write: Option<ManualTitle>,
 }
 
-/// How a command prints its texts.
+/// Prints the texts of a command.
 pub(crate) trait Printer {
     /// The tag of messages with `--verbose`.
     const TAG: &'static str;

@@ -1,4 +1,4 @@
-//! A terminal as a person has it, whose clock the test sets.
+//! A pseudo-terminal with a user and a test clock.
 
 use std::io::Read;
 use std::net::TcpListener;
@@ -44,8 +44,7 @@ fn the_last_report_counts() {
     }
 }
 
-/// A clock that says when somebody looked at it: the watcher does each time it has looked at the
-/// session.
+/// A clock that reports reads: the watcher reads it after each look at the session.
 #[derive(Debug)]
 struct SetClock {
     now: Mutex<Timestamp>,
@@ -71,7 +70,7 @@ impl SetClock {
 
 impl Clock for SetClock {
     fn now(&self) -> Timestamp {
-        // Who types may have gone.
+        // The user may have left.
         let _ = self.looks.lock().unwrap().send(());
         *self.now.lock().unwrap()
     }
@@ -81,16 +80,16 @@ impl Clock for SetClock {
     }
 }
 
-/// What the session looks like.
+/// The state of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Session {
-    /// Enough was said, and all of it is answered.
+    /// Enough prompts, all answered.
     Idle,
-    /// More was said, and all of it is answered.
+    /// More prompts, all answered.
     Longer,
-    /// A prompt waits for its answer.
+    /// An unanswered prompt.
     Busy,
-    /// Too little was said.
+    /// Too few prompts.
     Short,
 }
 
@@ -115,28 +114,28 @@ impl Session {
     }
 }
 
-/// The end of a terminal at which the person sits.
-struct Person {
+/// The user's end of the terminal.
+struct User {
     terminal: File,
-    /// Each look that the watcher took at the clock.
+    /// A message for each read of the clock.
     looks: Receiver<()>,
     clock: Arc<SetClock>,
 }
 
-impl Person {
-    /// Types something, or has the terminal report it, and waits until it was taken notice of.
+impl User {
+    /// Sends bytes and waits until the watcher has processed them.
     fn types(&mut self, bytes: &[u8]) {
         self.terminal.write_all(bytes).unwrap();
         while self.looks.try_recv().is_ok() {}
-        // The bytes may come after the read that belongs to the first look, never after that of the
-        // second; what they led to was done before the third.
+        // The bytes may arrive after the read before the first look, but not after the read before the
+        // second. Their effects are done before the third.
         for _ in 0..3 {
             self.terminal.write_all(b"x").unwrap();
             self.looks.recv_timeout(Duration::from_secs(20)).unwrap();
         }
     }
 
-    /// What is written to the terminal next.
+    /// Checks the next bytes on the terminal.
     fn reads(&mut self, expected: &[u8]) {
         let mut written = vec![0; expected.len()];
         self.terminal.read_exact(&mut written).unwrap();
@@ -173,7 +172,7 @@ fn watch(terminal: File, clock: Arc<SetClock>, session: &Mutex<Session>, shown: 
         &mut || Some(session.lock().unwrap().excerpt()),
         &mut || {
             let text = Text {
-                text: "Where it stands".to_owned(),
+                text: "All ported".to_owned(),
                 model: "builtin".to_owned(),
                 cost: None,
             };
@@ -193,13 +192,13 @@ fn watch(terminal: File, clock: Arc<SetClock>, session: &Mutex<Session>, shown: 
 }
 
 #[test]
-fn a_person_who_returns_to_the_terminal_sees_the_recap_once() {
+fn a_user_who_returns_to_the_terminal_sees_the_recap_once() {
     let (ours, theirs) = pseudo_terminal();
     let kept = theirs.try_clone().unwrap();
     let before = tcgetattr(kept.as_fd()).unwrap();
     let (clock, looks) = SetClock::new();
     let (sender, shown) = channel();
-    let mut person = Person {
+    let mut user = User {
         terminal: File::from(ours),
         looks,
         clock: Arc::clone(&clock),
@@ -210,47 +209,47 @@ fn a_person_who_returns_to_the_terminal_sees_the_recap_once() {
     let sees = || shown.try_iter().collect::<Vec<String>>();
     let thread = std::thread::spawn(move || watch(theirs, clock, &watched, &sender));
 
-    person.reads(REPORT_FOCUS);
-    let told = vec!["Where it stands".to_owned()];
+    user.reads(REPORT_FOCUS);
+    let told = vec!["All ported".to_owned()];
     let nothing = Vec::<String>::new();
     // A terminal that says nothing has the focus, for however long.
-    person.returns_after(3600);
+    user.returns_after(3600);
     assert_eq!(sees(), nothing);
     // A short absence, and a long one.
-    person.leaves();
-    person.returns_after(299);
+    user.leaves();
+    user.returns_after(299);
     assert_eq!(sees(), nothing);
-    person.leaves();
-    person.returns_after(300);
+    user.leaves();
+    user.returns_after(300);
     assert_eq!(sees(), told);
     // Once is enough.
-    person.returns_after(900);
+    user.returns_after(900);
     assert_eq!(sees(), nothing);
     // Nothing new was said during another absence.
-    person.leaves();
-    person.returns_after(600);
+    user.leaves();
+    user.returns_after(600);
     assert_eq!(sees(), nothing);
     is(Session::Longer);
     // An absence counts from its first report.
-    person.leaves();
-    person.clock.pass(200);
-    person.leaves();
-    person.returns_after(150);
+    user.leaves();
+    user.clock.pass(200);
+    user.leaves();
+    user.returns_after(150);
     assert_eq!(sees(), told);
     // A turn that runs is waited for.
     is(Session::Busy);
-    person.leaves();
-    person.returns_after(600);
+    user.leaves();
+    user.returns_after(600);
     assert_eq!(sees(), nothing);
     is(Session::Idle);
-    person.types(b"");
+    user.types(b"");
     assert_eq!(sees(), told);
     // Where too little was said, the absence is over without a word.
     is(Session::Short);
-    person.leaves();
-    person.returns_after(600);
+    user.leaves();
+    user.returns_after(600);
     is(Session::Idle);
-    person.types(b"");
+    user.types(b"");
     assert_eq!(sees(), nothing);
 
     let quiet = tcgetattr(kept.as_fd()).unwrap();
@@ -259,11 +258,11 @@ fn a_person_who_returns_to_the_terminal_sees_the_recap_once() {
             .local_modes
             .intersects(LocalModes::ECHO | LocalModes::ICANON)
     );
-    person.terminal.write_all(b"q").unwrap();
+    user.terminal.write_all(b"q").unwrap();
     thread.join().unwrap();
     let after = tcgetattr(kept.as_fd()).unwrap();
     assert_eq!(after.local_modes, before.local_modes);
-    person.reads(REPORT_NO_FOCUS);
+    user.reads(REPORT_NO_FOCUS);
 }
 
 /// Lines of a session of Claude Code: prompts and answers in turn, with these numbers.
@@ -318,7 +317,7 @@ impl Write for Pieces {
 
 /// `recap --watch --write` on a pseudo-terminal.
 struct Watching {
-    person: Person,
+    user: User,
     records: Receiver<Vec<u8>>,
     outcome: Receiver<Outcome>,
 }
@@ -354,22 +353,22 @@ impl Watching {
             ended.send(outcome.unwrap()).unwrap();
         });
         let terminal = File::from(ours);
-        let mut person = Person {
+        let mut user = User {
             terminal,
             looks,
             clock,
         };
-        person.reads(REPORT_FOCUS);
+        user.reads(REPORT_FOCUS);
         Self {
-            person,
+            user,
             records,
             outcome,
         }
     }
 
     fn is_away(&mut self, seconds: i64) {
-        self.person.leaves();
-        self.person.returns_after(seconds);
+        self.user.leaves();
+        self.user.returns_after(seconds);
     }
 
     fn next_record(&self) -> Value {
@@ -421,7 +420,7 @@ fn recaps_are_written_once_for_each_absence_with_something_new() {
     );
     assert_eq!(written[1]["content"], shown["content"]);
 
-    watching.person.terminal.write_all(b"q").unwrap();
+    watching.user.terminal.write_all(b"q").unwrap();
     assert!(watching.records.try_recv().is_err());
     assert_eq!(watching.outcome(), Outcome::Done);
 }
@@ -437,7 +436,7 @@ fn a_recap_that_was_overtaken_by_a_prompt_is_not_written() {
     let server = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let mut request = vec![0; 64 * 1024];
-        // The person types before the model has answered.
+        // The user types before the model has answered.
         assert!(stream.read(&mut request).unwrap() > 0);
         append(&file, &talk(6..7));
         let reply = json!({"choices": [{"finish_reason": "stop",
@@ -459,16 +458,16 @@ fn a_recap_that_was_overtaken_by_a_prompt_is_not_written() {
     let mut watching = Watching::start(&session, variables.into_iter().collect());
     watching.is_away(301);
     server.join().unwrap();
-    watching.person.types(b"");
+    watching.user.types(b"");
     assert_eq!(recaps(&session), Vec::<Value>::new());
 
     // The terminal is closed.
     let Watching {
-        person,
+        user,
         records,
         outcome,
     } = watching;
-    drop(person);
+    drop(user);
     let outcome = outcome.recv_timeout(Duration::from_secs(20)).unwrap();
     assert_eq!(outcome, Outcome::Done);
     assert!(records.try_recv().is_err());

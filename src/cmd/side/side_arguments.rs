@@ -15,7 +15,7 @@ pub(crate) struct SideArguments {
     /// Use the instructions in this file instead of the built-in ones
     #[arg(long, value_name = "FILE")]
     prompt_file: Option<PathBuf>,
-    /// Exit with 1 if there is no result
+    /// Exit with status 1 without a result
     #[arg(long)]
     pub(crate) exit_status: bool,
     #[command(flatten)]

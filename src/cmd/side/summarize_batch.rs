@@ -8,6 +8,8 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
+use crate::api::{Api, prefilter_needles};
+use crate::assemble::Decoder;
 use crate::cmd::command::Run;
 use crate::cmd::inputs::{
     InputErrors, open_stream, report_foreign_stream, session_to_write, take_stdin,
@@ -29,9 +31,8 @@ use crate::session::record::{
 };
 use crate::side::Engine;
 use crate::side::label::{LabelSink, LabelStream, Labeler, PROMPT, Placing, StreamEnd, Timing};
-use crate::wire::{Decoder, Dialect, prefilter_needles};
 
-/// Needles of lines with text of the model and of labels, beside those of lines about calls.
+/// Needles of lines with texts of the model and labels. Lines about calls have other needles.
 const BESIDES_CALLS: [&str; 2] = ["\"text_delta\"", "\"tool_use_summary\""];
 
 /// Default of `--hold-ms`.
@@ -54,13 +55,13 @@ pub(crate) struct SummarizeBatchArguments {
     /// Files to read instead of standard input; `-` is standard input
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// When labels go out
+    /// When to write labels
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     emit: EmitLabels,
-    /// How long a line may wait for labels before they are dropped, in milliseconds
+    /// Maximum time that a line waits for labels before they are dropped, in milliseconds
     #[arg(long, value_name = "MS", default_value = HOLD_MS)]
     hold_ms: u64,
-    /// How many labels to request at once
+    /// Maximum number of labels to request at once
     #[arg(short, long, value_name = "N", default_value = JOBS)]
     jobs: std::num::NonZeroUsize,
     /// Label a single call that reads or searches by the built-in rules instead of the model
@@ -69,7 +70,7 @@ pub(crate) struct SummarizeBatchArguments {
     /// Do not copy the input
     #[arg(long)]
     no_echo: bool,
-    /// Also append the labels to `FILE.turnpipe.jsonl`, beside this session file
+    /// Also append the labels to `FILE.turnpipe.jsonl`, next to this session file
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// Read from this agent's settings file whether labels are enabled
@@ -77,12 +78,12 @@ pub(crate) struct SummarizeBatchArguments {
     settings: Option<PathBuf>,
     /// Read only this dialect, instead of detecting it line by line
     #[arg(long, value_enum, value_name = "DIALECT")]
-    from: Option<Dialect>,
+    from: Option<Api>,
     #[command(flatten)]
     side: SideArguments,
 }
 
-/// When labels go out.
+/// When to write labels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 enum EmitLabels {
     /// Before the content of the next message
@@ -141,7 +142,7 @@ impl Run for SummarizeBatchArguments {
             labels: 0,
         };
         let Some(labeler) = labeler else {
-            // Labels are disabled, or there is no model.
+            // Labels are disabled, or `--model none` is set.
             return Ok(errors.outcome(copy(input, &mut sink)?));
         };
         let end = LabelStream::new(timing, &labeler, decoder).run(

@@ -10,6 +10,7 @@ use crate::model::{
     ModelSettings, ModelWorld, PromptId, Provider, ProviderSettings, Recorder, Request,
     RetryPolicy, Turn,
 };
+use crate::process::Supervisor;
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
@@ -27,6 +28,7 @@ fn connector(providers: &[(&str, String)]) -> Connector {
         environment: Environment::default(),
         clock: Arc::new(SystemClock::default()),
         ids: Arc::new(SeededIds::new(1)),
+        children: Supervisor::default(),
     };
     let policy = RetryPolicy {
         first_wait: std::time::Duration::from_millis(5),

@@ -4,12 +4,12 @@ use std::io;
 
 use super::tail::{Tail, read_fully, uninterrupted};
 
-/// How much of the end to check for damage that a crash left, in bytes.
+/// Length of the end that is checked for damage by a crash, in bytes.
 const LOOKED_AT: usize = 4096;
-/// How often to write a record again after other writers damaged it.
+/// Maximum number of attempts to write a record that other writers damage.
 const ATTEMPTS: usize = 8;
 
-/// Why a record is not in the file, or possibly not.
+/// A record that is not in the file, or possibly not.
 #[derive(Debug, thiserror::Error)]
 pub enum AppendError {
     /// The text is not a single line of JSON.
@@ -18,7 +18,7 @@ pub enum AppendError {
     /// The system reported an error. A torn part of the record may be at the end of the file.
     #[error("cannot append: {source} ({written} bytes of the record were written)")]
     Failed {
-        /// How many bytes of the record were written.
+        /// Number of bytes of the record that were written.
         written: u64,
         /// The error of the system.
         source: io::Error,

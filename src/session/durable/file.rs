@@ -13,11 +13,10 @@ use super::tail::{Tail, uninterrupted};
 use crate::process::write_detached;
 use crate::state::lock_within;
 
-/// How long to wait for other turnpipe processes. Each holds the lock for less than a millisecond,
-/// but on a busy machine many may come first.
+/// Maximum time to wait for other turnpipe processes. Each holds the lock for less than a millisecond,
+/// but many may come first.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The size of a page, in bytes. A process that is killed inside `write` leaves complete pages
-/// behind.
+/// Size of a page, in bytes. A process that is killed inside `write` leaves complete pages.
 const PAGE: u64 = 4096;
 
 /// Whether the file must exist.
@@ -29,7 +28,7 @@ pub enum Presence {
     CreatedIfMissing,
 }
 
-/// How durable a record is after a crash of the machine.
+/// The durability of records after a crash of the machine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Sync {
@@ -47,11 +46,11 @@ pub enum Sync {
 pub struct RecordError {
     /// The file.
     pub path: PathBuf,
-    /// What went wrong.
+    /// The cause.
     pub cause: RecordFailure,
 }
 
-/// Why a record is not in a file.
+/// The cause of a record that is not in a file.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordFailure {
     /// The file must not be written to. Nothing was changed.

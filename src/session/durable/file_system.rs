@@ -23,13 +23,13 @@ const ELSEWHERE: [(u32, &str); 14] = [
     (0x0116_1970, "gfs2"),
 ];
 
-/// Which file systems may be written to.
+/// The file systems that may be written to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum FileSystems {
     /// Local ones.
     #[default]
     Local,
-    /// All. The caller guarantees that there is no other writer.
+    /// All. The caller guarantees that nothing else writes to the file.
     Any,
 }
 

@@ -5,7 +5,7 @@ use std::io;
 
 use super::Tail;
 
-/// What goes wrong during one operation.
+/// A failure during one operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Trouble {
     /// It fails with this kind of error.
@@ -22,7 +22,7 @@ pub(super) struct Simulated {
     pub(super) content: RefCell<Vec<u8>>,
     troubles: RefCell<Vec<(usize, Trouble)>>,
     operations: Cell<usize>,
-    /// How often another writer appended.
+    /// Number of records that another writer appended.
     pub(super) foreign_writes: Cell<usize>,
     /// The capacity of the disk in bytes.
     pub(super) capacity: Cell<Option<usize>>,

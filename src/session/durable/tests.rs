@@ -150,6 +150,6 @@ proptest! {
             prop_assert!(ours.any(|found| found == record), "lost or out of order");
         }
         let foreign = records.iter().filter(|record| record.contains("\"foreign\"")).count();
-        prop_assert_eq!(foreign, file.foreign_writes.get(), "a record of somebody else is gone");
+        prop_assert_eq!(foreign, file.foreign_writes.get(), "a record of another writer is gone");
     }
 }

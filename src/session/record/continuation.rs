@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::wire::Event;
+use crate::assemble::Event;
 
 /// The state of a turn at the end of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl TurnWatch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::Decoder;
+    use crate::assemble::Decoder;
 
     fn continuation(lines: &[&str]) -> Continuation {
         let (mut watch, mut decoder) = (TurnWatch::default(), Decoder::detecting());

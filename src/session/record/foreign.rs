@@ -17,7 +17,7 @@ use crate::session::session::Session;
 use crate::session::side_file::side_file_path;
 use crate::session::title::find_title;
 
-/// What happened to a record.
+/// The outcome for a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recorded {
     /// Written to turnpipe's own file.
@@ -36,7 +36,7 @@ pub enum Recorded {
 pub struct ForeignSession {
     path: PathBuf,
     format: &'static Format,
-    /// The file in which the agent looks for the title, if there is one.
+    /// The file that the agent reads titles from, if there is one.
     title_file: Option<PathBuf>,
     is_appendable: bool,
     /// The title when the session was read.
@@ -242,7 +242,7 @@ impl ForeignSession {
         LockedFile::open(path, presence, self.systems)
     }
 
-    /// Appends a line. A title or a recap is no activity, so a session file keeps its modification
+    /// Appends a line. A title or a recap is not activity, so a session file keeps its modification
     /// time: agents sort their sessions by it.
     fn append(&mut self, file: &LockedFile, line: &str) -> Result<u64, RecordError> {
         let offset = if file.path() == self.path {

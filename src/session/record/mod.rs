@@ -1,5 +1,5 @@
 //! Converts the records of a stream to lines of session files, and writes titles, recaps and labels
-//! (`docs/protocol.md`, Session files).
+//! (`docs/sessions.md`, Recording).
 
 mod chain;
 mod continuation;

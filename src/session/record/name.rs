@@ -9,7 +9,7 @@ const MAX_LENGTH: usize = 200;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionName(String);
 
-/// Why a text is not a valid name.
+/// An invalid name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
     /// Nothing is left after cleaning.

@@ -151,7 +151,7 @@ impl Recorder {
                 let is_superseding = turnpipe
                     .as_ref()
                     .is_some_and(|turnpipe| turnpipe["supersedes_manual"] == true);
-                self.unchained(own_record::title(title, is_superseding))
+                self.unchained(own_record::title(&title, is_superseding))
             }
             ("tool_use_summary", _) if has("summary") && has("preceding_tool_use_ids") => self
                 .unchained(json!({

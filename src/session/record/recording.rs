@@ -8,11 +8,14 @@ use super::continuation::{Continuation, TurnWatch};
 use super::foreign::{ForeignSession, Recorded};
 use super::recorder::{Moment, SessionFacts};
 use super::transcript::Transcript;
+use crate::agent::StreamItem;
+use crate::assemble::{Decoded, Event, MessageReader, Source};
+use crate::message::Message;
+use crate::records::{About, DialogRecord, to_record};
 use crate::session::durable::{FileSystems, RecordError, Sync};
 use crate::text::redact_strings;
-use crate::wire::Event;
 
-/// Where a recording is written.
+/// The destination of a recording.
 pub enum Target {
     /// A file of turnpipe, which is created with its first record.
     Own {
@@ -43,7 +46,14 @@ pub struct Recording {
     watch: TurnWatch,
     moment: Moment,
     messages_left_out: u64,
+    /// Joins records of APIs, which are not kept as they are.
+    api_messages: MessageReader,
+    /// Messages that wait for the stream to name its session.
+    waiting: Vec<Value>,
 }
+
+/// Maximum number of messages that wait for the name of the session.
+const MAX_WAITING: usize = 64;
 
 impl Recording {
     /// Records into `target`. With an `is_named` session, `facts` has the final id; otherwise the stream
@@ -66,12 +76,20 @@ impl Recording {
             watch: TurnWatch::default(),
             moment,
             messages_left_out: 0,
+            api_messages: MessageReader::default(),
+            waiting: Vec::new(),
         }
     }
 
     /// Takes the events of a record.
     pub fn events(&mut self, events: &[Event]) {
         for event in events {
+            if let Event::Executor {
+                call_ids: Some(prefix),
+            } = event
+            {
+                self.api_messages.set_call_ids(prefix.clone());
+            }
             if let Event::Session(id) = event
                 && !std::mem::replace(&mut self.is_named, true)
             {
@@ -81,23 +99,83 @@ impl Recording {
         }
     }
 
-    /// Takes a record of the stream and writes it, if it is one to keep.
+    /// Takes a decoded record and writes what is to be kept of it: the record, or the messages that it
+    /// completes.
     ///
     /// # Errors
-    /// The record is not in the file, or its state is unknown.
-    pub fn record(&mut self, text: &str) -> Result<Recorded, RecordError> {
+    /// A record is not in the file, or its state is unknown.
+    pub fn decoded(&mut self, decoded: Decoded<'_>) -> Result<Vec<Recorded>, RecordError> {
+        self.events(&decoded.events);
+        let contents = match decoded.source {
+            Source::Record(contents) => contents,
+            source @ Source::Stream(_) => return self.unfinished(Some(source)),
+        };
         // Records that are nested too deeply to parse are not kept either.
-        let record = serde_json::from_str::<Value>(text).unwrap_or_default();
+        let record = serde_json::from_str::<Value>(decoded.record).unwrap_or_default();
         self.watch.record(&record);
-        self.write(record)
+        if let Some(messages) = self.api_messages.record(&contents.record) {
+            return self.messages(messages, None);
+        }
+        let mut recorded = Vec::new();
+        if Transcript::keeps(&record) {
+            // The part of a streamed message so far belongs before it.
+            let streamed = self.api_messages.flush();
+            recorded = self.messages(streamed, None)?;
+            recorded.extend(self.write_waiting()?);
+        }
+        recorded.push(self.write(record)?);
+        Ok(recorded)
     }
 
-    /// Writes a record that was put together from the stream, if it is one to keep.
+    /// Writes what a row of another agent's stream says.
     ///
     /// # Errors
-    /// The record is not in the file, or its state is unknown.
-    pub fn assembled(&mut self, text: &str) -> Result<Recorded, RecordError> {
-        self.write(serde_json::from_str(text).unwrap_or_default())
+    /// As [`Recording::decoded`].
+    pub fn unfinished(&mut self, source: Option<Source<'_>>) -> Result<Vec<Recorded>, RecordError> {
+        match source {
+            Some(Source::Stream(StreamItem::Message {
+                message,
+                stop_reason,
+            })) => self.messages([*message], stop_reason),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// Writes the messages that the end of the stream completes.
+    ///
+    /// # Errors
+    /// As [`Recording::decoded`].
+    pub fn end(&mut self) -> Result<Vec<Recorded>, RecordError> {
+        let streamed = self.api_messages.finish();
+        let mut recorded = self.messages(streamed, None)?;
+        recorded.extend(self.write_waiting()?);
+        Ok(recorded)
+    }
+
+    fn messages(
+        &mut self,
+        messages: impl IntoIterator<Item = Message>,
+        stop_reason: Option<String>,
+    ) -> Result<Vec<Recorded>, RecordError> {
+        for message in messages {
+            let mut record = to_record(message, &About::default());
+            if let DialogRecord::Message(record) = &mut record {
+                record.message.stop_reason.clone_from(&stop_reason);
+            }
+            let record = serde_json::to_value(&record).unwrap_or_default();
+            self.watch.record(&record);
+            self.waiting.push(record);
+        }
+        let is_unnamed = !self.is_named && matches!(self.files, Files::Unopened(..));
+        if is_unnamed && self.waiting.len() < MAX_WAITING {
+            return Ok(Vec::new());
+        }
+        self.write_waiting()
+    }
+
+    fn write_waiting(&mut self) -> Result<Vec<Recorded>, RecordError> {
+        let waiting = std::mem::take(&mut self.waiting).into_iter();
+        waiting.map(|record| self.write(record)).collect()
     }
 
     fn write(&mut self, mut record: Value) -> Result<Recorded, RecordError> {

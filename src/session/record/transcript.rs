@@ -30,7 +30,7 @@ pub struct Transcript {
     path: PathBuf,
     systems: FileSystems,
     recorder: Recorder,
-    /// How far the file was followed, in bytes.
+    /// The offset up to which the file was followed, in bytes.
     followed: u64,
     recorded: u64,
 }

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-/// How much context to show on each side of a match, in bytes.
+/// Length of the context on each side of a match, in bytes.
 const AROUND: usize = 100;
 
-/// The longest context in lines on each side, in bytes.
-const LONGEST_CONTEXT: usize = 64 * 1024;
+/// Maximum length of the context in lines on each side, in bytes.
+const MAX_CONTEXT: usize = 64 * 1024;
 
-/// The longest part of a match to show, in bytes.
-const LONGEST_MATCH: usize = 400;
+/// Maximum length of the shown part of a match, in bytes.
+const MAX_MATCH: usize = 400;
 
 /// A match in its context. The parts joined are a part of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Excerpt {
     /// The match at `range` of `text`, in bytes.
     pub(super) fn around(text: &str, range: Range<usize>) -> Self {
         let start = text.floor_char_boundary(range.start);
-        let shown = range.end.min(start + LONGEST_MATCH).max(start);
+        let shown = range.end.min(start + MAX_MATCH).max(start);
         let end = text.ceil_char_boundary(shown);
         let from = text.ceil_char_boundary(start.saturating_sub(AROUND));
         let to = text.floor_char_boundary(end.saturating_add(AROUND).min(text.len()));
@@ -45,13 +45,13 @@ impl Excerpt {
         let matched = Self::around(text, range.clone());
         let start = text.floor_char_boundary(range.start);
         let end = start + matched.matched.len();
-        let lowest = text.ceil_char_boundary(start.saturating_sub(LONGEST_CONTEXT));
+        let lowest = text.ceil_char_boundary(start.saturating_sub(MAX_CONTEXT));
         let before = &text[lowest..start];
         let from = before
             .rmatch_indices('\n')
             .nth(count)
             .map_or(0, |(at, _)| at + 1);
-        let highest = text.floor_char_boundary((end + LONGEST_CONTEXT).min(text.len()));
+        let highest = text.floor_char_boundary((end + MAX_CONTEXT).min(text.len()));
         let after = &text[end..highest];
         let to = after
             .match_indices('\n')

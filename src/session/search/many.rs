@@ -14,10 +14,10 @@ use crate::session::name_index::NameIndexes;
 use crate::session::open::SessionError;
 use crate::session::session::Session;
 
-/// How many hits of a thread may be queued.
-const WAITING: usize = 64;
+/// Maximum number of queued hits per thread.
+const MAX_QUEUED: usize = 64;
 
-/// What a search reports.
+/// An event of a search.
 #[derive(Debug)]
 pub enum SearchEvent {
     /// The next hits are in this session.
@@ -28,7 +28,7 @@ pub enum SearchEvent {
     TooLong {
         /// The file.
         path: PathBuf,
-        /// How many.
+        /// Their number.
         lines: u64,
     },
     /// A file could not be read.
@@ -40,8 +40,8 @@ pub enum SearchEvent {
     },
 }
 
-/// How many hits of a session may wait until all of it was searched.
-const MOST_HELD: usize = 1024;
+/// Maximum number of hits of a session that wait until all of it was searched.
+const MAX_HELD: usize = 1024;
 
 /// Gets the events, until it breaks.
 type Report<'a> = dyn FnMut(SearchEvent) -> ControlFlow<()> + 'a;
@@ -63,7 +63,7 @@ pub fn search_all(
         // Where no thread can be started, there is none for a lane.
         let lanes: Vec<Option<Receiver<Sent>>> = (0..jobs)
             .map(|lane| {
-                let (sender, receiver) = sync_channel(WAITING);
+                let (sender, receiver) = sync_channel(MAX_QUEUED);
                 let names = &names;
                 let work = move || {
                     let send = |event| match sender.send(event) {
@@ -149,7 +149,7 @@ fn found_in(
     let searched = session.search(query, &mut |found| {
         if let Some(hits) = &mut held {
             hits.push(found);
-            if hits.len() < MOST_HELD {
+            if hits.len() < MAX_HELD {
                 return ControlFlow::Continue(());
             }
             return begin(&session, held.take().unwrap_or_default(), report);
@@ -160,7 +160,7 @@ fn found_in(
         .as_ref()
         .is_ok_and(|searched| searched.holds_no_title);
     if let Some(hits) = held.filter(|hits| !hits.is_empty()) {
-        // Whoever wants no more hits ends the search at the next event.
+        // A caller that wants no more hits ends the search at the next event.
         let _ = begin(&session, hits, report);
     }
     match failure {

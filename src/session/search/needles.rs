@@ -5,14 +5,14 @@
 
 use regex_syntax::hir::{Hir, HirKind};
 
-/// The shortest useful word, in bytes. Shorter words are on nearly every line.
-const SHORTEST: usize = 2;
+/// Minimum length of a word, in bytes. Shorter words are on nearly every line.
+const MIN_LENGTH: usize = 2;
 
-/// Words that match regardless of case are cut to this many letters.
-const LONGEST_FOLDED: usize = 4;
+/// Maximum length of words that match regardless of case. Longer words are cut.
+const MAX_FOLDED: usize = 4;
 
-/// The largest number of needles. With more, the search is slower than parsing.
-const MOST_NEEDLES: usize = 64;
+/// Maximum number of needles. With more, the search is slower than parsing.
+const MAX_NEEDLES: usize = 64;
 
 /// Prefixes of escapes for letters, digits and the underscore.
 const ESCAPED: [&str; 14] = [
@@ -37,10 +37,10 @@ pub(super) fn needles(pattern: &Hir, case: Case) -> Option<Vec<String>> {
         Case::Ignored => words.iter().flat_map(|word| spellings(word)).collect(),
     };
     needles.extend(ESCAPED.map(str::to_owned));
-    (needles.len() <= MOST_NEEDLES).then_some(needles)
+    (needles.len() <= MAX_NEEDLES).then_some(needles)
 }
 
-/// Words of which every match contains one.
+/// Words such that every match contains one of them.
 fn required(pattern: &Hir, case: Case) -> Option<Vec<String>> {
     match pattern.kind() {
         HirKind::Literal(literal) => longest_word(&literal.0, case).map(|word| vec![word]),
@@ -70,12 +70,12 @@ fn longest_word(literal: &[u8], case: Case) -> Option<String> {
     };
     let words = literal.split(|byte| !stands_for_itself(byte));
     let longest = words.max_by_key(|word| word.len())?;
-    (longest.len() >= SHORTEST).then(|| String::from_utf8_lossy(longest).into_owned())
+    (longest.len() >= MIN_LENGTH).then(|| String::from_utf8_lossy(longest).into_owned())
 }
 
 /// The prefix of a word in every combination of upper and lower case.
 fn spellings(word: &str) -> Vec<String> {
-    let start = word.chars().take(LONGEST_FOLDED);
+    let start = word.chars().take(MAX_FOLDED);
     start.fold(vec![String::new()], |spellings, letter| {
         let mut cases = vec![letter.to_ascii_lowercase(), letter.to_ascii_uppercase()];
         cases.dedup();

@@ -1,4 +1,4 @@
-//! What to search for, and where.
+//! The pattern and scope of a search.
 
 use std::num::NonZeroUsize;
 
@@ -17,7 +17,7 @@ pub enum PatternKind {
     Fixed,
 }
 
-/// What may surround a match.
+/// The permitted neighbours of a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Words {
     /// Only non-word characters.
@@ -26,14 +26,14 @@ pub enum Words {
     Parts,
 }
 
-/// How to match a pattern.
+/// Options of a pattern.
 #[derive(Debug, Clone, Copy)]
 pub struct PatternOptions {
     /// Its syntax.
     pub kind: PatternKind,
     /// Whether case matters.
     pub case: Case,
-    /// What may surround a match.
+    /// The permitted neighbours of a match.
     pub words: Words,
 }
 
@@ -42,7 +42,7 @@ pub struct PatternOptions {
 #[error("{0}")]
 pub struct PatternError(String);
 
-/// What to search for, and where.
+/// The pattern and scope of a search.
 #[derive(Debug, Clone)]
 pub struct Query {
     pub(super) matcher: RegexMatcher,
@@ -54,7 +54,7 @@ pub struct Query {
     pub roles: Vec<Role>,
     /// The largest number of hits per session.
     pub most: Option<NonZeroUsize>,
-    /// How many lines to show before and after a match. With none, excerpts are short.
+    /// Number of lines to show before and after a match. Excerpts are short if it is 0.
     pub context: usize,
 }
 

@@ -43,20 +43,20 @@ pub struct Found {
     pub matches: u64,
 }
 
-/// What else is known of a session that was searched.
+/// Facts about a session that was searched.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Searched {
-    /// How many lines were too long to parse.
+    /// Number of lines that were too long to parse.
     pub too_long: u64,
     /// Whether no record in the file gives it a title. False if it was not searched to the end.
     pub holds_no_title: bool,
 }
 
-/// How many hits in repeated records are held back.
-const MOST_HELD: usize = 4096;
+/// Maximum number of hits in repeated records that are held back.
+const MAX_HELD: usize = 4096;
 
 impl Session {
-    /// Searches all messages, including those of abandoned branches, until `visit` breaks.
+    /// Searches all messages, including abandoned branches, until `visit` breaks.
     ///
     /// # Errors
     /// Reading failed.
@@ -138,7 +138,7 @@ fn may_hold(line: LineClass, place: HitPlace) -> bool {
 struct Search<'a> {
     query: &'a Query,
     visit: &'a mut dyn FnMut(Found) -> ControlFlow<()>,
-    /// How many more hits are wanted.
+    /// Number of hits that are still wanted.
     left: usize,
     /// The roles with a hit.
     roles_with_hits: Vec<Role>,
@@ -175,7 +175,7 @@ impl Search<'_> {
                 continue;
             }
             self.held.push(found);
-            if self.held.len() > MOST_HELD {
+            if self.held.len() > MAX_HELD {
                 return self.finish();
             }
         }

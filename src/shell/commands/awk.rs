@@ -1,10 +1,9 @@
 //! `awk` with programs that only print: every token is known, and none could be read in two ways.
 
-use super::arguments;
 use super::scripts::delimited_length;
 use crate::shell::call::Call;
 use crate::shell::expansion::identifier_length;
-use crate::shell::options::Value;
+use crate::shell::options::{Value, arguments};
 use crate::shell::refusal::Refusal;
 use crate::shell::word::{Shape, Word};
 

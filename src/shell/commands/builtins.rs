@@ -1,8 +1,7 @@
 //! Commands of the shell itself.
 
-use super::arguments;
 use crate::shell::call::Call;
-use crate::shell::options::Value;
+use crate::shell::options::{Value, arguments};
 use crate::shell::refusal::Refusal;
 use crate::shell::variables::may_be_set;
 use crate::shell::word::Word;

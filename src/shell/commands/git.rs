@@ -1,9 +1,8 @@
 //! `git`: global options, then a subcommand in one of its reading forms.
 
-use super::arguments;
 use crate::shell::call::Call;
 use crate::shell::effects::GitCall;
-use crate::shell::options::{self, Arguments, Value};
+use crate::shell::options::{self, Arguments, Value, arguments};
 use crate::shell::refusal::{Refusal, excerpt};
 use crate::shell::requirement::GitScope;
 use crate::shell::table::{Command, GIT, Property};

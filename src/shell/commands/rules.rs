@@ -1,8 +1,7 @@
 //! Rules that a table cannot express.
 
-use super::arguments;
 use crate::shell::call::Call;
-use crate::shell::options::{Arguments, Value};
+use crate::shell::options::{Arguments, Value, arguments};
 use crate::shell::refusal::Refusal;
 use crate::shell::word::Word;
 

@@ -1,9 +1,8 @@
 //! `sed` with scripts that print: a few commands, each known to the last letter.
 
-use super::arguments;
 use super::scripts::delimited_length;
 use crate::shell::call::Call;
-use crate::shell::options::Value;
+use crate::shell::options::{Value, arguments};
 use crate::shell::refusal::Refusal;
 use crate::shell::word::Word;
 

@@ -1,8 +1,7 @@
 //! Commands that start another one that stands in their arguments.
 
-use super::arguments;
 use crate::shell::call::Call;
-use crate::shell::options::Value;
+use crate::shell::options::{Value, arguments};
 use crate::shell::refusal::Refusal;
 use crate::shell::variables::may_be_passed;
 use crate::shell::word::{Shape, Word, WordPiece};

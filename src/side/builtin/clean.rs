@@ -1,5 +1,4 @@
-//! The last steps before a text is shown: nothing secret, nothing that a terminal executes, and
-//! not too long.
+//! The last steps before a text is shown: masks secrets, removes control sequences, limits the length.
 
 use std::sync::LazyLock;
 
@@ -8,14 +7,14 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::text::{MASK, display_width, redact, terminal_safe_line};
 
-/// Stands for what was cut off.
+/// Marks a cut.
 pub(super) const MORE: char = '…';
 
 static EMAIL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"\b[\w.%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}\b").ok()
 });
 
-/// One line without control sequences, secrets, mail addresses and code marks.
+/// Returns one line without control sequences, secrets, mail addresses and code marks.
 pub(super) fn clean(text: &str) -> String {
     let safe = terminal_safe_line(&text.replace('`', ""));
     let mut safe = redact(&safe).into_owned();
@@ -30,7 +29,7 @@ pub(super) fn clean(text: &str) -> String {
     masked.collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a word is long and mixed as keys are. Identifiers have words in them, keys have none.
+/// Whether a word looks like a key: long, mixed, and without runs of letters, which identifiers have.
 fn looks_like_a_key(word: &str) -> bool {
     let count = |test: fn(&char) -> bool| word.chars().filter(test).count();
     let mut letters = word.split(|letter: char| !letter.is_ascii_lowercase());
@@ -43,7 +42,7 @@ fn looks_like_a_key(word: &str) -> bool {
         && letters.all(|run| run.len() < 6)
 }
 
-/// At most `cells` of a text; it is cut behind a word, if that leaves half of it.
+/// Cuts a text to at most `cells`, after a word if that leaves half of it.
 pub(super) fn cut(text: &str, cells: usize) -> String {
     if display_width(text) <= cells {
         return text.to_owned();
@@ -58,7 +57,7 @@ pub(super) fn cut(text: &str, cells: usize) -> String {
     format!("{kept}{MORE}")
 }
 
-/// The longest beginning of a text that is at most so wide, without splitting a character.
+/// Returns the longest start of a text that fits into `cells`, without splitting a character.
 pub(super) fn prefix(text: &str, cells: usize) -> &str {
     let mut used = 0;
     for (at, grapheme) in text.grapheme_indices(true) {
@@ -70,7 +69,7 @@ pub(super) fn prefix(text: &str, cells: usize) -> &str {
     text
 }
 
-/// At most `count` words of a text.
+/// Cuts a text to at most `count` words.
 pub(super) fn cut_words(text: &str, count: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     match words.get(..count) {
@@ -83,7 +82,7 @@ pub(super) fn cut_words(text: &str, count: usize) -> String {
     }
 }
 
-/// A text with a small first letter, unless the first word has a spelling of its own.
+/// Lowers the first letter, unless the first word is an identifier.
 pub(super) fn lower_first(text: &str) -> String {
     let first = text.split([' ', ',', ':']).next().unwrap_or_default();
     let mut letters = text.chars();
@@ -95,7 +94,7 @@ pub(super) fn lower_first(text: &str) -> String {
     }
 }
 
-/// A text with a large first letter, unless the first word has a spelling of its own.
+/// Capitalises the first letter, unless the first word is an identifier.
 pub(super) fn upper_first(text: &str) -> String {
     let first = text.split([' ', ',']).next().unwrap_or_default();
     let mut letters = text.chars();
@@ -105,7 +104,7 @@ pub(super) fn upper_first(text: &str) -> String {
     }
 }
 
-/// Whether a word is spelled in a way of its own: `loginForm`, `README.md`, `x_y`.
+/// Whether a word is an identifier: `loginForm`, `README.md`, `x_y`.
 fn is_identifier(word: &str) -> bool {
     word.chars().skip(1).any(|letter| {
         letter.is_uppercase() || letter.is_ascii_digit() || "._/\\-@=#$".contains(letter)
@@ -119,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cuts_stand_behind_words() {
+    fn cuts_are_after_words() {
         assert_eq!(cut("Ran the whole suite", 19), "Ran the whole suite");
         assert_eq!(cut("Ran the whole suite", 15), "Ran the whole…");
         assert_eq!(cut("Aaaaaaaaaaaaaaaaaaaaa", 6), "Aaaaa…");

@@ -1,7 +1,6 @@
-//! Labels, titles and recaps by rules: no model, no network, the same answer every time.
+//! Labels, titles and recaps by rules, without a model: the same input gives the same text.
 //!
-//! Nothing is claimed that the results do not show. Where there is nothing to say, the answer is
-//! empty.
+//! Texts claim only what the results show. A text is empty if there is nothing to say.
 
 mod clean;
 mod command;
@@ -16,5 +15,5 @@ pub use label::{FinishedCall, is_look, label, needed_of_result};
 pub use recap::recap;
 pub use title::title;
 
-/// What records name as the model.
+/// The model in records of texts by rules.
 pub const MODEL: &str = "builtin";

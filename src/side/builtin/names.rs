@@ -1,5 +1,4 @@
-//! How files, patterns and addresses are named: by their most distinctive part, never by a home
-//! directory.
+//! Short names of files, patterns and addresses: their most distinctive part, without home directories.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -7,23 +6,23 @@ use std::sync::LazyLock;
 use super::clean::{MORE, cut};
 use crate::text::display_width;
 
-/// The widest name of one file.
-const WIDEST: usize = 36;
+/// Maximum width of the name of a file, in cells.
+const MAX_CELLS: usize = 36;
 
-/// The widest pair of names.
-const WIDEST_PAIR: usize = 44;
+/// Maximum width of two names, in cells.
+const MAX_PAIR_CELLS: usize = 44;
 
-/// The widest name of a directory.
-const WIDEST_DIRECTORY: usize = 24;
+/// Maximum width of the name of a directory, in cells.
+const MAX_DIRECTORY_CELLS: usize = 24;
 
-/// Names that say nothing without the directory they are in.
+/// File names that are shown with their directory.
 static GENERIC: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     include_str!("words/generic_files.txt")
         .split_whitespace()
         .collect()
 });
 
-/// Each item once, where it came first.
+/// Removes repeated items.
 pub(super) fn distinct<Item: PartialEq>(items: impl Iterator<Item = Item>) -> Vec<Item> {
     let mut distinct = Vec::new();
     for item in items {
@@ -34,7 +33,7 @@ pub(super) fn distinct<Item: PartialEq>(items: impl Iterator<Item = Item>) -> Ve
     distinct
 }
 
-/// The parts of a path, below the working directory if it is there.
+/// The parts of a path, relative to the working directory if it is inside.
 fn parts<'a>(path: &'a str, cwd: Option<&str>) -> Vec<&'a str> {
     let below = cwd
         .filter(|cwd| cwd.len() > 1)
@@ -46,7 +45,7 @@ fn parts<'a>(path: &'a str, cwd: Option<&str>) -> Vec<&'a str> {
         .collect()
 }
 
-/// A path without the home directory that it begins with.
+/// Removes a home directory from the start of a path.
 fn without_home(path: &str) -> &str {
     for root in ["/home/", "/Users/", "C:\\Users\\"] {
         if let Some(rest) = path.strip_prefix(root) {
@@ -72,7 +71,7 @@ pub(super) fn file_name(path: &str, cwd: Option<&str>) -> String {
     match parents.last() {
         Some(parent) if is_generic(base) => {
             let both = format!("{}/{name}", shortened(parent));
-            if display_width(&both) <= WIDEST {
+            if display_width(&both) <= MAX_CELLS {
                 both
             } else {
                 name
@@ -82,7 +81,7 @@ pub(super) fn file_name(path: &str, cwd: Option<&str>) -> String {
     }
 }
 
-/// The name of a directory, with a slash behind it.
+/// The name of a directory, with a slash.
 pub(super) fn directory_name(path: &str, cwd: Option<&str>) -> String {
     match parts(path, cwd).last() {
         None => "working directory".to_owned(),
@@ -102,7 +101,7 @@ fn is_generic(base: &str) -> bool {
     GENERIC.contains(&*base.to_ascii_lowercase())
 }
 
-/// A part of a path, cut to the widest name.
+/// Cuts a part of a path to the maximum width.
 fn shortened(part: &str) -> String {
     let (stem, extension) = match part.rsplit_once('.') {
         Some((stem, extension)) if !stem.is_empty() && extension.len() <= 8 => {
@@ -113,22 +112,22 @@ fn shortened(part: &str) -> String {
     if is_opaque(stem) {
         return format!("{}{MORE}{extension}", &stem[..8]);
     }
-    if display_width(part) <= WIDEST {
+    if display_width(part) <= MAX_CELLS {
         return part.to_owned();
     }
-    let cells = WIDEST.saturating_sub(display_width(extension));
+    let cells = MAX_CELLS.saturating_sub(display_width(extension));
     let stem = cut(&stem.replace(' ', "_"), cells);
     format!("{stem}{extension}")
 }
 
-/// Identifiers that mean nothing to a person.
+/// Whether a name is a long identifier, such as a UUID.
 fn is_opaque(stem: &str) -> bool {
     let digits = stem.bytes().filter(u8::is_ascii_digit).count();
     let hex = |byte: u8| byte.is_ascii_hexdigit() || byte == b'-';
     stem.len() >= 20 && digits >= 4 && stem.bytes().all(hex)
 }
 
-/// Names several files, each path once, at least one.
+/// Names several files. The paths are distinct.
 pub(super) fn file_names(paths: &[&str], cwd: Option<&str>) -> String {
     let mut names: Vec<String> = paths.iter().map(|path| file_name(path, cwd)).collect();
     let bare = names.clone();
@@ -141,7 +140,7 @@ pub(super) fn file_names(paths: &[&str], cwd: Option<&str>) -> String {
     match names.as_slice() {
         [] => String::new(),
         [one] => one.clone(),
-        [one, other] if display_width(one) + display_width(other) <= WIDEST_PAIR => {
+        [one, other] if display_width(one) + display_width(other) <= MAX_PAIR_CELLS => {
             format!("{one} and {other}")
         }
         [first, rest @ ..] => common_directory(paths, cwd).map_or_else(
@@ -170,7 +169,7 @@ fn common_directory(paths: &[&str], cwd: Option<&str>) -> Option<(&'static str, 
         "under"
     };
     let directory = format!("{directory}/");
-    (display_width(&directory) <= WIDEST_DIRECTORY).then_some((place, directory))
+    (display_width(&directory) <= MAX_DIRECTORY_CELLS).then_some((place, directory))
 }
 
 /// `a, b and c`; looks at a repository as `git status, diff and log`.
@@ -192,7 +191,7 @@ pub(super) fn listed(items: &[String]) -> String {
     }
 }
 
-/// What a search pattern looks for, without the signs of the pattern language.
+/// The text that a pattern matches, without the syntax of patterns.
 pub(super) fn pattern_noun(pattern: &str) -> Option<String> {
     let plain = plain_pattern(pattern);
     let words = |text: &str| {
@@ -217,7 +216,7 @@ pub(super) fn pattern_noun(pattern: &str) -> Option<String> {
     Some(cut(&noun, 34))
 }
 
-/// Alternatives on their own lines.
+/// Removes the syntax of patterns. Each alternative becomes a line.
 fn plain_pattern(pattern: &str) -> String {
     let mut plain = String::new();
     let mut rest = pattern.chars().peekable();
@@ -283,7 +282,7 @@ pub(super) fn glob_noun(pattern: &str) -> String {
     cut(&parts[start..].join("/"), 30)
 }
 
-/// An address without user, port, query and fragment; parts of GitHub by their names.
+/// Shortens an address: no user, port, query or fragment. Pull requests and issues get their names.
 pub(super) fn address(url: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let rest = rest.split(['?', '#']).next().unwrap_or_default();
@@ -312,7 +311,7 @@ pub(super) fn address(url: &str) -> String {
     }
 }
 
-/// A revision as people read it: hashes of seven digits.
+/// Shortens the hashes in a revision to seven digits.
 pub(super) fn revision(text: &str) -> String {
     let mut short = String::new();
     let mut word = String::new();
@@ -342,7 +341,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_named_by_what_tells_them_apart() {
+    fn files_are_named_by_their_distinctive_part() {
         let cwd = Some("/home/me/app");
         let table = [
             ("/home/me/app/src/parser.rs", "parser.rs"),
@@ -376,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_lose_their_signs() {
+    fn patterns_lose_their_syntax() {
         let table = [
             ("^func Test", Some("func Test")),
             (r"plumbing\.", Some("plumbing.")),
@@ -392,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_say_where_and_nothing_else() {
+    fn addresses_are_shortened() {
         let table = [
             ("https://github.com/o/r/pull/12", "r PR #12"),
             ("https://github.com/o/r/issues/7#note", "r issue #7"),

@@ -1,6 +1,6 @@
 //! Sentences of prompts and replies, without markup.
 
-/// The sentences outside of code, tables, headings, quotations and drawings. None is blank.
+/// The non-blank sentences outside of code, tables, headings, quotations and drawings.
 pub(super) fn sentences(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let prose = text.split("```").step_by(2);
@@ -25,7 +25,7 @@ pub(super) fn is_east_asian(text: &str) -> bool {
             _ => {}
         }
     }
-    // One such letter says about as much as three others.
+    // One such letter counts like three others.
     east * 3 >= west && east > 0
 }
 
@@ -33,7 +33,7 @@ fn is_drawing(line: &str) -> bool {
     line.contains(|letter| matches!(letter, '\u{2500}'..='\u{259f}'))
 }
 
-/// A line without bullets, emphasis, code marks, addresses of links and pictures.
+/// Removes bullets, emphasis, code marks, link targets and emoji from a line.
 fn plain(line: &str) -> String {
     let line = line.trim_start_matches(['-', '*', '•', ' ']);
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
@@ -76,7 +76,7 @@ fn split(line: &str, found: &mut Vec<String>) {
             '.' | '?' | '!' => letters.peek().is_none_or(|(_, next)| next.is_whitespace()),
             _ => false,
         };
-        if ends && !(letter == '.' && goes_on(&line[start..at])) {
+        if ends && !(letter == '.' && is_abbreviation(&line[start..at])) {
             let end = at + letter.len_utf8();
             push(&line[start..end]);
             start = end;
@@ -85,8 +85,8 @@ fn split(line: &str, found: &mut Vec<String>) {
     push(&line[start..]);
 }
 
-/// Whether a full stop behind this text belongs to an abbreviation or a number.
-fn goes_on(text: &str) -> bool {
+/// Whether a full stop after this text belongs to an abbreviation or a number.
+fn is_abbreviation(text: &str) -> bool {
     let word = text.rsplit([' ', '(']).next().unwrap_or_default();
     matches!(word, "e.g" | "i.e" | "etc" | "vs" | "cf")
         || !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())

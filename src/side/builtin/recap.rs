@@ -1,5 +1,5 @@
 //! Recaps by rules: the goal, the last report of the model, and the next step if it named one. Only
-//! quotes the conversation. See `docs/protocol.md`, Recaps.
+//! quotes the conversation. See `docs/records.md`, Labels, titles and recaps.
 
 use std::sync::LazyLock;
 
@@ -47,8 +47,8 @@ enum Next {
     Step(String),
 }
 
-/// Writes the recap of a conversation in `language`, by default that of the last reply. Empty if there
-/// is neither a report nor a next step.
+/// Writes the recap of a conversation in `language`, by default the language of the last reply. Empty
+/// without a report and a next step.
 pub fn recap(messages: &[Message], language: Option<Language>) -> String {
     let goal = title(messages);
     let Some((text, was_interrupted)) = last_reply(messages).filter(|_| !goal.is_empty()) else {
@@ -136,7 +136,7 @@ impl Frame {
     }
 }
 
-/// The recap in a language other than English; without words of that language if there is no frame.
+/// Writes the recap in a language other than English. Uses symbols for languages without a frame.
 fn framed(
     code: &str,
     goal: &str,
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn recaps_say_goal_state_and_next_step() {
+    fn recaps_have_goal_report_and_next_step() {
         let ask = (Role::User, "Port the config parser to Rust");
         let rows: &[(&[(Role, &str)], &str)] = &[
             (

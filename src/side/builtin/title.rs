@@ -1,7 +1,7 @@
 //! Titles by rules: the first words of a prompt that name a topic, unchanged.
 //!
-//! Nothing is put in front, no word is dropped inside, and no two prompts are joined: a title may
-//! be vague where the person was, but never wrong. See `docs/protocol.md`, Titles.
+//! A title is a verbatim part of one prompt. It may be vague, but not wrong. See `docs/records.md`,
+//! Titles.
 
 use std::sync::LazyLock;
 
@@ -14,20 +14,20 @@ use super::word_list::WordList;
 use crate::message::{Message, Origin, Role, Thread, is_remark, typed};
 use crate::text::display_width;
 
-/// The widest title, in cells.
-const WIDEST: usize = 50;
+/// Maximum width of a title, in cells.
+const MAX_CELLS: usize = 50;
 
-/// The widest title in a script without blanks, in cells.
-const WIDEST_EAST_ASIAN: usize = 40;
+/// Maximum width of a title in a script without spaces, in cells.
+const MAX_EAST_ASIAN_CELLS: usize = 40;
 
-/// The most words.
-const MOST_WORDS: usize = 7;
+/// Maximum number of words.
+const MAX_WORDS: usize = 7;
 
-/// A title with fewer informative words is taken only if there is no better one.
+/// Minimum number of informative words, unless no title has that many.
 const ENOUGH_WORDS: usize = 2;
 
-/// How many greetings, polite phrases and the like may stand before a request.
-const MOST_OPENINGS: usize = 8;
+/// Maximum number of greetings, polite phrases and the like that are skipped before a request.
+const MAX_OPENINGS: usize = 8;
 
 static WORDS: LazyLock<WordList> = LazyLock::new(|| WordList::new(include_str!("words/title.txt")));
 
@@ -44,7 +44,7 @@ static OPENING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Words at the end that only ask.
+/// Polite words at the end.
 static CLOSING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?i)([\s,]+(please|pls|thanks|thank you)|好吗|可以吗|吗|呢|吧|してください|をお願いします|ください|해 ?주세요|주세요)?[\s.;:,?!-]*$",
@@ -52,7 +52,7 @@ static CLOSING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// What stands before the subject in the heading of a plan or an issue, and the number behind it.
+/// The heading of a plan or an issue: prefix, subject, number.
 static HEADING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"^#*\s*(?i:(?:implementation )?plan(?: for)?\s*[:-]\s*|(?:task|feature|goal):\s*)?(?:[A-Z]+-\d+:\s*)?(.*?)\s*(?:\(#\d+\))?$",
@@ -60,14 +60,14 @@ static HEADING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// A title, and how many of its words say something.
+/// A possible title, with the number of its informative words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Quotation {
     title: String,
     informative: usize,
 }
 
-/// The title of a conversation, or empty if no prompt names a topic.
+/// Writes the title of a conversation; empty if no prompt names a topic.
 pub fn title(messages: &[Message]) -> String {
     let prompts = prompts(messages);
     let mut weak: Option<Quotation> = None;
@@ -83,8 +83,7 @@ pub fn title(messages: &[Message]) -> String {
     weak.map(|weak| weak.title).unwrap_or_default()
 }
 
-/// The texts that people typed into the main conversation. None is blank. A command is typed by a
-/// person though the agent spells it.
+/// The user's non-blank prompts in the main conversation, including commands that the agent rewrote.
 fn prompts(messages: &[Message]) -> Vec<String> {
     let of_user = |message: &&Message| message.role == Role::User && message.thread == Thread::Main;
     messages
@@ -103,7 +102,7 @@ fn prompts(messages: &[Message]) -> Vec<String> {
         .collect()
 }
 
-/// The titles that a prompt could give, one a sentence.
+/// The possible titles in a prompt, one per sentence.
 fn quotations(prompt: &str) -> Vec<Quotation> {
     let text = match command(prompt) {
         Some((name, arguments)) => match command_text(&name, &arguments) {
@@ -130,7 +129,7 @@ fn quotations(prompt: &str) -> Vec<Quotation> {
         .collect()
 }
 
-/// Whether a line begins with a date, or consists of signs for the most part.
+/// Whether a line starts with a date, or consists mostly of punctuation.
 fn is_log(line: &str) -> bool {
     let has_date = line
         .get(..4)
@@ -140,7 +139,7 @@ fn is_log(line: &str) -> bool {
     has_date || signs.count() > line.split_whitespace().count().max(2) * 2
 }
 
-/// The heading in `Implement the following plan: # Heading`, or of a text that begins with one.
+/// The heading in `Implement the following plan: # Heading`, or at the start of a text.
 fn heading(text: &str) -> Option<&str> {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let line = if first.starts_with("# ") {
@@ -160,8 +159,7 @@ fn heading(text: &str) -> Option<&str> {
         .filter(|subject| !subject.is_empty())
 }
 
-/// A command of the agent and what was typed behind it: `/name arguments`, or the agent's spelling
-/// with tags.
+/// Parses a command of the agent and its arguments: `/name arguments`, or the agent's form with tags.
 fn command(text: &str) -> Option<(String, String)> {
     let between = |tag: &str| {
         let (_, rest) = text.split_once(&format!("<{tag}>"))?;
@@ -181,7 +179,7 @@ fn command(text: &str) -> Option<(String, String)> {
     is_name.then(|| (name.to_owned(), arguments.trim().to_owned()))
 }
 
-/// What was asked for with a command; nothing if it is about the agent itself.
+/// The request in a command; `None` if the command is about the agent itself.
 fn command_text(name: &str, arguments: &str) -> Option<String> {
     let name = name.rsplit(':').next().unwrap_or_default();
     if arguments.is_empty() || WORDS.has("local commands", name) {
@@ -208,7 +206,7 @@ fn quotation(sentence: &str) -> Option<Quotation> {
             .chars()
             .filter(|letter| letter.is_alphanumeric())
             .count();
-        (prefix(clause, WIDEST_EAST_ASIAN).to_owned(), letters / 2)
+        (prefix(clause, MAX_EAST_ASIAN_CELLS).to_owned(), letters / 2)
     } else {
         let words: Vec<&str> = request.split_whitespace().collect();
         let kept = cut(&shown(&words));
@@ -224,14 +222,14 @@ fn quotation(sentence: &str) -> Option<Quotation> {
 
 fn without_openings(sentence: &str) -> &str {
     let mut rest = sentence;
-    for _ in 0..MOST_OPENINGS {
+    for _ in 0..MAX_OPENINGS {
         let found = OPENING.as_ref().and_then(|opening| opening.find(rest));
         let Some(found) = found.filter(|found| found.end() > 0) else {
             break;
         };
         let after = &rest[found.end()..];
         let next = after.split_whitespace().next().unwrap_or_default();
-        // `why is it slow` means nothing without its first words.
+        // `why is it slow` needs its first words.
         if matches!(
             next,
             "it" | "this" | "that" | "these" | "those" | "they" | "there" | "not"
@@ -243,7 +241,7 @@ fn without_openings(sentence: &str) -> &str {
     rest
 }
 
-/// Words as titles show them.
+/// Shortens words for titles.
 fn shown(words: &[&str]) -> Vec<String> {
     let mut before = "";
     let shown = words.iter().map(|word| {
@@ -258,7 +256,7 @@ fn shown(words: &[&str]) -> Vec<String> {
     shown.collect()
 }
 
-/// The last part of a path, what an address names, any other word as it is.
+/// Shortens a path to its last part, and an address to its name.
 fn shown_word(word: &str) -> String {
     let core = word.trim_matches(|sign: char| "()<>,;:!?'".contains(sign));
     let core = core.trim_end_matches('.').trim_start_matches('@');
@@ -278,18 +276,17 @@ fn shown_word(word: &str) -> String {
     word.to_owned()
 }
 
-/// As many words as a title holds. If there are more, it ends with a clause, and never with a word
-/// that leads to the next one.
+/// Cuts words to a title. A cut is at the end of a clause if possible, and never after a function word.
 fn cut(words: &[String]) -> String {
     let mut width = 0;
     let fit = words
         .iter()
         .take_while(|word| {
             width += display_width(word) + 1;
-            width <= WIDEST + 1
+            width <= MAX_CELLS + 1
         })
         .count()
-        .min(MOST_WORDS);
+        .min(MAX_WORDS);
     let mut kept = words.get(..fit).unwrap_or_default();
     if fit < words.len() {
         let ends_clause = |word: &String| word.ends_with([',', ';', ':', '–', '—']) || word == "-";
@@ -309,10 +306,10 @@ fn cut(words: &[String]) -> String {
         }
     }
     if let ([], Some(word)) = (kept, words.first()) {
-        return prefix(word, WIDEST).to_owned();
+        return prefix(word, MAX_CELLS).to_owned();
     }
     let title = kept.join(" ");
-    // A bracket that the cut left open says nothing.
+    // Remove a bracket that the cut left open.
     let open = title.rfind('(').filter(|at| !title[*at..].contains(')'));
     let whole = open.map_or(title.as_str(), |at| &title[..at]);
     let title = if whole.is_empty() { &title } else { whole };
@@ -345,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn every_pattern_is_one() {
+    fn every_pattern_compiles() {
         assert!(OPENING.is_some() && CLOSING.is_some() && HEADING.is_some());
     }
 
@@ -454,12 +451,12 @@ mod tests {
             fn titles_are_narrow_and_safe(prompts in prop::collection::vec("(can you |let's |why is |when running |请|)[\\PC\\n`./:,-]{0,80}", 0..4)) {
                 let prompts: Vec<&str> = prompts.iter().map(String::as_str).collect();
                 let title = title_of(&prompts);
-                prop_assert!(display_width(&title) <= WIDEST, "{title}");
+                prop_assert!(display_width(&title) <= MAX_CELLS, "{title}");
                 prop_assert_eq!(terminal_safe_line(&title), title);
             }
 
             #[test]
-            fn words_stand_as_they_were_typed(prompt in "[a-z]{1,8}( [a-z]{1,8}){0,12}") {
+            fn titles_are_verbatim(prompt in "[a-z]{1,8}( [a-z]{1,8}){0,12}") {
                 let title = title_of(&[&prompt]).to_lowercase();
                 prop_assert!(prompt.contains(&title), "{title} of {prompt}");
             }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-/// A data file: sections that begin with `[name]`, one phrase or several words a line.
+/// A data file with sections `[name]`: one phrase, or several words, per line.
 #[derive(Debug)]
 pub(super) struct WordList(HashMap<&'static str, Section>);
 
@@ -32,7 +32,7 @@ impl WordList {
         Self(sections)
     }
 
-    /// The lines of a section. Blanks at the end of a line count.
+    /// The lines of a section, including trailing spaces.
     pub(super) fn lines(&self, section: &str) -> impl Iterator<Item = &'static str> {
         let lines = self.0.get(section).map(|section| section.lines.as_slice());
         lines.unwrap_or_default().iter().copied()
@@ -51,7 +51,7 @@ impl WordList {
             .is_some_and(|section| section.words.contains(word))
     }
 
-    /// What follows the first phrase of a section that a text starts with, in any case.
+    /// Strips the first phrase of a section that the text starts with, in any case.
     pub(super) fn strip<'a>(&self, section: &str, text: &'a str) -> Option<&'a str> {
         self.lines(section).find_map(|phrase| {
             let (start, rest) = text.split_at_checked(phrase.len())?;

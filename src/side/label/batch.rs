@@ -5,10 +5,11 @@ use serde_json::{Map, Value};
 
 use super::CallsEnded;
 use super::question::shown;
+use crate::api::ResultBody;
+use crate::assemble::ToolCall;
 use crate::message::{SessionId, ToolUseId};
 use crate::side::builtin::{FinishedCall, needed_of_result};
 use crate::side::excerpt::beginning_and_end;
-use crate::wire::{ResultBody, ToolCall, result_text};
 
 /// Bytes of the beginning and of the end of a result that are kept for the rules.
 const KEPT_BYTES: usize = 64 * 1024;
@@ -88,7 +89,7 @@ impl Batch {
         self.calls.iter().any(|call| call.result.is_some())
     }
 
-    /// The calls that a prompt shows: those that succeeded, or if none did, those that failed. Calls
+    /// The calls that a prompt shows: the successful ones, or the failed ones if all failed. Calls
     /// about the agent's own goal are left out.
     pub(super) fn shown_calls(&self) -> (Vec<&BatchCall>, CallsEnded) {
         let is_own = |call: &BatchCall| matches!(call.name.as_str(), "get_goal" | "update_goal");
@@ -152,16 +153,13 @@ impl BatchResult {
         let text = match need {
             Need::Model => String::new(),
             Need::Rules | Need::Both => {
-                let text = result_text(content.content, needed_of_result(tool));
+                let text = content.text(needed_of_result(tool));
                 beginning_and_end(&text, KEPT_BYTES, TRUNCATED).into_owned()
             }
         };
         let shown = match need {
             Need::Rules => String::new(),
-            Need::Model | Need::Both => match content.content {
-                Some(raw) => shown(raw.get()),
-                None => "\"\"".to_owned(),
-            },
+            Need::Model | Need::Both => shown(&content.json()),
         };
         Self {
             text,
@@ -206,10 +204,7 @@ mod tests {
             message: None,
         };
         let content = serde_json::value::to_raw_value(&text).unwrap();
-        let body = ResultBody {
-            content: Some(&content),
-            failed: false,
-        };
+        let body = ResultBody::new(Some(&content), false);
         let mut call = BatchCall::new(call, Need::Rules);
         call.result = text.map(|_| BatchResult::new(&body, tool, Need::Rules));
         let batch = Batch {

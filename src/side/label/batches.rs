@@ -2,8 +2,9 @@
 
 use super::batch::{Batch, BatchCall, BatchResult, Need};
 use super::question::intent;
+use crate::api::{AssistantText, ResultBody};
+use crate::assemble::{Event, Source, ToolCall, TurnEnd};
 use crate::message::{SessionId, ToolUseId};
-use crate::wire::{AssistantText, Contents, Event, ResultBody, ToolCall, TurnEnd};
 
 /// Maximum number of batches without a result.
 const MAX_OPEN: usize = 64;
@@ -44,7 +45,7 @@ impl Batches {
         }
     }
 
-    /// Whether a record with these events begins another message or ends the session. Labels go
+    /// Whether a record with these events starts another message or ends the session. Labels go
     /// before it: call [`Batches::take_before_boundary`] before [`Batches::record`].
     pub(super) fn is_boundary(events: &[Event]) -> bool {
         let mut events = events.iter();
@@ -52,23 +53,23 @@ impl Batches {
     }
 
     /// Processes a record and its events.
-    pub(super) fn record(&mut self, contents: &Contents<'_>, events: Vec<Event>) {
-        if contents.is_sidechain() {
+    pub(super) fn record(&mut self, source: &Source<'_>, events: Vec<Event>) {
+        if source.is_sidechain() {
             return;
         }
         if self.cwd.is_none() {
-            self.cwd = contents.directory();
+            self.cwd = source.directory();
         }
         let has_results = events.iter().any(|event| matches!(event, Event::Result(_)));
         let results = if has_results {
-            contents.results()
+            source.results()
         } else {
             Vec::new()
         };
         self.events(events, &results);
         // A record with results has no text of the model, and may be long.
         if self.need != Need::Rules && !has_results {
-            self.assistant_text(contents);
+            self.assistant_text(source);
         }
     }
 
@@ -105,8 +106,8 @@ impl Batches {
         self.open.retain(|open| !is_labeled(open));
     }
 
-    /// Returns the complete batches that get no further call; if `idle`, also those that may get
-    /// none. Each is returned once, and again if it grows.
+    /// Returns the complete batches that get no further call, and if `idle`, all complete batches.
+    /// Each is returned once, and again if it grows.
     pub(super) fn take_settled(&mut self, idle: bool) -> Vec<Batch> {
         let mut settled = Vec::new();
         for open in &mut self.open {
@@ -185,8 +186,8 @@ impl Batches {
         }
     }
 
-    fn assistant_text(&mut self, contents: &Contents<'_>) {
-        match contents.assistant_text() {
+    fn assistant_text(&mut self, source: &Source<'_>) {
+        match source.assistant_text() {
             Some(AssistantText::Whole(said)) if !said.trim().is_empty() => self.said = said,
             Some(AssistantText::Part(more)) => {
                 if self.text_is_old() {
@@ -213,7 +214,7 @@ impl Batches {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::Decoder;
+    use crate::assemble::Decoder;
 
     fn batches(lines: &[&str]) -> Vec<Vec<String>> {
         let mut decoder = Decoder::detecting();
@@ -230,7 +231,7 @@ mod tests {
                 if Batches::is_boundary(&decoded.events) {
                     take(&mut batches, &mut found);
                 }
-                batches.record(&decoded.contents, decoded.events);
+                batches.record(&decoded.source, decoded.events);
             });
         }
         take(&mut batches, &mut found);
@@ -300,7 +301,7 @@ mod tests {
         let mut batches = Batches::new(Need::Both);
         for line in lines {
             decoder.decode(line, |decoded| {
-                batches.record(&decoded.contents, decoded.events);
+                batches.record(&decoded.source, decoded.events);
             });
         }
         let due = batches.take_before_boundary();
@@ -327,7 +328,7 @@ mod tests {
         let mut batches = Batches::new(Need::Model);
         for line in [call("m1", "a"), result("a")] {
             decoder.decode(&line, |decoded| {
-                batches.record(&decoded.contents, decoded.events);
+                batches.record(&decoded.source, decoded.events);
             });
         }
         assert!(batches.take_settled(false).is_empty());

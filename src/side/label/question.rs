@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
+use crate::api::beginning_of_string;
 use crate::jsonl::replace_lone_surrogates;
 use crate::model::{PromptId, Request, Turn};
 use crate::text::{redact, redact_strings, truncate_utf16, utf16_length};
-use crate::wire::beginning_of_string;
 
 /// Length of an input or output in the question, in UTF-16 units.
 const SHOWN_UNITS: usize = 300;
@@ -13,8 +13,8 @@ const SHOWN_UNITS: usize = 300;
 /// Length of the model's last text in the question, in UTF-16 units.
 const INTENT_UNITS: usize = 200;
 
-/// Length of the text behind the shown part in which secrets are still recognised, in characters. A
-/// secret that is cut in two looks like other text.
+/// Length of the text after the shown part that is searched for secrets, in characters: half of a
+/// secret looks like other text.
 const LOOKAHEAD: usize = 4096;
 
 /// The token budget of a label.
@@ -141,7 +141,7 @@ mod tests {
                 r#"{"password": "correcthorse"}"#.to_owned(),
                 r#"{"password":"[redacted]"}"#.to_owned(),
             ),
-            // The limit stands in the middle of the key.
+            // The limit is inside the key.
             (format!(r#""{late}{key}""#), format!(r#""{late}{masked}""#)),
         ] {
             assert_eq!(shown(&json), expected);

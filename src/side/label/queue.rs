@@ -25,15 +25,15 @@ pub(super) struct Queue<Label> {
 #[derive(Debug)]
 enum Slot<Label> {
     Bytes(Vec<u8>),
-    /// The label of this batch, dropped at the given time. Every line behind it came later, so no
-    /// line waits longer than `hold`, however many labels are before it.
+    /// The label of this batch, dropped at the given time. Later lines arrived after it, so no line
+    /// waits longer than `hold`, however many labels precede it.
     Waiting(u64, Instant),
-    /// `None` if there is no label after all.
+    /// `None` if the batch gets no label.
     Ready(Option<Label>),
 }
 
 impl<Label> Queue<Label> {
-    /// Creates an empty queue in which no line waits longer than `hold`.
+    /// Creates an empty queue. No line waits longer than `hold`.
     pub(super) fn new(hold: Duration) -> Self {
         Self {
             hold,

@@ -12,16 +12,16 @@ use super::batches::Batches;
 use super::labeler::{Label, Labeler};
 use super::queue::{Output, Queue};
 use super::threads::{Event, Gate, Job, start_labeling, start_reading};
+use crate::assemble::{Decoded, Decoder, Understanding};
 use crate::jsonl::{Damage, Piece, Prefilter};
 use crate::message::SessionId;
 use crate::process::{EndRequests, EndSignal};
 use crate::side::outcome::{NoText, Reason};
-use crate::wire::{Decoded, Decoder, Understanding};
 
 /// Maximum number of unprocessed chunks of the input.
 const MAX_CHUNKS: usize = 4;
 
-/// Maximum number of bytes of the input behind a label.
+/// Maximum number of bytes of the input that wait for labels.
 const MAX_WAITING_BYTES: usize = 8 * 1024 * 1024;
 
 /// After a pause of the input this long, no further call of a message is expected.
@@ -43,7 +43,7 @@ pub enum Placing {
     WhenReady,
 }
 
-/// When and where labels are written.
+/// The timing and position of labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
     /// The position of labels.
@@ -208,7 +208,7 @@ impl<'a> LabelStream<'a> {
                     return StreamEnd::InputFailed(error);
                 }
                 Event::Signal(signal) => {
-                    if !requests.insist(Instant::now()) {
+                    if !requests.ends_now(Instant::now()) {
                         continue;
                     }
                     self.queue.drop_waiting();
@@ -292,11 +292,9 @@ impl<'a> LabelStream<'a> {
     }
 
     fn read(&mut self, decoded: Decoded<'_>) {
-        let Decoded {
-            events, contents, ..
-        } = decoded;
+        let Decoded { events, source, .. } = decoded;
         self.understanding.note(&[], &events);
-        let labeled = contents.labelled_calls();
+        let labeled = source.labelled_calls();
         if labeled.is_empty() {
             self.settle(self.timing.placing == Placing::WhenReady);
         } else {
@@ -305,7 +303,7 @@ impl<'a> LabelStream<'a> {
         if Batches::is_boundary(&events) {
             self.place_labels();
         }
-        self.batches.record(&contents, events);
+        self.batches.record(&source, events);
     }
 
     /// Starts the labels of complete batches: when a record follows that is not a label, or when the

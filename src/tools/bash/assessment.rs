@@ -1,6 +1,7 @@
 //! The assessment of a shell command.
 
 use std::cell::LazyCell;
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -71,7 +72,8 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
         )),
         _ => {
             let programs = analysis.programs.iter().map(String::as_str);
-            workspace_program(["bash"].into_iter().chain(programs), context)
+            let mut workspace = WorkspacePrograms::new(context);
+            (workspace.find(programs))
                 .map(|program| format!("`{program}` is a program of the workspace"))
         }
     };
@@ -85,24 +87,54 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
     analysis.settled(|requirement| probe.settle(requirement, &context.directory))
 }
 
-/// The first of the programs that the shell would find in a directory where the session may write.
-fn workspace_program<'names>(
-    mut programs: impl Iterator<Item = &'names str>,
-    context: &DecisionContext,
-) -> Option<&'names str> {
-    let directories: Vec<PathBuf> =
-        std::env::split_paths(&search_path(&context.environment)).collect();
-    programs.find(|program| {
-        directories.iter().any(|directory| {
+/// Looks for programs in directories where the session may write, as the shell finds them.
+struct WorkspacePrograms<'a> {
+    context: &'a DecisionContext,
+    /// The directories of `PATH`, and whether the session may write there.
+    directories: Vec<(PathBuf, bool)>,
+    known: HashMap<String, bool>,
+}
+
+impl<'a> WorkspacePrograms<'a> {
+    fn new(context: &'a DecisionContext) -> Self {
+        let path = search_path(&context.environment);
+        let directories = std::env::split_paths(&path).map(|path| {
+            // The directory may be a link to the workspace.
+            let real = path.canonicalize();
+            let is_inside = real.is_ok_and(|real| is_in_workspace(&real, context));
+            (path, is_inside)
+        });
+        Self {
+            context,
+            directories: directories.collect(),
+            known: HashMap::new(),
+        }
+    }
+
+    /// The first of these, after the shell itself.
+    fn find<'names>(&mut self, names: impl Iterator<Item = &'names str>) -> Option<&'names str> {
+        ["bash"]
+            .into_iter()
+            .chain(names)
+            .find(|name| self.contains(name))
+    }
+
+    fn contains(&mut self, program: &str) -> bool {
+        if let Some(known) = self.known.get(program) {
+            return *known;
+        }
+        let found = self.directories.iter().any(|(directory, is_inside)| {
             let path = directory.join(program);
-            // The directory or the program may be a link to the workspace.
+            // The program may be a link to the workspace.
             path.canonicalize().is_ok_and(|real| {
-                is_in_workspace(&path, context)
-                    || is_in_workspace(&real, context)
-                    || (directory.canonicalize()).is_ok_and(|real| is_in_workspace(&real, context))
+                *is_inside
+                    || is_in_workspace(&path, self.context)
+                    || is_in_workspace(&real, self.context)
             })
-        })
-    })
+        });
+        self.known.insert(program.to_owned(), found);
+        found
+    }
 }
 
 /// Whether the session may write to a program without approval. It needs approval for the system's own
@@ -122,11 +154,11 @@ fn without_workspace_programs(
     parts: &[CommandPart],
     context: &DecisionContext,
 ) -> Arc<[CommandPart]> {
+    let mut workspace = WorkspacePrograms::new(context);
     let parts = parts.iter().cloned().map(|mut part| {
         let words = part.words.iter().filter_map(|word| word.value.as_deref());
         let names = words.filter(|word| Path::new(word).file_name() == Some(OsStr::new(word)));
-        part.only_reads = part.only_reads
-            && workspace_program(["bash"].into_iter().chain(names), context).is_none();
+        part.only_reads = part.only_reads && workspace.find(names).is_none();
         part
     });
     parts.collect()

@@ -1,5 +1,6 @@
 use super::*;
 use crate::io::Environment;
+use crate::process::Supervisor;
 use crate::tools::ShellGuarantees;
 
 #[test]
@@ -37,7 +38,7 @@ fn settings_by_scope() {
 
 #[test]
 fn what_cannot_be_read_is_not_clean() {
-    let spawners = Arc::new(Spawners::new(1));
+    let spawners = Arc::new(Supervisor::default().spawners(1));
     let place = Requirement::CleanGitConfig(GitUse {
         steps: Vec::new(),
         scope: GitScope::Objects,

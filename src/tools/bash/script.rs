@@ -88,7 +88,7 @@ mod tests {
 
     use super::*;
     use crate::io::CancelToken;
-    use crate::process::{Capture, Command, ExitStatus, Finished, Limits, Spawners, Stdin};
+    use crate::process::{Capture, Command, ExitStatus, Finished, Limits, Stdin, Supervisor};
 
     fn run(command: &str, directory: &Path) -> (Finished, FinalDirectory) {
         let options = ["--noprofile", "--norc", "-c"].map(OsString::from);
@@ -103,7 +103,8 @@ mod tests {
             capture: Capture::default(),
             limits: Limits::with_timeout(Duration::from_mins(1)),
         };
-        let finished = Spawners::new(1)
+        let finished = Supervisor::default()
+            .spawners(1)
             .run(&command, &CancelToken::default())
             .unwrap();
         let end = final_directory(finished.report.clone());

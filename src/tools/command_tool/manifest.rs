@@ -9,8 +9,8 @@
 //! access = { reads = ["{path}"] }
 //! ```
 //!
-//! The same as JSON: `{"tool": [{"name": …}]}`. Everything is checked when it is read, so that a
-//! mistake stops the program before anything runs.
+//! JSON has the same structure: `{"tool": [{"name": …}]}`. All values are checked when the file is read, so that
+//! mistakes are reported before anything runs.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -28,10 +28,10 @@ use super::tool::{AccessRule, CommandTool, Declaration, ToolInput};
 use crate::tools::schema::SchemaCheck;
 use crate::tools::{InterruptBehavior, NameClash, Registry, ResultLimit, Tool};
 
-/// The longest name that every model API accepts, in characters.
-const LONGEST_NAME: usize = 64;
+/// Maximum length of a name that all model APIs accept, in characters.
+const MAX_NAME_LENGTH: usize = 64;
 
-/// A tool of a manifest, with the further names it answers to.
+/// A tool of a manifest, with its aliases.
 pub struct Declared {
     /// The tool.
     pub tool: CommandTool,
@@ -39,47 +39,47 @@ pub struct Declared {
     pub aliases: Vec<String>,
 }
 
-/// What is wrong with a manifest. Nothing of it is used then.
+/// An error in a manifest, of which no tools are used then.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {problem}", file.display())]
 pub struct ManifestError {
     /// The manifest.
     pub file: PathBuf,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: ManifestProblem,
 }
 
-/// Why a manifest cannot be used.
+/// A problem in a manifest.
 #[derive(Debug, thiserror::Error)]
 pub enum ManifestProblem {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error(transparent)]
     Unreadable(#[from] std::io::Error),
-    /// It is neither named `.toml` nor `.json`.
+    /// The file name does not end with `.toml` or `.json`.
     #[error("not a .toml or .json file")]
     UnknownFormat,
-    /// It is not TOML or JSON, or does not have the form of a manifest; why, on one line.
+    /// The file is not TOML or JSON, or not a manifest. The reason, on one line.
     #[error("{0}")]
     Malformed(String),
-    /// A key of a tool is missing, unknown or unusable.
+    /// A key of a tool is missing, unknown or invalid.
     #[error("tool {tool}: {key}: {reason}")]
     Tool {
-        /// The tool's name, or its place (`#2`) if it has none.
+        /// The tool's name, or its position (`#2`).
         tool: String,
         /// The key.
         key: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// A name is already taken, by a built-in tool or by another one.
+    /// Another tool has the same name.
     #[error(transparent)]
     Clash(#[from] NameClash),
 }
 
-/// Reads a manifest. Programs named by a relative path with a slash are looked for beside it.
+/// Reads a manifest. Relative program paths with a slash are relative to its directory.
 ///
 /// # Errors
-/// The manifest cannot be used.
+/// The manifest is invalid.
 pub fn load_manifest(file: &Path) -> Result<Vec<Declared>, ManifestError> {
     fs::read_to_string(file)
         .map_err(ManifestProblem::from)
@@ -101,7 +101,7 @@ fn parse_manifest(file: &Path, text: &str) -> Result<Vec<Declared>, ManifestProb
         Some("json") => serde_json::from_str(text).map_err(|error| malformed(error.to_string()))?,
         _ => return Err(ManifestProblem::UnknownFormat),
     };
-    // An absolute path, because the tools run in other directories.
+    // Absolute, because the tools run in other directories.
     let directory = std::path::absolute(file)
         .ok()
         .and_then(|file| file.parent().map(Path::to_owned))
@@ -173,7 +173,7 @@ struct AccessPaths {
     writes: Vec<String>,
 }
 
-/// What is wrong with one key.
+/// A problem of a key.
 struct Problem {
     key: String,
     reason: String,
@@ -188,7 +188,7 @@ impl Problem {
     }
 }
 
-/// Reads the keys of a tool. Serde does not say which one it refuses, so that each is tried alone.
+/// Parses the keys of a tool. Serde does not report which key it rejects, so each is tried separately.
 fn keys_of(tool: &Map<String, Value>) -> Result<Keys, Problem> {
     Keys::deserialize(tool).map_err(|error| {
         let culprit = tool.iter().find_map(|(key, value)| {
@@ -246,16 +246,16 @@ fn declared(tool: &Map<String, Value>, directory: &Path) -> Result<Declared, Pro
 
 fn check_name(key: &str, name: &str) -> Result<(), Problem> {
     let is_accepted = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    if (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(is_accepted) {
+    if (1..=MAX_NAME_LENGTH).contains(&name.len()) && name.bytes().all(is_accepted) {
         return Ok(());
     }
     Err(Problem::new(
         key,
-        format!("\"{name}\" is not 1 to {LONGEST_NAME} of the characters A-Z a-z 0-9 _ -"),
+        format!("\"{name}\" is not 1 to {MAX_NAME_LENGTH} of the characters A-Z a-z 0-9 _ -"),
     ))
 }
 
-/// Without a schema the tool takes no parameters.
+/// A tool without a schema has no parameters.
 fn input_schema(schema: Option<Value>) -> Result<Value, Problem> {
     const KEY: &str = "input_schema";
     let Some(schema) = schema else {
@@ -271,7 +271,7 @@ fn input_schema(schema: Option<Value>) -> Result<Value, Problem> {
     Ok(schema)
 }
 
-/// The program, which is never taken from the input, and the templates of its arguments.
+/// Returns the program, which never depends on the input, and the templates of its arguments.
 fn command_line(
     words: &[String],
     directory: &Path,
@@ -328,7 +328,7 @@ impl Registry {
     /// Adds the tools of a manifest.
     ///
     /// # Errors
-    /// The manifest is unusable, or a name in it is taken; nothing was added.
+    /// The manifest is invalid, or a name is already taken. Nothing is added.
     pub fn add_manifest(&mut self, file: &Path) -> Result<(), ManifestError> {
         let tools = load_manifest(file)?
             .into_iter()

@@ -112,7 +112,7 @@ fn mistakes_name_tool_and_key() {
         ),
         (
             "command = [\"p\", \"{x\"]",
-            "tool T: command: \"{x\": `{` begins no field name (write `{{` for a brace)",
+            "tool T: command: \"{x\": `{` is not followed by a field name (write `{{` for a brace)",
         ),
         (
             "colour = 1",

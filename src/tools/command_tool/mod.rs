@@ -1,4 +1,4 @@
-//! Tools without code: a manifest says which program runs, and with what.
+//! Command tools: a manifest declares the program and its arguments.
 
 mod manifest;
 mod template;

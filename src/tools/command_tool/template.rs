@@ -1,7 +1,7 @@
-//! Arguments with fields of the input in them: `--depth={depth}`.
+//! Arguments with fields of the input: `--depth={depth}`.
 //!
-//! An argument stays one argument whatever the input contains: nothing is split, expanded or
-//! quoted, and no shell is involved. `{{` and `}}` stand for braces.
+//! An argument stays a single argument whatever the input contains: it is not split, expanded or quoted, and
+//! there is no shell. `{{` and `}}` are literal braces.
 
 use std::fmt;
 
@@ -21,19 +21,19 @@ enum Part {
     Field(String),
 }
 
-/// Why a text is not a template.
+/// The reason why a text is not a valid template.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum TemplateError {
     /// `{` without a name and `}` after it.
-    #[error("`{{` begins no field name (write `{{{{` for a brace)")]
+    #[error("`{{` is not followed by a field name (write `{{{{` for a brace)")]
     Open,
     /// `}` without `{` before it.
-    #[error("`}}` ends no field name (write `}}}}` for a brace)")]
+    #[error("`}}` is not after a field name (write `}}}}` for a brace)")]
     Close,
 }
 
 impl Template {
-    /// Reads a template.
+    /// Parses a template.
     pub(super) fn parse(text: &str) -> Result<Self, TemplateError> {
         let mut parts = Vec::new();
         let mut literal = String::new();
@@ -69,7 +69,7 @@ impl Template {
         Ok(Self { parts })
     }
 
-    /// The fields it names.
+    /// Returns the fields that it uses.
     pub(super) fn fields(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
             Part::Literal(_) => None,
@@ -77,7 +77,7 @@ impl Template {
         })
     }
 
-    /// The text, if it names no field.
+    /// Returns the text if it uses no field.
     pub(super) fn as_literal(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [] => Some(""),
@@ -86,7 +86,7 @@ impl Template {
         }
     }
 
-    /// The field, if it consists of nothing else.
+    /// Returns the field if it is the whole template.
     pub(super) fn as_field(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [Part::Field(name)] => Some(name),
@@ -94,8 +94,8 @@ impl Template {
         }
     }
 
-    /// The argument for an input. `None`: it consists of one field, and the input has none (or
-    /// null), so the argument is left out. Inside of a longer argument such a field is empty.
+    /// Returns the argument for an input. `None` if the template is a single field that the input lacks (or has
+    /// as null): then the argument is omitted. In a longer argument, such a field is empty.
     pub(super) fn expand(&self, input: &Input) -> Option<String> {
         if let Some(name) = self.as_field() {
             return value_of(input, name).map(spelling);
@@ -112,7 +112,7 @@ impl Template {
     }
 }
 
-/// As it was written.
+/// Formats the template as it was written.
 impl fmt::Display for Template {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.parts.iter().try_for_each(|part| match part {
@@ -122,12 +122,12 @@ impl fmt::Display for Template {
     }
 }
 
-/// A field that is there and not null.
+/// Returns a field that is present and not null.
 pub(super) fn value_of<'a>(input: &'a Input, name: &str) -> Option<&'a Value> {
     input.get(name).filter(|value| !value.is_null())
 }
 
-/// A text as it is, everything else as compact JSON.
+/// Returns a string unchanged, other values as compact JSON.
 fn spelling(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

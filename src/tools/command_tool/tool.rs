@@ -1,8 +1,7 @@
-//! Tools that a user declared: one program run per call, without a shell.
+//! Tools of manifests: one program per call, without a shell.
 //!
-//! An argument that the model supplies through a bare `{field}` reaches the program as it is, even
-//! if it begins with `-`. A manifest that does not want it taken for an option puts `--` before
-//! it, or writes `--option={field}`.
+//! An argument from a bare `{field}` is passed unchanged, even if it starts with `-`. To prevent that it is
+//! taken for an option, a manifest can put `--` before it or use `--option={field}`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,29 +16,29 @@ use super::template::{Template, value_of};
 use crate::permission::Action;
 use crate::process::{Capture, Command, Ended, Finished, Limits, Stdin, Variables};
 use crate::tools::access::{AccessError, resolve_links};
-use crate::tools::printed::{LARGEST_LIMIT, Printed, Streams, failure_of, milliseconds};
+use crate::tools::printed::{MAX_LIMIT, Printed, Streams, failure_of, milliseconds};
 use crate::tools::{
     Access, Assessment, CallContext, CallStatus, Content, DecisionContext, Input,
     InterruptBehavior, InvalidInput, PreparedCall, ResultLimit, Tool, ToolContext, ToolFailure,
     ToolReply, Touch,
 };
 
-/// How much stays inline if the manifest does not say, in UTF-16 units.
-const DEFAULT_INLINE_LIMIT: usize = LARGEST_LIMIT;
+/// Default size of inline output, in UTF-16 units.
+const DEFAULT_INLINE_LIMIT: usize = MAX_LIMIT;
 
-/// Everything a manifest says about a tool, checked.
+/// The validated declaration of a tool.
 #[derive(Debug)]
 pub(super) struct Declaration {
     pub(super) name: String,
     pub(super) description: String,
     pub(super) schema: Value,
-    /// A name for `PATH`, or an absolute path.
+    /// A name that is looked up in `PATH`, or an absolute path.
     pub(super) program: OsString,
     pub(super) arguments: Vec<Template>,
     pub(super) stdin: ToolInput,
     pub(super) access: AccessRule,
     pub(super) interrupt: InterruptBehavior,
-    /// `None`: that of shell calls.
+    /// The default is that of shell calls.
     pub(super) timeout: Option<Duration>,
     pub(super) result_limit: ResultLimit,
     pub(super) deferred: bool,
@@ -47,10 +46,10 @@ pub(super) struct Declaration {
     pub(super) environment: BTreeMap<String, String>,
 }
 
-/// What the program reads.
+/// The standard input of the program.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 pub(super) enum ToolInput {
-    /// An empty standard input.
+    /// Empty.
     #[default]
     #[serde(rename = "none")]
     Nothing,
@@ -59,16 +58,15 @@ pub(super) enum ToolInput {
     JsonLine,
 }
 
-/// What a call touches, before the input is known.
+/// The declared access of a tool.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum AccessRule {
-    /// Anything.
+    /// May change everything.
     World,
-    /// Reads anything, writes nothing.
+    /// Reads everything, writes nothing.
     ReadOnly,
-    /// Reads and writes the places that these templates name; relative ones are taken from the
-    /// working directory. A field that is missing makes the call count as touching anything; a
-    /// bare field that holds a list names every path in it.
+    /// Reads and writes the paths of these templates, relative to the working directory. A missing field makes
+    /// the call one that may change everything. A bare field with a list names every path in it.
     Paths {
         reads: Vec<Template>,
         writes: Vec<Template>,
@@ -132,7 +130,7 @@ impl Tool for CommandTool {
     }
 }
 
-/// One run of the program.
+/// A run of the program.
 struct CommandCall {
     declaration: Arc<Declaration>,
     arguments: Vec<String>,
@@ -238,7 +236,7 @@ impl CommandCall {
     }
 }
 
-/// How much of the output stays inline, in UTF-16 units.
+/// Returns the size of inline output, in UTF-16 units.
 fn inline_limit(limit: ResultLimit) -> usize {
     match limit {
         ResultLimit::Characters(characters) | ResultLimit::Raised(characters) => {
@@ -283,7 +281,7 @@ fn places(templates: &[Template], input: &Input, directory: &Path) -> Result<Tou
     Ok(Touch::Paths(paths))
 }
 
-/// The one name of the place that a call names, links followed.
+/// Returns the canonical path of a path in the input.
 fn place(directory: &Path, path: &str) -> Result<PathBuf, AccessError> {
     resolve_links(&directory.join(path)).map_err(|error| AccessError(format!("{path}: {error}")))
 }

@@ -1,11 +1,11 @@
-//! `Edit`: one string in a file replaced by another.
+//! `Edit`: replaces a string in a file.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::line_window::{self, LineWindow, Window};
-use super::patch::{self, ORIGINAL_BYTES, PATCHED_BYTES};
+use super::patch::{self, MAX_COMPARED_BYTES, MAX_ORIGINAL_BYTES};
 use super::regular_file::{self, FileKind, NotReadable, READ_AGAIN, RegularFile};
 use super::replacement::{
     Haystack, Quotes, Replaced, folded, with_quotes_like, with_straight_quotes,
@@ -17,13 +17,13 @@ use crate::tools::{
     ToolFailure, ToolReply, paths,
 };
 
-/// The largest file that is edited, in bytes, before and after.
-const FILE_BYTES: usize = 100 << 20;
+/// Maximum size of a file before and after an edit, in bytes.
+const MAX_FILE_BYTES: usize = 100 << 20;
 
-/// Lines shown around an edit, and at most in all.
+/// Lines of context around an edit in the result.
 const SNIPPET_CONTEXT: u64 = 4;
-const SNIPPET_LINES: u64 = 100;
-const SNIPPET_CHARACTERS: usize = 8000;
+const MAX_SNIPPET_LINES: u64 = 100;
+const MAX_SNIPPET_CHARACTERS: usize = 8000;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -48,11 +48,10 @@ impl Parameters for Edit {
     const DESCRIPTION: &'static str = "Replaces a string in a file by another. old_string must be \
         exactly what is in the file, white space included, and occur once; add lines around it to \
         make it unique, or set replace_all. Line ends and all else stay as they are.";
-    /// An edit takes no time worth saving, and half of one is of no use.
+    /// Edits are short, and a partial one is useless.
     const INTERRUPT: InterruptBehavior = InterruptBehavior::Block;
 
-    // What depends on the file is checked when the call runs: an earlier call of the same turn may
-    // read or change it.
+    // The file is checked when the call runs: an earlier call of the same turn may read or change it.
     fn prepare(self) -> Result<Box<dyn PreparedCall>, InvalidInput> {
         if self.old_string == self.new_string {
             return Err(InvalidInput(
@@ -74,18 +73,18 @@ impl PreparedCall for Edit {
         let edited = match found {
             Some(found) => edit(found, self, freshness).map_err(ToolFailure)?,
             None if self.old_string.is_empty() => created(self),
-            None => return Err(ToolFailure(NotReadable::Missing.explained(call.session))),
+            None => return Err(ToolFailure(NotReadable::Missing.message(call.session))),
         };
         let reply = reply(&target.path.to_string_lossy(), self, &edited, freshness);
-        // A file that the session has not seen as it was stays unread or stale: the edit fitted,
-        // but a `Write` over the rest of it would not be an informed one.
+        // A file that the session has not read, or that has changed since, keeps that state: the edit matched,
+        // but a `Write` could still overwrite changes that the model has not seen.
         let seen = (freshness == Freshness::Current).then(|| target.seen());
         target.replace(&edited.after.bytes, seen, call)?;
         Ok(reply)
     }
 }
 
-/// An edit that was worked out but not yet written.
+/// An edit that is not written yet.
 struct Edited {
     /// `None` for a new file.
     before: Option<Vec<u8>>,
@@ -104,7 +103,7 @@ fn created(parameters: &Edit) -> Edited {
 }
 
 fn edit(source: RegularFile, parameters: &Edit, freshness: Freshness) -> Result<Edited, String> {
-    let limit = u64::try_from(FILE_BYTES).unwrap_or(u64::MAX);
+    let limit = u64::try_from(MAX_FILE_BYTES).unwrap_or(u64::MAX);
     let too_large = || format!("The file is too large to edit: more than {limit} bytes.");
     let before = regular_file::bytes(source, limit)
         .map_err(|failure| failure.0)?
@@ -149,7 +148,7 @@ fn edit(source: RegularFile, parameters: &Edit, freshness: Freshness) -> Result<
     }
     check_count(replacements, parameters, freshness, kind)?;
     let after = haystack
-        .replaced(haystack.matches(&old), &new, FILE_BYTES)
+        .replaced(haystack.matches(&old), &new, MAX_FILE_BYTES)
         .ok_or_else(too_large)?;
     Ok(Edited {
         before: Some(before),
@@ -181,7 +180,7 @@ fn check_count(
              all occurrences, set replace_all to true. To replace only one occurrence, please \
              provide more context to uniquely identify the instance.\nString: {old}"
         )),
-        // Some of the occurrences may be ones that the model has never seen.
+        // The model may not have seen all occurrences.
         _ => match freshness {
             Freshness::Current => Ok(()),
             Freshness::Changed => Err(READ_AGAIN.to_owned()),
@@ -214,14 +213,14 @@ fn reply(path: &str, parameters: &Edit, edited: &Edited, freshness: Freshness) -
     let before = edited.before.as_deref().map(String::from_utf8_lossy);
     let after = String::from_utf8_lossy(&edited.after.bytes);
     let old = before.as_deref().unwrap_or_default();
-    let hunks = if old.len().max(after.len()) > PATCHED_BYTES {
+    let hunks = if old.len().max(after.len()) > MAX_COMPARED_BYTES {
         Vec::new()
     } else {
         patch::hunks(old, &after)
     };
     let original = before
         .as_deref()
-        .filter(|text| text.len() <= ORIGINAL_BYTES);
+        .filter(|text| text.len() <= MAX_ORIGINAL_BYTES);
     ToolReply::text(
         text,
         json!({
@@ -236,7 +235,7 @@ fn reply(path: &str, parameters: &Edit, edited: &Edited, freshness: Freshness) -
     )
 }
 
-/// The first replacement with the lines around it, numbered.
+/// Returns the first replacement with its line numbers and context.
 fn snippet(after: &Replaced) -> String {
     let lines =
         |bytes: &[u8]| u64::try_from(memchr::memchr_iter(b'\n', bytes).count()).unwrap_or(0);
@@ -245,8 +244,8 @@ fn snippet(after: &Replaced) -> String {
     let last = changed + lines(&after.bytes[after.first.clone()]) + SNIPPET_CONTEXT;
     let mut window = LineWindow::new(Window {
         first,
-        limit: (last + 1 - first).min(SNIPPET_LINES),
-        characters: SNIPPET_CHARACTERS,
+        limit: (last + 1 - first).min(MAX_SNIPPET_LINES),
+        characters: MAX_SNIPPET_CHARACTERS,
     });
     window.push(&after.bytes);
     line_window::numbered(first, window.finish().lines.iter().map(String::as_str))

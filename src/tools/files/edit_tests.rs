@@ -188,7 +188,7 @@ fn marks_line_ends_and_strange_bytes_stay() {
 fn a_file_that_is_too_large_is_refused() {
     let session = Session::new();
     let file = std::fs::File::create(session.path("a")).unwrap();
-    file.set_len(u64::try_from(FILE_BYTES).unwrap() + 1)
+    file.set_len(u64::try_from(MAX_FILE_BYTES).unwrap() + 1)
         .unwrap();
     let failure = session.failure::<Edit>(edit(&session, "a", "x", "y"));
     assert!(failure.contains("too large to edit"), "{failure}");
@@ -266,7 +266,7 @@ fn snippets_are_bounded() {
     let (text, _) = session.ok::<Edit>(edit(&session, "a", "x", &long));
     assert_eq!(
         text.lines().count(),
-        1 + usize::try_from(SNIPPET_LINES).unwrap()
+        1 + usize::try_from(MAX_SNIPPET_LINES).unwrap()
     );
 }
 

@@ -1,11 +1,11 @@
-//! The first of many things in some order, in memory that does not grow with their number.
+//! The first of many items in some order, in bounded memory.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-/// Keeps the smallest of the items that it is shown.
+/// Keeps the smallest items.
 #[derive(Debug)]
 pub(super) struct FirstFew<Item> {
     limit: usize,
@@ -15,7 +15,7 @@ pub(super) struct FirstFew<Item> {
 }
 
 impl<Item: Ord> FirstFew<Item> {
-    /// Will keep at most `limit` items.
+    /// Keeps at most `limit` items.
     pub(super) fn new(limit: usize) -> Self {
         Self {
             limit,
@@ -32,18 +32,18 @@ impl<Item: Ord> FirstFew<Item> {
         }
     }
 
-    /// How many items it was shown.
+    /// Returns the number of all items.
     pub(super) fn seen(&self) -> usize {
         self.seen
     }
 
-    /// The kept ones, the smallest first.
+    /// Returns the kept items in ascending order.
     pub(super) fn into_sorted(self) -> Vec<Item> {
         self.kept.into_sorted_vec()
     }
 }
 
-/// The newest of many files; equally new ones in the order of their paths.
+/// The newest of many files. Files of the same age are sorted by path.
 pub(super) type NewestFiles = FirstFew<(Reverse<SystemTime>, PathBuf)>;
 
 impl NewestFiles {
@@ -51,7 +51,7 @@ impl NewestFiles {
         self.add((Reverse(modified), path));
     }
 
-    /// The kept ones, newest first.
+    /// Returns the kept files, newest first.
     pub(super) fn into_paths(self) -> impl Iterator<Item = PathBuf> {
         self.into_sorted().into_iter().map(|(_, path)| path)
     }

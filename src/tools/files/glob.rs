@@ -19,8 +19,8 @@ use crate::tools::{
     ToolFailure, ToolReply, paths,
 };
 
-/// The most files in a result.
-const MOST_FILES: usize = 100;
+/// Maximum number of files in a result.
+const MAX_FILES: usize = 100;
 
 const TIME_LIMIT: Duration = Duration::from_secs(20);
 
@@ -55,11 +55,11 @@ impl Parameters for Glob {
     }
 }
 
-/// A search that is ready to start.
+/// A validated search.
 struct Search {
-    /// The directory to search; the working directory if there is none.
+    /// The directory to search. The default is the working directory.
     path: Option<String>,
-    /// The leading parts of the pattern that match only themselves.
+    /// The leading components of the pattern without special characters.
     fixed: String,
     /// The rest of the pattern.
     rest: GlobMatcher,
@@ -72,9 +72,12 @@ impl PreparedCall for Search {
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         let started = call.session.clock.elapsed();
-        check_directory(&paths::named_or_here(self.path.as_deref(), call.session))?;
+        check_directory(&paths::absolute_or_current(
+            self.path.as_deref(),
+            call.session,
+        ))?;
         let root = self.root(call.session);
-        let mut found = NewestFiles::new(MOST_FILES);
+        let mut found = NewestFiles::new(MAX_FILES);
         let budget = Budget::new(call.cancel, TIME_LIMIT);
         let mut unread = Unread::default();
         let end = walk::walk(
@@ -99,12 +102,12 @@ impl PreparedCall for Search {
 }
 
 impl Search {
-    /// Where the walk starts.
+    /// Returns the directory in which the walk starts.
     fn root(&self, context: &DecisionContext) -> PathBuf {
         if self.fixed.starts_with('~') {
             paths::absolute(&self.fixed, context)
         } else {
-            let directory = paths::named_or_here(self.path.as_deref(), context);
+            let directory = paths::absolute_or_current(self.path.as_deref(), context);
             paths::normalised(&directory.join(&self.fixed))
         }
     }
@@ -121,8 +124,8 @@ fn check_directory(path: &Path) -> Result<(), ToolFailure> {
     }
 }
 
-/// A pattern's leading parts without any special character, and the rest (never empty, unless the
-/// pattern ends in a slash).
+/// Splits a pattern after the last leading component without special characters. The rest is only empty if the
+/// pattern ends with a slash.
 fn split(pattern: &str) -> (&str, &str) {
     let special = pattern
         .find(['*', '?', '[', ']', '{', '}', '\\', '!'])
@@ -133,7 +136,7 @@ fn split(pattern: &str) -> (&str, &str) {
     }
 }
 
-/// When a regular file, or what a link leads to if that is one, was changed.
+/// Returns the modification time of a regular file, or of the regular file that a link leads to.
 fn modified(entry: &DirEntry) -> Option<SystemTime> {
     let metadata = std::fs::metadata(entry.path()).ok()?;
     metadata

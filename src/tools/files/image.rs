@@ -1,6 +1,4 @@
-//! Which image format some bytes are, by content, and how large the picture is.
-//!
-//! Only the formats that model APIs take. The name of a file says nothing here.
+//! Detects image formats that model APIs accept, by content, and the size of images.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,32 +6,32 @@ use imagesize::ImageType;
 
 use crate::tools::{Image, ToolFailure};
 
-/// The largest image, in bytes: as base64 it is just below the 5 MiB that model APIs take.
-pub(super) const IMAGE_BYTES: u64 = 3_932_160;
+/// Maximum size of an image, in bytes: in base64, just below the limit of 5 MiB of model APIs.
+pub(super) const MAX_IMAGE_BYTES: u64 = 3_932_160;
 
-/// The largest width and height of an image that model APIs take, in pixels.
-const IMAGE_PIXELS: usize = 8000;
+/// Maximum width and height that model APIs accept, in pixels.
+const MAX_IMAGE_PIXELS: usize = 8000;
 
-/// An image as model APIs take it. `bytes` may be the beginning of one that has `size` bytes.
+/// Encodes an image for model APIs. `bytes` may be the start of an image of `size` bytes.
 ///
 /// # Errors
-/// It is too large; the text is for the model.
+/// The image is too large. The message is for the model.
 pub(in crate::tools) fn image_block(
     media_type: &'static str,
     bytes: &[u8],
     size: u64,
 ) -> Result<Image, ToolFailure> {
-    if size > IMAGE_BYTES {
+    if size > MAX_IMAGE_BYTES {
         return Err(ToolFailure(format!(
-            "The image has {size} bytes, more than the {IMAGE_BYTES} that can be shown. Make it \
+            "The image has {size} bytes, more than the {MAX_IMAGE_BYTES} that can be shown. Make it \
              smaller first."
         )));
     }
     if let Some((width, height)) = dimensions(bytes)
-        && width.max(height) > IMAGE_PIXELS
+        && width.max(height) > MAX_IMAGE_PIXELS
     {
         return Err(ToolFailure(format!(
-            "The image has {width} x {height} pixels; at most {IMAGE_PIXELS} in each direction can \
+            "The image has {width} x {height} pixels; at most {MAX_IMAGE_PIXELS} in each direction can \
              be shown. Make it smaller first."
         )));
     }
@@ -44,7 +42,7 @@ pub(in crate::tools) fn image_block(
     })
 }
 
-/// The media type of an image, from the first bytes of a file (twelve are enough).
+/// Detects the media type of an image from the first bytes of a file (twelve are enough).
 pub(in crate::tools) fn media_type(head: &[u8]) -> Option<&'static str> {
     match imagesize::image_type(head).ok()? {
         ImageType::Png => Some("image/png"),
@@ -55,7 +53,7 @@ pub(in crate::tools) fn media_type(head: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Width and height in pixels, as the headers say; `None` if they are damaged or of a rare kind.
+/// Returns width and height in pixels from the headers, or `None` if they are damaged or of a rare format.
 pub(super) fn dimensions(bytes: &[u8]) -> Option<(usize, usize)> {
     let size = imagesize::blob_size(bytes).ok()?;
     (size.width > 0 && size.height > 0).then_some((size.width, size.height))

@@ -1,7 +1,6 @@
-//! A window of lines out of a text that streams by, in bounded memory.
+//! Selects a window of lines from a stream of text in bounded memory.
 //!
-//! A state machine over chunks of bytes: it does no I/O, and how the bytes are cut into chunks
-//! makes no difference.
+//! A state machine over chunks of bytes, without I/O. Chunk boundaries do not matter.
 
 use std::fmt::Write as _;
 
@@ -9,48 +8,47 @@ use memchr::{memchr, memchr_iter};
 
 use crate::text::utf16_length;
 
-/// Longer lines are cut, in characters.
-pub(super) const LINE_CHARACTERS: usize = 2000;
+/// Maximum length of a line, in characters. Longer lines are truncated.
+pub(super) const MAX_LINE_CHARACTERS: usize = 2000;
 
-/// What is kept of one line while it streams by: enough bytes for the longest line that is shown.
-const LINE_BYTES: usize = 4 * (LINE_CHARACTERS + 1);
+/// Number of bytes of a line that are kept: enough for a line of maximum length.
+const KEPT_LINE_BYTES: usize = 4 * (MAX_LINE_CHARACTERS + 1);
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Which lines are wanted.
+/// The requested lines.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Window {
-    /// First line, counted from 1.
+    /// The first line, from 1.
     pub(super) first: u64,
-    /// At most this many lines.
+    /// The maximum number of lines.
     pub(super) limit: u64,
-    /// At most this many characters (UTF-16 units) with the line numbers; the first line always
-    /// fits.
+    /// The maximum number of characters (UTF-16 units), with line numbers. The first line is always included.
     pub(super) characters: usize,
 }
 
-/// The lines that were in the window.
+/// The lines in the window.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Page {
-    /// Without line ends; what is too long is cut and says so.
+    /// Without line endings. Long lines are truncated with a note.
     pub(super) lines: Vec<String>,
-    /// How many of them were cut.
+    /// The number of truncated lines.
     pub(super) cut_lines: usize,
-    /// Why there are no more.
+    /// The reason why the page ends.
     pub(super) ended: PageEnd,
-    /// Lines of the whole text.
+    /// The number of lines of the whole text.
     pub(super) total_lines: u64,
-    /// Whether the text's last line has a line feed.
+    /// Whether the last line of the text ends with a line feed.
     pub(super) ends_with_newline: bool,
 }
 
-/// What ended a page.
+/// The reason why a page ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum PageEnd {
-    /// The text was over, or the number of lines was reached.
+    /// The text ended, or the maximum number of lines was reached.
     #[default]
     Window,
-    /// The next line would have been too many characters.
+    /// The next line would have exceeded the maximum number of characters.
     Characters,
 }
 
@@ -60,7 +58,7 @@ pub(super) struct LineWindow {
     window: Window,
     page: Page,
     characters: usize,
-    /// What is kept of the line that is streaming by, and how many of its bytes are not.
+    /// The kept bytes of the current line, and the number of others.
     line: Vec<u8>,
     dropped: u64,
     last_byte: Option<u8>,
@@ -78,7 +76,7 @@ impl LineWindow {
         }
     }
 
-    /// Takes the next bytes of the text.
+    /// Reads the next chunk of the text.
     pub(super) fn push(&mut self, mut chunk: &[u8]) {
         self.last_byte = chunk.last().copied().or(self.last_byte);
         while !chunk.is_empty() {
@@ -91,7 +89,7 @@ impl LineWindow {
             let (line, rest) = chunk.split_at(end.unwrap_or(chunk.len()));
             let wanted = self.page.total_lines + 1 >= self.window.first;
             if wanted {
-                let kept = line.len().min(LINE_BYTES - self.line.len());
+                let kept = line.len().min(KEPT_LINE_BYTES - self.line.len());
                 self.line.extend_from_slice(&line[..kept]);
                 self.dropped += u64::try_from(line.len() - kept).unwrap_or(u64::MAX);
             }
@@ -105,7 +103,7 @@ impl LineWindow {
         }
     }
 
-    /// The text is over.
+    /// Ends the text.
     pub(super) fn finish(mut self) -> Page {
         self.page.ends_with_newline = self.last_byte == Some(b'\n');
         if self.last_byte.is_some_and(|byte| byte != b'\n') {
@@ -145,11 +143,11 @@ impl LineWindow {
             bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         }
         let text = String::from_utf8_lossy(bytes);
-        match text.char_indices().nth(LINE_CHARACTERS) {
+        match text.char_indices().nth(MAX_LINE_CHARACTERS) {
             None => (text.into_owned(), false),
             Some((end, _)) => (
                 format!(
-                    "{}... [line cut after {LINE_CHARACTERS} characters]",
+                    "{}... [line cut after {MAX_LINE_CHARACTERS} characters]",
                     &text[..end]
                 ),
                 true,
@@ -158,18 +156,18 @@ impl LineWindow {
     }
 }
 
-/// What a line's number and the tab after it take at least, in characters.
+/// The minimum width of a line number and the tab after it, in characters.
 pub(super) const NUMBER_WIDTH: usize = 7;
 
-/// The lines, numbered from `first`: the number right-aligned in six columns, a tab, the line.
-/// No line feed at the end.
+/// Formats lines with numbers from `first`: right-aligned in six columns, then a tab. Without a line feed at the
+/// end.
 pub(super) fn numbered<'a>(first: u64, lines: impl IntoIterator<Item = &'a str>) -> String {
     let mut text = String::new();
     for (number, line) in (first..).zip(lines) {
         if !text.is_empty() {
             text.push('\n');
         }
-        // Writing to a string cannot fail.
+        // Writing to a string does not fail.
         let _ = write!(text, "{number:>6}\t{line}");
     }
     text
@@ -242,15 +240,15 @@ mod tests {
 
     #[test]
     fn long_lines_are_cut() {
-        let fits = "ä".repeat(LINE_CHARACTERS);
+        let fits = "ä".repeat(MAX_LINE_CHARACTERS);
         for long in [
-            "ä".repeat(LINE_CHARACTERS + 1),
+            "ä".repeat(MAX_LINE_CHARACTERS + 1),
             "\u{10ffff}".repeat(1_000_000),
         ] {
             let text = format!("{fits}\r\n{long}\nend");
             let page = page(ALL, &[text.as_bytes()]);
             assert_eq!(page.lines[0], fits);
-            let cut: String = long.chars().take(LINE_CHARACTERS).collect();
+            let cut: String = long.chars().take(MAX_LINE_CHARACTERS).collect();
             assert_eq!(
                 page.lines[1],
                 format!("{cut}... [line cut after 2000 characters]")
@@ -266,7 +264,7 @@ mod tests {
         let chunk = vec![b'x'; 64 << 10];
         for _ in 0..200 {
             window.push(&chunk);
-            assert!(window.line.capacity() <= 2 * LINE_BYTES);
+            assert!(window.line.capacity() <= 2 * KEPT_LINE_BYTES);
         }
         assert_eq!(window.finish().cut_lines, 1);
     }

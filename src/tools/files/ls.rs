@@ -1,4 +1,4 @@
-//! `LS`: the entries of one directory.
+//! `LS`: lists a directory.
 
 use std::fs::DirEntry;
 use std::path::Path;
@@ -15,8 +15,8 @@ use crate::tools::{
     ToolReply, paths,
 };
 
-/// The most entries in a result.
-const MOST_ENTRIES: usize = 1000;
+/// Maximum number of entries in a result.
+const MAX_ENTRIES: usize = 1000;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -59,7 +59,7 @@ impl PreparedCall for ListDirectory {
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         let path = paths::absolute(&self.path, call.session);
         let failed = |error| ToolFailure(format!("{} cannot be listed: {error}", path.display()));
-        let mut entries = FirstFew::new(MOST_ENTRIES);
+        let mut entries = FirstFew::new(MAX_ENTRIES);
         let mut status = CallStatus::Ok;
         for entry in std::fs::read_dir(&path).map_err(failed)? {
             if call.cancel.is_cancelled() {
@@ -79,7 +79,7 @@ impl PreparedCall for ListDirectory {
     }
 }
 
-/// The entry's name; with a slash if it is a directory or a link to one.
+/// Returns the entry's name, with a slash if it is a directory or a link to one.
 fn shown(entry: &DirEntry) -> String {
     let mut name = entry.file_name().to_string_lossy().into_owned();
     let is_directory = match entry.file_type() {
@@ -101,9 +101,9 @@ fn listing(entries: FirstFew<String>, path: &Path, status: CallStatus) -> String
     lines.extend(entries.map(|name| format!("  - {name}")));
     if seen == 0 {
         lines.push("(no entries)".to_owned());
-    } else if seen > MOST_ENTRIES {
+    } else if seen > MAX_ENTRIES {
         lines.push(format!(
-            "(Only the first {MOST_ENTRIES} of {seen} entries are shown. Use Glob with a pattern \
+            "(Only the first {MAX_ENTRIES} of {seen} entries are shown. Use Glob with a pattern \
              to find others.)"
         ));
     }

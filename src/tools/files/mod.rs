@@ -1,4 +1,4 @@
-//! The tools that read, search and change files.
+//! Tools that read, search and change files.
 
 mod edit;
 mod first_few;

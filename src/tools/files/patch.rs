@@ -1,4 +1,4 @@
-//! The difference between two texts as hunks (`structuredPatch`).
+//! Differences between two texts as hunks (`structuredPatch`).
 
 use serde::Serialize;
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
@@ -6,20 +6,20 @@ use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 /// Unchanged lines around a change.
 const CONTEXT_LINES: usize = 3;
 
-/// With more bytes than this, a patch is left out of the structured output.
-const PATCH_BYTE_LIMIT: usize = 4 << 20;
+/// Maximum size of a patch in the structured output, in bytes.
+const MAX_PATCH_BYTES: usize = 4 << 20;
 
-/// The largest content that is compared for a patch, in bytes.
-pub(super) const PATCHED_BYTES: usize = 10 << 20;
+/// Maximum size of a text that is compared, in bytes.
+pub(super) const MAX_COMPARED_BYTES: usize = 10 << 20;
 
-/// The largest old content that goes into a result (`originalFile`), in bytes: with every edit of a
-/// large file, recordings would grow by all of it.
-pub(super) const ORIGINAL_BYTES: usize = 256 << 10;
+/// Maximum size of old content in a result (`originalFile`), in bytes. Without it, every edit of a large file
+/// would add the whole file to recordings.
+pub(super) const MAX_ORIGINAL_BYTES: usize = 256 << 10;
 
-/// Follows a line that the text's end cuts off, as in `diff -u`.
+/// The line after a last line without a line feed, as in `diff -u`.
 const NO_NEWLINE: &str = "\\ No newline at end of file";
 
-/// Lines that differ, with context. Line numbers count from 1, also where a side has no lines.
+/// A hunk of changed lines with context. Line numbers start at 1, also if a side is empty.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Hunk {
@@ -27,16 +27,16 @@ pub(super) struct Hunk {
     old_lines: usize,
     new_start: usize,
     new_lines: usize,
-    /// Each with ` `, `-`, `+` or `\` in front, without its line feed.
+    /// Lines with the prefix ` `, `-`, `+` or `\`, without line feeds.
     lines: Vec<String>,
 }
 
-/// The hunks that turn `old` into `new`; none if the texts are equal, or if the hunks would be
-/// larger than 4 MiB.
+/// Returns the hunks that turn `old` into `new`. Empty if the texts are equal or the hunks exceed
+/// [`MAX_PATCH_BYTES`].
 pub(super) fn hunks(old: &str, new: &str) -> Vec<Hunk> {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
-    // Not always the smallest difference: what would take too long is split early.
+    // Not always the smallest difference: the algorithm stops early if the search takes too long.
     let operations = capture_diff_slices(Algorithm::Myers, &old, &new);
     let groups = group_diff_ops(operations, CONTEXT_LINES);
     let bytes = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>();
@@ -45,7 +45,7 @@ pub(super) fn hunks(old: &str, new: &str) -> Vec<Hunk> {
         .flatten()
         .map(|operation| bytes(&old[operation.old_range()]) + bytes(&new[operation.new_range()]))
         .sum();
-    if size > PATCH_BYTE_LIMIT {
+    if size > MAX_PATCH_BYTES {
         return Vec::new();
     }
     let hunks = groups.iter().filter_map(|group| hunk(group, &old, &new));

@@ -1,6 +1,6 @@
-//! `Read`: a page of a text file with line numbers, or an image.
+//! `Read`: returns a page of a text file with line numbers, or an image.
 //!
-//! The file streams by; what is kept of it is at most one page, whatever its size.
+//! The file is streamed: at most one page is in memory.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::image::{IMAGE_BYTES, dimensions, image_block};
+use super::image::{MAX_IMAGE_BYTES, dimensions, image_block};
 use super::line_window::{self, LineWindow, Page, PageEnd, Window};
 use super::regular_file::{self, FileKind, HEAD_BYTES, RegularFile};
 use crate::state::{FileStamp, ReadRange};
@@ -20,11 +20,11 @@ use crate::tools::{
     PreparedCall, ResultLimit, ToolFailure, ToolReply, paths,
 };
 
-/// Lines of a page when the call does not say.
+/// Default number of lines per page.
 const DEFAULT_LINES: u64 = 2000;
 
-/// Characters (UTF-16 units) of a page: about 25,000 tokens.
-const PAGE_CHARACTERS: usize = 100_000;
+/// Maximum number of characters (UTF-16 units) per page: about 25,000 tokens.
+const MAX_PAGE_CHARACTERS: usize = 100_000;
 
 const CHUNK_BYTES: usize = 64 << 10;
 
@@ -65,7 +65,7 @@ impl PreparedCall for Read {
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         let path = paths::absolute(&self.file_path, call.session);
         let RegularFile { mut file, metadata } = regular_file::open(&path)
-            .map_err(|problem| ToolFailure(problem.explained(call.session)))?;
+            .map_err(|problem| ToolFailure(problem.message(call.session)))?;
         let stamp = FileStamp::from_metadata(&metadata);
         let head = read_at_most(&mut file, HEAD_BYTES as u64).map_err(failed)?;
         let refused = match FileKind::of(&head) {
@@ -80,9 +80,9 @@ impl PreparedCall for Read {
         let window = Window {
             first: self.offset.map_or(1, |offset| offset.0.max(1)),
             limit: self.limit.map_or(DEFAULT_LINES, |limit| limit.0),
-            characters: PAGE_CHARACTERS,
+            characters: MAX_PAGE_CHARACTERS,
         };
-        // UTF-16 with a byte order mark is decoded; everything else passes.
+        // UTF-16 with a byte order mark is decoded; all other bytes are unchanged.
         let mut text = DecodeReaderBytesBuilder::new()
             .utf8_passthru(true)
             .build(head.as_slice().chain(file));
@@ -95,7 +95,7 @@ impl PreparedCall for Read {
         };
         if page.ended == PageEnd::Characters && self.limit.is_some() {
             return Err(ToolFailure(format!(
-                "The {} lines asked for have more than {PAGE_CHARACTERS} characters, the most one \
+                "The {} lines asked for have more than {MAX_PAGE_CHARACTERS} characters, the most one \
                  read gives; {} of them fit. Read fewer lines, or search with Grep.",
                 window.limit,
                 page.lines.len(),
@@ -128,9 +128,9 @@ fn image(
     file: &mut std::fs::File,
     size: u64,
 ) -> Result<ToolReply, ToolFailure> {
-    if size <= IMAGE_BYTES {
-        // One byte more than allowed shows that the file has grown since its size was taken.
-        let rest = (IMAGE_BYTES + 1).saturating_sub(HEAD_BYTES as u64);
+    if size <= MAX_IMAGE_BYTES {
+        // One more byte than allowed shows that the file has grown after its size was read.
+        let rest = (MAX_IMAGE_BYTES + 1).saturating_sub(HEAD_BYTES as u64);
         bytes.extend(read_at_most(file, rest).map_err(failed)?);
     }
     let read = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
@@ -149,7 +149,7 @@ fn image(
     })
 }
 
-/// The page, or `None` if the call was cancelled.
+/// Reads the page. Returns `None` if the call was cancelled.
 fn stream(
     text: &mut impl io::Read,
     window: Window,
@@ -218,7 +218,7 @@ fn reply(path: &Path, page: &Page, window: Window) -> ToolReply {
     reply
 }
 
-/// Keeps the model from believing that a file is missing, or that this is all of it.
+/// Tells the model that the file is empty, or that the page is not the whole file.
 fn notice(page: &Page, window: Window, reaches_end: bool) -> Option<String> {
     let total = page.total_lines;
     let last = window.first + shown_lines(page) - u64::from(!page.lines.is_empty());

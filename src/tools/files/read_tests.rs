@@ -92,7 +92,7 @@ fn a_page_has_a_limit_of_characters() {
     let session = Session::new();
     session.write("a", format!("{}\n", "x".repeat(1000)).repeat(300));
     let (text, structured) = read(&session, "a");
-    assert!(text.len() < PAGE_CHARACTERS + 300);
+    assert!(text.len() < MAX_PAGE_CHARACTERS + 300);
     assert!(
         text.contains("PARTIAL view: lines 1 to 99 of 300."),
         "{}",
@@ -196,7 +196,7 @@ fn images_are_told_by_content() {
         }})
     );
     let mut large = b"GIF89a\x01\0\x01\0".to_vec();
-    large.resize(usize::try_from(IMAGE_BYTES).unwrap() + 1, 0);
+    large.resize(usize::try_from(MAX_IMAGE_BYTES).unwrap() + 1, 0);
     session.write("large", &large);
     let failure = session.failure::<Read>(json!({ "file_path": session.name("large") }));
     assert!(failure.contains("3932161 bytes"), "{failure}");

@@ -1,7 +1,7 @@
-//! Files that exist: opening them, and whether the session has seen what is in them.
+//! Opens existing files, and checks whether the session has read them.
 //!
-//! A FIFO without a writer, a terminal or a tape blocks its reader, or even reacts to being opened.
-//! Only regular files pass, checked before and after opening.
+//! A FIFO without a writer, a terminal or a tape can block its reader or react to being opened. So only regular
+//! files are opened; the type is checked before and after.
 
 use std::fs::{File, FileType, Metadata};
 use std::io::{self, Read as _};
@@ -12,14 +12,14 @@ use super::image::media_type;
 use crate::state::{FileStamp, ReadEntry, ReadRange};
 use crate::tools::{CallContext, ToolContext, ToolFailure};
 
-/// An open regular file with its metadata as of opening it.
+/// An open regular file with its metadata after opening.
 #[derive(Debug)]
 pub(super) struct RegularFile {
     pub(super) file: File,
     pub(super) metadata: Metadata,
 }
 
-/// Why there is no such file to read.
+/// The reason why a file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NotReadable {
     #[error("File does not exist.")]
@@ -42,8 +42,8 @@ impl From<io::Error> for NotReadable {
 }
 
 impl NotReadable {
-    /// Why, and what may help.
-    pub(super) fn explained(&self, context: &ToolContext) -> String {
+    /// Returns the message with a hint for the model.
+    pub(super) fn message(&self, context: &ToolContext) -> String {
         match self {
             Self::Missing => format!(
                 "{self} Note: the current working directory is {}.",
@@ -55,7 +55,7 @@ impl NotReadable {
     }
 }
 
-/// Opens a regular file (through links) for reading.
+/// Opens a regular file for reading, through links.
 pub(super) fn open(path: &Path) -> Result<RegularFile, NotReadable> {
     check_type(std::fs::metadata(path)?.file_type())?;
     let file = File::options()
@@ -81,7 +81,7 @@ fn check_type(kind: FileType) -> Result<(), NotReadable> {
     }
 }
 
-/// The content of a file, or `None` if it has more than `limit` bytes.
+/// Reads the file. Returns `None` if it has more than `limit` bytes.
 pub(super) fn bytes(source: RegularFile, limit: u64) -> Result<Option<Vec<u8>>, ToolFailure> {
     let mut bytes = Vec::new();
     if source.metadata.len() <= limit {
@@ -95,23 +95,23 @@ pub(super) fn bytes(source: RegularFile, limit: u64) -> Result<Option<Vec<u8>>, 
     Ok((size <= limit).then_some(bytes))
 }
 
-/// How much of a file decides what it holds, in bytes.
+/// Number of bytes that determine the kind of a file.
 pub(super) const HEAD_BYTES: usize = 8192;
 
-/// What a file holds, as its first bytes say.
+/// The kind of a file, by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileKind {
-    /// UTF-8 or something close to it.
+    /// UTF-8 or a similar encoding.
     Text,
     Utf16,
-    /// Of this media type.
+    /// An image with this media type.
     Image(&'static str),
     Pdf,
     Binary,
 }
 
 impl FileKind {
-    /// The kind of a file that begins with `head`, of which no more than [`HEAD_BYTES`] count.
+    /// Returns the kind of a file that starts with `head`. At most [`HEAD_BYTES`] are used.
     pub(super) fn of(head: &[u8]) -> Self {
         let head = &head[..head.len().min(HEAD_BYTES)];
         let is_utf16 = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
@@ -128,7 +128,7 @@ impl FileKind {
         }
     }
 
-    /// Why a file of this kind that was not read cannot be written, and what to do.
+    /// Returns why a file of this kind that was not read cannot be written, with a hint.
     pub(super) fn read_first(self) -> String {
         let kind = match self {
             Self::Text | Self::Utf16 => {
@@ -146,11 +146,11 @@ impl FileKind {
     }
 }
 
-/// The file is not what the session has read.
+/// The file has changed since the session read it.
 pub(super) const READ_AGAIN: &str = "File has been modified since read, either by the user or by \
     a linter. Read it again before attempting to write it.";
 
-/// Logs that the call has seen this part of `path` (links resolved) in this state.
+/// Logs that the call has read this part of `path` (links resolved).
 pub(super) fn record(call: &CallContext<'_>, path: PathBuf, stamp: FileStamp, range: ReadRange) {
     let entry = ReadEntry {
         stamp,

@@ -1,9 +1,9 @@
-//! Putting new content in the place of a file, all of it or nothing.
+//! Replaces the content of a file atomically.
 //!
-//! The content goes to a temporary file beside the target, which then takes the target's name; a
-//! reader sees the old or the new content, never a part. A target with several names (hard links),
-//! or one whose owner, attributes or directory do not let us do that, is overwritten in place
-//! instead: a changed identity would be worse.
+//! The content is written to a temporary file in the same directory, which is then renamed to the target, so
+//! that readers see the old or the new content. If the target has several names (hard links), or its owner,
+//! attributes or directory do not allow this, it is overwritten in place: keeping its identity is more
+//! important.
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::state::FileStamp;
 
-/// Why the content was not replaced. The target is then as it was, unless writing in place failed.
+/// The reason why the content was not replaced. The target is unchanged unless writing in place failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ReplaceError {
     #[error("The file was changed by something else in the meantime. Read it again.")]
@@ -27,9 +27,9 @@ pub(super) enum ReplaceError {
     Failed(#[from] io::Error),
 }
 
-/// Gives `target` (links resolved) the content `bytes`, if it is still in the `expected` state, or
-/// still missing if that is `None`; the directories above a missing one are made. Permissions of an
-/// existing file stay. Returns the state the file is in afterwards.
+/// Replaces the content of `target` (links resolved) if it is still in the `expected` state, or still missing if
+/// that is `None`. Creates missing directories. Keeps the permissions of an existing file. Returns the new state
+/// of the file.
 pub(super) fn replace(
     target: &Path,
     bytes: &[u8],
@@ -49,15 +49,14 @@ fn create(target: &Path, bytes: &[u8]) -> Result<FileStamp, ReplaceError> {
     match fs::hard_link(&draft.path, target) {
         Ok(()) => Ok(stamp),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(ReplaceError::Changed),
-        // A file system without hard links.
+        // The file system has no hard links.
         Err(_) if target.symlink_metadata().is_err() => Ok(draft.take_place_of(target, stamp)?),
         Err(_) => Err(ReplaceError::Changed),
     }
 }
 
 fn overwrite(target: &Path, bytes: &[u8], stamp: FileStamp) -> Result<FileStamp, ReplaceError> {
-    // Opened for writing before anything else: a rename would also replace a file that we may
-    // not write.
+    // Open for writing first: a rename would also replace a file that is not writable.
     let mut file = File::options()
         .write(true)
         .custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW)
@@ -85,7 +84,7 @@ fn overwrite(target: &Path, bytes: &[u8], stamp: FileStamp) -> Result<FileStamp,
     Ok(draft.take_place_of(target, written)?)
 }
 
-/// A temporary file; removed when dropped before it took its place.
+/// A temporary file, which is removed when dropped unless it was renamed.
 struct Draft {
     file: File,
     path: PathBuf,
@@ -102,7 +101,7 @@ impl Draft {
         Ok(Self { file, path })
     }
 
-    /// With the owner, the attributes and the mode of the target.
+    /// Copies the owner, attributes and mode of the target.
     fn like(self, target: &File, metadata: &Metadata) -> io::Result<Self> {
         let own = self.file.metadata()?;
         if (own.uid(), own.gid()) != (metadata.uid(), metadata.gid()) {
@@ -113,8 +112,7 @@ impl Draft {
         Ok(self)
     }
 
-    /// Writes the content through to the disk: after a power failure a renamed file whose content
-    /// was still in memory would be empty.
+    /// Writes the content to disk: otherwise, a renamed file could be empty after a power failure.
     fn fill(&mut self, bytes: &[u8]) -> io::Result<FileStamp> {
         self.file.write_all(bytes)?;
         self.file.sync_data()?;
@@ -127,7 +125,7 @@ impl Draft {
     }
 }
 
-/// Gives `to` the extended attributes of `from`, access lists among them, and no others.
+/// Sets exactly the extended attributes of `from` on `to`, including access lists.
 fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
     let (wanted, own) = (attributes(from)?, attributes(to)?);
     for name in own.keys().filter(|name| !wanted.contains_key(*name)) {
@@ -142,9 +140,9 @@ fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
 }
 
 fn attributes(file: &File) -> io::Result<BTreeMap<CString, Vec<u8>>> {
-    /// The most that Linux allows for the names, and for a value.
-    const LARGEST: usize = 64 * 1024;
-    let mut names = Vec::with_capacity(LARGEST);
+    /// The maximum of Linux for all names, and for a value.
+    const MAX_ATTRIBUTE_BYTES: usize = 64 * 1024;
+    let mut names = Vec::with_capacity(MAX_ATTRIBUTE_BYTES);
     match flistxattr(file, rustix::buffer::spare_capacity(&mut names)) {
         Ok(_) => {}
         Err(Errno::NOTSUP) => return Ok(BTreeMap::new()),
@@ -154,7 +152,7 @@ fn attributes(file: &File) -> io::Result<BTreeMap<CString, Vec<u8>>> {
     names
         .filter_map(|name| CString::from_vec_with_nul(name.to_owned()).ok())
         .map(|name| {
-            let mut value = Vec::with_capacity(LARGEST);
+            let mut value = Vec::with_capacity(MAX_ATTRIBUTE_BYTES);
             fgetxattr(file, &name, rustix::buffer::spare_capacity(&mut value))?;
             Ok((name, value))
         })
@@ -163,7 +161,7 @@ fn attributes(file: &File) -> io::Result<BTreeMap<CString, Vec<u8>>> {
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        // After a rename there is nothing under this name any more.
+        // Fails after a rename, because the name no longer exists.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -1,52 +1,53 @@
-//! Exact replacement in a file's bytes, blind only to the difference between LF and CRLF, and on
-//! request to that between straight and curly quotes.
+//! Exact replacement in the bytes of a file, ignoring the difference between LF and CRLF, and optionally between
+//! straight and curly quotes.
 //!
-//! A model sees `\n` where a file may have `\r\n`. So both sides are compared with every `\r\n`
-//! as `\n`; what is put in gets the line ends of what it replaces, and all other bytes stay as
-//! they are, valid UTF-8 or not.
+//! A model sees `\
+//! ` where the file may have `\\r\
+//! `. So both sides are compared with `\
+//! `, and inserted text gets the line endings of the text it replaces. All other bytes are unchanged, valid
+//! UTF-8 or not.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use memchr::{memchr_iter, memchr2_iter, memmem};
 
-/// A file's bytes, made ready for searching.
+/// The bytes of a file, prepared for searching.
 #[derive(Debug)]
 pub(super) struct Haystack<'a> {
     raw: &'a [u8],
-    /// `raw` with every CRLF as LF, and perhaps with other quotes.
+    /// `raw` with LF for each CRLF, and optionally with straight quotes.
     folded: Cow<'a, [u8]>,
-    /// Where in `folded` bytes were left out, one entry for each: the positions of what stands for
-    /// them, ascending.
+    /// For each byte that was removed from `raw`, the position in `folded` of its replacement, ascending.
     left_out: Vec<usize>,
     usual_line_end: LineEnd,
 }
 
-/// Which quotes are found.
+/// The treatment of quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quotes {
     AsTheyAre,
-    /// Straight ones stand for curly ones.
+    /// Straight quotes match curly ones.
     Straight,
 }
 
-/// What ends a line.
+/// Line endings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineEnd {
     Lf,
     CrLf,
 }
 
-/// What a replacement made.
+/// The result of a replacement.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Replaced {
     /// The new content.
     pub(super) bytes: Vec<u8>,
-    /// Where in it the first replacement stands.
+    /// The position of the first replacement.
     pub(super) first: Range<usize>,
 }
 
-/// `text` with every CRLF as LF.
+/// Replaces each CRLF with LF.
 pub(super) fn folded(text: &str) -> Cow<'_, str> {
     if text.contains("\r\n") {
         Cow::Owned(text.replace("\r\n", "\n"))
@@ -55,13 +56,13 @@ pub(super) fn folded(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Curly quotes and the straight ones that stand for them.
+/// Curly quotes and their straight equivalents.
 const CURLY: [(&str, &str); 4] = [("‘", "'"), ("’", "'"), ("“", "\""), ("”", "\"")];
 
-/// The first byte of each.
+/// The first byte of each curly quote.
 const CURLY_BEGINS: u8 = 0xe2;
 
-/// How much of the beginning of `text` is left out, and what stands for it.
+/// Returns the number of bytes at the start of `text` that are removed, and their replacement.
 fn fold(text: &[u8], quotes: Quotes) -> Option<(usize, &'static str)> {
     if text.starts_with(b"\r\n") {
         return Some((1, ""));
@@ -73,13 +74,13 @@ fn fold(text: &[u8], quotes: Quotes) -> Option<(usize, &'static str)> {
     Some((curly.len(), straight))
 }
 
-/// `text` with straight quotes in the place of curly ones.
+/// Replaces curly quotes with straight ones.
 pub(super) fn with_straight_quotes(text: &str) -> String {
     let replaced = |text: String, (curly, straight): &(&str, &str)| text.replace(curly, straight);
     CURLY.iter().fold(text.to_owned(), replaced)
 }
 
-/// `text` with curly quotes in the place of straight ones of the kinds that are curly in `model`.
+/// Replaces straight quotes with curly ones, for the kinds that are curly in `model`.
 pub(super) fn with_quotes_like(text: &str, model: &str) -> String {
     let (single, double) = (model.contains(['‘', '’']), model.contains(['“', '”']));
     let mut before = ' ';
@@ -129,7 +130,7 @@ impl<'a> Haystack<'a> {
         }
     }
 
-    /// Where `needle` (folded, not empty) stands in the raw bytes; without overlaps, in order.
+    /// Returns the ranges of `needle` (folded, not empty) in the raw bytes, without overlaps, in order.
     pub(super) fn matches<'b>(
         &'b self,
         needle: &'b str,
@@ -138,8 +139,8 @@ impl<'a> Haystack<'a> {
             .map(|start| self.raw_position(start)..self.raw_position(start + needle.len()))
     }
 
-    /// The content with `with` (folded) in the place of every one of `matches`, or `None` if that
-    /// would have more than `limit` bytes.
+    /// Replaces every one of `matches` with `with` (folded). Returns `None` if the result would exceed `limit`
+    /// bytes.
     pub(super) fn replaced(
         &self,
         matches: impl Iterator<Item = Range<usize>>,

@@ -1,4 +1,4 @@
-//! The file that a call is about to write: as it is before, and what is put in its place.
+//! The target of a call that writes a file.
 
 use std::path::PathBuf;
 
@@ -9,29 +9,29 @@ use crate::tools::{CallContext, ToolFailure, access, paths};
 
 /// The file that a call names.
 pub(super) struct Target {
-    /// As the call names it, but absolute.
+    /// The absolute path, with links.
     pub(super) path: PathBuf,
-    /// With links resolved.
+    /// The path with links resolved.
     resolved: PathBuf,
-    /// Its state; `None` if there is no file.
+    /// Its current state, or `None` if it is missing.
     stamp: Option<FileStamp>,
-    /// What the session has seen of it.
+    /// Whether the session has read it.
     seen: Option<ReadEntry>,
 }
 
-/// What the session knows of a file.
+/// Whether the session knows the current content of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Freshness {
     /// No call has read or written it.
     Unread,
-    /// It is as a call last left or saw it, or it is not there.
+    /// It has not changed since a call last read or wrote it, or it is missing.
     Current,
     /// It has changed since a call last read or wrote it.
     Changed,
 }
 
 impl Target {
-    /// Opens the file, if there is one.
+    /// Opens the file if it exists.
     pub(super) fn open(
         name: &str,
         call: &CallContext<'_>,
@@ -64,15 +64,15 @@ impl Target {
         }
     }
 
-    /// How much of it the session has seen; of a file that is not there, all.
+    /// Returns the part of the file that the session has seen: all of a missing file.
     pub(super) fn seen(&self) -> ReadRange {
         self.seen
             .as_ref()
             .map_or(ReadRange::Whole, |seen| seen.range)
     }
 
-    /// Gives the file this content, if it is as it was. `seen` is how much of it the session then
-    /// has seen, if that has changed.
+    /// Replaces the content if the file has not changed. `seen` is the part that the session has seen
+    /// afterwards.
     pub(super) fn replace(
         self,
         content: &[u8],

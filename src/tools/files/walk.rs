@@ -1,5 +1,5 @@
-//! Walking a directory tree as a search does: ignore files honoured, hidden files included, the
-//! insides of version control left out, stoppable at any time.
+//! Walks a directory tree for searches: honours ignore files, includes hidden files, skips directories of
+//! version control, and can be stopped at any time.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -13,36 +13,36 @@ use crate::io::CancelToken;
 use crate::permission::Action;
 use crate::tools::{ToolContext, real_path};
 
-/// Directories (or, in a linked work tree, files) that hold a repository's own data.
+/// Directories (or files, in a linked work tree) with a repository's own data.
 const VERSION_CONTROL: [&str; 6] = [".git", ".svn", ".hg", ".bzr", ".jj", ".sl"];
 
-/// When a search stops early.
+/// The limits of a search.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Budget<'a> {
     cancel: &'a CancelToken,
     deadline: Instant,
 }
 
-/// Why a search stopped early.
+/// The reason why a search stopped early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stopped {
-    /// Its token fired.
+    /// It was cancelled.
     Cancelled,
-    /// Its time was up.
+    /// The timeout expired.
     TimedOut,
 }
 
-/// How a search ended.
+/// The end of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SearchEnd {
-    /// It has seen everything, or all that it wanted.
+    /// All entries were visited, or the visitor wanted no more.
     Complete,
-    /// It was stopped.
+    /// The search stopped early.
     Stopped(Stopped),
 }
 
 impl<'a> Budget<'a> {
-    /// Lasts until `cancel` fires, at most for `time` from now.
+    /// Creates a budget that ends when `cancel` fires, or after `time`.
     pub(super) fn new(cancel: &'a CancelToken, time: Duration) -> Self {
         Self {
             cancel,
@@ -50,7 +50,7 @@ impl<'a> Budget<'a> {
         }
     }
 
-    /// Whether to stop now.
+    /// Returns an error if the search must stop.
     pub(super) fn check(&self) -> Result<(), Stopped> {
         if self.cancel.is_cancelled() {
             Err(Stopped::Cancelled)
@@ -66,7 +66,7 @@ impl<'a> Budget<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Unread {
     count: u64,
-    /// Name and reason of the first one.
+    /// The name of the first one, with the reason.
     pub(super) first: Option<String>,
 }
 
@@ -81,7 +81,7 @@ impl Unread {
         self.first = self.first.take().or(other.first);
     }
 
-    /// A note for the model.
+    /// Returns a note for the model.
     pub(super) fn note(&self) -> Option<String> {
         let first = self.first.as_ref()?;
         let places = match self.count {
@@ -94,17 +94,17 @@ impl Unread {
     }
 }
 
-/// Which entries a walk leaves out in addition to ignored ones.
+/// Filters in addition to ignore files.
 #[derive(Debug, Clone)]
 pub(super) struct Filters {
-    /// Globs that entries must match; these win over ignore files.
+    /// Globs that entries must match. They override ignore files.
     pub(super) globs: Override,
     /// Types that files must have.
     pub(super) types: Types,
 }
 
 impl Filters {
-    /// Leaves nothing out.
+    /// No filters.
     pub(super) fn none() -> Self {
         Self {
             globs: Override::empty(),
@@ -113,9 +113,9 @@ impl Filters {
     }
 }
 
-/// Calls `visit` with everything below `root` that is not a directory, and with `root` itself if it
-/// is a file; in a fixed order. Links to directories are not followed. Files that a rule of the session
-/// denies are left out. What cannot be read is added to `unread`.
+/// Calls `visit` with all entries below `root` except directories, and with `root` if it is a file, in a fixed
+/// order. Does not follow links to directories. Skips files that a rule of the session denies. Errors are added
+/// to `unread`.
 pub(super) fn walk(
     root: &Path,
     session: &ToolContext,
@@ -127,8 +127,7 @@ pub(super) fn walk(
     let walk = WalkBuilder::new(root)
         .hidden(false)
         .require_git(false)
-        // The user's own git configuration is found through the environment, which a session
-        // does not share with this process.
+        // The user's git configuration depends on the environment of this process, not of the session.
         .git_global(false)
         .current_dir(root)
         .overrides(filters.globs)

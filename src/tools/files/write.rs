@@ -1,4 +1,4 @@
-//! `Write`: a file's whole content, new or in place of the old.
+//! `Write`: creates or replaces a file.
 
 use std::io::Read as _;
 
@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::patch::{self, ORIGINAL_BYTES, PATCHED_BYTES};
+use super::patch::{self, MAX_COMPARED_BYTES, MAX_ORIGINAL_BYTES};
 use super::regular_file::{self, FileKind, HEAD_BYTES, READ_AGAIN, RegularFile};
 use super::target::{Freshness, Target};
 use crate::state::ReadRange;
@@ -31,11 +31,10 @@ impl Parameters for Write {
     const DESCRIPTION: &'static str = "Writes a file with the given content; missing directories \
         are made. A file that exists is replaced, and must have been read in this session before. \
         To change a part of a file, use Edit.";
-    /// A write takes no time worth saving, and half of one is of no use.
+    /// Writes are short, and a partial one is useless.
     const INTERRUPT: InterruptBehavior = InterruptBehavior::Block;
 
-    // Whether the file was read is checked when the call runs: an earlier call of the same turn
-    // may read it.
+    // The file is checked when the call runs: an earlier call of the same turn may read it.
     fn prepare(self) -> Result<Box<dyn PreparedCall>, InvalidInput> {
         Ok(Box::new(self))
     }
@@ -74,7 +73,7 @@ impl PreparedCall for Write {
                 "filePath": path,
                 "content": self.content,
                 "structuredPatch": hunks,
-                "originalFile": original.filter(|old| old.len() <= ORIGINAL_BYTES),
+                "originalFile": original.filter(|old| old.len() <= MAX_ORIGINAL_BYTES),
                 "userModified": false,
             }),
         ))
@@ -83,14 +82,14 @@ impl PreparedCall for Write {
 
 fn not_read(found: RegularFile) -> ToolFailure {
     let mut head = Vec::new();
-    // What cannot be read has no kind either.
+    // If the file cannot be read, its kind is that of an empty file.
     let _ = found.file.take(HEAD_BYTES as u64).read_to_end(&mut head);
     ToolFailure(FileKind::of(&head).read_first())
 }
 
-/// The old content, invalid UTF-8 replaced; `None` if it is too large for a patch.
+/// Returns the old content, with invalid UTF-8 replaced, or `None` if it is too large for a patch.
 fn original(source: RegularFile) -> Result<Option<String>, ToolFailure> {
-    let bytes = regular_file::bytes(source, PATCHED_BYTES as u64)?;
+    let bytes = regular_file::bytes(source, MAX_COMPARED_BYTES as u64)?;
     Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 

@@ -1,4 +1,4 @@
-//! Checks arguments against a JSON Schema, with messages a model can act on.
+//! Checks arguments against a JSON Schema, with messages for models.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use boon::{
 };
 use serde_json::{Number, Value};
 
-/// The most problems named in one message.
-const MOST_PROBLEMS: usize = 10;
+/// Maximum number of problems in a message.
+const MAX_PROBLEMS: usize = 10;
 
-/// The address under which a schema is compiled.
+/// The URL under which a schema is compiled.
 const ADDRESS: &str = "json-schema:///";
 
 /// A compiled schema.
@@ -20,7 +20,7 @@ pub(in crate::tools) struct SchemaCheck {
     index: SchemaIndex,
 }
 
-/// A schema that cannot be used; the text says why.
+/// An invalid schema, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a usable JSON Schema: {0}")]
 pub(in crate::tools) struct InvalidSchema(String);
@@ -33,11 +33,11 @@ impl From<CompileError> for InvalidSchema {
 }
 
 impl SchemaCheck {
-    /// Compiles a schema. References to other documents are never fetched.
+    /// Compiles a schema. References to other documents are not resolved.
     pub(in crate::tools) fn new(schema: &Value) -> Result<Self, InvalidSchema> {
         let mut compiler = Compiler::new();
         compiler.use_loader(Box::new(SchemeUrlLoader::new()));
-        // The drafts in which formats are checked do not know these.
+        // The drafts with format checks do not have these formats.
         for name in ["duration", "period", "uuid"] {
             let func = |_: &Value| Ok(());
             compiler.register_format(Format { name, func });
@@ -48,14 +48,14 @@ impl SchemaCheck {
         Ok(Self { schemas, index })
     }
 
-    /// What is wrong with an input, one sentence each: missing parameters first, then unexpected
-    /// ones, then the others in the order of their paths. Empty: nothing.
+    /// Returns the problems of an input, one sentence each: missing parameters, then unexpected ones, then
+    /// others in the order of their paths.
     pub(in crate::tools) fn problems(&self, input: &Value) -> Vec<String> {
         let Err(error) = self.schemas.validate(input, self.index) else {
             return Vec::new();
         };
         let mut errors = leaves(&error);
-        // The library finds some of them in random order.
+        // The library returns some of them in random order.
         errors.sort_by_cached_key(|error| path_key(error));
         let mut problems: Vec<_> = errors.into_iter().flat_map(sentences_about).collect();
         problems.sort_by(|(first, _), (second, _)| first.cmp(second));
@@ -65,16 +65,16 @@ impl SchemaCheck {
                 sentences.push(sentence);
             }
         }
-        if sentences.len() > MOST_PROBLEMS {
-            let more = sentences.len() - MOST_PROBLEMS;
-            sentences.truncate(MOST_PROBLEMS);
+        if sentences.len() > MAX_PROBLEMS {
+            let more = sentences.len() - MAX_PROBLEMS;
+            sentences.truncate(MAX_PROBLEMS);
             sentences.push(format!("... and {more} more"));
         }
         sentences
     }
 }
 
-/// The message for the model.
+/// Returns the message for the model.
 pub(in crate::tools) fn message(tool: &str, problems: &[String]) -> String {
     let issues = if problems.len() == 1 {
         "issue"
@@ -87,7 +87,7 @@ pub(in crate::tools) fn message(tool: &str, problems: &[String]) -> String {
     )
 }
 
-/// The order within a message.
+/// The order in a message.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Missing,
@@ -95,7 +95,7 @@ enum Rank {
     Other,
 }
 
-/// What to say about an error.
+/// Returns the sentences for an error.
 fn sentences_about(error: &ValidationError<'_, '_>) -> Vec<(Rank, String)> {
     let at = path_of(error);
     let missing = |name| format!("The required parameter `{}` is missing", member(&at, name));
@@ -132,7 +132,7 @@ fn sentences_about(error: &ValidationError<'_, '_>) -> Vec<(Rank, String)> {
     vec![(Rank::Other, sentence)]
 }
 
-/// The errors that are not only a list of others.
+/// Collects the errors that have no nested errors.
 fn leaves<'e, 's, 'v>(error: &'e ValidationError<'s, 'v>) -> Vec<&'e ValidationError<'s, 'v>> {
     match error.kind {
         ErrorKind::Schema { .. }
@@ -147,7 +147,7 @@ fn leaves<'e, 's, 'v>(error: &'e ValidationError<'s, 'v>) -> Vec<&'e ValidationE
     }
 }
 
-/// The library's own words, except where they repeat the value: it may be large.
+/// Returns the library's message, except where it repeats the value, which may be large.
 fn reason(kind: &ErrorKind<'_, '_>) -> String {
     match kind {
         ErrorKind::Format { want, .. } => format!("the value is not a valid {want}"),
@@ -167,7 +167,7 @@ fn reason(kind: &ErrorKind<'_, '_>) -> String {
     }
 }
 
-/// Whether a number is a multiple but for rounding: for the library, 0.07 is not a multiple of 0.01.
+/// Whether a number is a multiple up to rounding: for the library, 0.07 is not a multiple of 0.01.
 fn is_multiple(number: &Number, of: &Number) -> bool {
     let (Some(number), Some(of)) = (number.as_f64(), of.as_f64()) else {
         return false;
@@ -176,7 +176,7 @@ fn is_multiple(number: &Number, of: &Number) -> bool {
     (ratio - ratio.round()).abs() <= 4.0 * f64::EPSILON * ratio.abs()
 }
 
-/// Sorts errors by where they are.
+/// A key that sorts errors by path.
 fn path_key<'e>(error: &'e ValidationError<'_, '_>) -> Vec<(usize, &'e str)> {
     let tokens = error.instance_location.tokens.iter();
     tokens
@@ -301,7 +301,7 @@ mod tests {
             .map(|number| (format!("field{number}"), Value::Null))
             .collect();
         let problems = check.problems(&input);
-        assert_eq!(problems.len(), MOST_PROBLEMS + 1);
+        assert_eq!(problems.len(), MAX_PROBLEMS + 1);
         assert_eq!(problems.last().unwrap(), "... and 31 more");
     }
 

@@ -1,9 +1,7 @@
-//! Schemas of tools: what inputs are checked against, and what providers are told.
+//! Schemas of tools: checks of inputs, and declarations for model APIs.
 
 mod check;
 mod declarations;
-mod gemini;
 
 pub(super) use check::{InvalidSchema, SchemaCheck, message};
-pub use declarations::{Format, declarations};
-pub(crate) use gemini::gemini_schema;
+pub use declarations::declarations;

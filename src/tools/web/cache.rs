@@ -1,4 +1,4 @@
-//! The pages of the last minutes.
+//! Cache of recently fetched pages.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,32 +6,32 @@ use std::time::{Duration, Instant};
 
 use super::page::Page;
 
-/// How long a page is not asked for again.
-const LIFETIME: Duration = Duration::from_mins(15);
+/// Maximum age of a cached page.
+const MAX_AGE: Duration = Duration::from_mins(15);
 
-/// The most pages that are kept.
-const MOST_PAGES: usize = 8;
+/// Maximum number of cached pages.
+const MAX_PAGES: usize = 8;
 
-/// Pages by their addresses, the latest last. Shared between threads.
+/// Pages by URL, the latest last. Shared between threads.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
     pages: Mutex<VecDeque<(String, Instant, Arc<Page>)>>,
 }
 
 impl Cache {
-    /// The page of an address, if it is young enough.
+    /// Returns the page of a URL if it is cached.
     pub(super) fn get(&self, address: &str, now: Instant) -> Option<Arc<Page>> {
         let pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         let found = pages.iter().rev().find(|(known, ..)| known == address);
         let (_, since, page) = found?;
-        (now.duration_since(*since) < LIFETIME).then(|| Arc::clone(page))
+        (now.duration_since(*since) < MAX_AGE).then(|| Arc::clone(page))
     }
 
-    /// Keeps a page, and forgets the oldest one if there are too many.
+    /// Adds a page, and removes the oldest one if there are too many.
     pub(super) fn put(&self, address: String, page: Arc<Page>, now: Instant) {
         let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         pages.push_back((address, now, page));
-        if pages.len() > MOST_PAGES {
+        if pages.len() > MAX_PAGES {
             pages.pop_front();
         }
     }
@@ -46,14 +46,14 @@ mod tests {
         let (cache, start) = (Cache::default(), Instant::now());
         cache.put("a".to_owned(), Arc::default(), start);
         assert!(cache.get("a", start + Duration::from_mins(14)).is_some());
-        assert!(cache.get("a", start + LIFETIME).is_none());
+        assert!(cache.get("a", start + MAX_AGE).is_none());
         assert!(cache.get("b", start).is_none());
     }
 
     #[test]
     fn the_oldest_page_goes_first() {
         let (cache, start) = (Cache::default(), Instant::now());
-        for number in 0..=MOST_PAGES {
+        for number in 0..=MAX_PAGES {
             cache.put(number.to_string(), Arc::default(), start);
         }
         assert!(cache.get("0", start).is_none());

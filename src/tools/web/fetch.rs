@@ -1,4 +1,4 @@
-//! `WebFetch`: a page of the web as Markdown.
+//! `WebFetch`: fetches a web page as Markdown.
 
 use std::fmt::Write as _;
 
@@ -17,8 +17,8 @@ use crate::tools::{
     PreparedCall, ResultLimit, ToolFailure, ToolReply,
 };
 
-/// The most characters of a page that one call shows.
-const PAGE_CHARACTERS: usize = 40_000;
+/// Maximum number of characters of a page in one result.
+const MAX_PAGE_CHARACTERS: usize = 40_000;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -46,7 +46,7 @@ impl Parameters for WebFetch {
         let address = Address::parse(&self.url);
         Ok(Box::new(FetchPage {
             address: address.map_err(|error| InvalidInput(format!("url: {error}")))?,
-            offset: self.offset.map_or(0, WholeNumber::bound),
+            offset: self.offset.map_or(0, WholeNumber::limit),
         }))
     }
 }
@@ -122,10 +122,10 @@ impl FetchPage {
                 "The page has {total} characters, fewer than the offset."
             )));
         }
-        let end = self.offset.saturating_add(PAGE_CHARACTERS).min(total);
+        let end = self.offset.saturating_add(MAX_PAGE_CHARACTERS).min(total);
         let mut shown = text[position(self.offset)..position(end)].to_owned();
         if end < total {
-            // Writing to a string cannot fail.
+            // Writing to a string does not fail.
             let _ = write!(
                 shown,
                 "\n\n<system-reminder>PARTIAL view: characters {} to {end} of {total}. Fetch the \
@@ -136,7 +136,7 @@ impl FetchPage {
         Ok(Content::Text(shown))
     }
 
-    /// Begins as Claude Code's text does, by which labels know it.
+    /// The text starts like Claude Code's, which labels recognise.
     fn redirect(&self, status: u16, to: &Address) -> String {
         format!(
             "REDIRECT DETECTED: {} redirects to another server (status code {status} {}).\n\n\

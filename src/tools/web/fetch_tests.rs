@@ -118,7 +118,7 @@ fn a_page_comes_as_markdown() {
 
 #[test]
 fn a_page_is_asked_for_once_and_read_on_with_an_offset() {
-    let body = "ä".repeat(PAGE_CHARACTERS) + "end";
+    let body = "ä".repeat(MAX_PAGE_CHARACTERS) + "end";
     let server = Server::answering("200 OK\r\ncontent-type: text/plain", body);
     let session = nearby();
     let page = |offset: usize| {
@@ -135,11 +135,11 @@ fn a_page_is_asked_for_once_and_read_on_with_an_offset() {
         "{first}"
     );
     assert_eq!(
-        page(PAGE_CHARACTERS).unwrap().content,
+        page(MAX_PAGE_CHARACTERS).unwrap().content,
         Content::Text("end".to_owned())
     );
     assert_eq!(
-        page(PAGE_CHARACTERS + 3).unwrap_err().0,
+        page(MAX_PAGE_CHARACTERS + 3).unwrap_err().0,
         "The page has 40003 characters, fewer than the offset."
     );
     assert_eq!(server.requests(), 1);

@@ -1,4 +1,4 @@
-//! What the fetches of a run share: one client, and the pages of the last minutes.
+//! The client and the page cache that all fetches of a run share.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,19 +10,19 @@ use super::page::{Page, reason};
 use crate::http::{Address, Client, Engine, HttpSettings, Reach, Response, Task, unless_cancelled};
 use crate::io::CancelToken;
 
-/// The largest page, in bytes.
-const LARGEST_BYTES: usize = 10 << 20;
+/// Maximum size of a page, in bytes.
+const MAX_PAGE_BYTES: usize = 10 << 20;
 
-/// The most redirects of one fetch.
-const MOST_REDIRECTS: usize = 10;
+/// Maximum number of redirects of a fetch.
+const MAX_REDIRECTS: usize = 10;
 
-/// The most time that one fetch takes, redirects included.
-const LONGEST: Duration = Duration::from_mins(1);
+/// Maximum duration of a fetch, with redirects.
+const TIME_LIMIT: Duration = Duration::from_mins(1);
 
-/// Kinds of content, the best one first.
+/// Accepted content types, the preferred ones first.
 const ACCEPT: &str = "text/markdown, text/html, application/xhtml+xml, text/*;q=0.9, */*;q=0.8";
 
-/// Fetches pages. Starts nothing before the first one.
+/// Fetches pages. Starts no thread before the first fetch.
 #[derive(Debug)]
 pub struct Web {
     reach: Reach,
@@ -32,12 +32,12 @@ pub struct Web {
     cache: Cache,
 }
 
-/// What a fetch found.
+/// The result of a fetch.
 #[derive(Debug)]
 pub(super) enum Found {
-    /// An answer to be shown.
+    /// A response to show.
     Page(Arc<Page>),
-    /// The server names a page of another server.
+    /// A redirect to another server.
     Elsewhere { status: u16, to: Address },
     /// The call was cancelled.
     Cancelled,
@@ -50,21 +50,21 @@ impl Default for Web {
 }
 
 impl Web {
-    /// Fetches from these machines, with these settings.
+    /// Creates a fetcher with these settings for addresses within `reach`.
     pub fn new(reach: Reach, settings: HttpSettings) -> Self {
         Self {
             reach,
-            total: settings.limits.total.min(LONGEST),
+            total: settings.limits.total.min(TIME_LIMIT),
             client: Arc::new(Client::reaching(reach, settings)),
             engine: Engine::default(),
             cache: Cache::default(),
         }
     }
 
-    /// The page at an address, which is asked for by `https` unless its machine is nearby.
+    /// Returns the page at an address. Uses `https` unless the host is nearby.
     ///
     /// # Errors
-    /// One line why there is none.
+    /// The reason on one line.
     pub(super) fn fetch(&self, address: Address, cancel: &CancelToken) -> Result<Found, String> {
         let address = self.reach.preferred(address);
         let name = address.to_string();
@@ -103,10 +103,10 @@ enum Fetched {
     Elsewhere { status: u16, to: Address },
 }
 
-/// Asks, and asks again where the same server says so.
+/// Sends the request, and follows redirects to the same server.
 async fn follow(client: &Client, reach: Reach, first: Address) -> Result<Fetched, String> {
     let mut address = first;
-    for _ in 0..=MOST_REDIRECTS {
+    for _ in 0..=MAX_REDIRECTS {
         let response = client.get(&address, ACCEPT).await;
         let response = response.map_err(|failure| failure.to_string())?;
         let location = response.headers.get("location");
@@ -122,7 +122,7 @@ async fn follow(client: &Client, reach: Reach, first: Address) -> Result<Fetched
         }
         address = reach.preferred(next);
     }
-    Err(format!("more than {MOST_REDIRECTS} redirects"))
+    Err(format!("more than {MAX_REDIRECTS} redirects"))
 }
 
 async fn answer(mut response: Response) -> Result<Fetched, String> {
@@ -140,13 +140,13 @@ async fn answer(mut response: Response) -> Result<Fetched, String> {
         .map_err(|failure| failure.to_string())?
     {
         body.extend_from_slice(&piece);
-        if body.len() > LARGEST_BYTES {
+        if body.len() > MAX_PAGE_BYTES {
             let kind = response
                 .headers
                 .get("content-type")
                 .map_or("unknown type", String::as_str);
             return Err(format!(
-                "the page ({kind}) has more than {LARGEST_BYTES} bytes"
+                "the page ({kind}) has more than {MAX_PAGE_BYTES} bytes"
             ));
         }
     }

@@ -1,7 +1,7 @@
-//! HTML as Markdown.
+//! Converts HTML to Markdown.
 //!
-//! The library walks the tree by calling itself, and a short page can describe a tree that is large
-//! beyond measure. So the tree grows piece by piece, and its size is looked at after each.
+//! The library walks the tree recursively, and a short page can describe a very large tree. So the tree is
+//! parsed in chunks, and its size is checked after each.
 
 use std::rc::Rc;
 
@@ -15,33 +15,33 @@ use memchr::memchr_iter;
 
 use crate::io::CancelToken;
 
-/// How much is read before the tree is looked at again, in bytes.
-const PIECE_BYTES: usize = 8 << 10;
+/// Size of a chunk, in bytes.
+const CHUNK_BYTES: usize = 8 << 10;
 
-/// The most levels of a tree.
-const DEEPEST: usize = 256;
+/// Maximum depth of a tree.
+const MAX_DEPTH: usize = 256;
 
-/// The most nodes of a tree.
-const MOST_NODES: usize = 500_000;
+/// Maximum number of nodes of a tree.
+const MAX_NODES: usize = 500_000;
 
-/// The most lines of a tree, each counted once for every list and quotation that it is in: there it is
-/// indented.
-const MOST_INDENTED_LINES: usize = 8 << 20;
+/// Maximum number of lines of a tree, each counted once for every list and quotation that contains it, because
+/// it is indented there.
+const MAX_INDENTED_LINES: usize = 8 << 20;
 
-/// What a reader does not see, or what says nothing as text.
+/// Elements that are invisible or have no text.
 const SKIPPED: &[&str] = &[
     "head", "script", "style", "noscript", "template", "iframe", "svg", "canvas", "object",
 ];
 
-/// The page as Markdown; what there is of it if the call is cancelled.
+/// Converts a page to Markdown, or the part before the call was cancelled.
 ///
 /// # Errors
-/// One line why it cannot be turned into Markdown.
+/// The reason on one line.
 pub(super) fn markdown(html: &str, cancel: &CancelToken) -> Result<String, String> {
     let mut parser = parse_document(RcDom::default(), ParseOpts::default());
     let mut rest = html;
     while !rest.is_empty() && !cancel.is_cancelled() {
-        let (piece, others) = rest.split_at(rest.floor_char_boundary(PIECE_BYTES));
+        let (piece, others) = rest.split_at(rest.floor_char_boundary(CHUNK_BYTES));
         parser.process(StrTendril::from(piece));
         check(&parser.tokenizer.sink.sink.document)?;
         rest = others;
@@ -68,7 +68,7 @@ fn check(document: &Rc<Node>) -> Result<(), String> {
         if let NodeData::Text { contents } = &node.data {
             lines += indent * memchr_iter(b'\n', contents.borrow().as_bytes()).count();
         }
-        if depth > DEEPEST || nodes > MOST_NODES || lines > MOST_INDENTED_LINES {
+        if depth > MAX_DEPTH || nodes > MAX_NODES || lines > MAX_INDENTED_LINES {
             return Err("the structure of the page is too large to turn into Markdown".to_owned());
         }
         let indent = indent + usize::from(matches!(tag(&node), Some("li" | "blockquote")));
@@ -89,8 +89,8 @@ fn tag(node: &Node) -> Option<&str> {
     }
 }
 
-/// A table with headings; other tables are for layout. The library's own handler leaves out the
-/// headings of rows, and pads every cell to the width of its column, which can be that of a book.
+/// Converts a table with headings; other tables are used for layout. The library's own handler omits headings of
+/// rows, and pads every cell to the width of its column, which can be very large.
 fn table(handlers: &dyn Handlers, element: Element) -> Option<HandlerResult> {
     let rows = rows(element.node);
     let is_heading = |cell: &Rc<Node>| tag(cell) == Some("th");
@@ -123,7 +123,7 @@ fn table(handlers: &dyn Handlers, element: Element) -> Option<HandlerResult> {
     Some(text.into())
 }
 
-/// The rows of a table, but not those of tables in it.
+/// Returns the rows of a table, without those of nested tables.
 fn rows(table: &Rc<Node>) -> Vec<Rc<Node>> {
     let mut found = Vec::new();
     for child in table.children.borrow().iter() {
@@ -192,7 +192,7 @@ mod tests {
         for monster in monsters {
             assert!(converted(&monster).is_err(), "{}", &monster[..40]);
         }
-        let deep = "<div>".repeat(DEEPEST - 5) + "x";
+        let deep = "<div>".repeat(MAX_DEPTH - 5) + "x";
         assert_eq!(converted(&deep), Ok("x".to_owned()));
     }
 
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn pieces_do_not_cut_characters() {
-        let text = "ä€😀".repeat(PIECE_BYTES);
+        let text = "ä€😀".repeat(CHUNK_BYTES);
         assert_eq!(converted(&text), Ok(text));
     }
 }

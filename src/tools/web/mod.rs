@@ -1,4 +1,4 @@
-//! `WebFetch`: pages of the web.
+//! `WebFetch`: web pages.
 
 mod cache;
 mod fetch;

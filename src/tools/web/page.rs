@@ -1,4 +1,4 @@
-//! What an answer holds, as text or as a picture.
+//! The content of a response as text or as an image.
 
 use std::sync::LazyLock;
 
@@ -13,21 +13,21 @@ use crate::text::byte_size;
 use crate::tools::Image;
 use crate::tools::files::{image_block, media_type};
 
-/// How far into a page its own word about its encoding is looked for, in bytes.
+/// Number of bytes in which a page's own declaration of its encoding is searched.
 const HEAD_BYTES: usize = 1024;
 
-/// An answer as it is shown.
+/// A page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Page {
     pub(super) status: u16,
-    /// How many bytes the answer had.
+    /// The size of the response, in bytes.
     pub(super) bytes: usize,
     pub(super) body: Body,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Body {
-    /// Markdown, or the text as it came.
+    /// Markdown, or the original text.
     Text(String),
     Image(Image),
 }
@@ -39,10 +39,10 @@ impl Default for Body {
 }
 
 impl Page {
-    /// Reads an answer.
+    /// Converts a response.
     ///
     /// # Errors
-    /// One line why it cannot be shown.
+    /// The reason on one line why it cannot be shown.
     pub(super) fn of(
         response: &Response,
         body: &[u8],
@@ -63,7 +63,7 @@ impl Page {
     }
 }
 
-/// What a status is called.
+/// Returns the name of a status.
 pub(super) fn reason(status: u16) -> &'static str {
     let known = StatusCode::from_u16(status).ok();
     known
@@ -79,11 +79,11 @@ fn shown(header: Option<&str>, bytes: &[u8], cancel: &CancelToken) -> Result<Bod
     }
     let is_html = match ContentType::of(header) {
         ContentType::Html => true,
-        ContentType::Unsaid => begins_as_html(bytes),
+        ContentType::Missing => begins_as_html(bytes),
         _ => false,
     };
     let text = decoded(bytes, charset(header, bytes, is_html));
-    // Text has no NUL, whatever the server calls it.
+    // Text has no NUL bytes, whatever the content type.
     if bytes.starts_with(b"%PDF-") || text.contains('\0') {
         let kind = header.unwrap_or("unknown type");
         let size = byte_size(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
@@ -103,7 +103,7 @@ fn begins_as_html(bytes: &[u8]) -> bool {
     start.starts_with(b"<!doctype html") || start.starts_with(b"<html")
 }
 
-/// The encoding that the server names, else the one that the page names, else UTF-8.
+/// Returns the encoding that the server declares, else that of the page, else UTF-8.
 fn charset(header: Option<&str>, bytes: &[u8], is_html: bool) -> &'static Encoding {
     static PARAMETER: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r#"(?i-u)charset\s*=\s*["']?([-\w.:]+)"#).ok());
@@ -118,7 +118,7 @@ fn charset(header: Option<&str>, bytes: &[u8], is_html: bool) -> &'static Encodi
         .unwrap_or(UTF_8)
 }
 
-/// A byte order mark counts more than what was named.
+/// A byte order mark overrides declarations.
 fn decoded(bytes: &[u8], encoding: &'static Encoding) -> String {
     encoding.decode(bytes).0.into_owned()
 }

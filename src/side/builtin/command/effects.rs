@@ -52,7 +52,7 @@ impl Effects {
     }
 }
 
-/// The program of a command, and those that it starts.
+/// The program of a command, and the programs that it starts.
 fn programs(part: &CommandPart) -> Vec<String> {
     let levels = part.levels().into_iter();
     let names = levels.filter_map(|level| level.words.first()?.value.clone());
@@ -72,8 +72,8 @@ fn is_known_reader(program: &str) -> bool {
     only_reads(program) || only_reads(&format!("{program} {arguments}"))
 }
 
-/// Whether the exit status of the command at `index` has no effect on that of the command line:
-/// the command feeds a pipe, or a failure is caught by `||`.
+/// Whether the status of the command line ignores the status of the command at `index`: it feeds a
+/// pipe, or `||` follows.
 pub(super) fn hides_status(commands: &[SimpleCommand], index: usize) -> bool {
     use crate::shell::Follows::{And, Background, Next, Or, Pipe};
     let sets_pipefail = commands

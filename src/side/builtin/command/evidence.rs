@@ -1,6 +1,4 @@
-//! What the output of a test, lint or build says about how it went.
-//!
-//! Only lines of the runners themselves count. What they do not say is not claimed.
+//! Results of tests, lints and builds in their output. Only lines of the runners themselves count.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -13,30 +11,30 @@ use regex::{Regex, RegexBuilder, RegexSet};
 use super::forms::Kind;
 use crate::side::builtin::word_list::WordList;
 
-/// What an output says.
+/// The result that an output shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Evidence {
-    /// Something failed; how many, if a summary counts.
+    /// A failure, with the count of a summary.
     Failed(Option<u64>),
-    /// A linter counted issues.
+    /// Issues of a linter.
     Issues(u64),
-    /// A linter counted none.
+    /// A linter without issues.
     NoIssues,
-    /// Everything passed; how many, if a summary counts.
+    /// A success, with the count of a summary.
     Passed(Option<u64>),
-    /// Nothing.
+    /// No result.
     Nothing,
 }
 
 static LINES: LazyLock<WordList> =
     LazyLock::new(|| WordList::new(include_str!("../words/evidence.txt")));
 
-/// How several counts become one.
+/// The way to combine several counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Count {
-    /// Their sum: runners that sum up each part.
+    /// The sum: the runner counts each part.
     Sum,
-    /// The last one.
+    /// The last count.
     Last,
 }
 
@@ -51,7 +49,7 @@ static BUILD_FAILURE: LazyLock<RegexSet> = LazyLock::new(|| any_of("build failur
 static ISSUE_COUNT: LazyLock<Vec<Regex>> = LazyLock::new(|| expressions("issue counts").collect());
 static CLEAN: LazyLock<RegexSet> = LazyLock::new(|| any_of("no issues"));
 
-/// All patterns in one: nearly all lines match none, and one search finds that out.
+/// All patterns in one, since nearly all lines match none.
 static ANY_SIGN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let patterns: Vec<&str> = LINES.all_lines().collect();
     let groups = Regex::new(r"\(\?<\w+>").ok()?;
@@ -61,8 +59,8 @@ static ANY_SIGN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     builder.multi_line(true).crlf(true).build().ok()
 });
 
-/// A line that counts has one of these in it. Most outputs have none, which is found out several
-/// times as fast as by expressions.
+/// Words of which each relevant line contains one. Searching them is several times as fast as the
+/// patterns.
 const WORDS: &str = "pass|PASS|fail|Fail|FAIL|error|Error|ERR|Tests|panic: |make|npm |✖ |not ok |ok  |OK|Ran |# |\
     issue|problem|offense|Success|Prettier|.go:|.c:|.cc:|.cpp:|.h:|.rs:|.swift:|.java:|.kt:|.zig:";
 
@@ -77,8 +75,8 @@ fn expressions(section: &str) -> impl Iterator<Item = Regex> {
     patterns.filter_map(|pattern| Regex::new(pattern).ok())
 }
 
-/// The lines that say something.
-fn telling_lines(output: &str) -> Vec<&str> {
+/// The lines that match a pattern.
+fn matching_lines(output: &str) -> Vec<&str> {
     let mut lines = Vec::new();
     if ANY_WORD
         .as_ref()
@@ -96,7 +94,7 @@ fn telling_lines(output: &str) -> Vec<&str> {
     lines
 }
 
-/// Text without colours.
+/// Removes colours.
 pub(super) fn uncolored(text: &str) -> Cow<'_, str> {
     if memchr::memchr(b'\x1b', text.as_bytes()).is_some() {
         Cow::Owned(crate::text::terminal_safe(text))
@@ -105,10 +103,10 @@ pub(super) fn uncolored(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// What an output says about commands of these kinds.
+/// Finds the result of commands of these kinds in their output.
 pub(super) fn evidence(kinds: &[Kind], output: &str) -> Evidence {
     let has = |kind| kinds.contains(&kind);
-    let lines = telling_lines(output);
+    let lines = matching_lines(output);
     let mut found = [Evidence::Nothing; 3];
     if has(Kind::Test) {
         found[0] = tests(&lines);
@@ -183,7 +181,7 @@ fn tests(lines: &[&str]) -> Evidence {
     for line in lines.iter().copied() {
         if let Some(test) = line.trim_start().strip_prefix("--- FAIL: ") {
             let name = test.split([' ', '(']).next().unwrap_or_default();
-            // A failing part makes its whole fail too; only wholes are counted.
+            // A failing subtest fails its test too; only tests are counted.
             if !name.contains('/') {
                 failing.insert(name);
             }
@@ -239,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_pattern_is_one_and_finds_its_line_among_others() {
+    fn every_pattern_compiles_and_finds_its_line() {
         for pattern in LINES.all_lines() {
             Regex::new(pattern).unwrap();
         }
@@ -250,14 +248,14 @@ mod tests {
             ("\n \n", "\n\n"),
             ("12\n", "\nin"),
         ] {
-            assert!(telling_lines(&format!("{before}{line}{after}")).contains(&line));
+            assert!(matching_lines(&format!("{before}{line}{after}")).contains(&line));
         }
-        assert!(telling_lines("x\n\ny").is_empty());
+        assert!(matching_lines("x\n\ny").is_empty());
     }
 
     #[test]
-    fn every_pattern_holds_a_word() {
-        // What may be missing, and alternatives, hold none for sure.
+    fn every_pattern_contains_a_word() {
+        // Optional parts and alternatives may be without a word.
         let optional = Regex::new(r"\((?:[^()]|\([^()]*\))*\)[?*]").unwrap();
         let durations = r" in [0-9.]+s";
         for pattern in LINES.all_lines() {
@@ -265,7 +263,7 @@ mod tests {
             let surely = optional.replace_all(&plain, "");
             let has = |text: &str| WORDS.split('|').any(|sign| text.contains(sign));
             let by_extension = pattern.contains(".(?:go|c|cc|cpp|h|rs|swift|java|kt|zig):");
-            // Without a count, this line says nothing.
+            // Without a count, this line is not a result.
             let needs_counts = pattern.ends_with(durations);
             assert!(has(&surely) || by_extension || needs_counts, "{pattern}");
         }

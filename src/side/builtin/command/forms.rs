@@ -1,4 +1,4 @@
-//! What one simple command did, from a table of forms (`words/commands.txt`).
+//! The act of a simple command, from a table of forms (`words/commands.txt`).
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -15,7 +15,7 @@ use crate::side::builtin::word_list::WordList;
 static WORDS: LazyLock<WordList> =
     LazyLock::new(|| WordList::new(include_str!("../words/commands.txt")));
 
-/// What kind of thing a command did.
+/// The kind of an act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Kind {
@@ -23,7 +23,7 @@ pub(super) enum Kind {
     Lint,
     Format,
     Build,
-    /// A change of a repository, or on its host.
+    /// A change to a repository, or on its host.
     Repository,
     Install,
     /// Files were changed.
@@ -31,7 +31,7 @@ pub(super) enum Kind {
     /// A program was run.
     #[serde(alias = "task")]
     Run,
-    /// Something was read. Its content may speak of errors.
+    /// Something was read. The content may mention errors.
     Read,
     /// Files or texts were looked for.
     Search,
@@ -48,7 +48,7 @@ impl Kind {
     }
 }
 
-/// What a simple command did.
+/// The act of a simple command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Act {
     pub(super) program: String,
@@ -57,9 +57,9 @@ pub(super) struct Act {
     pub(super) kind: Kind,
     /// In the past tense, e.g. `Ran`.
     pub(super) verb: String,
-    /// What to; may be empty.
+    /// The object of the verb; may be empty.
     pub(super) object: String,
-    /// What the command is called if it failed, e.g. `git push`.
+    /// The name of the command, used if it failed, e.g. `git push`.
     pub(super) name: String,
     /// The output shows the success, e.g. the number of a pull request.
     pub(super) is_shown: bool,
@@ -95,7 +95,7 @@ struct Form {
     programs: Vec<&'static str>,
     words: Vec<Vec<&'static str>>,
     options: Vec<Vec<&'static str>>,
-    /// Has to stand in the output.
+    /// Must be in the output.
     output: Option<&'static str>,
     writes_file: bool,
     rank: u8,
@@ -158,7 +158,7 @@ impl Form {
             && self.output.is_none_or(|text| call.output.contains(text))
     }
 
-    /// What the command did; nothing if a part of the object is unknown.
+    /// The act of the command; `None` if a part of the object is unknown.
     fn act(&self, call: &Invocation<'_>) -> Option<Act> {
         let is_named = usize::from(self.object.contains("{name}"));
         let named = call.operands.get(..self.words.len().max(is_named));
@@ -226,7 +226,7 @@ fn fill(template: &str, call: &Invocation<'_>) -> Option<String> {
     )
 }
 
-/// A task that a project names: the words of its name say what it does.
+/// A task of a project, classified by the words of its name.
 fn task(act: &mut Act, program: &str) {
     let task = act.object.clone();
     let words: Vec<&str> = task.split([':', '-', '_', '.', '/']).collect();
@@ -252,7 +252,7 @@ fn task(act: &mut Act, program: &str) {
     }
 }
 
-/// The words of each wrapper, and its options that have a value.
+/// The words of each wrapper, and its options with a value.
 static WRAPPERS: LazyLock<Vec<(Vec<&str>, Vec<&str>)>> = LazyLock::new(|| {
     let is_name = |word: &&str| !word.starts_with('-') || *word == "-m";
     let lines = WORDS.lines("wrappers");
@@ -261,7 +261,7 @@ static WRAPPERS: LazyLock<Vec<(Vec<&str>, Vec<&str>)>> = LazyLock::new(|| {
         .collect()
 });
 
-/// The words of a command without what only runs it: wrappers, keywords, settings of variables.
+/// The words of a command without wrappers, keywords and assignments of variables.
 pub(super) fn own_words(command: &SimpleCommand) -> &[String] {
     let mut words = command.words.as_slice();
     let wraps = |words: &[String], names: &[&str]| {
@@ -298,12 +298,12 @@ pub(super) fn program(command: &SimpleCommand) -> &str {
         .map_or("", |word| last_part(word))
 }
 
-/// Whether a program in a pipe only passes on what comes through it.
+/// Whether a program in a pipe only filters.
 pub(super) fn is_filter(program: &str) -> bool {
     WORDS.has("filters", program)
 }
 
-/// The options of programs that take the next word as their value.
+/// The options of each program that take the next word as their value.
 static VALUED_OPTIONS: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
     let mut valued: HashMap<&str, Vec<&str>> = HashMap::new();
     let lines = WORDS.lines("options with a value");
@@ -318,7 +318,7 @@ static VALUED_OPTIONS: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
     valued
 });
 
-/// What a simple command did; nothing for those that hold others together.
+/// The act of a simple command; `None` for keywords, `cd`, `echo` and the like.
 pub(super) fn act(command: &SimpleCommand, output: &str, cwd: Option<&str>) -> Option<Act> {
     let words = own_words(command);
     let program = program(command);
@@ -328,7 +328,7 @@ pub(super) fn act(command: &SimpleCommand, output: &str, cwd: Option<&str>) -> O
     let mut arguments = words.get(1..).unwrap_or_default().to_vec();
     let wrapped = command.words.len() - words.len();
     if command.words[..wrapped].iter().any(|word| word == "xargs") {
-        // The files that come through the pipe.
+        // The files from the pipe.
         arguments.push("$()".to_owned());
     }
     let arguments = arguments.as_slice();
@@ -395,7 +395,7 @@ pub(super) fn act(command: &SimpleCommand, output: &str, cwd: Option<&str>) -> O
     })
 }
 
-/// The words that are no options, without the values of options.
+/// The operands: words other than options and their values.
 fn operands<'a>(arguments: &'a [String], valued: &[&str]) -> Vec<&'a str> {
     let mut operands = Vec::new();
     let mut words = arguments.iter().map(String::as_str);
@@ -416,7 +416,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_line_is_a_form() {
+    fn every_line_of_the_table_parses() {
         assert_eq!(FORMS.len(), WORDS.lines("forms").count());
         for form in FORMS.iter() {
             let is_closed = form.object.matches('{').count() == form.object.matches('}').count();
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_are_named() {
+    fn acts_are_named() {
         let table = [
             ("git -C /x push -u origin topic", "", "Pushed topic"),
             (

@@ -1,7 +1,5 @@
-//! What a shell command did, by its words, its output and its description.
-//!
-//! This does not say what a command may do (the room `shell` does), only what people would say that
-//! it did.
+//! The act of a shell command, from its words, its output and its description. Whether a command may
+//! change something is decided by the module `shell`.
 
 mod effects;
 mod evidence;

@@ -1,4 +1,4 @@
-//! What fills the holes of the table of commands.
+//! The nouns that fill the table of commands.
 
 use crate::side::builtin::clean::cut;
 use crate::side::builtin::names::{
@@ -6,12 +6,12 @@ use crate::side::builtin::names::{
     last_part, pattern_noun, revision,
 };
 
-/// A simple command, read.
+/// A parsed simple command.
 #[derive(Debug, Clone)]
 pub(super) struct Invocation<'a> {
     pub(super) program: &'a str,
     pub(super) arguments: &'a [String],
-    /// The arguments that are no options, behind the words that the table names.
+    /// The operands after the words that the table names.
     pub(super) operands: Vec<&'a str>,
     /// The program and the words that the table names.
     pub(super) name: &'a str,
@@ -24,7 +24,7 @@ pub(super) struct Invocation<'a> {
 }
 
 impl Invocation<'_> {
-    /// The noun of this name; nothing if there is none.
+    /// The noun of this name, if there is one.
     pub(super) fn noun(&self, key: &str) -> Option<String> {
         let first = self.operands.first().copied();
         let known = |path: &&str| !path.starts_with("$()");
@@ -107,7 +107,7 @@ impl Invocation<'_> {
         (!found.is_empty()).then_some(found)
     }
 
-    /// The value of an option: the next word, or what follows `=`.
+    /// The value of an option: the next word, or the text after `=`.
     fn value(&self, names: &[&str]) -> Option<&str> {
         let mut words = self.arguments.iter();
         words
@@ -120,7 +120,7 @@ impl Invocation<'_> {
             .or_else(|| words.next().map(String::as_str))
     }
 
-    /// The operands behind `--`, if it is there.
+    /// The operands after `--`, if present.
     fn operands_behind_dashes(&self) -> Vec<&str> {
         match self.arguments.iter().position(|word| word == "--") {
             Some(place) => self.arguments[place + 1..]
@@ -190,7 +190,7 @@ impl Invocation<'_> {
         })
     }
 
-    /// What of GitHub's pull requests and issues was replied to, changed or read.
+    /// The pull request or issue of a request to GitHub, if the request is of this kind.
     fn api(&self, did: &str) -> Option<String> {
         let path = *self.operands.first()?;
         let has_fields = self
@@ -300,7 +300,7 @@ impl Invocation<'_> {
         (is_saved || self.written.is_some()).then_some(*address)
     }
 
-    /// One test by its name, or the runner and the one package or file that is tested.
+    /// The name of a single test, or the runner and the tested package or file.
     fn tested(&self) -> String {
         let is_identifier = |text: &&str| {
             text.len() > 3
@@ -345,7 +345,7 @@ impl Invocation<'_> {
         }
     }
 
-    /// What was installed; nothing if the output says that it was there already.
+    /// The installed packages; `None` if the output says that they were installed before.
     fn packages(&self) -> Option<String> {
         let nothing = [
             "already installed",
@@ -366,7 +366,7 @@ impl Invocation<'_> {
         }
     }
 
-    /// What was searched for, and where.
+    /// The searched text, and the searched file or directory.
     fn sought(&self) -> Option<String> {
         let (pattern, places) = if let Some(pattern) = self.value(&["-e", "--regexp"]) {
             (pattern, self.operands.as_slice())

@@ -1,19 +1,18 @@
-//! From what a description announces to what was done.
+//! Puts the description of a command into the past tense.
 
 use crate::side::builtin::clean::{cut, lower_first};
 
-/// The widest description.
-const WIDEST: usize = 56;
+/// Maximum width of a description, in cells.
+const MAX_CELLS: usize = 56;
 
 /// Pairs of a verb and its past tense.
 const VERBS: &str = include_str!("../words/verbs.txt");
 
-/// The description of a command in the past tense; nothing if its first word is no verb of which
-/// more than the attempt is known.
+/// Puts a description into the past tense; `None` if its first word is not a known verb.
 pub(super) fn in_the_past(description: &str) -> Option<String> {
     let line = description.lines().next()?.trim();
     let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
-    // Some agents give the command itself.
+    // Some agents repeat the command as its description.
     let signs = [" && ", " || ", " | ", "; "];
     if first.ends_with(':') || signs.iter().any(|sign| line.contains(sign)) {
         return None;
@@ -30,10 +29,10 @@ pub(super) fn in_the_past(description: &str) -> Option<String> {
     }
     let phrase = phrase.replacen("Searched for for ", "Searched for ", 1);
     let phrase = phrase.replacen("Looked for if ", "Checked if ", 1);
-    Some(cut(phrase.trim_end_matches('.'), WIDEST))
+    Some(cut(phrase.trim_end_matches('.'), MAX_CELLS))
 }
 
-/// The past tense of a verb, with a large first letter.
+/// The capitalised past tense of a verb.
 pub(in crate::side::builtin) fn past_of(word: &str) -> Option<&'static str> {
     let word = word.trim_end_matches([',', ':']).to_lowercase();
     let mut verbs = VERBS.lines().filter(|line| !line.starts_with('#'));

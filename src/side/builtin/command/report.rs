@@ -1,4 +1,4 @@
-//! One line about a command that was run.
+//! One line about a finished or running command.
 
 use super::effects::{Effects, hides_status};
 use super::evidence::{Evidence, evidence, uncolored};
@@ -9,54 +9,54 @@ use crate::side::builtin::clean::{cut, lower_first};
 use crate::side::builtin::names::listed;
 use crate::text::display_width;
 
-/// Acts of this rank and above are all named.
+/// Minimum rank of acts that are all named.
 const NAMED_TOGETHER: u8 = 78;
 
-/// Acts below this rank say less than a description.
+/// Acts below this rank are less telling than a description.
 const MINOR: u8 = 45;
 
-/// How much of the end of an output is searched for errors, in bytes.
-const SEARCHED_FOR_ERRORS: usize = 3000;
+/// Size of the end of an output that is searched for errors, in bytes.
+const ERROR_SEARCH_BYTES: usize = 3000;
 
-/// How a command ended.
+/// The ending of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::side::builtin) enum Ending {
-    /// With success, as its status says.
+    /// Status 0.
     Ok,
-    /// With a failure, and this code.
+    /// Failed, with this status.
     Failed(Option<i64>),
-    /// It goes on.
+    /// It is still running.
     InBackground,
-    /// It did not run, or not to its end: `declined by user`.
+    /// It was not run, or not to the end: `declined by user`.
     Refused(&'static str),
 }
 
-/// A command and what is known of it.
+/// A command with its description, output and ending.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::side::builtin) struct Run<'a> {
     pub(in crate::side::builtin) command: &'a str,
-    /// What it was for, written before it ran.
+    /// The description by the model, written before the command ran.
     pub(in crate::side::builtin) description: Option<&'a str>,
     pub(in crate::side::builtin) output: &'a str,
     pub(in crate::side::builtin) ending: Ending,
     pub(in crate::side::builtin) cwd: Option<&'a str>,
 }
 
-/// What is said of it.
+/// The description of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::side::builtin) struct Report {
-    /// All of it.
+    /// The whole phrase.
     pub(in crate::side::builtin) phrase: String,
     pub(in crate::side::builtin) verb: String,
     pub(in crate::side::builtin) object: String,
-    /// What the output says, e.g. `passed`.
+    /// The result in the output, e.g. `passed`.
     pub(in crate::side::builtin) finding: String,
     pub(in crate::side::builtin) failed: bool,
     /// Tests, lints or builds were run.
     pub(in crate::side::builtin) is_check: bool,
 }
 
-/// Describes a command that ended or goes on.
+/// Describes a command.
 pub(in crate::side::builtin) fn describe(run: &Run<'_>) -> Report {
     let output = uncolored(run.output);
     let commands = simple_commands(run.command).commands;
@@ -162,7 +162,7 @@ impl Reader<'_> {
         found
     }
 
-    /// The acts that are named: all important ones, else the first of the highest rank. Looks at a
+    /// The acts to name: all important ones, else the first of the highest rank. Reads of a
     /// repository are named together.
     fn chosen(&self) -> Vec<Act> {
         let acts = || self.acts.iter().map(|(_, act)| act);
@@ -216,7 +216,7 @@ impl Reader<'_> {
         self.commands.iter().any(begins)
     }
 
-    /// What the command is called where it failed.
+    /// The name of the command in reports of failures.
     fn name(&self, chosen: &[Act]) -> String {
         if matches!(self.run.ending, Ending::Failed(_))
             && let Some(task) = self.failed_task()
@@ -240,7 +240,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The task that a runner of tasks names as the failed one.
+    /// The failed task, as reported by a task runner.
     fn failed_task(&self) -> Option<String> {
         self.output.lines().find_map(|line| {
             let (task, rest) = line.strip_prefix('[')?.split_once(']')?;
@@ -259,7 +259,7 @@ impl Reader<'_> {
         let kinds: Vec<Kind> = chosen.iter().map(|act| act.kind).collect();
         let (verb, object) = joined(chosen);
         let phrase = format!("{verb} {object}");
-        // `Built x` says that it was built.
+        // `Built x` would claim a success.
         let attempt = match chosen {
             [only] if only.verb == "Built" => format!("Ran {}", only.name),
             _ => phrase.clone(),
@@ -327,7 +327,7 @@ impl Reader<'_> {
                 .any(|mark| self.output.contains(mark))
     }
 
-    /// A lone search that found nothing ends with code 1.
+    /// The phrase for a single search without a match, which ends with status 1.
     fn nothing_found(&self) -> Option<String> {
         let [(_, only)] = self.acts.as_slice() else {
             return None;
@@ -337,8 +337,8 @@ impl Reader<'_> {
         (is_search && output.is_empty()).then(|| format!("No matches for {}", only.object))
     }
 
-    /// Whether the output of something that acts shows errors where the status is that of another
-    /// command. This is a hint, no failure.
+    /// Whether the output shows errors although the status is that of a later command. A hint, not a
+    /// failure.
     fn has_hidden_errors(&self, chosen: &[Act]) -> bool {
         let reads = |act: &Act| matches!(act.kind, Kind::Read | Kind::Search);
         if !chosen.is_empty() && chosen.iter().all(reads) {
@@ -355,7 +355,7 @@ impl Reader<'_> {
         self.commands.iter().skip(last).any(hides) && has_error_line(self.output)
     }
 
-    /// The description in the past tense, where it says more than the acts.
+    /// The description in the past tense, if it says more than the acts.
     fn description(&self, chosen: &[Act]) -> Option<String> {
         let is_minor = chosen.iter().all(|act| act.rank < MINOR);
         let description = self
@@ -396,7 +396,7 @@ fn joined(acts: &[Act]) -> (String, String) {
         [] => (String::new(), String::new()),
         [(verb, objects)] => ((*verb).to_owned(), listed(objects)),
         _ if display_width(&whole) > 58 => {
-            // A commit says more than the branch that it was pushed to.
+            // A commit is more telling than its branch.
             let rank = |act: &&Act| (act.name == "git commit", act.rank);
             let best = acts.iter().max_by_key(rank);
             best.map(|act| (act.verb.clone(), act.object.clone()))
@@ -409,9 +409,9 @@ fn joined(acts: &[Act]) -> (String, String) {
     }
 }
 
-/// Whether the end of an output has a line that reports an error.
+/// Whether the end of an output reports an error.
 fn has_error_line(output: &str) -> bool {
-    let start = output.ceil_char_boundary(output.len().saturating_sub(SEARCHED_FOR_ERRORS));
+    let start = output.ceil_char_boundary(output.len().saturating_sub(ERROR_SEARCH_BYTES));
     output[start..].lines().any(|line| {
         let line = line.trim_start().to_lowercase();
         let starts = [
@@ -469,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn only_hidden_errors_are_hinted_at() {
+    fn errors_are_reported_only_if_the_status_hides_them() {
         for output in [
             "Error: none",
             "errors: 0",
@@ -488,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn descriptions_name_what_the_words_do_not() {
+    fn descriptions_replace_minor_acts() {
         let table = [
             ("frob --all", Some("Check the tables"), "Checked the tables"),
             ("frob all", None, "Ran frob all"),

@@ -1,4 +1,4 @@
-//! From facts to one line.
+//! Composes one line from facts.
 
 use std::collections::HashSet;
 
@@ -7,17 +7,17 @@ use crate::side::builtin::clean::{cut, lower_first, upper_first};
 use crate::side::builtin::names::{distinct, file_names, listed};
 use crate::text::display_width;
 
-/// Two parts share a label up to this width.
-const WIDEST_PAIR: usize = 58;
+/// Maximum width of a label with two parts, in cells.
+const MAX_PAIR_CELLS: usize = 58;
 
-/// Several nouns are named up to this width, more of them are counted.
-const WIDEST_NOUNS: usize = 40;
+/// Maximum width of several nouns, in cells. Wider lists are counted.
+const MAX_NOUNS_CELLS: usize = 40;
 
-/// Words of a failure, in small letters.
+/// Words of failures, in lower case.
 const FAILURE_WORDS: &str = "failed|rejected|declined|denied|interrupted|cancelled|not found|errors\
     | issue|conflict|timed out|redirected|unknown | problems|is a directory|too large";
 
-/// Whether a label says that something went wrong.
+/// Whether a label mentions a failure.
 pub(super) fn names_failure(label: &str) -> bool {
     let lowered = label.to_lowercase().replace("no issues", "");
     FAILURE_WORDS.split('|').any(|word| lowered.contains(word))
@@ -44,7 +44,7 @@ pub(super) fn compose(facts: &[Fact], cwd: Option<&str>) -> String {
         (true, false) => failures(&bad, cwd),
         (false, false) => {
             let success = groups(&good, cwd);
-            // What succeeded is cut, never what failed.
+            // Successes are cut, failures are not.
             pair(&success, &failures(&bad, cwd))
                 .unwrap_or_else(|| format!("{}, {} failed", cut(&success, 47), bad.len()))
         }
@@ -63,10 +63,10 @@ fn pair(first: &str, second: &str) -> Option<String> {
 }
 
 fn fits(label: &str) -> bool {
-    display_width(label) <= WIDEST_PAIR
+    display_width(label) <= MAX_PAIR_CELLS
 }
 
-/// Changes of to-do lists are left out where anything else happened.
+/// Removes changes of to-do lists, unless there is nothing else.
 fn without_bookkeeping(mut facts: Vec<&Fact>) -> Vec<&Fact> {
     let is_other = |fact: &&Fact| !matches!(fact.class, Class::Todo | Class::Task);
     if facts.iter().any(is_other) {
@@ -102,7 +102,7 @@ fn failures(facts: &[&Fact], cwd: Option<&str>) -> String {
     }
 }
 
-/// Facts of one class together, the classes in their order.
+/// Describes facts class by class, in the order of classes.
 fn groups(facts: &[&Fact], cwd: Option<&str>) -> String {
     let mut classes: Vec<Class> = facts.iter().map(|fact| fact.class).collect();
     classes.sort_unstable();
@@ -130,7 +130,7 @@ fn groups(facts: &[&Fact], cwd: Option<&str>) -> String {
     }
 }
 
-/// Successes of one class.
+/// Describes successes of one class.
 fn group(facts: &[&Fact], cwd: Option<&str>) -> String {
     let [first, rest @ ..] = facts else {
         return String::new();
@@ -165,7 +165,7 @@ fn group(facts: &[&Fact], cwd: Option<&str>) -> String {
     }
 }
 
-/// The files of some facts, each once.
+/// The distinct files of some facts.
 fn paths<'a>(facts: &[&'a Fact]) -> Vec<&'a str> {
     distinct(facts.iter().filter_map(|fact| match &fact.about {
         About::File(path) => Some(path.as_str()),
@@ -173,19 +173,19 @@ fn paths<'a>(facts: &[&'a Fact]) -> Vec<&'a str> {
     }))
 }
 
-/// A few nouns by name, more of them by number.
+/// Names a few nouns, and counts more.
 fn nouns(all: impl Iterator<Item = String>) -> String {
     let all = distinct(all);
     let named = listed(&all);
     match all.as_slice() {
-        [first, rest @ ..] if rest.len() > 1 || display_width(&named) > WIDEST_NOUNS => {
+        [first, rest @ ..] if rest.len() > 1 || display_width(&named) > MAX_NOUNS_CELLS => {
             format!("{first} and {} more", rest.len())
         }
         _ => named,
     }
 }
 
-/// Searches: what was found leads.
+/// Describes searches. Searches with matches come first.
 fn searches(facts: &[&Fact]) -> String {
     let found: Vec<&Fact> = facts
         .iter()
@@ -236,7 +236,7 @@ fn tasks(facts: &[&Fact]) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// Commands: those with the same verb share it, as do looks at a repository.
+/// Describes commands. Commands with the same verb share it, as do reads of a repository.
 fn commands(facts: &[&Fact], verb: &str) -> String {
     if facts.iter().all(|fact| fact.phrase == facts[0].phrase) {
         return repeated(&facts[0].phrase, facts.len());
@@ -288,7 +288,7 @@ fn repeated(phrase: &str, count: usize) -> String {
     }
 }
 
-/// Different things: the first, the second if there is room, else a number.
+/// Describes different facts: the first, then the second if it fits, else a count.
 fn phrases(facts: &[&Fact]) -> String {
     let mut distinct: Vec<&Fact> = Vec::new();
     for fact in facts {

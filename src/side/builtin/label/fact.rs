@@ -1,6 +1,6 @@
-//! What is known of one call.
+//! A finished call in words.
 
-/// What kind of thing a call was, in the order of labels.
+/// The class of a call, in the order of labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Class {
     /// Tests, lints, builds.
@@ -24,42 +24,42 @@ pub(super) enum Class {
     Other,
 }
 
-/// Whether a call did what it was to do.
+/// The outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// It did, or nothing says otherwise.
+    /// It succeeded, as far as known.
     Good,
-    /// It failed, was refused, or its output reports failures.
+    /// It failed, was declined, or its output reports failures.
     Bad,
-    /// It was ended because of another.
+    /// It was cancelled because of another call.
     Cancelled,
 }
 
-/// What a call was about, so that several can share a phrase.
+/// The topic of a call, with which several calls can share a phrase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum About {
-    /// Nothing that could be counted.
+    /// None.
     Nothing,
     /// A file, by its path.
     File(String),
-    /// Something that was looked for, and whether it was found.
+    /// A search.
     Sought {
-        /// What.
+        /// The searched text.
         noun: String,
-        /// There was something.
+        /// There was a match.
         found: bool,
     },
-    /// Something with a name.
+    /// A name.
     Named(String),
     /// A task that changed to this state.
     Task(&'static str),
-    /// What a command did: a verb, and what to.
+    /// A command: verb and object.
     Act {
         /// E.g. `Ran`, `Viewed git`.
         verb: String,
         /// E.g. `lint`, `log`.
         object: String,
-        /// What the output also says, e.g. `passed`.
+        /// The result in the output, e.g. `passed`.
         finding: String,
     },
 }
@@ -67,22 +67,22 @@ pub(super) enum About {
 /// A finished call, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fact {
-    /// What it was.
+    /// The class.
     pub(super) class: Class,
-    /// What is said of it alone.
+    /// The phrase for this call alone.
     pub(super) phrase: String,
-    /// Whether it succeeded.
+    /// The outcome.
     pub(super) outcome: Outcome,
-    /// What it shares with others.
+    /// The topic.
     pub(super) about: About,
     /// The verb of a success, e.g. `Edited`.
     pub(super) verb: &'static str,
-    /// What such a call is called where it is counted, e.g. `edit`.
+    /// The noun for counted calls, e.g. `edit`.
     pub(super) noun: &'static str,
 }
 
 impl Fact {
-    /// A success about nothing that could be counted.
+    /// Creates a success without a topic.
     pub(super) fn good(class: Class, phrase: impl Into<String>) -> Self {
         Self {
             class,
@@ -94,7 +94,7 @@ impl Fact {
         }
     }
 
-    /// A failure.
+    /// Creates a failure.
     pub(super) fn bad(class: Class, phrase: impl Into<String>) -> Self {
         Self {
             outcome: Outcome::Bad,
@@ -102,12 +102,12 @@ impl Fact {
         }
     }
 
-    /// The same, about something.
+    /// Sets the topic.
     pub(super) fn about(self, about: About) -> Self {
         Self { about, ..self }
     }
 
-    /// The same, with the verb and the noun for several such calls.
+    /// Sets the verb and the noun for several such calls.
     pub(super) fn counted(self, verb: &'static str, noun: &'static str) -> Self {
         Self { verb, noun, ..self }
     }

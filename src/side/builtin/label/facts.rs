@@ -1,4 +1,4 @@
-//! From a finished call to a fact.
+//! Turns a finished call into a fact.
 
 use super::fact::{About, Class, Fact, Outcome};
 use super::status::{Status, beginning};
@@ -57,7 +57,7 @@ fn command(call: &Call<'_>) -> Fact {
         ending: match call.status {
             Status::Ok if background => command::Ending::InBackground,
             Status::Ok => match exit_code(call.text) {
-                // Claude Code says by itself which of its shells failed.
+                // Claude Code marks failed commands itself.
                 Some(code) if code != 0 && call.name != "Bash" => {
                     command::Ending::Failed(Some(code))
                 }

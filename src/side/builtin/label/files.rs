@@ -8,8 +8,8 @@ use crate::side::builtin::names::{
 };
 use crate::tool_facts::{Parameter, Purpose, parameters, patched_files, texts};
 
-/// The widest directory that is named with a search, in bytes.
-const WIDEST_PLACE: usize = 18;
+/// Maximum length of a directory that is named with a search, in bytes.
+const MAX_DIRECTORY_BYTES: usize = 18;
 
 fn path<'a>(call: &'a Call<'_>) -> &'a str {
     call.path().unwrap_or_default()
@@ -24,7 +24,7 @@ fn name(call: &Call<'_>) -> String {
     }
 }
 
-/// What was done to files, or that it was not done. Files are `rejected` where a person declined.
+/// The fact about a change or a read. A declined call is `rejected`.
 fn done(call: &Call<'_>, class: Class, did: String, doing: &str) -> Fact {
     match call.status {
         Status::Ok => Fact::good(class, did),
@@ -112,7 +112,7 @@ pub(super) fn search(call: &Call<'_>) -> Fact {
     let noun = pattern_noun(pattern).unwrap_or_else(|| pattern.chars().take(30).collect());
     let found = !finds_nothing(call.text);
     let did = if found {
-        let place = place(call).filter(|place| place.len() + noun.len() < 46);
+        let place = searched_path(call).filter(|place| place.len() + noun.len() < 46);
         let place = place.map_or_else(String::new, |place| format!(" in {place}"));
         format!("Searched for {noun}{place}")
     } else {
@@ -127,8 +127,8 @@ pub(super) fn search(call: &Call<'_>) -> Fact {
         .about(About::Sought { noun, found })
 }
 
-/// Where was searched, if that is worth a word.
-fn place(call: &Call<'_>) -> Option<String> {
+/// The searched file or directory, if it is short.
+fn searched_path(call: &Call<'_>) -> Option<String> {
     let path = path(call);
     if is_working_directory(path, call.cwd) {
         return None;
@@ -142,7 +142,7 @@ fn place(call: &Call<'_>) -> Option<String> {
         return Some(file_name(path, call.cwd));
     }
     let directory = directory_name(path, call.cwd);
-    (directory.len() <= WIDEST_PLACE).then_some(directory)
+    (directory.len() <= MAX_DIRECTORY_BYTES).then_some(directory)
 }
 
 fn finds_nothing(text: &str) -> bool {

@@ -1,4 +1,4 @@
-//! Facts about calls of MCP tools: a verb, a noun, and which one.
+//! Facts about calls of MCP tools: a verb, a noun, and an id.
 
 use super::Call;
 use super::fact::{Class, Fact};
@@ -6,8 +6,8 @@ use super::status::Status;
 use crate::side::builtin::clean::upper_first;
 use crate::side::builtin::command::past_of;
 
-/// The longest phrase behind which the server is named, in bytes.
-const SHORT: usize = 24;
+/// Maximum length of a phrase that is followed by the server's name, in bytes.
+const MAX_PHRASE_BYTES: usize = 24;
 
 pub(super) fn mcp(call: &Call<'_>) -> Fact {
     let mut parts = call.name.splitn(3, "__").skip(1);
@@ -39,16 +39,19 @@ pub(super) fn mcp(call: &Call<'_>) -> Fact {
         return Fact::bad(Class::Mcp, phrase);
     }
     let shown = server.trim_end_matches("-server");
-    let named =
-        if phrase.len() <= SHORT && !phrase.contains('-') && shown.len() <= 12 && shown != tool {
-            format!("{phrase} ({shown})")
-        } else {
-            phrase
-        };
+    let named = if phrase.len() <= MAX_PHRASE_BYTES
+        && !phrase.contains('-')
+        && shown.len() <= 12
+        && shown != tool
+    {
+        format!("{phrase} ({shown})")
+    } else {
+        phrase
+    };
     Fact::good(Class::Mcp, named)
 }
 
-/// Which one: a key or a number, never an id that says nothing.
+/// The id, if it is a short key or a number.
 fn thing(call: &Call<'_>) -> Option<String> {
     let given = [
         "id",

@@ -1,4 +1,4 @@
-//! Labels by rules: a fact for each finished call, facts of one kind together, one line of them.
+//! Labels by rules: a fact for each finished call, grouped by class and composed into one line.
 
 mod compose;
 mod fact;
@@ -17,26 +17,26 @@ use status::{Status, status};
 
 use crate::tool_facts::{Parameter, Purpose, parameters};
 
-/// The widest label, in cells.
-const WIDEST: usize = 60;
+/// Maximum width of a label, in cells.
+const MAX_CELLS: usize = 60;
 
-/// How many calls of a batch are read.
-const MOST_CALLS: usize = 64;
+/// Maximum number of calls in a label.
+const MAX_CALLS: usize = 64;
 
-/// A call of a batch, and what came of it.
+/// A finished call of a batch.
 #[derive(Debug, Clone, Copy)]
 pub struct FinishedCall<'a> {
     /// The tool's name.
     pub name: &'a str,
     /// The arguments: a JSON object.
     pub input: &'a RawValue,
-    /// The text of the result; of a long one the beginning and the end.
+    /// The text of the result, or the start and the end of a long one.
     pub text: &'a str,
-    /// Whether it says that it failed.
+    /// Whether the call failed.
     pub failed: bool,
 }
 
-/// A finished call, read.
+/// A parsed finished call.
 #[derive(Debug)]
 struct Call<'a> {
     name: &'a str,
@@ -48,12 +48,12 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// The first file or directory that it names.
+    /// The first file or directory in the arguments.
     fn path(&self) -> Option<&str> {
         self.argument(parameters(Parameter::Path))
     }
 
-    /// The first of these members that is a text and not empty.
+    /// The first of these members that is a non-empty string.
     fn argument(&self, names: &[&str]) -> Option<&str> {
         names
             .iter()
@@ -62,7 +62,7 @@ impl Call<'_> {
     }
 }
 
-/// Whether a tool reads, searches or lists files, whichever agent it belongs to.
+/// Whether a tool of any agent reads, searches or lists files.
 pub fn is_look(tool: &str) -> bool {
     matches!(
         Purpose::of(tool),
@@ -70,8 +70,8 @@ pub fn is_look(tool: &str) -> bool {
     )
 }
 
-/// How many characters of a result of this tool the rules need at most: what became of a file stands
-/// at the beginning, its contents are of no interest.
+/// Maximum number of characters of a result of this tool that the rules need: the outcome is at the
+/// start, and contents of files are not used.
 pub fn needed_of_result(tool: &str) -> usize {
     match Purpose::of(tool) {
         Purpose::Read | Purpose::ReadMany | Purpose::Write | Purpose::Edit | Purpose::Patch => 768,
@@ -79,11 +79,11 @@ pub fn needed_of_result(tool: &str) -> usize {
     }
 }
 
-/// The label of a batch; empty if no call is finished. Paths in it are shown below `cwd`.
+/// Writes the label of a batch; empty without finished calls. Paths are shown relative to `cwd`.
 pub fn label(calls: &[FinishedCall<'_>], cwd: Option<&str>) -> String {
     let facts: Vec<Fact> = calls
         .iter()
-        .take(MOST_CALLS)
+        .take(MAX_CALLS)
         .map(|call| {
             let call = Call {
                 name: call.name,
@@ -99,8 +99,7 @@ pub fn label(calls: &[FinishedCall<'_>], cwd: Option<&str>) -> String {
     finish(&compose::compose(&facts, cwd), &facts)
 }
 
-/// The last step: nothing secret, nothing that a terminal executes, not too wide, and a word about
-/// what failed.
+/// Cleans and cuts a label, and appends the number of failures unless the label mentions them.
 fn finish(label: &str, facts: &[Fact]) -> String {
     let clean = clean(label);
     let clean = clean.trim_end_matches(['.', ';', ':', ' ', ',']);
@@ -108,12 +107,12 @@ fn finish(label: &str, facts: &[Fact]) -> String {
         .iter()
         .filter(|fact| fact.outcome == Outcome::Bad)
         .count();
-    let shown = cut(clean, WIDEST);
+    let shown = cut(clean, MAX_CELLS);
     if failed == 0 || compose::names_failure(&shown) {
         return shown;
     }
     let count = format!(", {failed} failed");
-    format!("{}{count}", cut(clean, WIDEST - count.len()))
+    format!("{}{count}", cut(clean, MAX_CELLS - count.len()))
 }
 
 #[cfg(test)]

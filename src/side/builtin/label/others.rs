@@ -1,4 +1,4 @@
-//! Facts about everything that is neither a file nor a command.
+//! Facts about calls other than those on files and commands.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::side::builtin::clean::{cut, lower_first, upper_first};
 use crate::side::builtin::names::{address, file_name};
 use crate::tool_facts::Purpose;
 
-/// What a call did, or what was not done and how that ended.
+/// The fact about a call: `did` on success, else `doing` and the ending.
 pub(super) fn plain(call: &Call<'_>, class: Class, did: &str, doing: &str) -> Fact {
     match call.status {
         Status::Ok => Fact::good(class, did),
@@ -23,7 +23,7 @@ pub(super) fn unknown(call: &Call<'_>) -> Fact {
     plain(call, Class::Other, &format!("Used {name}"), &name)
 }
 
-/// A phrase, and what it is about if that is known.
+/// Appends the topic to a phrase, if there is one.
 fn about(phrase: &str, topic: &str) -> String {
     let colon = if topic.is_empty() { "" } else { ": " };
     format!("{phrase}{colon}{topic}")

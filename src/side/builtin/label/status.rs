@@ -1,27 +1,27 @@
-//! How a call went, by the beginning of its result.
+//! The status of a call, from the start of its result.
 
-/// How much of a result is read, in bytes.
-const LOOKED_AT: usize = 600;
+/// Size of the start of a result that is read, in bytes.
+const START_BYTES: usize = 600;
 
-/// How a call went.
+/// The status of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Status {
-    /// It did what it does.
+    /// It succeeded.
     Ok,
     /// It failed.
     Failed,
-    /// A person declined it.
+    /// The user declined it.
     Declined,
     /// A rule denied it.
     Denied,
-    /// A person interrupted it.
+    /// The user interrupted it.
     Interrupted,
-    /// It was ended because one beside it failed.
+    /// It was cancelled because a parallel call failed.
     Cancelled,
 }
 
 impl Status {
-    /// How a call ended that did not do what it was to do.
+    /// The words for an unsuccessful call.
     pub(super) fn ending(self) -> &'static str {
         match self {
             Self::Declined => "declined by user",
@@ -33,7 +33,7 @@ impl Status {
     }
 }
 
-/// Texts of results of calls that did not run, or not to their end.
+/// Results of calls that did not run, or not to the end.
 const REFUSALS: [(&str, Status); 8] = [
     (
         "doesn't want to proceed with this tool use",
@@ -48,16 +48,16 @@ const REFUSALS: [(&str, Status); 8] = [
     ("Sibling tool call errored", Status::Cancelled),
 ];
 
-/// The part of a result that says how the call went.
+/// The part of a result that shows the status.
 pub(super) fn beginning(text: &str) -> &str {
     let text = text.trim_start();
-    &text[..text.floor_char_boundary(LOOKED_AT)]
+    &text[..text.floor_char_boundary(START_BYTES)]
 }
 
-/// How a call went, by its result.
+/// Finds the status of a call in its result.
 pub(super) fn status(text: &str, failed: bool) -> Status {
     let start = beginning(text);
-    // In a file that was read the same words mean nothing.
+    // The same words inside a file have no meaning.
     let says = |words: &str| {
         if failed {
             start.contains(words)
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_say_how_it_went() {
+    fn results_show_the_status() {
         let table = [
             (
                 "The user doesn't want to proceed with this tool use.",

@@ -29,7 +29,7 @@ fn bash(command: &str) -> Value {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "it is a table")]
-fn batches_are_told_in_one_line() {
+fn batches_get_one_line() {
     let read = |name: &str| json!({"file_path": format!("/home/me/app/src/{name}")});
     let rows: &[Row<'_>] = &[
         (&[("Read", read("a.rs"), "1\tfn", false)], "Read a.rs"),
@@ -297,7 +297,7 @@ fn a_success_is_claimed_only_if_the_status_or_the_output_shows_it() {
 }
 
 #[test]
-fn without_calls_there_is_nothing_to_tell() {
+fn an_empty_batch_has_no_label() {
     assert_eq!(label(&[], None), "");
 }
 
@@ -309,7 +309,7 @@ mod properties {
 
     proptest! {
         #[test]
-        fn labels_are_narrow_safe_and_tell_of_failures(
+        fn labels_are_narrow_and_safe_and_mention_failures(
             calls in prop::collection::vec(
                 (prop::sample::select(vec!["Bash", "Read", "Edit", "Grep", "Glob", "Task", "WebFetch", "x"]), "\\PC{0,60}", "\\PC{0,80}", any::<bool>()),
                 1..5,
@@ -322,7 +322,7 @@ mod properties {
                 })
                 .collect();
             let label = label_of(&calls);
-            prop_assert!(display_width(&label) <= WIDEST, "{label}");
+            prop_assert!(display_width(&label) <= MAX_CELLS, "{label}");
             prop_assert_eq!(terminal_safe_line(&label), label.clone());
             prop_assert!(!label.is_empty());
             if calls.iter().any(|(.., failed)| *failed) {

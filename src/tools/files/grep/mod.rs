@@ -1,7 +1,7 @@
-//! `Grep`: the contents of files, searched with ripgrep's own crates.
+//! `Grep`: searches file contents with ripgrep's crates.
 //!
-//! The walk is in the order of paths, so that equal trees give equal results; a page that is full
-//! ends it early.
+//! Files are searched in the order of their paths, so that results are deterministic. A full page ends the
+//! search. `grep-printer` is not used: long lines are truncated around their match, and pages have offsets.
 
 mod parameters;
 mod report;

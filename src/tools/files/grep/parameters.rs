@@ -1,4 +1,4 @@
-//! The parameters of a search, checked and made ready.
+//! The validated parameters of a search.
 
 use std::path::{Path, PathBuf};
 
@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use crate::tools::builtin::{Parameters, WholeNumber};
 use crate::tools::{DecisionContext, InvalidInput, PreparedCall, ResultLimit, paths};
 
-/// Entries of a result when the call does not say.
-const DEFAULT_HEAD: usize = 250;
+/// Default number of entries in a result.
+const DEFAULT_LIMIT: usize = 250;
 
-/// No regular expression may take more memory than this, compiled or cached, in bytes.
-const REGEX_BYTES: usize = 64 << 20;
+/// Maximum memory of a compiled regular expression and of its cache, in bytes.
+const MAX_REGEX_BYTES: usize = 64 << 20;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -67,7 +67,7 @@ pub(in crate::tools) struct Grep {
     multiline: bool,
 }
 
-/// What is listed.
+/// The kind of entries.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum OutputMode {
@@ -91,7 +91,7 @@ impl Parameters for Grep {
     fn prepare(self) -> Result<Box<dyn PreparedCall>, InvalidInput> {
         let limit = self
             .head_limit
-            .map_or(DEFAULT_HEAD, |limit| match limit.bound() {
+            .map_or(DEFAULT_LIMIT, |limit| match limit.limit() {
                 0 => usize::MAX,
                 limit => limit,
             });
@@ -101,13 +101,13 @@ impl Parameters for Grep {
             style: style(&self),
             mode: self.output_mode,
             bounds: Bounds {
-                offset: self.offset.map_or(0, WholeNumber::bound),
+                offset: self.offset.map_or(0, WholeNumber::limit),
                 limit,
             },
             path: self.path,
             glob: self.glob,
         };
-        // Whether globs are valid does not depend on where they apply.
+        // The validity of globs does not depend on the directory.
         search
             .globs(Path::new("/"), Path::new("/"))
             .map_err(|error| InvalidInput(format!("invalid glob: {error}")))?;
@@ -115,7 +115,7 @@ impl Parameters for Grep {
     }
 }
 
-/// A search that is ready to start.
+/// A validated search.
 #[derive(Debug)]
 pub(super) struct Search {
     path: Option<String>,
@@ -128,13 +128,13 @@ pub(super) struct Search {
 }
 
 impl Search {
-    /// File or directory to search, absolute.
+    /// Returns the absolute path of the file or directory to search.
     pub(super) fn root(&self, context: &DecisionContext) -> PathBuf {
-        paths::named_or_here(self.path.as_deref(), context)
+        paths::absolute_or_current(self.path.as_deref(), context)
     }
 
-    /// Globs have the meaning of `rg --glob`: relative to the working directory if the search is
-    /// below it.
+    /// Builds the globs like `rg --glob`: relative to the working directory if it contains the searched
+    /// directory.
     pub(super) fn globs(&self, root: &Path, directory: &Path) -> Result<Override, ignore::Error> {
         let base = if root.starts_with(directory) {
             directory
@@ -149,35 +149,35 @@ impl Search {
     }
 }
 
-/// How matches are found and shown.
+/// Options of matching and output.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Style {
     pub(super) before: usize,
     pub(super) after: usize,
     pub(super) numbers: bool,
     pub(super) unit: Unit,
-    /// Whether a match may reach over line ends.
+    /// Whether matches may span lines.
     pub(super) multiline: bool,
 }
 
-/// What of a matching line is shown and counted.
+/// The unit that is shown and counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     Lines,
     Matches,
 }
 
-/// Which of the entries are given out.
+/// The page of entries to return.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
-    /// Entries to leave out at the beginning.
+    /// The number of entries to skip.
     pub(super) offset: usize,
-    /// Entries to give out at most; the largest number for all.
+    /// The maximum number of entries; `usize::MAX` for all.
     pub(super) limit: usize,
 }
 
 impl Bounds {
-    /// How many entries, from the first one, have to be known.
+    /// Returns the number of entries to find.
     pub(super) fn end(self) -> usize {
         self.offset.saturating_add(self.limit)
     }
@@ -188,7 +188,7 @@ fn style(parameters: &Grep) -> Style {
     let has_context = parameters.output_mode == OutputMode::Content && !parameters.only_matching;
     let lines = |side: Option<WholeNumber>| {
         let lines = around.or(side).filter(|_| has_context);
-        lines.map_or(0, WholeNumber::bound)
+        lines.map_or(0, WholeNumber::limit)
     };
     Style {
         before: lines(parameters.before),
@@ -208,16 +208,15 @@ fn matcher(parameters: &Grep) -> Result<RegexMatcher, InvalidInput> {
     builder
         .case_insensitive(parameters.ignore_case)
         .multi_line(true)
-        // `$` also stands before the CR of a CRLF.
+        // `$` also matches before CRLF.
         .crlf(true)
-        .size_limit(REGEX_BYTES)
-        .dfa_size_limit(REGEX_BYTES)
+        .size_limit(MAX_REGEX_BYTES)
+        .dfa_size_limit(MAX_REGEX_BYTES)
         .dot_matches_new_line(parameters.multiline)
         .line_terminator((!parameters.multiline).then_some(b'\n'));
     builder.build(&parameters.pattern).map_err(|error| {
         let text = error.to_string();
-        // The syntax errors of the regex crate draw the pattern over several lines; the last one
-        // says what is wrong.
+        // Syntax errors of the regex crate show the pattern on several lines; the last line has the reason.
         let reason = text
             .lines()
             .rev()
@@ -233,7 +232,7 @@ fn matcher(parameters: &Grep) -> Result<RegexMatcher, InvalidInput> {
     })
 }
 
-/// Several globs may stand in one string, divided by blanks, or by commas outside of braces.
+/// Splits a list of globs at whitespace and commas outside of braces.
 fn split_globs(text: &str) -> Vec<&str> {
     let mut globs = Vec::new();
     let (mut start, mut depth) = (0, 0_usize);

@@ -1,4 +1,4 @@
-//! What a search found, as text for the model and as structured output.
+//! The result of a search, as text for the model and as structured output.
 
 use serde_json::{Value, json};
 
@@ -7,10 +7,10 @@ use super::parameters::{Bounds, OutputMode};
 use crate::text::counted;
 use crate::tools::{CallStatus, ToolReply};
 
-/// More than this is not kept of a result, whatever limit the call gives, in bytes.
-const MOST_BYTES: usize = 4 << 20;
+/// Maximum size of a result in memory, in bytes, for any limit.
+const MAX_BYTES: usize = 4 << 20;
 
-/// Collects lines until it has enough.
+/// Collects the lines of a page.
 #[derive(Debug)]
 pub(super) struct Lines {
     bounds: Bounds,
@@ -20,14 +20,14 @@ pub(super) struct Lines {
     cut: Cut,
 }
 
-/// Whether entries were left out at the end.
+/// The reason why entries were omitted at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cut {
-    /// None.
+    /// No entries were omitted.
     Nothing,
-    /// There are more than the call's limit.
+    /// There are more entries than the call's limit.
     Limit,
-    /// There are more than fit in memory set aside for them.
+    /// There are more entries than the memory limit.
     Memory,
 }
 
@@ -42,13 +42,13 @@ impl Lines {
         }
     }
 
-    /// Takes one more line; afterwards [`Lines::is_full`] may have become true.
+    /// Adds a line. [`Lines::is_full`] may be true afterwards.
     pub(super) fn push(&mut self, line: String) {
         self.seen += 1;
         if self.is_full() || self.seen <= self.bounds.offset {
         } else if self.seen > self.bounds.end() {
             self.cut = Cut::Limit;
-        } else if self.bytes + line.len() > MOST_BYTES {
+        } else if self.bytes + line.len() > MAX_BYTES {
             self.cut = Cut::Memory;
         } else {
             self.bytes += line.len() + 1;
@@ -56,24 +56,24 @@ impl Lines {
         }
     }
 
-    /// Whether no further line will be kept.
+    /// Whether no more lines will be kept.
     pub(super) fn is_full(&self) -> bool {
         self.cut != Cut::Nothing
     }
 
-    /// Whether it was given no line.
+    /// Whether there were no lines.
     pub(super) fn is_empty(&self) -> bool {
         self.seen == 0
     }
 }
 
-/// The outcome of a search.
+/// The result of a search.
 #[derive(Debug)]
 pub(super) struct Report {
     pub(super) mode: OutputMode,
     /// Lines, file names, or file names with counts.
     pub(super) entries: Vec<String>,
-    /// The totals of all files, listed or not, if matches are counted.
+    /// Totals of all files, also of those that are not listed. Only for counts.
     pub(super) files: u64,
     pub(super) matches: u64,
     pub(super) cut: Cut,
@@ -82,7 +82,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// A complete search that found these lines.
+    /// Creates the report of a complete search.
     pub(super) fn of_lines(mode: OutputMode, lines: Lines) -> Self {
         Self {
             mode,
@@ -182,7 +182,7 @@ impl Report {
     }
 }
 
-/// Which part of all entries is shown, if it is not all of them.
+/// Describes the page, if it is not the whole result.
 fn pagination(bounds: Bounds, cut: Cut) -> Option<String> {
     let limit = match cut {
         Cut::Nothing => None,

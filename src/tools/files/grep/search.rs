@@ -1,4 +1,4 @@
-//! One search while it runs: the walk, and each file through ripgrep's searcher.
+//! Runs a search: walks the tree and searches each file with ripgrep's searcher.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -23,18 +23,18 @@ use crate::tools::{
 
 const TIME_LIMIT: Duration = Duration::from_mins(1);
 
-/// The most files that are kept for a list without a limit.
-const MOST_FILES: usize = 100_000;
+/// Maximum number of files in a list without a limit.
+const MAX_FILES: usize = 100_000;
 
-/// The longest line, or the largest file with `multiline`, that is searched, in bytes.
-const HEAP_BYTES: usize = 64 << 20;
+/// Maximum length of a searched line, or of a file with `multiline`, in bytes.
+const MAX_HEAP_BYTES: usize = 64 << 20;
 
-/// How a file came to be searched.
+/// The source of a searched file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Origin {
-    /// The call names it: a match in binary data is reported.
+    /// The call names it: matches in binary data are reported.
     Named,
-    /// It was found on the walk: binary data ends its search.
+    /// It was found by the walk: binary data ends its search.
     Walked,
 }
 
@@ -85,7 +85,7 @@ impl<'a> Run<'a> {
             .before_context(search.style.before)
             .after_context(search.style.after)
             .multi_line(search.style.multiline)
-            .heap_limit(Some(HEAP_BYTES))
+            .heap_limit(Some(MAX_HEAP_BYTES))
             .binary_detection(match origin {
                 Origin::Named => BinaryDetection::convert(0),
                 Origin::Walked => BinaryDetection::quit(0),
@@ -111,7 +111,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Matching lines with their context.
+    /// Lists matching lines with their context.
     fn content(mut self, globs: Override) -> Report {
         let mut lines = Lines::new(self.search.bounds);
         let end = self.each_file(globs, &mut |run, path| {
@@ -141,10 +141,10 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Files that have a match, newest first.
+    /// Lists files with a match, newest first.
     fn files(mut self, globs: Override) -> Report {
         let bounds = self.search.bounds;
-        let mut newest = NewestFiles::new(bounds.end().min(MOST_FILES));
+        let mut newest = NewestFiles::new(bounds.end().min(MAX_FILES));
         let end = self.each_file(globs, &mut |run, path| {
             let mut found = false;
             run.search_file(path, AnySink { found: &mut found });
@@ -155,7 +155,7 @@ impl<'a> Run<'a> {
         });
         let cut = if newest.seen() > bounds.end() {
             Cut::Limit
-        } else if newest.seen() > MOST_FILES {
+        } else if newest.seen() > MAX_FILES {
             Cut::Memory
         } else {
             Cut::Nothing
@@ -176,7 +176,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Files with their numbers of matches. The totals are those of the whole search.
+    /// Counts matches per file. The totals include all files.
     fn counts(mut self, globs: Override) -> Report {
         let mut lines = Lines::new(self.search.bounds);
         let (mut files, mut matches) = (0, 0);
@@ -204,7 +204,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Searches one file; what keeps it from being searched is remembered.
+    /// Searches a file. Errors are added to `unread`.
     fn search_file(&mut self, path: &Path, sink: impl Sink<Error = io::Error>) {
         let budget = self.budget;
         let result = regular_file::open(path)
@@ -217,7 +217,7 @@ impl<'a> Run<'a> {
                 self.searcher
                     .search_reader(&self.search.matcher, file, sink)
             });
-        // A search that was stopped is no fault of the file.
+        // A stopped search is not an error of the file.
         if let (Err(error), Ok(())) = (result, budget.check()) {
             let name = paths::shown(path, self.directory);
             self.unread.add(format!("{name}: {error}"));
@@ -259,12 +259,12 @@ impl<'a> Run<'a> {
                 end
             }
         };
-        // A stop within the last file is not seen by the walk.
+        // The walk does not detect a stop inside the last file.
         budget.check().err().map_or(end, SearchEnd::Stopped)
     }
 }
 
-/// A file that cannot be read any more once the budget is used up.
+/// A file whose reads fail when the budget is used up.
 struct Stoppable<'a> {
     file: File,
     budget: Budget<'a>,

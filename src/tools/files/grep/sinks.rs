@@ -1,4 +1,4 @@
-//! What the searcher finds in one file: lines as ripgrep prints them, or numbers of matches.
+//! Sinks for the searcher: matching lines in the format of ripgrep, and counts.
 
 use std::io;
 
@@ -9,39 +9,39 @@ use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
 use super::parameters::{Style, Unit};
 use super::report::Lines;
 
-/// Longer lines are cut, in characters.
-const LINE_CHARACTERS: usize = 500;
+/// Maximum length of a line, in characters. Longer lines are truncated.
+const MAX_LINE_CHARACTERS: usize = 500;
 
-/// How much of a cut line is shown before its first match, in characters.
+/// Number of characters before the first match of a truncated line.
 const LEAD_CHARACTERS: usize = 100;
 
-/// Between stretches of lines that do not follow each other.
-const BREAK: &str = "--";
+/// The separator between groups of lines that are not adjacent.
+const GROUP_SEPARATOR: &str = "--";
 
-/// Turns what is found in one file into lines.
+/// Formats the matches of a file as lines.
 #[derive(Debug)]
 pub(super) struct ContentSink<'a> {
     pub(super) matcher: &'a RegexMatcher,
     pub(super) style: Style,
-    /// The file's name in front of every line; `None` if the call names this file.
+    /// The file name before each line, or `None` if the call names the file.
     pub(super) name: Option<String>,
     pub(super) lines: &'a mut Lines,
-    /// Whether something was found in the file.
+    /// Whether there was a match in the file.
     pub(super) any_in_file: bool,
-    /// Where the file turned out to be binary.
+    /// The position of binary data in the file.
     pub(super) binary_at: Option<u64>,
 }
 
-/// What stands after the name and the number of a matching line, and of a line of context.
-const MATCH: char = ':';
-const CONTEXT: char = '-';
+/// The separator after the name and number of a matching line, and of a context line.
+const MATCH_SEPARATOR: char = ':';
+const CONTEXT_SEPARATOR: char = '-';
 
 impl ContentSink<'_> {
     fn push(&mut self, mark: char, number: Option<u64>, text: &str) {
-        // With context, the lines of different files are divided too.
+        // With context, groups of different files are also separated.
         let has_context = self.style.before + self.style.after > 0;
         if !self.any_in_file && has_context && !self.lines.is_empty() {
-            self.lines.push(BREAK.to_owned());
+            self.lines.push(GROUP_SEPARATOR.to_owned());
         }
         self.any_in_file = true;
         let mut line = String::new();
@@ -67,7 +67,7 @@ impl ContentSink<'_> {
             for (below, text) in buffer[matched].split(|byte| *byte == b'\n').enumerate() {
                 let offset = u64::try_from(before + below).unwrap_or(u64::MAX);
                 let number = found.line_number().map(|number| number + offset);
-                self.push(MATCH, number, &cut(without_line_end(text), 0));
+                self.push(MATCH_SEPARATOR, number, &cut(without_line_end(text), 0));
             }
         })
     }
@@ -76,13 +76,13 @@ impl ContentSink<'_> {
         let mut number = found.line_number();
         for line in found.lines() {
             let line = without_line_end(line);
-            let at = if line.len() > LINE_CHARACTERS {
+            let at = if line.len() > MAX_LINE_CHARACTERS {
                 let first = self.matcher.find(line).map_err(io::Error::other)?;
                 first.map_or(0, |found| found.start())
             } else {
                 0
             };
-            self.push(MATCH, number, &cut(line, at));
+            self.push(MATCH_SEPARATOR, number, &cut(line, at));
             number = number.map(|number| number + 1);
         }
         Ok(())
@@ -106,12 +106,12 @@ impl Sink for ContentSink<'_> {
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
         let text = cut(without_line_end(context.bytes()), 0);
-        self.push(CONTEXT, context.line_number(), &text);
+        self.push(CONTEXT_SEPARATOR, context.line_number(), &text);
         Ok(!self.lines.is_full())
     }
 
     fn context_break(&mut self, _: &Searcher) -> io::Result<bool> {
-        self.lines.push(BREAK.to_owned());
+        self.lines.push(GROUP_SEPARATOR.to_owned());
         Ok(!self.lines.is_full())
     }
 
@@ -139,7 +139,7 @@ impl Sink for ContentSink<'_> {
     }
 }
 
-/// Counts the matches of one file.
+/// Counts the matches of a file.
 #[derive(Debug)]
 pub(super) struct CountSink<'a> {
     pub(super) matcher: &'a RegexMatcher,
@@ -159,7 +159,7 @@ impl Sink for CountSink<'_> {
         Ok(true)
     }
 
-    /// As in ripgrep, a file that turns out to be binary counts as one without matches.
+    /// Like ripgrep, counts no matches in a binary file.
     fn finish(&mut self, searcher: &Searcher, finish: &SinkFinish) -> io::Result<()> {
         let quits = searcher.binary_detection().quit_byte().is_some();
         if quits && finish.binary_byte_offset().is_some() {
@@ -169,7 +169,7 @@ impl Sink for CountSink<'_> {
     }
 }
 
-/// Looks for the first match of one file.
+/// Finds the first match of a file.
 #[derive(Debug)]
 pub(super) struct AnySink<'a> {
     pub(super) found: &'a mut bool,
@@ -184,8 +184,8 @@ impl Sink for AnySink<'_> {
     }
 }
 
-/// Calls `visit` for each match in the lines that the searcher reports: with the buffer that they
-/// are in, where they begin in it, and where the match is.
+/// Calls `visit` for each match in the reported lines, with their buffer, the start of the lines in it, and the
+/// range of the match.
 fn each_match(
     matcher: &RegexMatcher,
     found: &SinkMatch<'_>,
@@ -209,20 +209,24 @@ fn without_line_end(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// The line, or if it is long the part of it around the byte `at`.
+/// Returns the line; if it is long, the part around the byte `at`.
 fn cut(line: &[u8], at: usize) -> String {
     let text = String::from_utf8_lossy(line);
     let length = text.chars().count();
-    if length <= LINE_CHARACTERS {
+    if length <= MAX_LINE_CHARACTERS {
         return text.into_owned();
     }
     let before = String::from_utf8_lossy(&line[..at]).chars().count();
     let skipped = before
         .saturating_sub(LEAD_CHARACTERS)
-        .min(length - LINE_CHARACTERS);
-    let shown: String = text.chars().skip(skipped).take(LINE_CHARACTERS).collect();
+        .min(length - MAX_LINE_CHARACTERS);
+    let shown: String = text
+        .chars()
+        .skip(skipped)
+        .take(MAX_LINE_CHARACTERS)
+        .collect();
     let lead = if skipped > 0 { "..." } else { "" };
-    let is_end = skipped + LINE_CHARACTERS == length;
+    let is_end = skipped + MAX_LINE_CHARACTERS == length;
     let tail = if is_end { "" } else { "..." };
-    format!("{lead}{shown}{tail} [line cut to {LINE_CHARACTERS} of {length} characters]")
+    format!("{lead}{shown}{tail} [line cut to {MAX_LINE_CHARACTERS} of {length} characters]")
 }

@@ -1,0 +1,221 @@
+//! The messages in the stream of an agent that has a format of its own.
+
+use jiff::Timestamp;
+use serde_json::value::RawValue;
+
+use crate::json::{elements, is_object, number, object, text};
+use crate::message::{
+    Block, Call, Media, Message, MessageId, Origin, ResultPart, Role, ToolResult, Usage,
+};
+
+object! {
+    /// A block as in MCP and in pi.
+    Content { text, data, media_type = "mimeType" }
+}
+
+/// The default prefix of message ids.
+const PREFIX: &str = "turnpipe_message";
+
+/// What a row of a stream says.
+#[derive(Debug)]
+pub enum StreamItem {
+    /// The model starts a message.
+    Start(Option<MessageId>),
+    /// More text, which is repeated when it is complete.
+    Text(String),
+    /// A message, or whole blocks of one.
+    Message {
+        /// The message.
+        message: Box<Message>,
+        /// Why it ended, in the agent's words.
+        stop_reason: Option<String>,
+    },
+}
+
+/// Builds messages, with ids where the stream has none.
+#[derive(Debug, Default)]
+pub(super) struct Conversation {
+    prefix: Option<String>,
+    begun: u64,
+    /// The id of the open message.
+    message: Option<MessageId>,
+    /// It has calls: further text starts another message.
+    has_calls: bool,
+    /// The model that speaks, if the stream names it.
+    pub(super) model: Option<String>,
+    /// When the row was written.
+    time: Option<String>,
+    items: Vec<StreamItem>,
+}
+
+impl Conversation {
+    pub(super) fn set_message_ids(&mut self, prefix: String) {
+        self.prefix = Some(prefix);
+    }
+
+    pub(super) fn take_items(&mut self) -> Vec<StreamItem> {
+        std::mem::take(&mut self.items)
+    }
+
+    /// Sets the time at which the row was written: RFC 3339, or milliseconds since 1970.
+    pub(super) fn set_time(&mut self, time: Option<&RawValue>) {
+        let milliseconds = number(time).and_then(|number| i64::try_from(number).ok());
+        let instant = milliseconds.and_then(|number| Timestamp::from_millisecond(number).ok());
+        let written = || text(time).map(std::borrow::Cow::into_owned);
+        self.time = instant
+            .map(|instant| format!("{instant:.3}"))
+            .or_else(written);
+    }
+
+    /// Another message begins.
+    pub(super) fn begin(&mut self) {
+        self.begun += 1;
+        let prefix = self.prefix.as_deref().unwrap_or(PREFIX);
+        self.message = Some(MessageId(format!("{prefix}_{}", self.begun)));
+        self.has_calls = false;
+    }
+
+    /// What follows belongs to the message with this id.
+    pub(super) fn continue_message(&mut self, id: &str) {
+        self.message = Some(MessageId::from(id));
+    }
+
+    /// Begins a message if none is open, or if the open one has calls already.
+    pub(super) fn before_words(&mut self) {
+        if self.message.is_none() || self.has_calls {
+            self.begin();
+        }
+    }
+
+    /// More of a text, which [`Conversation::reply`] repeats.
+    pub(super) fn part_of_text(&mut self, part: &str, is_first: bool) {
+        if is_first {
+            self.before_words();
+            self.message_start();
+        }
+        self.items.push(StreamItem::Text(part.to_owned()));
+    }
+
+    /// A message whose blocks come later.
+    pub(super) fn message_start(&mut self) {
+        self.items.push(StreamItem::Start(self.message.clone()));
+    }
+
+    /// Blocks of the model's message.
+    pub(super) fn reply(&mut self, blocks: Vec<Block>) {
+        self.end(blocks, None, None, Origin::Reply);
+    }
+
+    /// The cost of the model's message, and why it ended.
+    pub(super) fn used(&mut self, usage: Usage, stop_reason: Option<&str>) {
+        self.end(Vec::new(), Some(usage), stop_reason, Origin::Reply);
+    }
+
+    /// The reading of a meter that counts from the start of the session, where a turn ends.
+    pub(super) fn metered(&mut self, usage: Usage, stop_reason: &str) {
+        self.end(Vec::new(), Some(usage), Some(stop_reason), Origin::Meter);
+    }
+
+    /// Blocks, usage and end of the model's message.
+    pub(super) fn end(
+        &mut self,
+        blocks: Vec<Block>,
+        usage: Option<Usage>,
+        stop_reason: Option<&str>,
+        origin: Origin,
+    ) {
+        if self.message.is_none() {
+            self.begin();
+        }
+        self.has_calls |= blocks.iter().any(|block| matches!(block, Block::Call(_)));
+        let message = Message {
+            id: self.message.as_ref().map(|id| id.0.clone()),
+            model: self.model.clone(),
+            blocks,
+            usage,
+            ..Message::new(Role::Assistant, origin)
+        };
+        self.write(message, stop_reason);
+    }
+
+    /// A call in the model's message.
+    pub(super) fn call(&mut self, id: &str, name: &str, input: Option<&RawValue>) {
+        self.reply(vec![call(id, name, input)]);
+    }
+
+    pub(super) fn result(&mut self, id: &str, parts: Vec<ResultPart>, failed: bool) {
+        let id = id.to_owned();
+        let result = Block::Result(ToolResult { id, parts, failed });
+        self.said_to_model(vec![result], Origin::Results);
+    }
+
+    pub(super) fn prompt(&mut self, blocks: Vec<Block>) {
+        self.said_to_model(blocks, Origin::Prompt);
+        self.message = None;
+    }
+
+    fn said_to_model(&mut self, blocks: Vec<Block>, origin: Origin) {
+        let message = Message {
+            blocks,
+            ..Message::new(Role::User, origin)
+        };
+        self.write(message, None);
+    }
+
+    /// A request failed, which the agent reports itself.
+    pub(super) fn failure(&mut self, reason: &str) {
+        self.begin();
+        let text = Block::Text(reason.to_owned());
+        self.end(vec![text], None, None, Origin::Error);
+        self.message = None;
+    }
+
+    fn write(&mut self, message: Message, stop_reason: Option<&str>) {
+        let time = self.time.clone();
+        self.items.push(StreamItem::Message {
+            message: Box::new(Message { time, ..message }),
+            stop_reason: stop_reason.map(str::to_owned),
+        });
+    }
+}
+
+/// The block of a call. Arguments that are not an object count as none: the call was made.
+pub(super) fn call(id: &str, name: &str, input: Option<&RawValue>) -> Block {
+    let input = input.filter(|input| is_object(Some(input)));
+    Block::Call(Call {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        input: input.map_or_else(no_input, ToOwned::to_owned),
+        signature: None,
+    })
+}
+
+fn no_input() -> Box<RawValue> {
+    RawValue::from_string("{}".to_owned()).unwrap_or_default()
+}
+
+/// Texts and images in a list of blocks, or a text.
+pub(super) fn parts(raw: Option<&RawValue>) -> Vec<ResultPart> {
+    if let Some(text) = text(raw) {
+        return vec![ResultPart::Text(text.into_owned())];
+    }
+    elements(raw).into_iter().filter_map(part).collect()
+}
+
+/// The same as blocks.
+pub(super) fn blocks(raw: Option<&RawValue>) -> Vec<Block> {
+    parts(raw).into_iter().map(Block::from).collect()
+}
+
+/// A text or an image.
+pub(super) fn part(raw: &RawValue) -> Option<ResultPart> {
+    let content = Content::of(Some(raw))?;
+    if let Some(text) = text(content.text) {
+        return Some(ResultPart::Text(text.into_owned()));
+    }
+    let data = text(content.data)?.into_owned();
+    Some(ResultPart::Media(Media {
+        media_type: text(content.media_type).unwrap_or_default().into_owned(),
+        data: Some(data),
+    }))
+}

@@ -1,0 +1,481 @@
+//! Anthropic's Messages API, whose messages stream-json records contain as well.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::ask::{Ask, temperature};
+use super::envelope::{Content, Envelope, Message};
+use super::request::{Delivery, Function, Request, SharedPrefix};
+use super::shape::ResultId;
+use super::turns::{MergedTurn, arguments, attachment, turns_from_user};
+use super::{
+    Arguments, CallDelta, CallResult, Chunk, Delta, Dialect, End, Extent, RawDelta, ResultBody,
+};
+use crate::json::{bytes, is, is_object, is_true, non_empty, number, object, text};
+use crate::message::{self, Media, ResultPart, Role, Thought, ToolResult, Usage};
+
+/// Builds the body of a request.
+pub(super) fn encode(
+    dialect: &Dialect,
+    model: &str,
+    request: &Request,
+    delivery: Delivery,
+) -> Value {
+    let ask = Ask::of(request, dialect);
+    let mut body = json!({"model": model});
+    body[&dialect.budget_key] = request.max_output_tokens.into();
+    body["stream"] = (delivery == Delivery::Streamed).into();
+    if let Some(temperature) = temperature(dialect, request) {
+        body["temperature"] = temperature;
+    }
+    let functions: Vec<Value> = ask.functions().iter().map(declaration).collect();
+    let instructions = ask.instructions(request);
+    let mut system = json!([{"type": "text", "text": instructions}]);
+    let mut messages = messages(request);
+    if dialect
+        .cache_marks
+        .is_worthwhile(functions.iter().chain([&system]))
+    {
+        mark(&mut system[0]);
+    }
+    if request.shared == SharedPrefix::Conversation {
+        let whole = functions.iter().chain([&system]).chain(&messages);
+        if dialect.cache_marks.is_worthwhile(whole)
+            && let Some(blocks) = messages
+                .last_mut()
+                .and_then(|last| last["content"].as_array_mut())
+            && let Some(last) = blocks.last_mut()
+        {
+            mark(last);
+        }
+    }
+    if !instructions.is_empty() {
+        body["system"] = system;
+    }
+    body["messages"] = messages.into();
+    if !functions.is_empty() {
+        body["tools"] = functions.into();
+    }
+    match ask {
+        Ask::Call(function) => {
+            body["tool_choice"] = json!({
+                "type": "tool", "name": function.name, "disable_parallel_tool_use": true,
+            });
+        }
+        Ask::AnyCall(_) => {
+            body["tool_choice"] = json!({"type": "any", "disable_parallel_tool_use": true});
+        }
+        Ask::Schema(function) => {
+            let format = json!({"type": "json_schema", "schema": function.parameters});
+            body["output_config"] = json!({"format": format});
+        }
+        Ask::Text | Ask::Object(_) | Ask::Instructions(_) | Ask::Tools(_) => {}
+    }
+    body
+}
+
+/// The declaration of a function.
+pub(super) fn declaration(function: &Function) -> Value {
+    json!({
+        "name": function.name,
+        "description": function.description,
+        "input_schema": function.parameters,
+    })
+}
+
+fn mark(block: &mut Value) {
+    block["cache_control"] = json!({"type": "ephemeral"});
+}
+
+/// The user speaks first, and both in turn.
+fn messages(request: &Request) -> Vec<Value> {
+    let mut messages = Vec::new();
+    for turn in turns_from_user(request) {
+        let role = match turn.role {
+            Role::User | Role::System => "user",
+            Role::Assistant => "assistant",
+        };
+        let content = content(&turn);
+        if !content.is_empty() {
+            messages.push(json!({"role": role, "content": content}));
+        }
+    }
+    // An answer that the model is to continue must not end with blanks.
+    if let Some(last) = messages
+        .last_mut()
+        .filter(|last| last["role"] == "assistant")
+        && let Some(Value::String(text)) = last["content"]
+            .as_array_mut()
+            .and_then(|blocks| blocks.last_mut())
+            .and_then(|block| block.get_mut("text"))
+    {
+        text.truncate(text.trim_end().len());
+    }
+    messages
+}
+
+/// Results come first, as the API requires.
+fn content(turn: &MergedTurn<'_>) -> Vec<Value> {
+    let others = turn.blocks.iter().filter_map(|block| match block {
+        message::Block::Text(text) => Some(json!({"type": "text", "text": text})),
+        message::Block::Call(call) => Some(json!({
+            "type": "tool_use", "id": call.id, "name": call.name, "input": arguments(&call.input),
+        })),
+        message::Block::Media(media) => attachment(media).map(image),
+        message::Block::Thinking(Thought::Signed { text, signature }) => {
+            Some(json!({"type": "thinking", "thinking": text, "signature": signature}))
+        }
+        message::Block::Thinking(Thought::Redacted { data }) => {
+            Some(json!({"type": "redacted_thinking", "data": data}))
+        }
+        message::Block::Thinking(Thought::Plain(_)) | message::Block::Result(_) => None,
+    });
+    turn.results().map(result).chain(others).collect()
+}
+
+fn image((kind, data): (&str, &str)) -> Value {
+    let source = json!({"type": "base64", "media_type": kind, "data": data});
+    json!({"type": "image", "source": source})
+}
+
+fn result_part(part: &ResultPart) -> Option<Value> {
+    match part {
+        ResultPart::Text(text) if text.trim().is_empty() => None,
+        ResultPart::Text(text) => Some(json!({"type": "text", "text": text})),
+        ResultPart::Media(media) => attachment(media).map(image),
+    }
+}
+
+fn result(result: &ToolResult) -> Value {
+    let parts: Vec<Value> = result.parts.iter().filter_map(result_part).collect();
+    let mut block = json!({"type": "tool_result", "tool_use_id": result.id});
+    if !parts.is_empty() {
+        block["content"] = parts.into();
+    }
+    if result.failed {
+        block["is_error"] = true.into();
+    }
+    block
+}
+
+/// Builds the message with the results of calls.
+pub(super) fn results(results: &[CallResult]) -> Vec<Value> {
+    let block = |call: &CallResult| {
+        let content = match call.result.parts.as_slice() {
+            [ResultPart::Text(text)] => json!(text),
+            parts => parts.iter().filter_map(result_part).collect(),
+        };
+        json!({
+            "type": "tool_result",
+            "tool_use_id": call.result.id,
+            "content": content,
+            "is_error": call.result.failed,
+        })
+    };
+    let blocks: Vec<Value> = results.iter().map(block).collect();
+    vec![json!({"role": "user", "content": blocks})]
+}
+
+object! {
+    /// A content block, or more of one.
+    Block {
+        kind = "type", id, name, input, tool_use_id, text, thinking, signature, data,
+        thought_signature, content, is_error, source, partial_json,
+    }
+}
+object! {
+    /// A streaming event.
+    owned StreamEvent {
+        kind = "type", message: Message<'a>, index, content_block, delta, usage,
+    }
+}
+object! {
+    /// The end of a message.
+    MessageDelta { stop_reason }
+}
+object! {
+    /// The bytes of an attachment.
+    Source { media_type, data }
+}
+object! {
+    /// Token counts.
+    Tokens {
+        input = "input_tokens", output = "output_tokens", cache_read = "cache_read_input_tokens",
+        cache_write = "cache_creation_input_tokens",
+    }
+}
+
+/// The types of the streaming events that are read.
+pub(super) const STREAM_EVENTS: [&str; 6] = [
+    "message_start",
+    "content_block_start",
+    "content_block_delta",
+    "content_block_stop",
+    "message_delta",
+    "message_stop",
+];
+
+/// Reads a message. `None` if it is not one.
+pub(super) fn parse_whole(json: &str) -> Option<Chunk<'_>> {
+    let message = Message::read(json)?;
+    message.content.as_ref()?;
+    Some(reply(&message))
+}
+
+/// Reads an event of a stream. `None` if it is not one. Events of unknown types say nothing.
+pub(super) fn parse_event(json: &str) -> Option<Chunk<'_>> {
+    let event = StreamEvent::read(json)?;
+    event.kind?;
+    Some(stream_event(event).unwrap_or_else(|| Chunk::one(None, Extent::More, Vec::new())))
+}
+
+/// What the model said in a whole message, or in a part of one.
+pub(super) fn reply<'a>(message: &Message<'a>) -> Chunk<'a> {
+    let mut deltas = vec![usage(message.usage)];
+    match &message.content {
+        Some(Content::Text(text)) => deltas.extend([Delta::Block, Delta::Text(to_bytes(text))]),
+        Some(Content::Blocks(blocks)) => {
+            for block in blocks {
+                if block.is("tool_use") {
+                    deltas.push(Delta::Call(block.call()));
+                    deltas.extend(text(block.thought_signature).map(Delta::Signature));
+                } else {
+                    deltas.push(Delta::Block);
+                    block.text(&mut deltas);
+                }
+            }
+        }
+        None => {}
+    }
+    deltas.extend(end(message.stop_reason));
+    Chunk {
+        model: non_empty(message.model),
+        ..Chunk::one(non_empty(message.id), Extent::Whole, deltas)
+    }
+}
+
+pub(super) fn to_bytes<'a>(text: &Cow<'a, str>) -> Cow<'a, [u8]> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+        Cow::Owned(text) => Cow::Owned(text.clone().into_bytes()),
+    }
+}
+
+/// What a streaming event says. `None` if it says nothing.
+pub(super) fn stream_event(event: StreamEvent<'_>) -> Option<Chunk<'_>> {
+    let index = number(event.index);
+    let kind = text(event.kind)?;
+    let (mut extent, mut deltas) = (Extent::More, Vec::new());
+    match &*kind {
+        "message_start" => {
+            let message = event.message.unwrap_or_default();
+            if text(message.role).is_some_and(|role| role != "assistant") {
+                return None;
+            }
+            return Some(Chunk {
+                model: non_empty(message.model),
+                ..Chunk::one(
+                    non_empty(message.id),
+                    Extent::Start,
+                    vec![usage(message.usage)],
+                )
+            });
+        }
+        "content_block_start" => {
+            extent = Extent::MoreOrStart;
+            let block = Block::of(event.content_block).unwrap_or_default();
+            if block.is("tool_use") {
+                // The input usually comes later.
+                let input = block.input.filter(|input| is_object(Some(input)));
+                deltas.push(Delta::CallStart(CallDelta {
+                    index,
+                    arguments: input.map_or(Arguments::None, Arguments::Json),
+                    ..block.call()
+                }));
+            } else {
+                deltas.push(Delta::Block);
+                block.text(&mut deltas);
+            }
+        }
+        "content_block_delta" => {
+            let delta = Block::of(event.delta)?;
+            delta.text(&mut deltas);
+            let fragment = bytes(delta.partial_json);
+            deltas.extend(fragment.map(|fragment| Delta::CallArguments(index, fragment)));
+        }
+        "content_block_stop" => deltas.push(Delta::CallEnd(index)),
+        "message_delta" => {
+            deltas.push(usage(event.usage));
+            deltas.extend(end(MessageDelta::of(event.delta)?.stop_reason));
+        }
+        "message_stop" => deltas.push(Delta::Closed),
+        _ => return None,
+    }
+    Some(Chunk::one(None, extent, deltas))
+}
+
+/// Whether an event matters to calls. The deltas of texts, which are most of a stream, do not.
+pub(super) fn is_about_calls(event: &StreamEvent<'_>) -> bool {
+    let kind = text(event.kind).unwrap_or_default();
+    if kind == "content_block_delta" {
+        Block::of(event.delta).is_some_and(|delta| delta.partial_json.is_some())
+    } else {
+        STREAM_EVENTS.contains(&&*kind)
+    }
+}
+
+impl<'a> Block<'a> {
+    pub(crate) fn is(&self, kind: &str) -> bool {
+        is(self.kind, kind)
+    }
+
+    fn call(&self) -> CallDelta<'a> {
+        CallDelta {
+            index: None,
+            id: text(self.id),
+            name: text(self.name),
+            arguments: self.input.map_or(Arguments::Missing, Arguments::Json),
+        }
+    }
+
+    fn text(&self, deltas: &mut Vec<Delta<'a>>) {
+        deltas.extend(bytes(self.text).map(Delta::Text));
+        deltas.extend(bytes(self.thinking).map(Delta::Thinking));
+        deltas.extend(text(self.data).map(Delta::RedactedThinking));
+        deltas.extend(text(self.signature).map(Delta::Signature));
+    }
+
+    /// The media in an image or document.
+    fn media(&self) -> Option<Media> {
+        let source = Source::of(self.source)?;
+        Some(Media {
+            media_type: text(source.media_type)?.into_owned(),
+            data: text(source.data).map(Cow::into_owned),
+        })
+    }
+
+    fn result(&self) -> Option<ToolResult> {
+        let parts = match Content::of(self.content) {
+            Some(Content::Text(text)) => vec![ResultPart::Text(text.into_owned())],
+            Some(Content::Blocks(blocks)) => blocks.iter().filter_map(Block::result_part).collect(),
+            None => Vec::new(),
+        };
+        Some(ToolResult {
+            id: text(self.tool_use_id)?.into_owned(),
+            parts,
+            failed: is_true(self.is_error),
+        })
+    }
+
+    fn result_part(&self) -> Option<ResultPart> {
+        match text(self.text) {
+            Some(text) => Some(ResultPart::Text(text.into_owned())),
+            None => self.media().map(ResultPart::Media),
+        }
+    }
+}
+
+/// Reads the content of a user's message, which may be of a compatible API.
+pub(super) fn user_blocks(content: &Content<'_>) -> Vec<message::Block> {
+    let block = |block: &Block<'_>| {
+        if block.is("tool_result") {
+            return block.result().map(message::Block::Result);
+        }
+        block.result_part().map(message::Block::from)
+    };
+    match content {
+        Content::Text(text) => vec![message::Block::Text(text.to_string())],
+        Content::Blocks(blocks) => blocks.iter().filter_map(block).collect(),
+    }
+}
+
+/// The ids of the results in a user's message.
+pub(super) fn result_ids<'a>(blocks: &[Block<'a>]) -> Vec<ResultId<'a>> {
+    let results = blocks.iter().filter(|block| block.is("tool_result"));
+    results
+        .map(|block| (text(block.tool_use_id), None))
+        .collect()
+}
+
+/// The contents of the results in a user's message.
+pub(super) fn result_bodies<'a>(blocks: &[Block<'a>]) -> Vec<ResultBody<'a>> {
+    let results = blocks.iter().filter(|block| block.is("tool_result"));
+    results
+        .map(|block| ResultBody::new(block.content, is_true(block.is_error)))
+        .collect()
+}
+
+/// A `tool_result` line.
+pub(super) fn bare_result(record: &Envelope<'_>) -> Vec<message::Block> {
+    let block = Block {
+        tool_use_id: record.tool_use_id,
+        content: record.content,
+        is_error: record.is_error,
+        ..Block::default()
+    };
+    block
+        .result()
+        .map(message::Block::Result)
+        .into_iter()
+        .collect()
+}
+
+/// A `tool_use` line: a call only if its name and input are of the right types.
+pub(super) fn bare_call<'a>(record: &Envelope<'a>) -> Option<CallDelta<'a>> {
+    Some(CallDelta {
+        index: None,
+        id: text(record.id),
+        name: Some(non_empty(record.name)?),
+        arguments: Arguments::Json(record.input.filter(|input| is_object(Some(input)))?),
+    })
+}
+
+fn end<'a>(reason: Option<&RawValue>) -> Option<Delta<'a>> {
+    let reason = non_empty(reason)?;
+    Some(Delta::End(End::because(&reason, "the model refused")))
+}
+
+fn usage<'a>(raw: Option<&RawValue>) -> Delta<'a> {
+    let tokens = Tokens::of(raw).unwrap_or_default();
+    let count = |raw| number(raw).unwrap_or_default();
+    Delta::Usage(Usage {
+        input: count(tokens.input),
+        output: count(tokens.output),
+        cache_read: count(tokens.cache_read),
+        cache_write: count(tokens.cache_write),
+        ..Usage::default()
+    })
+}
+
+/// Takes what the model said out of a record, unchanged.
+pub(super) fn raw(mut record: Value) -> RawDelta {
+    for wrapper in ["event", "message"] {
+        if record["type"] != "message_start" && record[wrapper].is_object() {
+            record = record[wrapper].take();
+        }
+    }
+    if record["role"] == "assistant" {
+        let parts = match record["content"].take() {
+            Value::String(text) => vec![json!({"type": "text", "text": text})],
+            Value::Array(blocks) => blocks,
+            _ => Vec::new(),
+        };
+        let id = record["id"].take();
+        return RawDelta::Message { id, parts };
+    }
+    let index = record["index"].take();
+    match record["type"].as_str() {
+        Some("message_start") => RawDelta::Start(record["message"]["id"].take()),
+        Some("content_block_start") => {
+            let part = record["content_block"].take();
+            RawDelta::Block { index, part }
+        }
+        Some("content_block_delta") => {
+            let delta = record["delta"].take();
+            RawDelta::MoreOfBlock { index, delta }
+        }
+        _ => RawDelta::Nothing,
+    }
+}

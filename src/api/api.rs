@@ -1,0 +1,180 @@
+//! The APIs, and what is done in the form of each.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::dialect::Dialect;
+use super::request::{Delivery, Function, Request, Thinking};
+use super::{Chunk, RawDelta, anthropic, gemini, ollama, openai_chat, responses};
+use crate::message::ToolResult;
+
+/// A model API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "snake_case")]
+pub enum Api {
+    /// Anthropic messages, which stream-json records contain as well.
+    #[serde(rename = "anthropic_messages")]
+    #[cfg_attr(feature = "cli", value(name = "anthropic"))]
+    Anthropic,
+    /// `OpenAI` chat completions.
+    #[cfg_attr(feature = "cli", value(name = "openai"))]
+    OpenaiChat,
+    /// `OpenAI`'s Responses API.
+    #[cfg_attr(feature = "cli", value(name = "responses"))]
+    Responses,
+    /// Gemini contents, which Qwen Code sessions contain as well.
+    #[cfg_attr(feature = "cli", value(name = "gemini"))]
+    Gemini,
+    /// Ollama's own API.
+    #[serde(rename = "ollama_chat")]
+    #[cfg_attr(feature = "cli", value(name = "ollama"))]
+    Ollama,
+}
+
+/// The result of a call, for the next request.
+#[derive(Debug)]
+pub(crate) struct CallResult {
+    /// The tool's name as the model wrote it.
+    pub(crate) name: String,
+    /// Whether its model gave the call an id.
+    pub(crate) has_id: bool,
+    /// Whether the tool takes free text.
+    pub(crate) is_custom: bool,
+    /// What the model gets.
+    pub(crate) result: ToolResult,
+}
+
+impl Api {
+    /// Whether `--dialect` with this API reads records of `other`.
+    pub(crate) fn includes(self, other: Self) -> bool {
+        self == other || self == Self::OpenaiChat && matches!(other, Self::Responses | Self::Ollama)
+    }
+
+    /// The path after a provider's address.
+    pub(crate) fn path(self, model: &str, delivery: Delivery) -> String {
+        match self {
+            Self::OpenaiChat => "chat/completions".to_owned(),
+            Self::Responses => "responses".to_owned(),
+            Self::Anthropic => "v1/messages".to_owned(),
+            Self::Gemini => gemini::path(model, delivery),
+            Self::Ollama => "api/chat".to_owned(),
+        }
+    }
+
+    /// The path of a server's list of models, the member of the answer that contains the models, and
+    /// the member that names each.
+    pub(crate) fn list_of_models(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::OpenaiChat | Self::Responses => ("models", "data", "id"),
+            Self::Anthropic => ("v1/models?limit=1000", "data", "id"),
+            Self::Gemini => ("v1beta/models?pageSize=1000", "models", "name"),
+            Self::Ollama => ("api/tags", "models", "name"),
+        }
+    }
+
+    /// Whether a stream is only complete once the server says so.
+    pub(crate) fn closes_streams(self) -> bool {
+        matches!(self, Self::Anthropic | Self::Responses)
+    }
+
+    /// Reads a whole reply. `None` if it is not one.
+    pub(crate) fn parse_whole(self, json: &str) -> Option<Chunk<'_>> {
+        match self {
+            Self::OpenaiChat => openai_chat::parse_whole(json),
+            Self::Responses => responses::parse_whole(json),
+            Self::Anthropic => anthropic::parse_whole(json),
+            Self::Gemini => gemini::parse(json),
+            Self::Ollama => ollama::parse(json),
+        }
+    }
+
+    /// Reads a part of a streamed reply. `None` if it is not one.
+    pub(crate) fn parse_event(self, json: &str) -> Option<Chunk<'_>> {
+        match self {
+            Self::OpenaiChat => openai_chat::parse_event(json),
+            Self::Responses => responses::parse_event(json),
+            Self::Anthropic => anthropic::parse_event(json),
+            Self::Gemini => gemini::parse(json),
+            Self::Ollama => ollama::parse(json),
+        }
+    }
+
+    /// Builds the messages, or items, with the results of calls for the next request.
+    pub(crate) fn results(self, results: &[CallResult]) -> Vec<Value> {
+        if results.is_empty() {
+            return Vec::new();
+        }
+        match self {
+            Self::OpenaiChat => openai_chat::results(results),
+            Self::Responses => responses::results(results),
+            Self::Anthropic => anthropic::results(results),
+            Self::Gemini => gemini::results(results),
+            Self::Ollama => ollama::results(results),
+        }
+    }
+
+    /// The declaration of a function.
+    pub(crate) fn declaration(self, function: &Function) -> Value {
+        match self {
+            Self::OpenaiChat | Self::Ollama => openai_chat::declaration(function),
+            Self::Responses => responses::declaration(function),
+            Self::Anthropic => anthropic::declaration(function),
+            Self::Gemini => gemini::declaration(function),
+        }
+    }
+
+    /// Takes what the model said out of a record, unchanged.
+    pub(crate) fn raw(self, record: Value) -> Vec<RawDelta> {
+        match self {
+            Self::Anthropic => vec![anthropic::raw(record)],
+            Self::OpenaiChat | Self::Ollama => openai_chat::raw(record),
+            Self::Responses => vec![responses::raw(record)],
+            Self::Gemini => vec![RawDelta::Parts(gemini::raw(record))],
+        }
+    }
+
+    /// Builds the message with these parts of the model, as [`Api::raw`] returned them.
+    pub(crate) fn raw_message(self, parts: Vec<Value>) -> Vec<Value> {
+        match self {
+            _ if parts.is_empty() => parts,
+            Self::Anthropic => vec![serde_json::json!({"role": "assistant", "content": parts})],
+            Self::Gemini => vec![serde_json::json!({"role": "model", "parts": parts})],
+            Self::OpenaiChat | Self::Responses | Self::Ollama => parts,
+        }
+    }
+}
+
+/// Builds the body of a request.
+pub(crate) fn encode(
+    dialect: &Dialect,
+    model: &str,
+    request: &Request,
+    delivery: Delivery,
+) -> String {
+    let mut body = match dialect.api {
+        Api::OpenaiChat => openai_chat::encode(dialect, model, request, delivery),
+        Api::Responses => responses::encode(dialect, model, request, delivery),
+        Api::Anthropic => anthropic::encode(dialect, model, request, delivery),
+        Api::Gemini => gemini::encode(dialect, request),
+        Api::Ollama => ollama::encode(dialect, model, request, delivery),
+    };
+    match request.thinking {
+        Thinking::Off => merge(&mut body, &dialect.thinking_off),
+        Thinking::Tokens(tokens) => merge(&mut body, &dialect.thinking_with(tokens)),
+        Thinking::Unspecified => {}
+    }
+    merge(&mut body, &dialect.extra_body);
+    // A value can always be written. `Display` goes through a formatter, which is slower.
+    serde_json::to_string(&body).unwrap_or_default()
+}
+
+/// Merges one object into another, recursively.
+fn merge(under: &mut Value, over: &Map<String, Value>) {
+    for (key, value) in over {
+        match value {
+            Value::Object(over) if under[key].is_object() => merge(&mut under[key], over),
+            _ => under[key] = value.clone(),
+        }
+    }
+}

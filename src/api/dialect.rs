@@ -1,0 +1,175 @@
+//! The differences between servers of one API, as data.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::Api;
+
+/// How a call of a function is requested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ForcedCall {
+    /// By its name.
+    Named,
+    /// By requiring any call; only one function is offered.
+    Any,
+    /// Not at all: JSON is requested instead.
+    Json,
+}
+
+/// How JSON that follows a schema is requested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JsonForm {
+    /// With the schema.
+    Schema,
+    /// As any object; the schema is in the instructions.
+    Object,
+    /// In the instructions only.
+    Instructions,
+}
+
+/// Whether prefixes are marked for the prompt cache.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CacheMarks {
+    /// No: the server caches by itself or not at all.
+    #[default]
+    None,
+    /// With `cache_control`, from this many tokens on; below, the server would ignore it.
+    From(u32),
+}
+
+/// Whether a part of requests is accepted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Acceptance {
+    /// It is sent.
+    #[default]
+    Sent,
+    /// The server or the model refuses it.
+    Refused,
+}
+
+/// The differences between servers and models of one API.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dialect {
+    /// The API.
+    pub api: Api,
+    /// The key of the token budget, where the API has several.
+    pub budget_key: String,
+    /// What is merged into a request to turn thinking off.
+    #[serde(default)]
+    pub thinking_off: Map<String, Value>,
+    /// What is merged into a request for thinking with a budget: `$TOKENS` stands for the budget,
+    /// `$EFFORT` for `low`, `medium` or `high`.
+    #[serde(default)]
+    pub thinking_on: Map<String, Value>,
+    /// How a call is forced.
+    pub forced_call: ForcedCall,
+    /// How JSON is asked for.
+    pub json: JsonForm,
+    /// Whether prefixes are marked.
+    #[serde(default)]
+    pub cache_marks: CacheMarks,
+    /// Whether the temperature is sent.
+    #[serde(default)]
+    pub temperature: Acceptance,
+    /// Whether what the model thought before its calls is sent back, where nobody signs it.
+    #[serde(default)]
+    pub thoughts: Acceptance,
+    /// What is merged into every request.
+    #[serde(default)]
+    pub extra_body: Map<String, Value>,
+}
+
+/// The settings of a dialect in the configuration.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DialectOverrides {
+    /// The key of the token budget.
+    pub budget_key: Option<String>,
+    /// What turns thinking off.
+    pub thinking_off: Option<Map<String, Value>>,
+    /// What turns thinking on.
+    pub thinking_on: Option<Map<String, Value>>,
+    /// How a call is forced.
+    pub forced_call: Option<ForcedCall>,
+    /// How JSON is asked for.
+    pub json: Option<JsonForm>,
+    /// Whether prefixes are marked.
+    pub cache_marks: Option<CacheMarks>,
+    /// Whether the temperature is sent.
+    pub temperature: Option<Acceptance>,
+    /// Whether thoughts are sent back.
+    pub thoughts: Option<Acceptance>,
+    /// What is merged into every request.
+    pub extra_body: Option<Map<String, Value>>,
+}
+
+impl Dialect {
+    /// The dialect with these settings.
+    #[must_use]
+    pub fn with(self, overrides: &DialectOverrides) -> Self {
+        let overrides = overrides.clone();
+        Self {
+            api: self.api,
+            budget_key: overrides.budget_key.unwrap_or(self.budget_key),
+            thinking_off: overrides.thinking_off.unwrap_or(self.thinking_off),
+            thinking_on: overrides.thinking_on.unwrap_or(self.thinking_on),
+            forced_call: overrides.forced_call.unwrap_or(self.forced_call),
+            json: overrides.json.unwrap_or(self.json),
+            cache_marks: overrides.cache_marks.unwrap_or(self.cache_marks),
+            temperature: overrides.temperature.unwrap_or(self.temperature),
+            thoughts: overrides.thoughts.unwrap_or(self.thoughts),
+            extra_body: overrides.extra_body.unwrap_or(self.extra_body),
+        }
+    }
+}
+
+impl Dialect {
+    /// What is merged into a request for thinking with this budget.
+    pub(super) fn thinking_with(&self, tokens: u32) -> Map<String, Value> {
+        let effort = match tokens {
+            ..4096 => "low",
+            4096..16_384 => "medium",
+            16_384.. => "high",
+        };
+        let mut members = self.thinking_on.clone();
+        for value in members.values_mut() {
+            fill(value, tokens, effort);
+        }
+        members
+    }
+}
+
+fn fill(value: &mut Value, tokens: u32, effort: &str) {
+    match value {
+        Value::String(text) if text == "$TOKENS" => *value = tokens.into(),
+        Value::String(text) if text == "$EFFORT" => effort.clone_into(text),
+        Value::Object(members) => members
+            .values_mut()
+            .for_each(|member| fill(member, tokens, effort)),
+        _ => {}
+    }
+}
+
+/// How many bytes of JSON text make a token, by experience with prose and code.
+const BYTES_OF_A_TOKEN: usize = 4;
+
+impl CacheMarks {
+    /// Whether a prefix that consists of these values is long enough for a mark. A server ignores
+    /// marks below its minimum.
+    pub(super) fn is_worthwhile<'a>(self, prefix: impl IntoIterator<Item = &'a Value>) -> bool {
+        let Self::From(tokens) = self else {
+            return false;
+        };
+        let needed = usize::try_from(tokens).unwrap_or(usize::MAX);
+        let mut bytes = 0;
+        prefix.into_iter().any(|value| {
+            bytes += value.to_string().len();
+            bytes / BYTES_OF_A_TOKEN >= needed
+        })
+    }
+}

@@ -1,0 +1,465 @@
+//! `OpenAI`'s chat completions, and compatible servers.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::ask::{Ask, is_strict, temperature};
+use super::dialect::{Acceptance, Dialect};
+use super::envelope::Envelope;
+use super::request::{Delivery, Function, Request, SharedPrefix};
+use super::turns::{Attachment, MergedTurn, attachments, data_url, merged_turns, result_text};
+use super::{
+    Arguments, CallDelta, CallResult, Choice, Chunk, Delta, End, EndKind, Extent, RawDelta,
+};
+use crate::json::{bytes, non_empty, non_null, number, object, text};
+use crate::message::{Block, Call, ResultPart, Role, ToolResult, Usage};
+
+/// Introduces the images in results.
+const IMAGES: &str = "The images in the results above:";
+
+/// Builds the body of a request.
+pub(super) fn encode(
+    dialect: &Dialect,
+    model: &str,
+    request: &Request,
+    delivery: Delivery,
+) -> Value {
+    let ask = Ask::of(request, dialect);
+    let is_streamed = delivery == Delivery::Streamed;
+    // `stream` is always sent: some gateways stream by default.
+    let mut body = json!({"model": model, "stream": is_streamed});
+    if is_streamed {
+        body["stream_options"] = json!({"include_usage": true});
+    }
+    body[&dialect.budget_key] = request.max_output_tokens.into();
+    if let Some(temperature) = temperature(dialect, request) {
+        body["temperature"] = temperature;
+    }
+    let functions: Vec<Value> = ask.functions().iter().map(strict_declaration).collect();
+    let mut messages = messages(&ask.instructions(request), request, dialect.thoughts);
+    let instructions = messages
+        .first_mut()
+        .filter(|first| first["role"] == "system");
+    if let Some(first) = instructions
+        && dialect
+            .cache_marks
+            .is_worthwhile(functions.iter().chain([&*first]))
+    {
+        mark(first);
+    }
+    if request.shared == SharedPrefix::Conversation
+        && messages.len() > 1
+        && dialect
+            .cache_marks
+            .is_worthwhile(functions.iter().chain(&messages))
+        && let Some(last) = messages.last_mut()
+    {
+        mark(last);
+    }
+    body["messages"] = messages.into();
+    if !functions.is_empty() {
+        body["tools"] = functions.into();
+    }
+    match ask {
+        Ask::Call(function) => {
+            body["tool_choice"] = json!({"type": "function", "function": {"name": function.name}});
+            body["parallel_tool_calls"] = false.into();
+        }
+        Ask::AnyCall(_) => body["tool_choice"] = "required".into(),
+        Ask::Schema(function) => {
+            let schema = json!({
+                "name": function.name,
+                "strict": is_strict(function),
+                "schema": function.parameters,
+            });
+            body["response_format"] = json!({"type": "json_schema", "json_schema": schema});
+        }
+        Ask::Object(_) => body["response_format"] = json!({"type": "json_object"}),
+        Ask::Text | Ask::Instructions(_) | Ask::Tools(_) => {}
+    }
+    body
+}
+
+/// The declaration of a function.
+pub(super) fn declaration(function: &Function) -> Value {
+    let declared = json!({
+        "name": function.name,
+        "description": function.description,
+        "parameters": function.parameters,
+    });
+    json!({"type": "function", "function": declared})
+}
+
+/// The same, strict if its schema can be.
+pub(super) fn strict_declaration(function: &Function) -> Value {
+    let mut declaration = declaration(function);
+    if is_strict(function) {
+        declaration["function"]["strict"] = true.into();
+    }
+    declaration
+}
+
+/// The messages of a request, with `instructions` before them.
+fn messages(instructions: &str, request: &Request, thoughts: Acceptance) -> Vec<Value> {
+    let mut messages = Vec::new();
+    if !instructions.is_empty() {
+        messages.push(json!({"role": "system", "content": instructions}));
+    }
+    for turn in merged_turns(request) {
+        match turn.role {
+            Role::User | Role::System => messages.extend(user(&turn)),
+            Role::Assistant => messages.push(assistant(&turn, thoughts)),
+        }
+    }
+    messages
+}
+
+/// Results come first: they belong to the message before.
+fn user(turn: &MergedTurn<'_>) -> Vec<Value> {
+    let result = |result: &ToolResult| message_of_result(Some(&result.id), "", &result.parts);
+    let mut messages: Vec<Value> = turn.results().map(result).collect();
+    messages.extend(images_of_results(turn.result_attachments()));
+    let text = turn.text();
+    let images: Vec<Value> = turn.attachments().map(image).collect();
+    if !images.is_empty() {
+        let mut content = images;
+        if !text.is_empty() {
+            content.insert(0, json!({"type": "text", "text": text}));
+        }
+        messages.push(json!({"role": "user", "content": content}));
+    } else if !text.is_empty() {
+        messages.push(json!({"role": "user", "content": text}));
+    }
+    messages
+}
+
+/// A tool message holds text only. Without an id it names the tool.
+fn message_of_result(id: Option<&str>, name: &str, parts: &[ResultPart]) -> Value {
+    let content = result_text(parts);
+    match id {
+        Some(id) => json!({"role": "tool", "tool_call_id": id, "content": content}),
+        None => json!({"role": "tool", "tool_name": name, "content": content}),
+    }
+}
+
+/// The message with the images in results, if there are any.
+fn images_of_results<'a>(images: impl Iterator<Item = Attachment<'a>>) -> Option<Value> {
+    let mut content: Vec<Value> = images.map(image).collect();
+    if content.is_empty() {
+        return None;
+    }
+    content.insert(0, json!({"type": "text", "text": IMAGES}));
+    Some(json!({"role": "user", "content": content}))
+}
+
+fn image(attachment: Attachment<'_>) -> Value {
+    json!({"type": "image_url", "image_url": {"url": data_url(attachment)}})
+}
+
+/// Builds the messages with the results of calls.
+pub(super) fn results(results: &[CallResult]) -> Vec<Value> {
+    let message = |call: &CallResult| {
+        let id = call.has_id.then_some(&*call.result.id);
+        message_of_result(id, &call.name, &call.result.parts)
+    };
+    let parts = results
+        .iter()
+        .flat_map(|call| attachments(&call.result.parts));
+    results
+        .iter()
+        .map(message)
+        .chain(images_of_results(parts))
+        .collect()
+}
+
+/// In the midst of calls, some servers insist on what their model thought before (`DeepSeek`, Kimi).
+fn assistant(turn: &MergedTurn<'_>, thoughts: Acceptance) -> Value {
+    let call = |call: &Call| {
+        let function = json!({"name": call.name, "arguments": call.input.get()});
+        json!({"id": call.id, "type": "function", "function": function})
+    };
+    let calls: Vec<Value> = turn.calls().map(call).collect();
+    let text = turn.text();
+    if calls.is_empty() {
+        return json!({"role": "assistant", "content": text});
+    }
+    let content = (!text.is_empty()).then_some(text);
+    let mut message = json!({"role": "assistant", "content": content, "tool_calls": calls});
+    let thought = turn.thoughts();
+    if thoughts == Acceptance::Sent && !thought.is_empty() {
+        message["reasoning_content"] = thought.into();
+    }
+    message
+}
+
+/// Marks the end of a prefix for the prompt cache: the message's text becomes a part with a mark.
+fn mark(message: &mut Value) {
+    let marked = match message.get("content") {
+        Some(Value::String(text)) => {
+            json!([{"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}])
+        }
+        _ => return,
+    };
+    message["content"] = marked;
+}
+
+object! {
+    /// A completion, or a chunk of one.
+    Completion { id, model, choices, usage }
+}
+object! {
+    /// One of several alternative replies.
+    Reply { index, message, delta, finish_reason, error }
+}
+object! {
+    /// A message, or more of one.
+    Message {
+        role, content, refusal, reasoning_content, reasoning, tool_calls, function_call,
+    }
+}
+object! {
+    /// A part of a message's content.
+    ContentPart { kind = "type", text }
+}
+object! {
+    /// A call, or more of one.
+    ToolCall { index, id, function, custom }
+}
+object! {
+    /// The called function.
+    Called { name, arguments, input }
+}
+object! {
+    /// Token counts.
+    Tokens {
+        prompt = "prompt_tokens", completion = "completion_tokens",
+        prompt_details = "prompt_tokens_details", completion_details = "completion_tokens_details",
+        cost,
+    }
+}
+object! {
+    /// Token counts in detail.
+    TokenDetails {
+        cached = "cached_tokens", cache_write = "cache_write_tokens",
+        cache_creation = "cache_creation_input_tokens", reasoning = "reasoning_tokens",
+    }
+}
+
+/// The index of the one call of a message of the old form, which others do not have.
+const OLD_CALL: u64 = 1 << 32;
+
+/// Reads a completion. `None` if it is not one.
+pub(super) fn parse_whole(json: &str) -> Option<Chunk<'_>> {
+    let completion = Completion::read(json)?;
+    let choices = Reply::list(completion.choices);
+    let first = choices
+        .iter()
+        .find(|choice| number(choice.index).unwrap_or(0) == 0)?;
+    Message::of(first.message).or_else(|| Message::of(first.delta))?;
+    Some(chunk(&completion))
+}
+
+/// Reads a chunk of a completion. `None` if it is not one.
+pub(super) fn parse_event(json: &str) -> Option<Chunk<'_>> {
+    Some(chunk(&Completion::read(json)?))
+}
+
+/// What a record with choices says.
+pub(super) fn completion<'a>(record: &Envelope<'a>) -> Chunk<'a> {
+    chunk(&Completion {
+        id: record.id,
+        model: record.model,
+        choices: record.choices,
+        usage: record.usage,
+    })
+}
+
+/// What an assistant message says.
+pub(super) fn message<'a>(record: &Envelope<'a>) -> Chunk<'a> {
+    let message = Message {
+        role: record.role,
+        content: record.content,
+        tool_calls: record.tool_calls,
+        function_call: record.function_call,
+        reasoning_content: record.reasoning_content,
+        reasoning: record.reasoning,
+        ..Message::default()
+    };
+    let mut deltas = Vec::new();
+    message.texts(&mut deltas);
+    deltas.extend(message.calls().into_iter().map(Delta::Call));
+    Chunk::one(None, Extent::Whole, deltas)
+}
+
+fn chunk<'a>(completion: &Completion<'a>) -> Chunk<'a> {
+    let mut usage = Tokens::of(completion.usage).map(|tokens| Delta::Usage(usage(&tokens)));
+    let (mut is_whole, mut has_role, mut has_calls, mut has_content) = (false, false, false, false);
+    let mut choices = Vec::new();
+    for reply in Reply::list(completion.choices) {
+        let whole = Message::of(reply.message);
+        is_whole |= whole.is_some();
+        let message = whole.or_else(|| Message::of(reply.delta));
+        let message = message.unwrap_or_default();
+        let end = non_empty(reply.finish_reason).map(|reason| end(&reason, &reply, &message));
+        has_role |= non_null(message.role).is_some();
+        let calls = message.calls();
+        has_calls |= !calls.is_empty();
+        has_content |= non_empty(message.content).is_some() || end.is_some();
+        let mut deltas: Vec<Delta<'a>> = usage.take().into_iter().collect();
+        // The text of an error is in the place of the call.
+        if !matches!(
+            end,
+            Some(End {
+                kind: EndKind::Failed(_),
+                ..
+            })
+        ) {
+            message.texts(&mut deltas);
+        }
+        let delta = if whole.is_some() {
+            Delta::Call
+        } else {
+            Delta::CallPart
+        };
+        deltas.extend(calls.into_iter().map(delta));
+        deltas.extend(end.map(Delta::End));
+        let index = number(reply.index).unwrap_or_default();
+        choices.push(Choice { index, deltas });
+    }
+    // The last chunk, with the usage, has no choice.
+    choices.extend(usage.map(|usage| Choice {
+        index: 0,
+        deltas: vec![usage],
+    }));
+    has_content |= has_role || has_calls;
+    Chunk {
+        id: non_empty(completion.id),
+        model: non_empty(completion.model),
+        extent: if is_whole {
+            Extent::Whole
+        } else {
+            Extent::ByRole {
+                has_role,
+                has_calls,
+                has_content,
+            }
+        },
+        choices,
+    }
+}
+
+impl<'a> Message<'a> {
+    fn texts(&self, deltas: &mut Vec<Delta<'a>>) {
+        let thinking = non_null(self.reasoning_content).or(self.reasoning);
+        deltas.extend(bytes(thinking).map(Delta::Thinking));
+        deltas.extend(bytes(self.content).map(Delta::Text));
+        for part in ContentPart::list(self.content) {
+            if text(part.kind).is_none_or(|kind| kind == "text" || kind == "output_text") {
+                deltas.extend(bytes(part.text).map(Delta::Text));
+            }
+        }
+        deltas.extend(bytes(self.refusal).map(Delta::Refusal));
+    }
+
+    /// The calls. A message of the old form has one, which some servers repeat in the new form.
+    fn calls(&self) -> Vec<CallDelta<'a>> {
+        let mut deltas = calls(self.tool_calls);
+        if let Some(function) = non_null(self.function_call) {
+            let old = ToolCall {
+                function: Some(function),
+                ..ToolCall::default()
+            };
+            let old = CallDelta {
+                index: Some(OLD_CALL),
+                ..old.delta()
+            };
+            let is_same = |call: &CallDelta<'_>| old.name.is_none() || call.name == old.name;
+            if !deltas.iter().any(is_same) {
+                deltas.push(old);
+            }
+        }
+        deltas
+    }
+}
+
+impl<'a> ToolCall<'a> {
+    /// Only the index is required in a delta, and some servers omit even that.
+    fn delta(&self) -> CallDelta<'a> {
+        let custom = Called::of(self.custom);
+        let called = Called::of(self.function).or(custom).unwrap_or_default();
+        CallDelta {
+            index: number(self.index),
+            id: non_empty(self.id),
+            name: non_empty(called.name),
+            arguments: match non_null(called.arguments) {
+                Some(arguments) => Arguments::of(Some(arguments)),
+                // The free text of a custom tool is not a JSON object.
+                None => called.input.map_or(Arguments::None, Arguments::Json),
+            },
+        }
+    }
+}
+
+/// Reads a list of calls.
+pub(super) fn calls<'a>(raw: Option<&'a RawValue>) -> Vec<CallDelta<'a>> {
+    ToolCall::list(raw).iter().map(ToolCall::delta).collect()
+}
+
+fn end(reason: &str, reply: &Reply<'_>, message: &Message<'_>) -> End {
+    if reason == "content_filter" {
+        return End::because(reason, "a content filter stopped the answer");
+    }
+    let content = text(message.content).filter(|text| !text.trim().is_empty());
+    let error = non_null(reply.error).map(|error| Cow::Borrowed(error.get()));
+    let explanation = content.or(error).map(Cow::into_owned);
+    End::because(
+        reason,
+        explanation.unwrap_or_else(|| "the answer ended with an error".to_owned()),
+    )
+}
+
+/// Cached tokens are part of the prompt's tokens.
+fn usage(tokens: &Tokens<'_>) -> Usage {
+    let prompt = TokenDetails::of(tokens.prompt_details).unwrap_or_default();
+    let completion = TokenDetails::of(tokens.completion_details).unwrap_or_default();
+    let count = |raw: Option<&RawValue>| number(raw).unwrap_or(0);
+    let cache_read = count(prompt.cached);
+    let cache_write = number(prompt.cache_write).unwrap_or_else(|| count(prompt.cache_creation));
+    Usage {
+        input: count(tokens.prompt).saturating_sub(cache_read + cache_write),
+        output: count(tokens.completion),
+        cache_read,
+        cache_write,
+        cache_write_1h: 0,
+        thinking: count(completion.reasoning),
+        cost: tokens.cost.and_then(|cost| cost.get().parse().ok()),
+    }
+}
+
+/// Reads a tool message, with the name of the tool.
+pub(super) fn result(record: &Envelope<'_>) -> Option<(Block, String)> {
+    let parts = ContentPart::list(record.content).into_iter();
+    let texts = parts.filter_map(|part| text(part.text)).collect::<Vec<_>>();
+    let said = text(record.content).map_or_else(|| texts.join("\n"), Cow::into_owned);
+    let result = ToolResult {
+        id: text(record.tool_call_id).unwrap_or_default().into_owned(),
+        parts: vec![ResultPart::Text(said)],
+        failed: false,
+    };
+    let name = text(record.name.or(record.tool_name)).unwrap_or_default();
+    Some((Block::Result(result), name.into_owned()))
+}
+
+/// Takes what the model said out of a record, unchanged.
+pub(super) fn raw(mut record: Value) -> Vec<RawDelta> {
+    if record["role"] == "assistant" {
+        return vec![RawDelta::Members(record)];
+    }
+    let pointers = ["/choices/0/message", "/choices/0/delta", "/message"];
+    let said = pointers
+        .into_iter()
+        .filter_map(|pointer| record.pointer_mut(pointer).map(Value::take));
+    said.map(RawDelta::Members).collect()
+}

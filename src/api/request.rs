@@ -1,0 +1,159 @@
+//! A request to a model, independent of any API.
+
+use serde_json::Value;
+
+use crate::message::{Block, Role};
+
+/// One request.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The prompt that it is made from. For accounting; not sent.
+    pub prompt: PromptId,
+    /// The instructions; empty for none.
+    pub system: String,
+    /// The conversation, oldest first. Neighbours with the same role are merged.
+    pub turns: Vec<Turn>,
+    /// The form of the answer.
+    pub answer: Answer,
+    /// The token budget of the answer.
+    pub max_output_tokens: u32,
+    /// The temperature; `None` for the model's default.
+    pub temperature: Option<f64>,
+    /// Whether the model may think first.
+    pub thinking: Thinking,
+    /// How often it is tried.
+    pub attempts: Attempts,
+    /// The part that the next request will begin with.
+    pub shared: SharedPrefix,
+}
+
+impl Request {
+    /// A request for text that is tried once, without thinking.
+    pub fn new(prompt: PromptId, max_output_tokens: u32) -> Self {
+        Self {
+            prompt,
+            system: String::new(),
+            turns: Vec::new(),
+            answer: Answer::Text,
+            max_output_tokens,
+            temperature: None,
+            thinking: Thinking::Off,
+            attempts: Attempts::One,
+            shared: SharedPrefix::Instructions,
+        }
+    }
+}
+
+/// What one side said.
+#[derive(Debug, Clone)]
+pub struct Turn {
+    /// Who speaks. What the agent itself adds ([`Role::System`]) is sent as the user's.
+    pub role: Role,
+    /// The content. Thinking is sent where the server wants it back: signed, or before calls; results
+    /// belong to the user's turn after their calls.
+    pub blocks: Vec<Block>,
+}
+
+impl Turn {
+    /// A turn of text.
+    pub fn new(role: Role, text: impl Into<String>) -> Self {
+        Self {
+            role,
+            blocks: vec![Block::Text(text.into())],
+        }
+    }
+
+    /// The user says `text`.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::new(Role::User, text)
+    }
+
+    /// The model says `text`.
+    pub fn assistant(text: impl Into<String>) -> Self {
+        Self::new(Role::Assistant, text)
+    }
+}
+
+/// The form of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// Text.
+    Text,
+    /// The arguments of a call of this function. A server that cannot force a call is asked for
+    /// JSON; `Reply::structured` accepts both.
+    Forced(Function),
+    /// Text, calls of these functions, or both.
+    Tools(Vec<Function>),
+}
+
+/// A function that a model can call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Function {
+    /// Its name: letters, digits, `_` and `-`.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// The JSON Schema of its parameters, an object.
+    pub parameters: Value,
+}
+
+/// Whether a model thinks before it answers, where it has the choice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Thinking {
+    /// It must not.
+    Off,
+    /// The request does not say.
+    Unspecified,
+    /// With about this many tokens.
+    Tokens(u32),
+}
+
+/// How often a request is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attempts {
+    /// Once, and again after waits that the server asks for.
+    One,
+    /// Again after temporary failures, by the retry policy. The parts of a reply that were handed
+    /// out are then void (`Event::Restart`).
+    ByPolicy,
+    /// The same, until the first block of a reply is complete: what comes of it cannot be undone.
+    UntilABlock,
+}
+
+/// The part of a request that others are expected to begin with. It is marked for the prompt cache
+/// if it is long enough and the API uses marks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SharedPrefix {
+    /// The functions and the instructions.
+    Instructions,
+    /// The whole conversation: the next request continues it.
+    Conversation,
+}
+
+/// Names the prompt that a request is made from. Its tokens are accounted under this id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PromptId(pub &'static str);
+
+impl PromptId {
+    /// A label for a batch of tool calls.
+    pub const TOOL_USE_SUMMARY: Self = Self("tool_use_summary_generation");
+    /// A title for a session.
+    pub const SESSION_TITLE: Self = Self("session_title");
+    /// A recap of a session.
+    pub const SESSION_RECAP: Self = Self("session_recap");
+    /// A reply of the main model.
+    pub const MAIN: Self = Self("main");
+    /// A verdict about a call that no rule decides.
+    pub const AUTO_CLASSIFIER: Self = Self("auto_classifier");
+    /// Advice on what to do next.
+    pub const ADVISOR: Self = Self("advisor");
+}
+
+/// How a reply comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Delivery {
+    /// At once.
+    Whole,
+    /// In parts.
+    Streamed,
+}

@@ -1,0 +1,446 @@
+//! `OpenAI`'s Responses API: conversations of items.
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::ask::{Ask, is_strict, temperature};
+use super::dialect::Dialect;
+use super::envelope::Envelope;
+use super::request::{Delivery, Function, Request};
+use super::turns::{MergedTurn, attachment, attachments, data_url, merged_turns, result_text};
+use super::{Arguments, CallDelta, CallResult, Chunk, Delta, End, EndKind, Extent, RawDelta};
+use crate::json::{bytes, is, non_empty, non_null, number, object, text};
+use crate::message::{self, ResultPart, Role, Thought, ToolResult, Usage};
+
+/// Builds the body of a request. The server keeps nothing: the conversation is sent each time.
+pub(super) fn encode(
+    dialect: &Dialect,
+    model: &str,
+    request: &Request,
+    delivery: Delivery,
+) -> Value {
+    let ask = Ask::of(request, dialect);
+    let is_streamed = delivery == Delivery::Streamed;
+    let mut body = json!({"model": model, "stream": is_streamed, "store": false});
+    body[&dialect.budget_key] = request.max_output_tokens.into();
+    if let Some(temperature) = temperature(dialect, request) {
+        body["temperature"] = temperature;
+    }
+    let instructions = ask.instructions(request);
+    if !instructions.is_empty() {
+        body["instructions"] = instructions.into();
+    }
+    body["input"] = merged_turns(request).iter().flat_map(items).collect();
+    let functions: Vec<Value> = ask.functions().iter().map(declaration).collect();
+    if !functions.is_empty() {
+        body["tools"] = functions.into();
+    }
+    match ask {
+        Ask::Call(function) => {
+            body["tool_choice"] = json!({"type": "function", "name": function.name});
+            body["parallel_tool_calls"] = false.into();
+        }
+        Ask::AnyCall(_) => body["tool_choice"] = "required".into(),
+        Ask::Schema(function) => {
+            body["text"] = json!({"format": {
+                "type": "json_schema",
+                "name": function.name,
+                "strict": is_strict(function),
+                "schema": function.parameters,
+            }});
+        }
+        Ask::Object(_) => body["text"] = json!({"format": {"type": "json_object"}}),
+        Ask::Text | Ask::Instructions(_) | Ask::Tools(_) => {}
+    }
+    body
+}
+
+/// The declaration of a function. Without `strict` the server would rewrite the schema.
+pub(super) fn declaration(function: &Function) -> Value {
+    json!({
+        "type": "function",
+        "name": function.name,
+        "description": function.description,
+        "parameters": function.parameters,
+        "strict": is_strict(function),
+    })
+}
+
+/// Results come first: they belong to the calls before.
+fn items(turn: &MergedTurn<'_>) -> Vec<Value> {
+    let results = turn.results().map(|result| output(CALL_OUTPUT, result));
+    let mut items: Vec<Value> = results.collect();
+    let mut content = Vec::new();
+    for block in &turn.blocks {
+        match block {
+            message::Block::Text(text) => {
+                let kind = match turn.role {
+                    Role::Assistant => "output_text",
+                    Role::User | Role::System => "input_text",
+                };
+                content.push(json!({"type": kind, "text": text}));
+                continue;
+            }
+            message::Block::Media(_) | message::Block::Result(_) => continue,
+            _ => items.extend(message_item(turn.role, std::mem::take(&mut content))),
+        }
+        match block {
+            message::Block::Call(call) => items.push(json!({
+                "type": "function_call", "call_id": call.id, "name": call.name,
+                "arguments": call.input.get(),
+            })),
+            message::Block::Thinking(Thought::Signed { text, signature }) => {
+                let summary =
+                    (!text.is_empty()).then(|| json!({"type": "summary_text", "text": text}));
+                items.push(json!({
+                    "type": "reasoning", "summary": Vec::from_iter(summary),
+                    "encrypted_content": signature,
+                }));
+            }
+            _ => {}
+        }
+    }
+    content.extend(turn.attachments().map(|image| {
+        json!({
+            "type": "input_image", "image_url": data_url(image),
+        })
+    }));
+    items.extend(message_item(turn.role, content));
+    items
+}
+
+fn message_item(role: Role, content: Vec<Value>) -> Option<Value> {
+    let role = match role {
+        Role::Assistant => "assistant",
+        Role::User | Role::System => "user",
+    };
+    (!content.is_empty()).then(|| json!({"type": "message", "role": role, "content": content}))
+}
+
+const CALL_OUTPUT: &str = "function_call_output";
+
+fn output(kind: &str, result: &ToolResult) -> Value {
+    let output = if attachments(&result.parts).next().is_none() {
+        json!(result_text(&result.parts))
+    } else {
+        let part = |part: &ResultPart| match part {
+            ResultPart::Text(text) => Some(json!({"type": "input_text", "text": text})),
+            ResultPart::Media(media) => attachment(media)
+                .map(|image| json!({"type": "input_image", "image_url": data_url(image)})),
+        };
+        result.parts.iter().filter_map(part).collect()
+    };
+    json!({"type": kind, "call_id": result.id, "output": output})
+}
+
+/// Builds the items with the results of calls.
+pub(super) fn results(results: &[CallResult]) -> Vec<Value> {
+    let item = |call: &CallResult| {
+        let kind = if call.is_custom {
+            "custom_tool_call_output"
+        } else {
+            CALL_OUTPUT
+        };
+        output(kind, &call.result)
+    };
+    results.iter().map(item).collect()
+}
+
+object! {
+    /// An item.
+    Item {
+        kind = "type", role, call_id, name, arguments, input, content, summary, output,
+        encrypted = "encrypted_content",
+    }
+}
+object! {
+    /// A part of an item's content.
+    Part { kind = "type", text, refusal, image_url }
+}
+object! {
+    /// A response.
+    Response {
+        id, model, status, error, details = "incomplete_details", output, usage,
+    }
+}
+object! {
+    /// A streaming event.
+    Event { kind = "type", response, item, delta }
+}
+object! {
+    /// Why a response is incomplete, or failed.
+    Reason { reason, message }
+}
+object! {
+    /// Token counts.
+    Tokens {
+        input = "input_tokens", input_details = "input_tokens_details", output = "output_tokens",
+        output_details = "output_tokens_details",
+    }
+}
+object! {
+    /// Token counts in detail.
+    TokenDetails { cached = "cached_tokens", reasoning = "reasoning_tokens" }
+}
+
+/// Reads a response. `None` if it is not one.
+pub(super) fn parse_whole(json: &str) -> Option<Chunk<'_>> {
+    let response = Response::read(json)?;
+    response.output?;
+    Some(whole(&response))
+}
+
+/// Reads an event of a stream. `None` if it is not one. Events of unknown types say nothing.
+pub(super) fn parse_event(json: &str) -> Option<Chunk<'_>> {
+    let event = Event::read(json)?;
+    Some(chunk(&text(event.kind)?, &event))
+}
+
+/// What a record says that is a response.
+pub(super) fn response<'a>(record: &Envelope<'a>) -> Chunk<'a> {
+    whole(&Response {
+        id: record.id,
+        model: record.model,
+        status: record.status,
+        details: record.incomplete_details,
+        output: record.output,
+        usage: record.usage,
+        error: None,
+    })
+}
+
+/// What a record says that is an event of a stream.
+pub(super) fn event<'a>(kind: &str, record: &Envelope<'a>) -> Chunk<'a> {
+    let event = Event {
+        kind: record.kind,
+        response: record.response,
+        item: record.item,
+        delta: record.delta,
+    };
+    chunk(kind, &event)
+}
+
+fn whole<'a>(response: &Response<'a>) -> Chunk<'a> {
+    let mut deltas = Vec::from_iter(usage(response));
+    for item in Item::list(response.output) {
+        item.deltas(false, &mut deltas);
+    }
+    deltas.push(Delta::End(response.end()));
+    Chunk {
+        model: non_empty(response.model),
+        ..Chunk::one(non_empty(response.id), Extent::Whole, deltas)
+    }
+}
+
+fn chunk<'a>(kind: &str, event: &Event<'a>) -> Chunk<'a> {
+    let response = Response::of(event.response).unwrap_or_default();
+    let (mut extent, mut deltas) = (Extent::More, Vec::new());
+    match kind {
+        "response.created" => {
+            return Chunk {
+                model: non_empty(response.model),
+                ..Chunk::one(non_empty(response.id), Extent::Start, deltas)
+            };
+        }
+        "response.output_text.delta" => deltas.extend(bytes(event.delta).map(Delta::Text)),
+        "response.refusal.delta" => deltas.extend(bytes(event.delta).map(Delta::Refusal)),
+        "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
+            deltas.extend(bytes(event.delta).map(Delta::Thinking));
+        }
+        // The arguments of calls come whole, and so their deltas are not needed.
+        "response.output_item.done" => {
+            extent = Extent::MoreOrStart;
+            let item = Item::of(event.item).unwrap_or_default();
+            item.deltas(true, &mut deltas);
+        }
+        "response.completed" | "response.incomplete" | "response.failed" => {
+            deltas.extend(usage(&response));
+            deltas.extend([Delta::End(response.end()), Delta::Closed]);
+        }
+        _ => {}
+    }
+    Chunk::one(None, extent, deltas)
+}
+
+impl<'a> Item<'a> {
+    /// What an item says that is complete. At the end of a stream it repeats what deltas said.
+    fn deltas(&self, is_repeated: bool, deltas: &mut Vec<Delta<'a>>) {
+        let kind = text(self.kind).unwrap_or_default();
+        match &*kind {
+            "function_call" | "custom_tool_call" => return deltas.push(Delta::Call(self.call())),
+            "message" => {
+                for part in Part::list(self.content) {
+                    deltas.extend(bytes(part.text).map(Delta::WholeText));
+                    let refusal = bytes(part.refusal).filter(|_| !is_repeated);
+                    deltas.extend(refusal.map(Delta::Refusal));
+                }
+            }
+            "reasoning" => {
+                for part in Part::list(self.summary.filter(|_| !is_repeated)) {
+                    deltas.extend(bytes(part.text).map(Delta::Thinking));
+                }
+                deltas.extend(text(self.encrypted).map(Delta::Signature));
+            }
+            _ => {}
+        }
+        deltas.push(Delta::Block);
+    }
+
+    fn call(&self) -> CallDelta<'a> {
+        CallDelta {
+            index: None,
+            id: text(self.call_id),
+            name: text(self.name),
+            arguments: match non_null(self.input).filter(|_| self.arguments.is_none()) {
+                // The free text of a custom tool is not a JSON object.
+                Some(input) => Arguments::Json(input),
+                None => Arguments::Text(bytes(self.arguments).unwrap_or_default()),
+            },
+        }
+    }
+}
+
+impl Response<'_> {
+    fn end(&self) -> End {
+        match text(self.status).as_deref() {
+            Some("incomplete") => {
+                let details = Reason::of(self.details).unwrap_or_default();
+                let reason = text(details.reason).unwrap_or_default();
+                match End::of(&reason) {
+                    End {
+                        kind: EndKind::Regular,
+                        reason,
+                    } => End {
+                        kind: EndKind::Failed(reason.clone()),
+                        reason,
+                    },
+                    end => end,
+                }
+            }
+            Some(status @ ("failed" | "cancelled")) => {
+                let error = Reason::of(self.error).and_then(|error| text(error.message));
+                let reason = error.unwrap_or_else(|| status.to_owned().into());
+                End::because("failed", reason)
+            }
+            status => End::of(status.unwrap_or("completed")),
+        }
+    }
+}
+
+/// Cached tokens are part of the input's tokens.
+fn usage<'a>(response: &Response<'_>) -> Option<Delta<'a>> {
+    let tokens = Tokens::of(response.usage)?;
+    let count = |raw: Option<&RawValue>| number(raw).unwrap_or(0);
+    let cached = TokenDetails::of(tokens.input_details)
+        .unwrap_or_default()
+        .cached;
+    let reasoning = TokenDetails::of(tokens.output_details)
+        .unwrap_or_default()
+        .reasoning;
+    Some(Delta::Usage(Usage {
+        input: count(tokens.input).saturating_sub(count(cached)),
+        output: count(tokens.output),
+        cache_read: count(cached),
+        thinking: count(reasoning),
+        ..Usage::default()
+    }))
+}
+
+/// Whether a record is an item.
+pub(super) fn is_item(record: &Envelope<'_>) -> bool {
+    const PARTS: [&str; 3] = ["input_text", "output_text", "input_image"];
+    const ITEMS: [&str; 5] = [
+        CALL_OUTPUT,
+        "custom_tool_call_output",
+        "function_call",
+        "custom_tool_call",
+        "reasoning",
+    ];
+    let is_in = |kind, list: &[&str]| text(kind).is_some_and(|kind| list.contains(&&*kind));
+    let parts = Part::list(record.content);
+    is_in(record.kind, &ITEMS) || parts.iter().any(|part| is_in(part.kind, &PARTS))
+}
+
+/// Reads an item that the user or a tool said. `None` if the model said it, or if it is not one.
+pub(super) fn user_block(record: &Envelope<'_>) -> Option<Vec<message::Block>> {
+    match &*text(record.kind).unwrap_or("message".into()) {
+        CALL_OUTPUT | "custom_tool_call_output" => {
+            let output = parts(record.output);
+            Some(vec![message::Block::Result(ToolResult {
+                id: text(record.call_id)?.into_owned(),
+                parts: output,
+                failed: false,
+            })])
+        }
+        "message" if is(record.role, "user") => {
+            let blocks = parts(record.content).into_iter().map(message::Block::from);
+            Some(blocks.collect())
+        }
+        _ => None,
+    }
+}
+
+/// Reads an item of the model that is a record. `None` if it is not one.
+pub(super) fn item<'a>(record: &Envelope<'a>) -> Option<Chunk<'a>> {
+    let kind = text(record.kind).unwrap_or("message".into());
+    let is_said = matches!(&*kind, "function_call" | "custom_tool_call" | "reasoning")
+        || kind == "message" && is(record.role, "assistant");
+    let item = Item {
+        kind: record.kind,
+        call_id: record.call_id,
+        name: record.name,
+        arguments: record.arguments,
+        input: record.input,
+        content: record.content,
+        summary: record.summary,
+        encrypted: record.encrypted,
+        ..Item::default()
+    };
+    let mut deltas = Vec::new();
+    item.deltas(false, &mut deltas);
+    is_said.then(|| Chunk::one(None, Extent::Whole, deltas))
+}
+
+/// Texts and images in a string or a list of parts.
+fn parts(raw: Option<&RawValue>) -> Vec<ResultPart> {
+    if let Some(text) = text(raw) {
+        return vec![ResultPart::Text(text.into_owned())];
+    }
+    let parts = Part::list(raw).into_iter().filter_map(|part| {
+        if let Some(text) = text(part.text) {
+            return Some(ResultPart::Text(text.into_owned()));
+        }
+        let url = text(part.image_url)?;
+        let (media_type, data) = url.strip_prefix("data:")?.split_once(";base64,")?;
+        Some(ResultPart::Media(message::Media {
+            media_type: media_type.to_owned(),
+            data: Some(data.to_owned()),
+        }))
+    });
+    parts.collect()
+}
+
+/// Whether a record is a response, or an event of one.
+pub(crate) fn is_response(record: &Value) -> bool {
+    let kind = record["type"].as_str().unwrap_or_default();
+    record["object"] == "response" || kind.starts_with("response.")
+}
+
+/// Takes the items of what the model said out of a record, unchanged.
+pub(super) fn raw(mut record: Value) -> RawDelta {
+    let mut taken = |pointer| match record.pointer_mut(pointer).map(Value::take) {
+        Some(Value::Array(items)) => items,
+        Some(item) => vec![item],
+        None => Vec::new(),
+    };
+    match taken("/type").first().and_then(Value::as_str) {
+        Some("response.output_item.done") => RawDelta::Parts(taken("/item")),
+        Some("response.completed") => RawDelta::Repeated(taken("/response/output")),
+        _ => RawDelta::Parts(taken("/output")),
+    }
+}
+
+/// Whether an item is a call of a tool that takes free text.
+pub(crate) fn is_custom_call(item: &Value) -> bool {
+    item["type"] == "custom_tool_call"
+}

@@ -1,0 +1,325 @@
+//! Recognises which kind of record a line is, by the line alone, and reads what it says.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use super::{
+    Api, CallDelta, Chunk, Content, Delta, Envelope, Extent, anthropic, gemini, ollama,
+    openai_chat, responses,
+};
+use crate::json::{is, is_array, is_object, non_empty, non_null, object, text};
+use crate::message::Block;
+
+/// What a record says.
+#[derive(Debug)]
+pub(crate) enum Said<'a> {
+    /// Something that the model said.
+    Reply(Chunk<'a>),
+    /// A call that belongs to no message.
+    BareCall(CallDelta<'a>),
+    /// The user's turn: results, or a prompt if there are none.
+    User(Vec<ResultId<'a>>),
+    /// A `result` record: the session ends.
+    SessionResult,
+    /// Another program runs the calls of this stream.
+    Executor,
+    /// A request to stop.
+    Interrupt,
+    /// An answer to a control request.
+    ControlResponse,
+    /// Anything else.
+    Nothing,
+}
+
+/// The id of the call that a result belongs to, and the name of its tool, if the record has them.
+pub(crate) type ResultId<'a> = (Option<Cow<'a, str>>, Option<Cow<'a, str>>);
+
+/// The kind of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// A whole Anthropic message of the model, or a part of one; or the text of any model.
+    Assistant,
+    /// A user message, of Anthropic if it has blocks.
+    User,
+    /// An Anthropic streaming event, wrapped.
+    WrappedEvent,
+    /// An Anthropic streaming event.
+    StreamEvent,
+    /// A `tool_use` line.
+    BareCall,
+    /// A `tool_result` line.
+    BareResult,
+    /// An assistant message of `OpenAI` with calls.
+    OpenaiAssistant,
+    /// A tool message of `OpenAI`.
+    OpenaiResult,
+    /// A completion or a chunk.
+    Completion,
+    /// A reply of Ollama, or a part of one.
+    Ollama,
+    /// A response of the Responses API.
+    Response,
+    /// A streaming event of that API.
+    ResponseEvent,
+    /// A delta of a text in it.
+    ResponseText,
+    /// A content of Gemini.
+    Content,
+    /// A response of Gemini, or a chunk of one.
+    Candidates,
+    SessionResult,
+    Executor,
+    Interrupt,
+    ControlResponse,
+    Other,
+}
+
+impl Shape {
+    /// The API of the record, if it can be of one only. Texts and prompts look the same in several.
+    fn api(self, record: &Envelope<'_>) -> Option<Api> {
+        match self {
+            Self::Assistant if has_blocks(record) => Some(Api::Anthropic),
+            Self::WrappedEvent | Self::StreamEvent | Self::BareCall | Self::BareResult => {
+                Some(Api::Anthropic)
+            }
+            Self::OpenaiAssistant | Self::OpenaiResult | Self::Completion => Some(Api::OpenaiChat),
+            Self::Ollama => Some(Api::Ollama),
+            Self::Response | Self::ResponseEvent | Self::ResponseText => Some(Api::Responses),
+            Self::Content | Self::Candidates => Some(Api::Gemini),
+            _ => None,
+        }
+    }
+}
+
+fn has_blocks(record: &Envelope<'_>) -> bool {
+    match &record.message {
+        Some(message) => matches!(message.content, Some(Content::Blocks(_))),
+        None => is_array(record.content),
+    }
+}
+
+object! {
+    /// A control request.
+    Request { subtype }
+}
+
+/// What a record says.
+pub(crate) fn everything_said<'a>(record: &Envelope<'a>) -> Said<'a> {
+    read(record, None, true)
+}
+
+/// What a record says about messages and their calls, if it is of this API. The deltas of texts, which
+/// are most of a stream, are skipped.
+pub(crate) fn said<'a>(record: &Envelope<'a>, pinned: Option<Api>) -> Said<'a> {
+    read(record, pinned, false)
+}
+
+fn read<'a>(record: &Envelope<'a>, pinned: Option<Api>, reads_texts: bool) -> Said<'a> {
+    let kind = text(record.kind);
+    let shape = shape(kind.as_deref(), record);
+    if let (Some(pinned), Some(api)) = (pinned, shape.api(record))
+        && !pinned.includes(api)
+    {
+        return Said::Nothing;
+    }
+    let event = |event: Option<anthropic::StreamEvent<'a>>| {
+        let event = event.filter(|event| reads_texts || anthropic::is_about_calls(event));
+        let chunk = event.and_then(anthropic::stream_event);
+        chunk.map_or(Said::Nothing, Said::Reply)
+    };
+    match shape {
+        Shape::Assistant => Said::Reply(anthropic::reply(&record.message())),
+        Shape::User => {
+            let message = record.message();
+            let blocks = message.content.as_ref().map_or(&[][..], Content::blocks);
+            Said::User(anthropic::result_ids(blocks))
+        }
+        Shape::WrappedEvent => event(anthropic::StreamEvent::of(record.event)),
+        Shape::StreamEvent => event(Some(record.as_stream_event())),
+        Shape::BareCall => anthropic::bare_call(record).map_or(Said::Nothing, Said::BareCall),
+        Shape::BareResult => Said::User(vec![(text(record.tool_use_id), None)]),
+        Shape::OpenaiAssistant => Said::Reply(openai_chat::message(record)),
+        Shape::OpenaiResult => {
+            let name = text(record.name.or(record.tool_name));
+            Said::User(vec![(text(record.tool_call_id), name)])
+        }
+        Shape::Completion => Said::Reply(openai_chat::completion(record)),
+        Shape::Ollama => Said::Reply(ollama::reply(record)),
+        Shape::Response => Said::Reply(responses::response(record)),
+        Shape::ResponseText if !reads_texts => Said::Nothing,
+        Shape::ResponseEvent | Shape::ResponseText => {
+            Said::Reply(responses::event(&kind.unwrap_or_default(), record))
+        }
+        Shape::Content => {
+            let message = record.message();
+            if is(message.role, "model") {
+                Said::Reply(gemini::content(message.parts, non_empty(record.uuid)))
+            } else {
+                Said::User(gemini::responses(message.parts))
+            }
+        }
+        Shape::Candidates => Said::Reply(gemini::candidates(record)),
+        Shape::SessionResult => Said::SessionResult,
+        Shape::Executor => Said::Executor,
+        Shape::Interrupt => Said::Interrupt,
+        Shape::ControlResponse => Said::ControlResponse,
+        Shape::Other => Said::Nothing,
+    }
+}
+
+/// What a record of an API says in a conversation.
+#[derive(Debug)]
+pub(crate) enum Spoken<'a> {
+    /// The model.
+    Reply(Chunk<'a>),
+    /// The user, with the names of the tools that results belong to.
+    User(Vec<(Block, String)>),
+    /// Instructions for the model.
+    Instructions(String),
+}
+
+/// What a record says in a conversation. `None` if it is not the record of an API; those of agents
+/// contain such records.
+pub(crate) fn spoken<'a>(record: &Envelope<'a>) -> Option<Spoken<'a>> {
+    let kind = text(record.kind);
+    let shape = shape(kind.as_deref(), record);
+    let is_wrapped =
+        record.message.is_some() && !matches!(shape, Shape::Ollama | Shape::StreamEvent);
+    if is_wrapped || record.is_of_subagent() || shape == Shape::WrappedEvent {
+        return None;
+    }
+    let unnamed = |blocks: Vec<Block>| blocks.into_iter().map(|block| (block, String::new()));
+    let blocks = match shape {
+        Shape::User | Shape::Other if responses::is_item(record) => {
+            return responses::item(record).map(Spoken::Reply).or_else(|| {
+                Some(Spoken::User(
+                    unnamed(responses::user_block(record)?).collect(),
+                ))
+            });
+        }
+        Shape::Assistant if responses::is_item(record) => {
+            return responses::item(record).map(Spoken::Reply);
+        }
+        Shape::User => {
+            let content = Content::of(record.content)?;
+            unnamed(anthropic::user_blocks(&content)).collect()
+        }
+        Shape::BareResult => unnamed(anthropic::bare_result(record)).collect(),
+        Shape::BareCall => {
+            let call = anthropic::bare_call(record)?;
+            let chunk = Chunk::one(None, Extent::Whole, vec![Delta::Call(call)]);
+            return Some(Spoken::Reply(chunk));
+        }
+        Shape::OpenaiResult => openai_chat::result(record).into_iter().collect(),
+        Shape::Content if !is(record.role, "model") => gemini::user_blocks(record.parts),
+        Shape::Other if is(record.role, "system") || is(record.role, "developer") => {
+            let blocks = anthropic::user_blocks(&Content::of(record.content)?);
+            let texts = blocks.into_iter().filter_map(|block| match block {
+                Block::Text(text) => Some(text),
+                _ => None,
+            });
+            return Some(Spoken::Instructions(texts.collect::<Vec<_>>().join("\n")));
+        }
+        _ => match everything_said(record) {
+            Said::Reply(chunk) => return Some(Spoken::Reply(chunk)),
+            _ => return None,
+        },
+    };
+    Some(Spoken::User(blocks))
+}
+
+/// The kind of a record of the type `kind`.
+pub(super) fn shape(kind: Option<&str>, record: &Envelope<'_>) -> Shape {
+    let Some(kind) = kind else {
+        return untyped(record);
+    };
+    if let ("assistant" | "user" | "tool_result", Some(message)) = (kind, &record.message) {
+        return match kind {
+            _ if message.parts.is_some() => Shape::Content,
+            "assistant" => Shape::Assistant,
+            "user" => Shape::User,
+            _ => Shape::Other,
+        };
+    }
+    match kind {
+        "tool_use" => Shape::BareCall,
+        "tool_result" if non_empty(record.tool_use_id).is_some() => Shape::BareResult,
+        "stream_event" => Shape::WrappedEvent,
+        _ if anthropic::STREAM_EVENTS.contains(&kind) => Shape::StreamEvent,
+        "message" => untyped(record),
+        "result" => Shape::SessionResult,
+        "response.output_item.done" if is_object(record.item) => Shape::ResponseEvent,
+        "response.output_text.delta" | "response.reasoning_summary_text.delta" => {
+            Shape::ResponseText
+        }
+        "response.created" | "response.completed" | "response.incomplete" | "response.failed"
+            if is_object(record.response) =>
+        {
+            Shape::ResponseEvent
+        }
+        "system" if is(record.subtype, "executor") => Shape::Executor,
+        "control_request" if asks_to_stop(record) => Shape::Interrupt,
+        "control_response" => Shape::ControlResponse,
+        _ => Shape::Other,
+    }
+}
+
+/// A message, completion or response as an API returns it.
+fn untyped(record: &Envelope<'_>) -> Shape {
+    if is_array(record.choices) {
+        return Shape::Completion;
+    }
+    if is_array(record.candidates) {
+        return Shape::Candidates;
+    }
+    if is(record.object, "response") {
+        return Shape::Response;
+    }
+    if let (Some(message), Some(_)) = (&record.message, record.done)
+        && is(message.role, "assistant")
+    {
+        return Shape::Ollama;
+    }
+    match &*text(record.role).unwrap_or_default() {
+        "model" | "user" | "function" | "tool" if is_array(record.parts) => Shape::Content,
+        "assistant" if non_null(record.tool_calls.or(record.function_call)).is_some() => {
+            Shape::OpenaiAssistant
+        }
+        "assistant" => Shape::Assistant,
+        "user" => Shape::User,
+        "tool" | "function" => Shape::OpenaiResult,
+        _ => Shape::Other,
+    }
+}
+
+fn asks_to_stop(record: &Envelope<'_>) -> bool {
+    let request = Request::of(record.request).unwrap_or_default();
+    is(request.subtype, "interrupt")
+}
+
+/// At least one of these occurs in every record that makes events, or that a decoder needs to join
+/// later ones. They are names and values of members together with their quotes. By line: what the
+/// model said; streaming events of Anthropic; results and prompts; ends, control and openings; other
+/// agents; and the escapes in which the name of a member may hide: of `$` and `.`, capital letters,
+/// `_`, and small letters.
+const OF_EVENTS: &str = r#"
+    "assistant" "tool_use" "choices" "candidates" "parts" "response" "response.output_item.done"
+    "message_start" "content_block_start" "partial_json" "content_block_stop" "message_delta" "message_stop"
+    "user" "tool_result" "tool" "function"
+    "result" "interrupt" "executor" "init" "session_start"
+    "parentUuid" "parentId" "sessionID" "session_meta" "response_item" "event_msg" "turn_context"
+    "call_id" "thread.started" "turn. "item. "record_type" "instructions" "projectHash"
+    "$set" "$rewindTo" "gemini" "messages" "session" "agent_start" "turn_start" "message_update"
+    "tool_execution_start" "message_end" "error"
+    \u002 \u004 \u005 \u006 \u007
+"#;
+
+/// The needles of which at least one occurs in every record that can make an event, or that a
+/// decoder needs to join later ones, however it is spelled.
+pub fn prefilter_needles() -> &'static [&'static str] {
+    static NEEDLES: LazyLock<Vec<&str>> = LazyLock::new(|| OF_EVENTS.split_whitespace().collect());
+    &NEEDLES
+}
+
+/// The needles of the deltas that make no event, but are parts of what the model said.
+pub const TEXT_NEEDLES: [&str; 2] = ["\"content_block_delta\"", "\"response."];

@@ -1,0 +1,278 @@
+//! The blocks of a reply while it arrives: which are complete. Pure.
+
+use std::collections::{HashMap, VecDeque};
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::ReplyPart;
+use super::made_ids::own_id;
+use super::split_text::without_think_tags;
+use crate::api::Arguments;
+use crate::message::{Block, Call, Thought};
+
+/// Puts a reply together from its parts.
+pub struct BlockBuilder {
+    /// Blocks that are not complete, and those behind them.
+    open: VecDeque<Open>,
+    /// How many blocks came before these.
+    done: usize,
+    /// The ids of calls in the conversation, each with the number that was last appended to it. `None`
+    /// keeps ids as they are.
+    taken: Option<HashMap<String, usize>>,
+}
+
+/// What comes out of an assembly.
+#[derive(Debug)]
+pub enum Output {
+    /// A block that is complete.
+    Block(Block),
+    /// An event of Anthropic's streaming format.
+    Event(Value),
+}
+
+/// A block that is growing.
+#[derive(Debug)]
+enum Open {
+    Text(String),
+    Thinking {
+        text: String,
+        signature: String,
+    },
+    Redacted(String),
+    Call {
+        /// The server's number.
+        index: usize,
+        id: String,
+        name: String,
+        input: String,
+        signature: Option<String>,
+    },
+}
+
+impl BlockBuilder {
+    /// For a reply in a conversation that has calls of these ids.
+    pub fn new<'a>(taken: impl Iterator<Item = &'a str>) -> Self {
+        Self {
+            open: VecDeque::new(),
+            done: 0,
+            taken: Some(taken.map(|id| (id.to_owned(), 1)).collect()),
+        }
+    }
+
+    /// Keeps the ids of calls as they are.
+    pub fn verbatim() -> Self {
+        Self {
+            open: VecDeque::new(),
+            done: 0,
+            taken: None,
+        }
+    }
+
+    /// Takes the next part of the reply.
+    pub fn take(&mut self, part: ReplyPart) -> Vec<Output> {
+        let mut outputs = Vec::new();
+        match part {
+            ReplyPart::Text(more) => {
+                if let Some(Open::Text(text)) = self.open.back_mut() {
+                    text.push_str(&more);
+                } else {
+                    let block = json!({"type": "text", "text": ""});
+                    self.begin(Open::Text(more.clone()), &block, &mut outputs);
+                }
+                outputs.push(delta_event(
+                    self.newest(),
+                    &json!({"type": "text_delta", "text": more}),
+                ));
+            }
+            ReplyPart::Thinking(more) => {
+                if let Some(Open::Thinking { text, signature }) = self.open.back_mut()
+                    && signature.is_empty()
+                {
+                    text.push_str(&more);
+                } else {
+                    self.begin_thinking(more.clone(), &mut outputs);
+                }
+                let delta = json!({"type": "thinking_delta", "thinking": more});
+                outputs.push(delta_event(self.newest(), &delta));
+            }
+            ReplyPart::Signature(proof) => self.sign(proof, &mut outputs),
+            ReplyPart::RedactedThinking(data) => {
+                let block = json!({"type": "redacted_thinking", "data": data});
+                self.begin(Open::Redacted(data), &block, &mut outputs);
+            }
+            ReplyPart::CallBegins { index, id, name } => {
+                let id = match &mut self.taken {
+                    Some(taken) => own_id(&id, taken),
+                    None => id,
+                };
+                let block = json!({"type": "tool_use", "id": id, "name": name, "input": {}});
+                let call = Open::Call {
+                    index,
+                    id,
+                    name,
+                    input: String::new(),
+                    signature: None,
+                };
+                self.begin(call, &block, &mut outputs);
+            }
+            ReplyPart::CallInput { index, fragment } => {
+                let is_it =
+                    |open: &Open| matches!(open, Open::Call { index: own, .. } if *own == index);
+                if let Some(position) = self.open.iter().rposition(is_it) {
+                    let delta = json!({"type": "input_json_delta", "partial_json": fragment});
+                    outputs.push(delta_event(self.done + position, &delta));
+                    if let Open::Call { input, .. } = &mut self.open[position] {
+                        input.push_str(&fragment);
+                    }
+                }
+            }
+        }
+        outputs
+    }
+
+    /// Returns the blocks that nothing is missing of: those before another one, and whole calls.
+    pub fn take_complete(&mut self) -> Vec<Output> {
+        let mut outputs = Vec::new();
+        while let Some(first) = self.open.front() {
+            let is_last = self.open.len() == 1;
+            let is_call = matches!(first, Open::Call { .. });
+            if !first.is_complete(is_last) || is_last && !is_call {
+                break;
+            }
+            if let Some(first) = self.open.pop_front() {
+                self.close(first, &mut outputs);
+            }
+        }
+        outputs
+    }
+
+    /// The reply begins again.
+    pub fn restart(&mut self) {
+        self.open.clear();
+        self.done = 0;
+    }
+
+    /// What is left at the end of the reply. If it was cut off, a call that is not complete is left
+    /// out: it must not run.
+    pub fn finish(&mut self, is_whole: bool) -> Vec<Output> {
+        let mut outputs = Vec::new();
+        while let Some(open) = self.open.pop_front() {
+            if is_whole || open.is_complete(self.open.is_empty()) {
+                self.close(open, &mut outputs);
+            }
+        }
+        outputs
+    }
+
+    fn begin_thinking(&mut self, text: String, outputs: &mut Vec<Output>) {
+        let block = json!({"type": "thinking", "thinking": "", "signature": ""});
+        let signature = String::new();
+        self.begin(Open::Thinking { text, signature }, &block, outputs);
+    }
+
+    /// Another block begins, so that those before it may be complete.
+    fn begin(&mut self, open: Open, block: &Value, outputs: &mut Vec<Output>) {
+        while let Some(first) = self.open.pop_front() {
+            if !first.is_complete(false) {
+                self.open.push_front(first);
+                break;
+            }
+            self.close(first, outputs);
+        }
+        self.open.push_back(open);
+        let index = self.newest();
+        let event = json!({"type": "content_block_start", "index": index, "content_block": block});
+        outputs.push(Output::Event(event));
+    }
+
+    /// The position of the newest block in the reply.
+    fn newest(&self) -> usize {
+        self.done + self.open.len() - 1
+    }
+
+    /// A signature belongs to the call or the thinking before it; thinking that is not shown has
+    /// nothing else.
+    fn sign(&mut self, proof: String, outputs: &mut Vec<Output>) {
+        if let Some(Open::Call { signature, .. }) = self.open.back_mut() {
+            *signature = Some(proof);
+            return;
+        }
+        if !matches!(self.open.back(), Some(Open::Thinking { .. })) {
+            self.begin_thinking(String::new(), outputs);
+        }
+        let delta = json!({"type": "signature_delta", "signature": proof});
+        outputs.push(delta_event(self.newest(), &delta));
+        if let Some(Open::Thinking { signature, .. }) = self.open.back_mut() {
+            signature.push_str(&proof);
+        }
+    }
+
+    fn close(&mut self, open: Open, outputs: &mut Vec<Output>) {
+        let event = json!({"type": "content_block_stop", "index": self.done});
+        outputs.push(Output::Event(event));
+        self.done += 1;
+        outputs.extend(open.into_blocks().into_iter().map(Output::Block));
+    }
+}
+
+impl Open {
+    /// Whether nothing can be missing. The input of a call may still be to come.
+    fn is_complete(&self, is_last: bool) -> bool {
+        match self {
+            Self::Text(_) | Self::Redacted(_) => true,
+            Self::Thinking { signature, .. } => !is_last || !signature.is_empty(),
+            Self::Call { input, .. } => {
+                input.trim_start().starts_with('{')
+                    && serde_json::from_str::<serde::de::IgnoredAny>(input).is_ok()
+            }
+        }
+    }
+
+    fn into_blocks(self) -> Vec<Block> {
+        match self {
+            Self::Text(text) => {
+                let (text, thought) = without_think_tags(text);
+                let thought = (!thought.trim().is_empty()).then(|| Block::thinking(thought));
+                let text = (!text.trim().is_empty()).then_some(Block::Text(text));
+                thought.into_iter().chain(text).collect()
+            }
+            Self::Thinking { text, signature } if signature.is_empty() => {
+                vec![Block::thinking(text)]
+            }
+            Self::Thinking { text, signature } => {
+                vec![Block::Thinking(Thought::Signed { text, signature })]
+            }
+            Self::Redacted(data) => vec![Block::Thinking(Thought::Redacted { data })],
+            Self::Call {
+                id,
+                name,
+                input,
+                signature,
+                ..
+            } => vec![Block::Call(Call {
+                id,
+                name,
+                input: json_of(&input),
+                signature,
+            })],
+        }
+    }
+}
+
+fn delta_event(index: usize, delta: &Value) -> Output {
+    Output::Event(json!({"type": "content_block_delta", "index": index, "delta": delta}))
+}
+
+/// The input of a call; what is not an object becomes a string, which no tool accepts.
+fn json_of(input: &str) -> Box<RawValue> {
+    let object = Arguments::Text(input.as_bytes().into()).object();
+    object.unwrap_or_else(|_| {
+        let text = Value::String(input.trim().to_owned());
+        RawValue::from_string(text.to_string()).unwrap_or_default()
+    })
+}
+
+#[cfg(test)]
+#[path = "blocks_tests.rs"]
+mod tests;

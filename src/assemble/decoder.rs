@@ -1,0 +1,227 @@
+//! The decoder: records in, events out.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use super::identity::Identity;
+use super::{Event, Source};
+use crate::agent::{Opening, PI_FILE, Row, Sign, StreamReader, sign};
+use crate::api::{Api, Contents, Envelope, Said, said};
+use crate::json::{non_empty, object, text};
+use crate::message::SessionId;
+
+object! {
+    /// The extension of an executor, or of the `init` record of `turn`.
+    Extension { call_ids, session_file }
+}
+
+/// Decodes records one after the other and joins streamed deltas. Sans-I/O.
+///
+/// A record without any of [`crate::api::prefilter_needles`] has no events and changes nothing here,
+/// so it can be skipped.
+#[derive(Debug, Default)]
+pub struct Decoder {
+    pinned: Option<Api>,
+    agent: StreamReader,
+    identity: Identity,
+    opening: Option<Opening>,
+    session: Option<SessionId>,
+}
+
+/// A decoded record, or one of the items that a row of another agent's stream says.
+#[derive(Debug)]
+pub struct Decoded<'a> {
+    /// The record.
+    pub record: &'a str,
+    /// What it contains.
+    pub source: Source<'a>,
+    /// What it means.
+    pub events: Vec<Event>,
+}
+
+impl Decoder {
+    /// Recognises the API or agent line by line.
+    pub fn detecting() -> Self {
+        Self::default()
+    }
+
+    /// Reads one API only, and no agent's stream that has a format of its own. Openings, executors,
+    /// `result` records, interrupts, prompts and texts are read in any case.
+    pub fn pinned(api: Api) -> Self {
+        Self {
+            pinned: Some(api),
+            ..Self::default()
+        }
+    }
+
+    /// Sets the prefix of the ids of calls without one.
+    #[must_use]
+    pub fn with_call_ids(mut self, prefix: String) -> Self {
+        self.identity.made_ids.set_prefix(prefix);
+        self
+    }
+
+    /// Sets the prefix of message ids for the streams of agents that give messages none.
+    #[must_use]
+    pub fn with_message_ids(mut self, prefix: String) -> Self {
+        self.agent.set_message_ids(prefix);
+        self
+    }
+
+    /// The events of one record: a JSON object. A record of no known kind has none.
+    pub fn record(&mut self, record: &str) -> Vec<Event> {
+        let mut events = Vec::new();
+        self.decode(record, |decoded| events.extend(decoded.events));
+        events
+    }
+
+    /// Decodes one record. `visit` gets it as it is, or the items that it says, of which there may be
+    /// none. Returns whether it is an object.
+    pub fn decode(&mut self, record: &str, mut visit: impl FnMut(Decoded<'_>)) -> bool {
+        let Some(contents) = Contents::of(record) else {
+            return false;
+        };
+        let kind = text(contents.record.kind);
+        let said = said(&contents.record, self.pinned);
+        self.signs(kind.as_deref(), &contents.record, &said);
+        let row = match (&kind, self.pinned) {
+            (Some(kind), None) => self.agent.row(kind, record, self.opening.as_ref()),
+            _ => Row::default(),
+        };
+        for item in row.items {
+            self.identity.item(&item);
+            visit(Decoded {
+                record,
+                source: Source::Stream(item),
+                events: self.take_events(),
+            });
+        }
+        if !row.is_all {
+            self.said(said, &contents.record);
+        }
+        let events = self.take_events();
+        if !row.is_all || !events.is_empty() {
+            visit(Decoded {
+                record,
+                source: Source::Record(contents),
+                events,
+            });
+        }
+        true
+    }
+
+    /// Takes what a record says about its stream, if it is of a known kind.
+    fn signs(&mut self, kind: Option<&str>, record: &Envelope<'_>, said: &Said<'_>) {
+        let sign = sign(kind, record);
+        if sign.is_none() && matches!(said, Said::Nothing) {
+            return;
+        }
+        let names_session = matches!(sign, Some(Sign::Opens(Opening::Foreign(PI_FILE))));
+        let is_ours = matches!(sign, Some(Sign::Opens(Opening::Ours)));
+        if let Some(sign) = sign {
+            self.opening(sign);
+        }
+        let extension = Extension::of(record.turnpipe).filter(|_| is_ours);
+        if let Some(file) = extension.and_then(|extension| non_empty(extension.session_file)) {
+            self.identity
+                .events
+                .push(Event::SessionFile(file.into_owned()));
+        }
+        // The traffic of a subagent has its own session.
+        if !record.is_of_subagent() {
+            self.session(record, record.id.filter(|_| names_session));
+        }
+    }
+
+    fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.identity.events)
+    }
+
+    /// Returns a text whose end the input did not reach, at the end of the input.
+    pub fn unfinished_text(&mut self) -> Option<Source<'static>> {
+        self.agent.finish().map(Source::Stream)
+    }
+
+    /// The events of the end of the input: open streamed calls are cut off, the turn ends.
+    pub fn finish(&mut self) -> Vec<Event> {
+        self.identity.finish();
+        self.take_events()
+    }
+
+    /// An opening record always makes an event, a mark only when it says something new.
+    fn opening(&mut self, sign: Sign) {
+        let opening = match sign {
+            Sign::Opens(opening) => {
+                // What came before is cut off first: it is not of this stream.
+                self.identity.new_stream();
+                opening
+            }
+            Sign::Marks(name) => {
+                let opening = Opening::Foreign(name);
+                if self.opening.as_ref() == Some(&opening) {
+                    return;
+                }
+                opening
+            }
+            Sign::Hints(_) if self.opening.is_some() => return,
+            Sign::Hints(name) => Opening::Foreign(name),
+        };
+        self.opening = Some(opening.clone());
+        self.identity.events.push(Event::Opening(opening));
+    }
+
+    /// Takes the id of the session, which agents call by several names.
+    fn session(&mut self, record: &Envelope<'_>, own_id: Option<&RawValue>) {
+        let ids = [
+            record.session_id,
+            record.session_id_camel,
+            record.session_id_opencode,
+            record.thread_id,
+            own_id,
+        ];
+        if let Some(id) = ids.into_iter().find_map(non_empty)
+            && self.session.as_ref().is_none_or(|known| *known.0 != *id)
+        {
+            let id = SessionId::from(&*id);
+            self.session = Some(id.clone());
+            self.identity.events.push(Event::Session(id));
+        }
+    }
+
+    fn said(&mut self, said: Said<'_>, record: &Envelope<'_>) {
+        // The traffic of a subagent has its own calls and results.
+        if record.is_of_subagent() {
+            return;
+        }
+        let identity = &mut self.identity;
+        match said {
+            Said::Reply(chunk) => identity.chunk(chunk),
+            Said::BareCall(call) => identity.bare(call),
+            Said::User(results) if results.is_empty() => identity.prompt(),
+            Said::User(results) => {
+                for (id, name) in results {
+                    identity.result(id.as_deref(), name.as_deref());
+                }
+            }
+            Said::SessionResult => identity.session_result(),
+            Said::Executor => {
+                let extension = Extension::of(record.turnpipe).unwrap_or_default();
+                let call_ids = non_empty(extension.call_ids).map(Cow::into_owned);
+                if let Some(prefix) = call_ids.clone() {
+                    identity.made_ids.set_prefix(prefix);
+                }
+                identity.events.push(Event::Executor { call_ids });
+            }
+            Said::Interrupt => identity.events.push(Event::Interrupt {
+                request_id: text(record.request_id).unwrap_or_default().into_owned(),
+            }),
+            Said::ControlResponse => {
+                let response = record.response.map(RawValue::get).map(serde_json::from_str);
+                let response = response.and_then(Result::ok);
+                identity.events.extend(response.map(Event::ControlResponse));
+            }
+            Said::Nothing => {}
+        }
+    }
+}

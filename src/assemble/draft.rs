@@ -1,0 +1,242 @@
+//! A reply under construction: the deltas of any API become parts in order. Pure.
+
+use std::sync::Arc;
+
+use super::joiner::{JoinedCall, Joiner};
+use super::split_text::SplitText;
+use crate::api::{Delta, EndKind};
+use crate::io::Ids;
+use crate::message::Usage;
+
+/// A part of a reply, in the order in which the model wrote it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ReplyPart {
+    /// More text.
+    Text(String),
+    /// More thinking.
+    Thinking(String),
+    /// The signature of the thinking or the call before it, which the server wants back.
+    Signature(String),
+    /// Encrypted thinking.
+    RedactedThinking(String),
+    /// A call begins; calls are numbered from 0.
+    CallBegins {
+        /// The number of the call.
+        index: usize,
+        /// Its id.
+        id: String,
+        /// The function.
+        name: String,
+    },
+    /// More of a call's arguments, as JSON text. They are complete only in the reply.
+    CallInput {
+        /// The number of the call.
+        index: usize,
+        /// The text.
+        fragment: String,
+    },
+}
+
+/// A reply under construction.
+pub(crate) struct Draft {
+    text: SplitText,
+    thinking: SplitText,
+    refusal: SplitText,
+    calls: Joiner,
+    /// How much of each call is in the parts.
+    sent: Vec<Sent>,
+    /// The block that is open has text.
+    has_text: bool,
+    /// The reason why the reply ends.
+    pub(crate) end: Option<EndKind>,
+    /// The server said that the reply is complete.
+    pub(crate) closed: bool,
+    /// The usage, if known.
+    pub(crate) usage: Usage,
+    parts: Vec<ReplyPart>,
+    ids: Option<Arc<dyn Ids>>,
+}
+
+/// How much of a call is in the parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sent {
+    Nothing,
+    Begin,
+    /// Its input, which came in one piece.
+    Input,
+}
+
+/// A draft at its end.
+pub(crate) struct Drafted {
+    pub(crate) text: String,
+    pub(crate) thinking: String,
+    pub(crate) refusal: String,
+    pub(crate) calls: Vec<DraftedCall>,
+    pub(crate) end: Option<EndKind>,
+    pub(crate) usage: Usage,
+}
+
+/// A call of a draft.
+pub(crate) struct DraftedCall {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    /// The arguments as the model wrote them.
+    pub(crate) arguments: String,
+}
+
+impl Draft {
+    /// An empty draft. `ids` are for calls without an id.
+    pub(crate) fn new(ids: Arc<dyn Ids>) -> Self {
+        Self {
+            ids: Some(ids),
+            ..Self::without_ids()
+        }
+    }
+
+    /// An empty draft, which leaves the ids of calls without one empty.
+    pub(crate) fn without_ids() -> Self {
+        Self {
+            text: SplitText::default(),
+            thinking: SplitText::default(),
+            refusal: SplitText::default(),
+            calls: Joiner::default(),
+            sent: Vec::new(),
+            has_text: false,
+            end: None,
+            closed: false,
+            usage: Usage::default(),
+            parts: Vec::new(),
+            ids: None,
+        }
+    }
+
+    /// Takes the next delta.
+    pub(crate) fn push(&mut self, delta: Delta<'_>) {
+        match delta {
+            Delta::WholeText(_) if self.has_text => {}
+            Delta::Text(text) | Delta::WholeText(text) => {
+                self.has_text = true;
+                self.text.push(&text);
+                let text = self.text.take_new();
+                self.part(!text.is_empty(), ReplyPart::Text(text));
+            }
+            Delta::Thinking(text) => {
+                self.thinking.push(&text);
+                let text = self.thinking.take_new();
+                self.part(!text.is_empty(), ReplyPart::Thinking(text));
+            }
+            Delta::Signature(signature) => {
+                let signature = signature.into_owned();
+                self.part(!signature.is_empty(), ReplyPart::Signature(signature));
+            }
+            Delta::RedactedThinking(data) => {
+                self.part(true, ReplyPart::RedactedThinking(data.into_owned()));
+            }
+            Delta::Refusal(text) => self.refusal.push(&text),
+            Delta::Usage(usage) => self.usage(usage),
+            Delta::End(end) => {
+                self.end.get_or_insert(end.kind);
+            }
+            Delta::Closed => self.closed = true,
+            delta => {
+                if matches!(delta, Delta::Block) {
+                    self.has_text = false;
+                }
+                if let Some(position) = self.calls.push(0, delta) {
+                    self.call(position);
+                }
+            }
+        }
+    }
+
+    fn part(&mut self, is_one: bool, part: ReplyPart) {
+        self.parts.extend(is_one.then_some(part));
+    }
+
+    /// A count of 0 says nothing.
+    fn usage(&mut self, usage: Usage) {
+        let known = &mut self.usage;
+        for (known, count) in [
+            (&mut known.input, usage.input),
+            (&mut known.output, usage.output),
+            (&mut known.cache_read, usage.cache_read),
+            (&mut known.cache_write, usage.cache_write),
+            (&mut known.thinking, usage.thinking),
+        ] {
+            if count > 0 {
+                *known = count;
+            }
+        }
+        known.cost = usage.cost.or(known.cost);
+    }
+
+    /// The call at this position changed.
+    fn call(&mut self, index: usize) {
+        let Some(call) = self.calls.call(index) else {
+            return;
+        };
+        if call.name.is_empty() {
+            return;
+        }
+        self.sent
+            .resize(self.sent.len().max(index + 1), Sent::Nothing);
+        let sent = &mut self.sent[index];
+        if *sent == Sent::Nothing {
+            *sent = Sent::Begin;
+            let id = call.id.get_or_insert_with(|| new_id(self.ids.as_deref()));
+            let (id, name) = (id.clone(), call.name.clone());
+            self.parts.push(ReplyPart::CallBegins { index, id, name });
+        }
+        // An empty object may be a placeholder for fragments that are still to come.
+        if *sent == Sent::Begin
+            && let Some(input) = call.input.as_ref().filter(|input| has_members(input.get()))
+        {
+            *sent = Sent::Input;
+            let fragment = input.get().to_owned();
+            self.parts.push(ReplyPart::CallInput { index, fragment });
+        }
+        let fragment = call.fragments.take_new();
+        self.part(
+            !fragment.is_empty(),
+            ReplyPart::CallInput { index, fragment },
+        );
+    }
+
+    /// Returns the parts since the last time.
+    pub(crate) fn take_parts(&mut self) -> Vec<ReplyPart> {
+        std::mem::take(&mut self.parts)
+    }
+
+    /// Ends the draft.
+    pub(crate) fn finish(self) -> Drafted {
+        let calls = self.calls.into_calls().into_iter();
+        let calls = calls.filter(|call| !call.name.is_empty());
+        let call = |call: JoinedCall| DraftedCall {
+            id: call.id.unwrap_or_else(|| new_id(self.ids.as_deref())),
+            name: call.name,
+            arguments: match call.input {
+                Some(input) if call.fragments.is_empty() => input.get().to_owned(),
+                _ => call.fragments.into_text(),
+            },
+        };
+        Drafted {
+            calls: calls.map(call).collect(),
+            text: self.text.into_text(),
+            thinking: self.thinking.into_text(),
+            refusal: self.refusal.into_text(),
+            end: self.end,
+            usage: self.usage,
+        }
+    }
+}
+
+fn new_id(ids: Option<&dyn Ids>) -> String {
+    ids.map(|ids| format!("call_{}", ids.uuid().simple()))
+        .unwrap_or_default()
+}
+
+/// Whether an object is not empty.
+fn has_members(object: &str) -> bool {
+    let inner = object.trim_start_matches('{').trim_end_matches('}');
+    object.starts_with('{') && !inner.trim().is_empty()
+}

@@ -1,0 +1,146 @@
+//! What a record means to a stage, whatever dialect it came in.
+
+use serde_json::value::RawValue;
+
+use crate::agent::Opening;
+use crate::api::{Arguments, CallDelta, CutOff};
+use crate::message::{MessageId, SessionId, ToolUseId};
+use crate::records::ControlResponse;
+
+/// One thing that a record says. A record may say several, in this order.
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// Whose stream or file this is. Each opening record says so, and any other line that shows
+    /// something new. Stands before the calls of the same record.
+    Opening(Opening),
+    /// The session id that the record carries (`session_id`, `sessionId`), when it is the first one
+    /// seen or differs from the last one seen. That of subagent traffic does not count.
+    Session(SessionId),
+    /// The session file of the stream, as the digest that `turn` writes.
+    SessionFile(String),
+    /// A `system/executor` record: another process already runs the calls of this stream.
+    Executor {
+        /// How the ids begin that calls without one get, if it says so.
+        call_ids: Option<String>,
+    },
+    /// Content of an assistant message begins or goes on. Emitted for the first record of each
+    /// new message id (`message_start`, or a whole record); a message without id is always new.
+    Message(Option<MessageId>),
+    /// A call that may start now, or never (`docs/records.md`, Which calls run). Each
+    /// call makes one event, however often its record comes (The same id again).
+    Call(ToolCall),
+    /// The result of the call with this id.
+    Result(ToolUseId),
+    /// A user record without results: a prompt.
+    Prompt,
+    /// The turn ends (`docs/records.md`, Which calls run). Only an open turn ends, and every call
+    /// is followed by an end; a call after the end opens the turn again.
+    TurnEnd(TurnEnd),
+    /// A `result` record: held until the turn's tool results are out. `TurnEnd(SessionResult)`
+    /// follows it even if no turn is open.
+    SessionResult,
+    /// A `control_request` with subtype `interrupt`.
+    Interrupt {
+        /// To be answered under this id; empty if the request has none.
+        request_id: String,
+    },
+    /// An answer to a control request.
+    ControlResponse(ControlResponse),
+}
+
+/// How much of a stream was understood so far.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum Understanding {
+    /// Nothing was read but blanks.
+    #[default]
+    Empty,
+    /// No line was understood.
+    Nothing,
+    /// At least one line was.
+    Something,
+}
+
+impl Understanding {
+    /// Takes a part of the stream and its events. That a line names its agent or session is not
+    /// enough.
+    pub fn note(&mut self, raw: &[u8], events: &[Event]) {
+        let names = |event: &Event| {
+            matches!(
+                event,
+                Event::Opening(_) | Event::Session(_) | Event::SessionFile(_)
+            )
+        };
+        if !events.iter().all(names) {
+            *self = Self::Something;
+        } else if *self == Self::Empty && !raw.trim_ascii_start().is_empty() {
+            *self = Self::Nothing;
+        }
+    }
+}
+
+/// A tool call.
+#[derive(Debug, Clone)]
+pub struct ToolCall {
+    /// Its id; results carry it. Other messages may have calls with the same one.
+    pub id: ToolUseId,
+    /// The tool's name as the model wrote it; empty if it never arrived.
+    pub name: String,
+    /// The arguments: a JSON object, bytes kept. Or why the call must never run; it gets a result all
+    /// the same.
+    pub input: Result<Box<RawValue>, CutOff>,
+    /// The assistant message it belongs to.
+    pub message: Option<MessageId>,
+}
+
+impl ToolCall {
+    /// A call with all the arguments that came. The message, and an id that is missing, are filled in
+    /// when the call is emitted.
+    pub(super) fn new(id: Option<&str>, name: &str, arguments: Arguments<'_>) -> Self {
+        Self {
+            id: ToolUseId::from(id.unwrap_or_default()),
+            name: name.to_owned(),
+            input: match name {
+                "" => Err(CutOff::NoName),
+                _ => arguments.object(),
+            },
+            message: None,
+        }
+    }
+
+    /// A call that came whole.
+    pub(super) fn of(delta: CallDelta<'_>) -> Self {
+        let name = delta.name.unwrap_or_default();
+        Self::new(delta.id.as_deref(), &name, delta.arguments)
+    }
+
+    /// The same call, which turned out to be cut off.
+    pub(super) fn cut_off(self, reason: CutOff) -> Self {
+        Self {
+            input: Err(reason),
+            ..self
+        }
+    }
+
+    /// Its name and input. The same input may be spelled with other blanks.
+    pub(super) fn content(&self) -> (&str, String) {
+        let input = self.input.as_ref().map_or("", |input| input.get());
+        let parsed = serde_json::from_str::<serde_json::Value>(input);
+        let input = parsed.map_or_else(|_| input.to_owned(), |input| input.to_string());
+        (&self.name, input)
+    }
+}
+
+/// Why a turn is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TurnEnd {
+    /// A stop reason, `message_stop`, `finish_reason`, `finishReason`.
+    Stop,
+    /// A `result` record.
+    SessionResult,
+    /// A new message id began.
+    NewMessage,
+    /// A user record without results.
+    Prompt,
+    /// The input ended.
+    EndOfInput,
+}

@@ -1,0 +1,101 @@
+//! Ids for calls without one: some APIs and servers leave it out.
+//!
+//! They are numbered in the order of the input, so that every reader of a stream makes the same ids.
+//! Their prefix is in the `system/executor` record of the stream, and differs between runs, so that no
+//! two runs of a session make the same ids.
+
+use std::collections::{HashMap, VecDeque};
+
+use crate::message::ToolUseId;
+
+/// How the ids begin where no record says so.
+const PREFIX: &str = "turnpipe_call";
+
+/// The longest beginning that a record may give, in bytes.
+const MAX_PREFIX: usize = 64;
+
+/// At most this many calls without an id wait for a result.
+const MAX_OPEN: usize = 1024;
+
+/// The ids made so far.
+#[derive(Debug, Default)]
+pub(super) struct MadeIds {
+    prefix: Option<String>,
+    made: u64,
+    /// The calls without a result, in order.
+    open: VecDeque<Open>,
+}
+
+#[derive(Debug)]
+struct Open {
+    id: ToolUseId,
+    name: String,
+    /// The number of its message.
+    message: u64,
+}
+
+impl MadeIds {
+    /// From here on ids begin like this.
+    pub(super) fn set_prefix(&mut self, prefix: String) {
+        if prefix.len() <= MAX_PREFIX {
+            self.prefix = Some(prefix);
+        }
+    }
+
+    /// An id for a call of this tool.
+    pub(super) fn make(&mut self, name: &str, message: u64) -> ToolUseId {
+        self.made += 1;
+        let prefix = self.prefix.as_deref().unwrap_or(PREFIX);
+        let id = ToolUseId(format!("{prefix}_{}", self.made));
+        if self.open.len() == MAX_OPEN {
+            self.open.pop_front();
+        }
+        self.open.push_back(Open {
+            id: id.clone(),
+            name: name.to_owned(),
+            message,
+        });
+        id
+    }
+
+    /// The call that a result without an id answers: of the last message that has an open call of
+    /// this name, or of any, the first one.
+    pub(super) fn answer(&mut self, name: Option<&str>) -> Option<ToolUseId> {
+        let fits = |open: &&Open| name.is_none_or(|name| open.name == name);
+        let message = self.open.iter().rev().find(fits)?.message;
+        let first = |open: &Open| open.message == message && fits(&open);
+        let position = self.open.iter().position(first)?;
+        self.open.remove(position).map(|open| open.id)
+    }
+
+    /// A result names its call.
+    pub(super) fn answered(&mut self, id: &str) {
+        self.open.retain(|open| open.id.as_str() != id);
+    }
+}
+
+/// The longest id that every API accepts.
+const MAX_ID: usize = 40;
+
+/// An id that every API accepts and that no call before has. `taken` has the ids of these calls, each
+/// with the number that was last appended to it: some servers give every call the same id.
+pub(crate) fn own_id(id: &str, taken: &mut HashMap<String, usize>) -> String {
+    let is_usual = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let usual = |c: char| if is_usual(c) { c } else { '_' };
+    let mut plain: String = id.chars().map(usual).take(MAX_ID).collect();
+    if plain.is_empty() {
+        plain.push_str("call");
+    }
+    let mut own = plain.clone();
+    let mut number = taken.get(&plain).copied().unwrap_or(1);
+    while taken.contains_key(&own) {
+        number += 1;
+        let end = format!("_{number}");
+        own.clone_from(&plain);
+        own.truncate(MAX_ID - end.len());
+        own.push_str(&end);
+    }
+    taken.insert(plain, number);
+    taken.entry(own.clone()).or_insert(1);
+    own
+}

@@ -1,0 +1,36 @@
+//! Joins deltas into blocks and records into messages, and decides which call is which.
+//!
+//! Reads records of every API and agent, recognised line by line. Executes nothing and reads no files.
+
+mod balance;
+mod blocks;
+mod decoder;
+mod dialog_stream;
+mod draft;
+mod event;
+mod identity;
+mod joiner;
+mod made_ids;
+mod messages;
+mod raw_reply;
+mod source;
+mod split_text;
+
+pub use blocks::{BlockBuilder, Output};
+pub use decoder::{Decoded, Decoder};
+pub use dialog_stream::DialogStream;
+pub(crate) use draft::Draft;
+pub use draft::ReplyPart;
+pub use event::{Event, ToolCall, TurnEnd, Understanding};
+pub(crate) use made_ids::own_id;
+pub use messages::MessageReader;
+pub use raw_reply::RawReply;
+pub use source::Source;
+pub use split_text::without_think_tags;
+
+#[cfg(test)]
+mod fixtures_tests;
+#[cfg(test)]
+mod property_tests;
+#[cfg(test)]
+mod recorded_tests;

@@ -1,0 +1,181 @@
+//! What the model said, joined from the reply of an API as the message that the next request of that
+//! API takes. Nothing is left out: some APIs want the thoughts of their models back.
+
+use serde_json::{Map, Value, json};
+
+use crate::api::{Api, CallResult, RawDelta, add_members, is_custom_call, is_response};
+use crate::message::ToolResult;
+
+/// Joins messages for the next request of an API. Records of other APIs are skipped.
+#[derive(Debug)]
+pub struct RawReply {
+    api: Api,
+    /// The API of the last reply: chat completions and responses are both of `OpenAI`.
+    form: Api,
+    /// Deltas of the message may still come.
+    streaming: bool,
+    /// The id of the last streamed message.
+    streamed: Value,
+    /// Blocks, parts or items.
+    parts: Vec<Part>,
+    /// The members of a message.
+    members: Map<String, Value>,
+    /// The ids of calls of tools that take free text.
+    custom_calls: Vec<String>,
+    /// The results of the turn.
+    results: Vec<CallResult>,
+}
+
+#[derive(Debug)]
+struct Part {
+    /// Its number in the stream.
+    index: Value,
+    content: Value,
+    /// Arguments that come in pieces.
+    arguments: String,
+}
+
+impl RawReply {
+    /// For this API.
+    pub fn of(api: Api) -> Self {
+        Self {
+            api,
+            form: api,
+            streaming: false,
+            streamed: Value::Null,
+            parts: Vec::new(),
+            members: Map::new(),
+            custom_calls: Vec::new(),
+            results: Vec::new(),
+        }
+    }
+
+    /// Takes the result of the next call of a tool. `has_id` says whether its model gave it one.
+    pub fn result(&mut self, name: String, has_id: bool, result: ToolResult) {
+        let is_custom = self.custom_calls.contains(&result.id);
+        self.results.push(CallResult {
+            name,
+            has_id,
+            is_custom,
+            result,
+        });
+    }
+
+    /// Takes the next record. Returns whether it is an object.
+    pub fn record(&mut self, record: &str) -> bool {
+        let Ok(record) = serde_json::from_str::<Value>(record) else {
+            return false;
+        };
+        if !record.is_object() {
+            return false;
+        }
+        if !record["parent_tool_use_id"].is_null() {
+            return true;
+        }
+        if self.api == Api::OpenaiChat {
+            self.form = match is_response(&record) {
+                true => Api::Responses,
+                false => Api::OpenaiChat,
+            };
+        }
+        for delta in self.form.raw(record) {
+            self.delta(delta);
+        }
+        true
+    }
+
+    fn delta(&mut self, delta: RawDelta) {
+        match delta {
+            RawDelta::Nothing => {}
+            RawDelta::Start(id) => {
+                self.streaming = true;
+                self.streamed = id;
+            }
+            // Whole messages repeat what came as deltas.
+            RawDelta::Message { id, parts } => {
+                let is_streamed = !self.streamed.is_null() && id == self.streamed;
+                if !self.streaming && !is_streamed {
+                    self.extend(parts);
+                }
+            }
+            RawDelta::Block { index, part } => self.parts.push(Part {
+                index,
+                ..Part::new(part)
+            }),
+            RawDelta::MoreOfBlock { index, delta } => {
+                let mut parts = self.parts.iter_mut().rev();
+                let part = parts.find(|part| part.index == index);
+                if let (Some(part), Value::Object(delta)) = (part, delta) {
+                    part.add(delta);
+                }
+            }
+            RawDelta::Parts(parts) => self.extend(parts),
+            RawDelta::Repeated(parts) => {
+                if self.parts.is_empty() {
+                    self.extend(parts);
+                }
+            }
+            RawDelta::Members(members) => add_members(&mut self.members, members),
+        }
+    }
+
+    fn extend(&mut self, parts: Vec<Value>) {
+        let custom = parts.iter().filter(|part| is_custom_call(part));
+        let ids = custom.filter_map(|call| call["call_id"].as_str());
+        self.custom_calls.extend(ids.map(str::to_owned));
+        self.parts.extend(parts.into_iter().map(Part::new));
+    }
+
+    /// Returns what the model said since the last time: a message, or items.
+    pub fn take_reply(&mut self) -> Vec<Value> {
+        self.streaming = false;
+        let mut members = std::mem::take(&mut self.members);
+        if !members.is_empty() {
+            members.entry("role").or_insert(json!("assistant"));
+            let calls = members.get_mut("tool_calls").and_then(Value::as_array_mut);
+            for call in calls.into_iter().flatten() {
+                call.as_object_mut().map(|call| call.remove("index"));
+            }
+            return vec![Value::Object(members)];
+        }
+        let parts = std::mem::take(&mut self.parts).into_iter();
+        self.form.raw_message(parts.map(Part::whole).collect())
+    }
+
+    /// Returns the messages with the results since the last time, in the order of the calls.
+    pub fn take_results(&mut self) -> Vec<Value> {
+        self.custom_calls.clear();
+        self.form.results(&std::mem::take(&mut self.results))
+    }
+}
+
+impl Part {
+    fn new(content: Value) -> Self {
+        Self {
+            index: Value::Null,
+            content,
+            arguments: String::new(),
+        }
+    }
+
+    /// Adds a delta of Anthropic.
+    fn add(&mut self, mut delta: Map<String, Value>) {
+        let Value::Object(block) = &mut self.content else {
+            return;
+        };
+        delta.remove("type");
+        if let Some(Value::String(more)) = delta.remove("partial_json") {
+            self.arguments.push_str(&more);
+        }
+        add_members(block, Value::Object(delta));
+    }
+
+    fn whole(mut self) -> Value {
+        // Without deltas the block has its input; an unfinished one is of no use.
+        if let (Value::Object(block), false) = (&mut self.content, self.arguments.is_empty()) {
+            let input = serde_json::from_str(&self.arguments);
+            block.insert("input".to_owned(), input.unwrap_or_else(|_| json!({})));
+        }
+        self.content
+    }
+}

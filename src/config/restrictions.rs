@@ -1,0 +1,151 @@
+//! Restrictions that settings files of agents express by keys other than rules.
+//!
+//! A restriction that is not understood stops the run, unless the user chose to ignore it.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::permission::{Behavior, Mode, OutsideAccess, Rule, Source};
+
+/// What a key restricts.
+pub(super) enum Restriction {
+    /// Nothing.
+    None,
+    /// Calls that these rules match.
+    Rules(Vec<Rule>),
+    /// Calls that would need approval are denied.
+    DenyInsteadOfAsking,
+    /// A mode must not be used; the key says so.
+    Forbids(Mode, String),
+    /// The key may restrict calls in an unknown way.
+    Unknown(String),
+}
+
+/// Keys of settings files that restrict what turnpipe does not do, or in a way that it does not know: lists
+/// of all that is allowed, sandboxes, and settings that only administrators may overrule.
+const UNKNOWN: &[&str] = &[
+    "allowManagedHooksOnly",
+    "allowManagedPermissionRulesOnly",
+    "allowMCPServers",
+    "allowedMcpServers",
+    "coreTools",
+    "mcp.allowed",
+    "sandbox",
+    "tools.core",
+    "tools.sandbox",
+];
+
+/// Reads a key of `permissions`.
+pub(super) fn of_permissions(key: &str, value: &Value, source: &Arc<Source>) -> Restriction {
+    let outside = |access, behavior| Rule::outside(key, access, behavior, source);
+    let name = || format!("permissions.{key}");
+    match (key, value) {
+        ("blockReadsOutsideWorkingDirectories", Value::Bool(true)) => Restriction::Rules(vec![
+            outside(OutsideAccess::Reading, Behavior::Deny),
+            outside(OutsideAccess::Command, Behavior::Ask),
+        ]),
+        ("blockWritesOutsideWorkingDirectories", Value::Bool(true)) => {
+            Restriction::Rules(vec![outside(OutsideAccess::Writing, Behavior::Deny)])
+        }
+        ("denyInsteadOfPrompting", Value::Bool(true)) => Restriction::DenyInsteadOfAsking,
+        (
+            "blockReadsOutsideWorkingDirectories"
+            | "blockWritesOutsideWorkingDirectories"
+            | "denyInsteadOfPrompting",
+            Value::Bool(false),
+        ) => Restriction::None,
+        ("disableBypassPermissionsMode", Value::String(text)) if text == "disable" => {
+            Restriction::Forbids(Mode::BypassPermissions, name())
+        }
+        ("disableAutoMode", Value::String(text)) if text == "disable" => {
+            Restriction::Forbids(Mode::Auto, name())
+        }
+        // A comment, such as `_comment` and `$schema`.
+        _ if !key.starts_with(char::is_alphabetic) => Restriction::None,
+        _ => Restriction::Unknown(name()),
+    }
+}
+
+/// Reads a key of a settings file of Claude Code, Qwen Code or Gemini CLI.
+pub(super) fn of_file(key: &str, value: &Value, source: &Arc<Source>) -> Vec<Restriction> {
+    if let ("tools" | "mcp" | "security", Value::Object(members)) = (key, value) {
+        let members = members.iter();
+        let members =
+            members.map(|(member, value)| of_key(&format!("{key}.{member}"), value, source));
+        return members.collect();
+    }
+    vec![of_key(key, value, source)]
+}
+
+fn of_key(key: &str, value: &Value, source: &Arc<Source>) -> Restriction {
+    match key {
+        "tools.exclude" | "excludeTools" => rules(key, value, source, excluded_tool),
+        "mcp.excluded" | "excludeMCPServers" | "disabledMcpjsonServers" => {
+            rules(key, value, source, |server| {
+                Some(format!("mcp__{}", server.as_str()?))
+            })
+        }
+        "deniedMcpServers" => rules(key, value, source, |server| {
+            let name = server.get("serverName")?.as_str()?;
+            Some(format!("mcp__{name}"))
+        }),
+        "security.disableYoloMode" | "disableYoloMode" if value == true => {
+            Restriction::Forbids(Mode::BypassPermissions, key.to_owned())
+        }
+        _ if UNKNOWN.contains(&key) && restricts(value) => Restriction::Unknown(key.to_owned()),
+        _ => Restriction::None,
+    }
+}
+
+/// Whether the value of an unknown restriction switches it on. A table with `enabled` says so itself.
+fn restricts(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => !matches!(text.as_str(), "" | "false"),
+        Value::Object(members) => members.get("enabled").is_some_and(|on| *on != false),
+        Value::Bool(true) | Value::Number(_) | Value::Array(_) => true,
+    }
+}
+
+/// Deny rules for the elements of a list; unknown if an element is not understood.
+fn rules(
+    key: &str,
+    value: &Value,
+    source: &Arc<Source>,
+    rule: impl Fn(&Value) -> Option<String>,
+) -> Restriction {
+    let parsed = |element: &Value| Rule::parse(&rule(element)?, Behavior::Deny, source).ok();
+    let elements = value
+        .as_array()
+        .map(|elements| elements.iter().map(parsed).collect());
+    match elements {
+        Some(Some(rules)) => Restriction::Rules(rules),
+        _ => Restriction::Unknown(key.to_owned()),
+    }
+}
+
+/// The rule for a tool of `tools.exclude`: a name, or a name with the beginning of a command.
+fn excluded_tool(element: &Value) -> Option<String> {
+    let text = element.as_str()?;
+    let tool = match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
+        Some((tool, command)) => {
+            let command = command.trim_end_matches(['*', ':', ' ']);
+            return Some(format!("{}({command}:*)", own_name(tool)));
+        }
+        None => text,
+    };
+    Some(own_name(tool).to_owned())
+}
+
+/// Class names of tools, which older settings use.
+fn own_name(tool: &str) -> &str {
+    match tool {
+        "ShellTool" => "Bash",
+        "ReadFileTool" => "Read",
+        "WriteFileTool" => "Write",
+        "EditTool" => "Edit",
+        "WebFetchTool" => "WebFetch",
+        tool => tool,
+    }
+}

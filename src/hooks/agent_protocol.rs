@@ -1,0 +1,181 @@
+//! This program as a hook of another agent: the input that Claude Code, Qwen Code, Codex and Gemini CLI
+//! write, and the answers that they understand.
+//!
+//! Without an answer the agent proceeds as if no hook were installed. See `docs/permissions.md`, The hook for
+//! other agents.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::message::{BuiltinRule, DecidedBy, Decision};
+use crate::permission::{Action, Decided, Mode};
+
+/// The input of a hook.
+#[derive(Debug, Deserialize)]
+pub struct AgentHookInput {
+    hook_event_name: AgentEvent,
+    /// The name of the tool.
+    pub tool_name: String,
+    /// The arguments of the call.
+    pub tool_input: Map<String, Value>,
+    /// The working directory of the agent.
+    pub cwd: PathBuf,
+    permission_mode: Option<String>,
+    /// Codex numbers its turns; Claude Code and Qwen Code do not.
+    turn_id: Option<Value>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+enum AgentEvent {
+    PreToolUse,
+    PermissionRequest,
+    /// Gemini CLI's name of `PreToolUse`.
+    BeforeTool,
+}
+
+impl AgentHookInput {
+    /// Whether the agent asks the user about the call, so that a failure needs no denial.
+    pub fn asks_user(&self) -> bool {
+        self.hook_event_name == AgentEvent::PermissionRequest
+    }
+
+    /// Whether the agent is in plan mode. Its other modes are for the agent to apply.
+    pub fn is_planning(&self) -> bool {
+        self.permission_mode.as_deref() == Some(Mode::Plan.name())
+    }
+
+    /// Whether the agent runs commands with bash, as far as that is known: Qwen Code and Gemini CLI do, and
+    /// Claude Code uses the user's shell.
+    pub fn runs_bash(&self, user_shell: Option<&Path>) -> bool {
+        let is_user_shell_bash = user_shell.is_some_and(|shell| shell.ends_with("bash"));
+        let is_codex = self.turn_id.is_some();
+        self.tool_name == "run_shell_command" || (!is_codex && is_user_shell_bash)
+    }
+
+    /// The answer to the decision about a call that does this. With `denies_instead_of_asking`, a call that
+    /// the user would have to approve is denied. `None` if the decision is left to the agent.
+    pub fn answer(
+        &self,
+        decided: &Decided,
+        action: &Action,
+        denies_instead_of_asking: bool,
+    ) -> Option<Value> {
+        let decision = match spoken_decision(decided, action)? {
+            Decision::Ask if denies_instead_of_asking => Decision::Deny,
+            decision => decision,
+        };
+        self.written_answer(decision, &reason(decided))
+    }
+
+    /// The answer that denies the call for this reason.
+    pub fn denial(&self, reason: &str) -> Option<Value> {
+        self.written_answer(Decision::Deny, reason)
+    }
+
+    fn written_answer(&self, decision: Decision, reason: &str) -> Option<Value> {
+        let is_codex = self.turn_id.is_some();
+        match (self.hook_event_name, decision) {
+            // The agent asks anyway; and Gemini CLI without a terminal would wait for an answer.
+            (AgentEvent::PermissionRequest | AgentEvent::BeforeTool, Decision::Ask) => None,
+            (AgentEvent::PermissionRequest, _) => {
+                let decision = match decision {
+                    Decision::Deny => json!({ "behavior": "deny", "message": reason }),
+                    Decision::Allow | Decision::Ask => json!({ "behavior": "allow" }),
+                };
+                Some(json!({ "hookSpecificOutput": {
+                    "hookEventName": "PermissionRequest",
+                    "decision": decision,
+                }}))
+            }
+            (AgentEvent::BeforeTool, _) => Some(json!({ "decision": decision, "reason": reason })),
+            // Codex reports these answers as errors.
+            (AgentEvent::PreToolUse, Decision::Ask | Decision::Allow) if is_codex => None,
+            (AgentEvent::PreToolUse, _) => Some(json!({ "hookSpecificOutput": {
+                "hookEventName": "PreToolUse",
+                "permissionDecision": decision,
+                "permissionDecisionReason": reason,
+            }})),
+        }
+    }
+}
+
+/// The decision to answer with; `None` if it is left to the agent.
+fn spoken_decision(decided: &Decided, action: &Action) -> Option<Decision> {
+    let is_spoken = match decided.decision {
+        Decision::Deny => true,
+        Decision::Ask => matches!(decided.by, DecidedBy::Rule { .. }),
+        // The agent decides which files may be read without a question.
+        Decision::Allow => {
+            let is_command = matches!(action, Action::Command { .. });
+            is_command || !matches!(decided.by, DecidedBy::Builtin { .. })
+        }
+    };
+    is_spoken.then_some(decided.decision)
+}
+
+/// The reason, for the user or the model.
+fn reason(decided: &Decided) -> String {
+    let verb = match decided.decision {
+        Decision::Allow => "allowed",
+        Decision::Ask => "to be approved",
+        Decision::Deny => "denied",
+    };
+    let why = match &decided.by {
+        DecidedBy::Rule { rule, source, .. } => format!("{verb} by the rule `{rule}` of {source}"),
+        DecidedBy::Mode { mode } => format!("{verb} in the mode `{}`", mode.name()),
+        DecidedBy::Builtin {
+            builtin: BuiltinRule::ReadOnly,
+        } => return "it only reads".to_owned(),
+        DecidedBy::Builtin { builtin } => format!("{verb}, since it {}", builtin.effect()),
+        DecidedBy::Default { .. } | DecidedBy::Hook { .. } | DecidedBy::Prompt { .. } => {
+            format!("{verb}: no rule allows it")
+        }
+    };
+    let mut parts = decided.parts.iter();
+    let deciding = parts.find(|part| part.decision == decided.decision && part.by == decided.by);
+    match deciding {
+        Some(part) => format!("`{}`: {why}", part.command),
+        None => why,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn input(event: &str, more: &Value) -> AgentHookInput {
+        let mut input = json!({
+            "hook_event_name": event, "tool_name": "Bash", "tool_input": {"command": "ls"},
+            "cwd": "/",
+        });
+        for (name, value) in more.as_object().into_iter().flatten() {
+            input[name] = value.clone();
+        }
+        serde_json::from_value(input).unwrap()
+    }
+
+    #[test]
+    fn each_agent_gets_answers_that_it_understands() {
+        let codex = json!({"turn_id": "1"});
+        let answers = |event, more: &Value| {
+            [Decision::Allow, Decision::Ask, Decision::Deny].map(|decision| {
+                let answer = input(event, more).written_answer(decision, "why");
+                answer.is_some()
+            })
+        };
+        assert_eq!(answers("PreToolUse", &Value::Null), [true, true, true]);
+        assert_eq!(answers("PreToolUse", &codex), [false, false, true]);
+        assert_eq!(answers("BeforeTool", &Value::Null), [true, false, true]);
+        assert_eq!(answers("PermissionRequest", &codex), [true, false, true]);
+    }
+
+    #[test]
+    fn only_the_plan_mode_of_an_agent_counts() {
+        let is_planning =
+            |mode| input("PreToolUse", &json!({"permission_mode": mode})).is_planning();
+        assert!(is_planning("plan"));
+        assert!(!is_planning("bypassPermissions") && !is_planning("other"));
+    }
+}

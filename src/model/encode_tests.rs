@@ -1,0 +1,446 @@
+use serde_json::{Value, json};
+
+use super::{Delivery, Dialect, Request, Thinking};
+use crate::api::{Acceptance, Api, ForcedCall, encode};
+use crate::message::{Block, Call, Media, ResultPart, Role, Thought, ToolResult};
+use crate::model::presets::preset;
+use crate::model::{Answer, Function, PromptId, SharedPrefix, Turn};
+
+fn function() -> Function {
+    Function {
+        name: "respond".to_owned(),
+        description: "Answers".to_owned(),
+        parameters: json!({
+            "type": "object",
+            "properties": {"title": {"type": "string"}},
+            "required": ["title"],
+        }),
+    }
+}
+
+fn request(answer: Answer) -> Request {
+    Request {
+        system: "Be brief.".to_owned(),
+        turns: vec![Turn::user("Hello")],
+        answer,
+        temperature: Some(0.2),
+        ..Request::new(PromptId::SESSION_TITLE, 100)
+    }
+}
+
+fn body(provider: &str, model: &str, request: &Request, delivery: Delivery) -> Value {
+    let dialect = preset(provider).unwrap().dialect(model);
+    serde_json::from_str(&encode(&dialect, model, request, delivery)).unwrap()
+}
+
+fn whole(provider: &str, model: &str, answer: Answer) -> Value {
+    body(provider, model, &request(answer), Delivery::Whole)
+}
+
+#[test]
+fn the_same_request_in_every_dialect() {
+    let forced = || Answer::Forced(function());
+    let parameters = function().parameters;
+    let declared = json!([{"type": "function", "function": {
+        "name": "respond", "description": "Answers", "parameters": parameters,
+    }}]);
+    let messages = json!([
+        {"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello"},
+    ]);
+    assert_eq!(
+        whole("openai", "gpt-4.1-mini", forced()),
+        json!({
+            "model": "gpt-4.1-mini", "stream": false, "max_completion_tokens": 100,
+            "temperature": 0.2, "messages": messages, "tools": declared,
+            "tool_choice": {"type": "function", "function": {"name": "respond"}},
+            "parallel_tool_calls": false,
+        })
+    );
+    assert_eq!(
+        whole("openai", "gpt-5-mini", Answer::Text),
+        json!({
+            "model": "gpt-5-mini", "stream": false, "max_completion_tokens": 100,
+            "messages": messages, "reasoning_effort": "minimal",
+        })
+    );
+    assert_eq!(
+        whole("dashscope", "qwen3-8b", forced()),
+        json!({
+            "model": "qwen3-8b", "stream": false, "max_tokens": 100, "temperature": 0.2,
+            "messages": messages, "tools": declared, "tool_choice": "required",
+            "enable_thinking": false,
+        })
+    );
+    assert_eq!(
+        whole("anthropic", "claude-haiku-4-5", forced()),
+        json!({
+            "model": "claude-haiku-4-5", "max_tokens": 100, "stream": false, "temperature": 0.2,
+            "system": [{"type": "text", "text": "Be brief."}],
+            "messages": [{"role": "user", "content": [{"type": "text", "text": "Hello"}]}],
+            "tools": [{"name": "respond", "description": "Answers", "input_schema": parameters}],
+            "tool_choice": {"type": "tool", "name": "respond", "disable_parallel_tool_use": true},
+        })
+    );
+    assert_eq!(
+        whole("gemini", "gemini-2.5-flash", forced()),
+        json!({
+            "systemInstruction": {"parts": [{"text": "Be brief."}]},
+            "contents": [{"role": "user", "parts": [{"text": "Hello"}]}],
+            "tools": [{"functionDeclarations": [{
+                "name": "respond", "description": "Answers",
+                "parameters": {
+                    "type": "OBJECT", "properties": {"title": {"type": "STRING"}},
+                    "required": ["title"],
+                },
+            }]}],
+            "toolConfig": {"functionCallingConfig": {
+                "mode": "ANY", "allowedFunctionNames": ["respond"],
+            }},
+            "generationConfig": {
+                "maxOutputTokens": 100, "temperature": 0.2,
+                "thinkingConfig": {"thinkingBudget": 0, "includeThoughts": false},
+            },
+        })
+    );
+    assert_eq!(
+        whole("ollama", "qwen3", forced()),
+        json!({
+            "model": "qwen3", "stream": false, "messages": messages, "format": parameters,
+            "options": {"num_predict": 100, "temperature": 0.2}, "think": false,
+        })
+    );
+}
+
+#[test]
+fn streams_are_asked_for() {
+    let streamed =
+        |provider, model| body(provider, model, &request(Answer::Text), Delivery::Streamed);
+    let openai = streamed("openai", "m");
+    assert_eq!(openai["stream"], true);
+    assert_eq!(openai["stream_options"], json!({"include_usage": true}));
+    assert_eq!(streamed("anthropic", "m")["stream"], true);
+    assert_eq!(streamed("ollama", "m")["stream"], true);
+    assert_eq!(
+        Api::Gemini.path("models/m", Delivery::Streamed),
+        "v1beta/models/m:streamGenerateContent?alt=sse"
+    );
+}
+
+#[test]
+fn json_is_asked_for_in_the_form_that_a_server_knows() {
+    let json = |provider, function| {
+        let dialect = Dialect {
+            forced_call: ForcedCall::Json,
+            ..preset(provider).unwrap().dialect("m")
+        };
+        let request = request(Answer::Forced(function));
+        let body = encode(&dialect, "m", &request, Delivery::Whole);
+        serde_json::from_str::<Value>(&body).unwrap()
+    };
+    let openai = json("openai", function());
+    assert_eq!(openai["response_format"]["json_schema"]["name"], "respond");
+    assert_eq!(openai["response_format"]["json_schema"]["strict"], false);
+    let mut strict = function();
+    strict.parameters["additionalProperties"] = false.into();
+    let openai = json("openai", strict);
+    assert_eq!(openai["response_format"]["json_schema"]["strict"], true);
+    let dashscope = json("dashscope", function());
+    assert_eq!(dashscope["response_format"], json!({"type": "json_object"}));
+    let instructions = dashscope["messages"][0]["content"].as_str().unwrap();
+    assert!(instructions.starts_with("Be brief.\n\n") && instructions.contains("\"title\""));
+    let anthropic = json("anthropic", function());
+    assert_eq!(anthropic["output_config"]["format"]["type"], "json_schema");
+    let gemini = json("gemini", function());
+    assert_eq!(
+        gemini["generationConfig"]["responseSchema"]["type"],
+        "OBJECT"
+    );
+    for body in [openai, dashscope, anthropic, gemini] {
+        assert_eq!(body.get("tools"), None, "{body}");
+    }
+}
+
+#[test]
+fn no_empty_list_of_tools_is_sent() {
+    for provider in ["openai", "anthropic", "gemini", "ollama"] {
+        let body = whole(provider, "m", Answer::Tools(Vec::new()));
+        assert_eq!(body.get("tools"), None, "{body}");
+    }
+}
+
+/// A conversation in which everything occurs.
+fn conversation() -> Request {
+    let call = Call {
+        id: "c1".to_owned(),
+        name: "read".to_owned(),
+        input: serde_json::value::RawValue::from_string("{\"path\": \"x\\ud83d\"}".to_owned())
+            .unwrap(),
+        signature: None,
+    };
+    let result = ToolResult {
+        id: "c1".to_owned(),
+        parts: vec![ResultPart::Text("no such file".to_owned())],
+        failed: true,
+    };
+    let image = Media {
+        media_type: "image/png".to_owned(),
+        data: Some("aGk=".to_owned()),
+    };
+    let turn = |role, blocks| Turn { role, blocks };
+    Request {
+        system: String::new(),
+        turns: vec![
+            Turn::assistant("Earlier. "),
+            turn(
+                Role::Assistant,
+                vec![Block::thinking("hm"), Block::Call(call)],
+            ),
+            turn(Role::User, vec![Block::Text("  ".to_owned())]),
+            turn(
+                Role::User,
+                vec![Block::Text("And this?".to_owned()), Block::Media(image)],
+            ),
+            turn(Role::User, vec![Block::Result(result)]),
+            Turn::assistant("Done.  \n"),
+        ],
+        ..Request::new(PromptId::SESSION_RECAP, 9)
+    }
+}
+
+#[test]
+fn a_conversation_in_the_form_of_openai() {
+    let body = body("vllm", "m", &conversation(), Delivery::Whole);
+    assert_eq!(
+        body["messages"],
+        json!([
+            {"role": "assistant", "content": "Earlier. ", "tool_calls": [{
+                "id": "c1", "type": "function",
+                "function": {"name": "read", "arguments": "{\"path\": \"x\\ud83d\"}"},
+            }], "reasoning_content": "hm"},
+            {"role": "tool", "tool_call_id": "c1", "content": "no such file"},
+            {"role": "user", "content": [
+                {"type": "text", "text": "And this?"},
+                {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}},
+            ]},
+            {"role": "assistant", "content": "Done.  \n"},
+        ])
+    );
+}
+
+#[test]
+fn a_conversation_in_the_form_of_anthropic() {
+    let body = body("anthropic", "m", &conversation(), Delivery::Whole);
+    assert_eq!(body.get("system"), None);
+    assert_eq!(
+        body["messages"],
+        json!([
+            {"role": "user", "content": [{"type": "text", "text": "[earlier messages are left out]"}]},
+            {"role": "assistant", "content": [
+                {"type": "text", "text": "Earlier. "},
+                {"type": "tool_use", "id": "c1", "name": "read", "input": {"path": "x\u{fffd}"}},
+            ]},
+            {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "c1", "is_error": true,
+                 "content": [{"type": "text", "text": "no such file"}]},
+                {"type": "text", "text": "And this?"},
+                {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}},
+            ]},
+            {"role": "assistant", "content": [{"type": "text", "text": "Done."}]},
+        ])
+    );
+}
+
+#[test]
+fn a_conversation_in_the_form_of_gemini_and_ollama() {
+    let gemini = body("gemini", "m", &conversation(), Delivery::Whole);
+    let contents = gemini["contents"].as_array().unwrap();
+    let roles: Vec<&str> = contents
+        .iter()
+        .map(|turn| turn["role"].as_str().unwrap())
+        .collect();
+    assert_eq!(roles, ["user", "model", "user", "model"]);
+    let response = &contents[2]["parts"][2]["functionResponse"];
+    assert_eq!(
+        response,
+        &json!({"name": "read", "response": {"error": "no such file"}})
+    );
+    let ollama = body("ollama", "m", &conversation(), Delivery::Whole);
+    assert_eq!(
+        ollama["messages"][0]["tool_calls"][0]["function"]["arguments"]["path"],
+        "x\u{fffd}"
+    );
+    assert_eq!(
+        ollama["messages"][1],
+        json!({"role": "tool", "tool_name": "read", "content": "no such file"})
+    );
+    assert_eq!(ollama["messages"][2]["images"], json!(["aGk="]));
+}
+
+#[test]
+fn prefixes_are_marked_only_where_they_are_long_enough() {
+    let with_system = |bytes: usize, shared| Request {
+        system: "x".repeat(bytes),
+        shared,
+        ..request(Answer::Text)
+    };
+    let marks = |provider, model, bytes, shared| {
+        let body = body(
+            provider,
+            model,
+            &with_system(bytes, shared),
+            Delivery::Whole,
+        );
+        body.to_string().matches("cache_control").count()
+    };
+    let instructions = SharedPrefix::Instructions;
+    assert_eq!(
+        marks("anthropic", "claude-haiku-4-5", 4 * 4000, instructions),
+        0
+    );
+    assert_eq!(
+        marks("anthropic", "claude-haiku-4-5", 4 * 4200, instructions),
+        1
+    );
+    assert_eq!(
+        marks("anthropic", "claude-sonnet-4-5", 4 * 1100, instructions),
+        1
+    );
+    assert_eq!(marks("dashscope", "qwen3", 4 * 1000, instructions), 0);
+    assert_eq!(marks("dashscope", "qwen3", 4 * 1100, instructions), 1);
+    assert_eq!(marks("dashscope", "glm-4.6", 100_000, instructions), 0);
+    assert_eq!(marks("openai", "gpt-4.1", 100_000, instructions), 0);
+    let conversation = SharedPrefix::Conversation;
+    assert_eq!(
+        marks("anthropic", "claude-haiku-4-5", 4 * 4200, conversation),
+        2
+    );
+    assert_eq!(marks("dashscope", "qwen3", 4 * 1100, conversation), 2);
+    assert_eq!(marks("anthropic", "claude-haiku-4-5", 10, conversation), 0);
+}
+
+#[test]
+fn ollama_is_asked_for_a_context_that_holds_the_prompt() {
+    let context = |bytes: usize| {
+        let request = Request {
+            system: "x".repeat(bytes),
+            ..request(Answer::Text)
+        };
+        body("ollama", "m", &request, Delivery::Whole)["options"]["num_ctx"].clone()
+    };
+    assert_eq!(context(1000), Value::Null);
+    assert_eq!(context(30_000), 16_384);
+    assert_eq!(context(10_000_000), 131_072);
+}
+
+#[test]
+fn what_a_configuration_adds_is_laid_over_the_rest() {
+    let mut dialect = preset("gemini").unwrap().dialect("gemini-2.5-flash");
+    let extra = json!({"generationConfig": {"topP": 1}, "safetySettings": []});
+    dialect.extra_body = extra.as_object().unwrap().clone();
+    let body = encode(&dialect, "m", &request(Answer::Text), Delivery::Whole);
+    let body: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(body["generationConfig"]["topP"], 1);
+    assert_eq!(body["generationConfig"]["maxOutputTokens"], 100);
+    assert_eq!(
+        body["generationConfig"]["thinkingConfig"]["thinkingBudget"],
+        0
+    );
+}
+
+#[test]
+fn what_a_server_signed_goes_back_to_it() {
+    let call = Call {
+        id: "c1".to_owned(),
+        name: "read".to_owned(),
+        input: serde_json::value::RawValue::from_string("{}".to_owned()).unwrap(),
+        signature: Some("call-signature".to_owned()),
+    };
+    let blocks = vec![
+        Block::thinking("not signed"),
+        Block::Thinking(Thought::Signed {
+            text: "hm".to_owned(),
+            signature: "signature".to_owned(),
+        }),
+        Block::Thinking(Thought::Redacted {
+            data: "encrypted".to_owned(),
+        }),
+        Block::Call(call),
+    ];
+    let request = Request {
+        turns: vec![
+            Turn::user("go"),
+            Turn {
+                role: Role::Assistant,
+                blocks,
+            },
+        ],
+        ..Request::new(PromptId::MAIN, 9)
+    };
+    let reply = |provider, key: &str, parts: &str| {
+        body(provider, "m", &request, Delivery::Whole)[key][1][parts].clone()
+    };
+    assert_eq!(
+        reply("anthropic", "messages", "content"),
+        json!([
+            {"type": "thinking", "thinking": "hm", "signature": "signature"},
+            {"type": "redacted_thinking", "data": "encrypted"},
+            {"type": "tool_use", "id": "c1", "name": "read", "input": {}},
+        ])
+    );
+    assert_eq!(
+        reply("gemini", "contents", "parts"),
+        json!([{
+            "functionCall": {"name": "read", "args": {}}, "thoughtSignature": "call-signature",
+        }])
+    );
+    assert_eq!(reply("openai", "messages", "content"), Value::Null);
+    // Nobody signs it there.
+    assert_eq!(
+        reply("openai", "messages", "reasoning_content"),
+        "not signed"
+    );
+    assert_eq!(reply("ollama", "messages", "thinking"), "not signed");
+    let refusing = Dialect {
+        thoughts: Acceptance::Refused,
+        ..preset("openai").unwrap().dialect("m")
+    };
+    let refused = encode(&refusing, "m", &request, Delivery::Whole);
+    assert!(!refused.contains("not signed"), "{refused}");
+    let thought_alone = Request {
+        turns: vec![
+            Turn::user("go"),
+            Turn {
+                role: Role::Assistant,
+                blocks: vec![
+                    Block::thinking("not signed"),
+                    Block::Text("Done.".to_owned()),
+                ],
+            },
+        ],
+        ..Request::new(PromptId::MAIN, 9)
+    };
+    for provider in ["openai", "ollama", "anthropic", "gemini"] {
+        let sent = body(provider, "m", &thought_alone, Delivery::Whole).to_string();
+        assert!(!sent.contains("not signed"), "{sent}");
+    }
+}
+
+#[test]
+fn thinking_has_a_budget_in_the_words_of_each_provider() {
+    let body = |provider, model| {
+        let request = Request {
+            thinking: Thinking::Tokens(5000),
+            ..Request::new(PromptId::MAIN, 9)
+        };
+        body(provider, model, &request, Delivery::Whole)
+    };
+    let budget = json!({"type": "enabled", "budget_tokens": 5000});
+    assert_eq!(body("anthropic", "m")["thinking"], budget);
+    assert_eq!(body("openai", "gpt-5")["reasoning_effort"], "medium");
+    let config = &body("gemini", "m")["generationConfig"];
+    assert_eq!(config["thinkingConfig"]["thinkingBudget"], 5000);
+    assert_eq!(config["maxOutputTokens"], 9);
+    assert_eq!(body("dashscope", "m")["thinking_budget"], 5000);
+    assert_eq!(body("ollama", "m")["think"], true);
+    assert_eq!(body("ollama", "gpt-oss")["think"], "medium");
+}

@@ -1,0 +1,134 @@
+//! Decides whether an answer is a reply. Pure.
+
+use super::server_error::ServerError;
+use super::{Cut, Failure, Input, Reply, Silence, ToolCall};
+use crate::api::{Api, EndKind};
+use crate::assemble::{Draft, without_think_tags};
+
+/// How much of a reply a JSON value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// All of it.
+    Whole,
+    /// A part, which came in a stream.
+    Part,
+}
+
+/// How the transport of a reply ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Delivered {
+    /// As one JSON value, which was complete.
+    AsOneValue,
+    /// As a stream, to its end.
+    ToTheEnd,
+    /// As a stream that broke off.
+    InPart,
+}
+
+/// Adds a reply, or a part of one, to a draft.
+///
+/// # Errors
+/// It is an error, or something else.
+pub(super) fn read(api: Api, json: &str, extent: Extent, draft: &mut Draft) -> Result<(), Failure> {
+    let json = json.trim();
+    // Errors count before everything else, whatever the status is.
+    if let Some(error) = ServerError::inside(json) {
+        return Err(error.failure(None, None));
+    }
+    let chunk = match extent {
+        Extent::Whole => api.parse_whole(json),
+        Extent::Part => api.parse_event(json),
+    };
+    let chunk = chunk.ok_or_else(|| malformed(json))?;
+    for choice in chunk.choices.into_iter().filter(|choice| choice.index == 0) {
+        choice
+            .deltas
+            .into_iter()
+            .for_each(|delta| draft.push(delta));
+    }
+    Ok(())
+}
+
+/// An answer that does not follow the API.
+pub(super) fn malformed(body: &str) -> Failure {
+    let body = body.trim();
+    let reason = if body.is_empty() {
+        "the answer has no content".to_owned()
+    } else {
+        let excerpt: String = body.chars().take(MAX_EXCERPT).collect();
+        let line = excerpt.split_whitespace().collect::<Vec<_>>().join(" ");
+        format!("not in the form of the api: {line}")
+    };
+    Failure::Malformed { reason }
+}
+
+/// How much of a malformed answer is shown, in characters.
+const MAX_EXCERPT: usize = 80;
+
+/// Returns the reply in a draft. It alone decides whether there is one.
+///
+/// # Errors
+/// It is not a whole, usable reply.
+pub(super) fn settle(api: Api, draft: Draft, delivered: Delivered) -> Result<Reply, Failure> {
+    let is_closed = draft.closed;
+    let draft = draft.finish();
+    let usage = draft.usage;
+    let refusal = draft.refusal;
+    let whole = match delivered {
+        Delivered::AsOneValue => true,
+        Delivered::ToTheEnd => draft.end.is_some() && (is_closed || !api.closes_streams()),
+        Delivered::InPart => draft.end.is_some() && is_closed,
+    };
+    match draft.end {
+        Some(EndKind::Failed(message)) => {
+            return Err(Failure::Overloaded {
+                status: None,
+                message,
+                retry_after: None,
+            });
+        }
+        Some(EndKind::Declined(reason)) => {
+            let reason = if refusal.trim().is_empty() {
+                reason
+            } else {
+                refusal
+            };
+            return Err(Failure::Declined { reason, usage });
+        }
+        Some(EndKind::Budget) => {
+            let cut = Cut::Budget;
+            return Err(Failure::Cut { cut, usage });
+        }
+        Some(EndKind::Regular) | None if !whole => {
+            let cut = Cut::Connection;
+            return Err(Failure::Cut { cut, usage });
+        }
+        Some(EndKind::Regular) | None => {}
+    }
+    let (text, tagged) = without_think_tags(draft.text);
+    let thinking = draft.thinking + &tagged;
+    let calls = draft.calls.into_iter().map(|call| ToolCall {
+        id: call.id,
+        name: call.name,
+        input: Input::of_text(&call.arguments),
+    });
+    let calls: Vec<ToolCall> = calls.collect();
+    if calls.is_empty() && text.trim().is_empty() {
+        if !refusal.trim().is_empty() {
+            let reason = refusal;
+            return Err(Failure::Declined { reason, usage });
+        }
+        let silence = if thinking.trim().is_empty() && usage.thinking == 0 {
+            Silence::Complete
+        } else {
+            Silence::OnlyThinking
+        };
+        return Err(Failure::Empty { silence, usage });
+    }
+    Ok(Reply {
+        text,
+        thinking,
+        calls,
+        usage,
+    })
+}

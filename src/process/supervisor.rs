@@ -1,0 +1,276 @@
+//! The children of this program that run: a registry that kills them at exit, assigns orphans to their
+//! calls, and tells the guardian about them.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+#[cfg(target_os = "linux")]
+use std::{sync::OnceLock, time::Instant};
+
+use rustix::process::Pid;
+
+#[cfg(target_os = "linux")]
+use super::escalation::{CLEANUP_TIMEOUT, OrphanAction};
+#[cfg(target_os = "linux")]
+use super::guardian::Guardian;
+#[cfg(target_os = "linux")]
+use super::orphans::{Claim, Found, Orphans, Rival};
+#[cfg(target_os = "linux")]
+use super::process_table;
+use super::process_tree::ProcessTree;
+
+/// Supervises the children of a program. Clones share their state, and all [`super::Spawners`] of a program
+/// share one supervisor: with several, each would take the orphans of the others for its own.
+#[derive(Debug, Clone, Default)]
+pub struct Supervisor {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    children: Mutex<Children>,
+    #[cfg(target_os = "linux")]
+    orphans: Orphans,
+    /// The variable that marks children, if a guardian is wanted.
+    #[cfg(target_os = "linux")]
+    mark: OnceLock<String>,
+    /// The guardian, once it was started; `None` if it could not be started.
+    #[cfg(target_os = "linux")]
+    guardian: OnceLock<Option<Guardian>>,
+}
+
+#[derive(Debug, Default)]
+struct Children {
+    next_key: u64,
+    running: BTreeMap<u64, Child>,
+    /// Killed children that have not ended.
+    abandoned: Vec<ProcessTree>,
+}
+
+#[derive(Debug)]
+struct Child {
+    stage: Stage,
+    /// On the clock of the process table.
+    #[cfg(target_os = "linux")]
+    began: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Starting,
+    /// To be killed as soon as it is started.
+    StartingToBeKilled,
+    Running(Pid),
+}
+
+/// The entry of one child, from before its start to its end.
+#[derive(Debug)]
+pub(super) struct Registration {
+    pub(super) supervisor: Supervisor,
+    key: u64,
+    #[cfg(target_os = "linux")]
+    began: u64,
+    /// The entry in the guardian's table.
+    #[cfg(target_os = "linux")]
+    guarded: Option<usize>,
+}
+
+impl Supervisor {
+    /// Ensures that no process outlives this program. Orphans of children are adopted and end with the
+    /// calls that made them, and a guardian process ends all children if this program is killed. Has to be
+    /// called before the first child, by a program that calls [`super::run_as_guardian`] first thing. `mark`
+    /// is a variable that all children have in their environment, as `NAME=value`.
+    ///
+    /// Does nothing on other systems than Linux.
+    ///
+    /// # Errors
+    /// The kernel does not let this process adopt orphans; there is a guardian all the same.
+    pub fn guard(&self, mark: &str) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        {
+            let _ = self.shared.mark.set(mark.to_owned());
+            self.shared.orphans.adopt()?;
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = mark;
+        Ok(())
+    }
+
+    /// Kills all children and the processes that these started, including children that are being
+    /// started. The calls that run them return soon, and report that SIGKILL ended them.
+    pub fn kill_all(&self) {
+        let mut leaders = Vec::new();
+        for child in self.children().running.values_mut() {
+            match child.stage {
+                Stage::Running(leader) => leaders.push(leader),
+                Stage::Starting => child.stage = Stage::StartingToBeKilled,
+                Stage::StartingToBeKilled => {}
+            }
+        }
+        self.kill(&leaders);
+        #[cfg(target_os = "linux")]
+        {
+            let until = Instant::now() + CLEANUP_TIMEOUT;
+            self.shared.orphans.kill_all(until, self.guardian_pid());
+        }
+    }
+
+    /// Registers a child that is about to be started.
+    pub(super) fn register(&self) -> Registration {
+        #[cfg(target_os = "linux")]
+        let (guarded, began) = (self.enter_guarded(), process_table::now());
+        let mut children = self.children();
+        let key = children.next_key;
+        children.next_key += 1;
+        let child = Child {
+            stage: Stage::Starting,
+            #[cfg(target_os = "linux")]
+            began,
+        };
+        children.running.insert(key, child);
+        drop(children);
+        Registration {
+            supervisor: self.clone(),
+            key,
+            #[cfg(target_os = "linux")]
+            began,
+            #[cfg(target_os = "linux")]
+            guarded,
+        }
+    }
+
+    /// Keeps a child that survived SIGKILL (it hangs in the kernel). It is waited for when a later child
+    /// ends, so that it does not stay a zombie.
+    pub(super) fn abandon(&self, tree: ProcessTree) {
+        self.children().abandoned.push(tree);
+    }
+
+    fn children(&self) -> MutexGuard<'_, Children> {
+        let children = &self.shared.children;
+        children.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    #[expect(clippy::unused_self, reason = "like the one for Linux")]
+    fn kill(&self, leaders: &[Pid]) {
+        for leader in leaders {
+            let _ = rustix::process::kill_process_group(*leader, rustix::process::Signal::KILL);
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Supervisor {
+    /// Whether orphans become children of this process.
+    pub(super) fn adopts_orphans(&self) -> bool {
+        self.shared.orphans.are_adopted()
+    }
+
+    /// Waits for the orphans that have ended. Returns whether there were any.
+    pub(super) fn reap_orphans(&self) -> bool {
+        self.shared.orphans.reap(self.guardian_pid())
+    }
+
+    fn guardian_pid(&self) -> Option<Pid> {
+        self.shared.guardian.get()?.as_ref().map(Guardian::pid)
+    }
+
+    /// Enters a call in the guardian's table, after starting the guardian if this is the first call.
+    /// Without a guardian, calls run unguarded.
+    fn enter_guarded(&self) -> Option<usize> {
+        let mark = self.shared.mark.get()?;
+        let guardian = &self.shared.guardian;
+        let guardian = guardian.get_or_init(|| Guardian::start(mark).ok());
+        Some(guardian.as_ref()?.enter())
+    }
+
+    /// Kills all processes in the sessions of these leaders and their descendants. Other threads may wait
+    /// for the leaders meanwhile, so each process is compared with the process table before it is killed.
+    fn kill(&self, leaders: &[Pid]) {
+        let sessions: Vec<i32> = leaders.iter().map(|leader| leader.as_raw_pid()).collect();
+        if sessions.is_empty() {
+            return;
+        }
+        let is_root = |_: i32, stat: &process_table::Stat| sessions.contains(&stat.session);
+        let victims = if self.adopts_orphans() {
+            let leads =
+                |pid: &i32| process_table::stat(*pid).is_some_and(|stat| is_root(*pid, &stat));
+            process_table::family(sessions.iter().copied().filter(leads))
+        } else {
+            process_table::living_descendants(&process_table::read_table(), is_root)
+        };
+        for (pid, seen) in victims {
+            let is_same = |now: &process_table::Stat| now.began == seen.began;
+            process_table::signal_if(pid, is_same, rustix::process::Signal::KILL);
+        }
+    }
+}
+
+impl Registration {
+    /// Sets the leader of a started child. Kills the child if [`Supervisor::kill_all`] was called
+    /// meanwhile.
+    pub(super) fn started(&self, tree: &mut ProcessTree) {
+        let leader = tree.leader();
+        #[cfg(target_os = "linux")]
+        if let (Some(entry), Some(Some(guardian))) =
+            (self.guarded, self.supervisor.shared.guardian.get())
+        {
+            guardian.set_leader(entry, leader);
+        }
+        let before = self
+            .supervisor
+            .children()
+            .running
+            .get_mut(&self.key)
+            .map(|child| std::mem::replace(&mut child.stage, Stage::Running(leader)));
+        if before == Some(Stage::StartingToBeKilled) {
+            tree.kill();
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Registration {
+    /// Finds the adopted orphans of this child, which leads `leader`'s group and writes to `pipes`.
+    pub(super) fn orphans(&self, leader: Pid, pipes: &[u64], action: OrphanAction) -> Found {
+        let claim = Claim {
+            leader,
+            began: self.began,
+            pipes,
+        };
+        let supervisor = &self.supervisor;
+        let (orphans, guardian) = (&supervisor.shared.orphans, supervisor.guardian_pid());
+        orphans.of_call(claim, || self.rivals(), action, guardian)
+    }
+
+    fn rivals(&self) -> Vec<Rival> {
+        let children = self.supervisor.children();
+        let others = children.running.iter().filter(|(key, _)| **key != self.key);
+        others
+            .map(|(_, child)| Rival {
+                leader: match child.stage {
+                    Stage::Running(leader) => Some(leader),
+                    Stage::Starting | Stage::StartingToBeKilled => None,
+                },
+                began: child.began,
+            })
+            .collect()
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        #[cfg(target_os = "linux")]
+        if let (Some(entry), Some(Some(guardian))) =
+            (self.guarded, self.supervisor.shared.guardian.get())
+        {
+            guardian.leave(entry);
+        }
+        let mut children = self.supervisor.children();
+        children.running.remove(&self.key);
+        children.abandoned.retain_mut(|tree| {
+            tree.look_for_end();
+            tree.status().is_none()
+        });
+    }
+}
