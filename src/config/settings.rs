@@ -254,12 +254,11 @@ fn default_state_directory(environment: &Environment, temporary: &Path) -> Sourc
         .filter(|base| Path::new(base.value).is_absolute())
         .map(|base| base.map(|base| Path::new(base).join("turnpipe")));
     in_environment.unwrap_or_else(|| {
-        let path = match HOME.text(environment) {
-            Some(home) => Path::new(home).join(".local/state/turnpipe"),
-            None => {
-                let user = rustix::process::geteuid().as_raw();
-                temporary.join(format!("turnpipe-{user}"))
-            }
+        let path = if let Some(home) = HOME.text(environment) {
+            Path::new(home).join(".local/state/turnpipe")
+        } else {
+            let user = rustix::process::geteuid().as_raw();
+            temporary.join(format!("turnpipe-{user}"))
         };
         Sourced::or_default(None, path)
     })
