@@ -6,8 +6,10 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
+use super::delta::{Delta, Extent};
+use super::envelope::{Content, Envelope};
 use super::shape::{Said, everything_said};
-use super::{Content, Delta, Envelope, Extent, anthropic, gemini};
+use super::{anthropic, gemini};
 use crate::json::{elements, from_wtf8, is, is_true, non_null, object, text, unescaped};
 use crate::message::{ToolResult, ToolUseId};
 
@@ -119,7 +121,9 @@ impl<'a> Contents<'a> {
         let failed = EndOfCall::of(record.call_result)
             .and_then(|end| text(end.status))
             .is_some_and(|status| status != "success");
-        let mut results = anthropic::result_bodies(blocks);
+        let mut results: Vec<ResultBody<'a>> = anthropic::result_bodies(blocks)
+            .map(|(content, failed)| ResultBody::new(content, failed))
+            .collect();
         for body in gemini::result_bodies(message.parts.or(record.parts)) {
             let inner = Inner::of(body).unwrap_or_default();
             let has_error = inner.error.is_some() && inner.output.is_none();

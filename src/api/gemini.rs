@@ -8,17 +8,15 @@ use std::collections::HashMap;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::ask::{Ask, temperature};
-use super::dialect::Dialect;
+use super::delta::{Arguments, CallDelta, Choice, Chunk, Delta, End, EndKind, Extent, ResultId};
+use super::dialect::{Ask, Dialect, temperature};
 use super::envelope::Envelope;
 use super::gemini_schema::gemini_schema;
-use super::request::{Delivery, Function, Request};
-use super::shape::ResultId;
+use super::request::{CallResult, Delivery, Function, Request};
 use super::turns::{
     Attachment, MergedTurn, arguments, attachment, attachments, functions_called, result_text,
     turns_from_user,
 };
-use super::{Arguments, CallDelta, CallResult, Choice, Chunk, Delta, End, EndKind, Extent};
 use crate::json::{bytes, elements, is_true, non_empty, non_null, number, object, text};
 use crate::message::{Block, Media, ResultPart, Role, ToolResult, Usage};
 

@@ -5,16 +5,17 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::ask::{Ask, is_strict, temperature};
-use super::dialect::{Acceptance, Dialect};
+use super::delta::{Arguments, CallDelta, Choice, Chunk, Delta, End, EndKind, Extent};
+use super::dialect::{Acceptance, Ask, Dialect, is_strict, temperature};
 use super::envelope::Envelope;
-use super::request::{Delivery, Function, Request, SharedPrefix};
+use super::raw::RawDelta;
+use super::request::{CallResult, Delivery, Function, Request, SharedPrefix};
 use super::turns::{Attachment, MergedTurn, attachments, data_url, merged_turns, result_text};
-use super::{
-    Arguments, CallDelta, CallResult, Choice, Chunk, Delta, End, EndKind, Extent, RawDelta,
-};
 use crate::json::{bytes, non_empty, non_null, number, object, text};
 use crate::message::{Block, Call, ResultPart, Role, ToolResult, Usage};
+
+/// The member that limits the tokens of an answer: of current servers, and of older ones.
+pub(crate) const BUDGET_KEYS: [&str; 2] = ["max_completion_tokens", "max_tokens"];
 
 /// Introduces the images in results.
 const IMAGES: &str = "The images in the results above:";

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::message::{Block, Role};
+use crate::message::{Block, Role, ToolResult};
 
 /// One request.
 #[derive(Debug, Clone)]
@@ -128,6 +128,19 @@ pub enum SharedPrefix {
     Instructions,
     /// The whole conversation: the next request continues it.
     Conversation,
+}
+
+/// The result of a call, for the next request.
+#[derive(Debug)]
+pub(crate) struct CallResult {
+    /// The tool's name as the model wrote it.
+    pub(crate) name: String,
+    /// Whether its model gave the call an id.
+    pub(crate) has_id: bool,
+    /// Whether the tool takes free text.
+    pub(crate) is_custom: bool,
+    /// What the model gets.
+    pub(crate) result: ToolResult,
 }
 
 /// Names the prompt that a request is made from. Its tokens are accounted under this id.

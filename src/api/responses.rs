@@ -3,12 +3,12 @@
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::ask::{Ask, is_strict, temperature};
-use super::dialect::Dialect;
+use super::delta::{Arguments, CallDelta, Chunk, Delta, End, EndKind, Extent};
+use super::dialect::{Ask, Dialect, is_strict, temperature};
 use super::envelope::Envelope;
-use super::request::{Delivery, Function, Request};
+use super::raw::RawDelta;
+use super::request::{CallResult, Delivery, Function, Request};
 use super::turns::{MergedTurn, attachment, attachments, data_url, merged_turns, result_text};
-use super::{Arguments, CallDelta, CallResult, Chunk, Delta, End, EndKind, Extent, RawDelta};
 use crate::json::{bytes, is, non_empty, non_null, number, object, text};
 use crate::message::{self, ResultPart, Role, Thought, ToolResult, Usage};
 

@@ -1,12 +1,11 @@
 //! Recognises which kind of record a line is, by the line alone, and reads what it says.
 
-use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use super::{
-    Api, CallDelta, Chunk, Content, Delta, Envelope, Extent, anthropic, gemini, ollama,
-    openai_chat, responses,
-};
+use super::delta::{CallDelta, Chunk, Delta, Extent, ResultId};
+use super::dialect::Api;
+use super::envelope::{Content, Envelope, StreamEvent};
+use super::{anthropic, gemini, ollama, openai_chat, responses};
 use crate::json::{is, is_array, is_object, non_empty, non_null, object, text};
 use crate::message::Block;
 
@@ -30,9 +29,6 @@ pub(crate) enum Said<'a> {
     /// Anything else.
     Nothing,
 }
-
-/// The id of the call that a result belongs to, and the name of its tool, if the record has them.
-pub(crate) type ResultId<'a> = (Option<Cow<'a, str>>, Option<Cow<'a, str>>);
 
 /// The kind of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,7 +118,7 @@ fn read<'a>(record: &Envelope<'a>, pinned: Option<Api>, reads_texts: bool) -> Sa
     {
         return Said::Nothing;
     }
-    let event = |event: Option<anthropic::StreamEvent<'a>>| {
+    let event = |event: Option<StreamEvent<'a>>| {
         let event = event.filter(|event| reads_texts || anthropic::is_about_calls(event));
         let chunk = event.and_then(anthropic::stream_event);
         chunk.map_or(Said::Nothing, Said::Reply)
@@ -134,7 +130,7 @@ fn read<'a>(record: &Envelope<'a>, pinned: Option<Api>, reads_texts: bool) -> Sa
             let blocks = message.content.as_ref().map_or(&[][..], Content::blocks);
             Said::User(anthropic::result_ids(blocks))
         }
-        Shape::WrappedEvent => event(anthropic::StreamEvent::of(record.event)),
+        Shape::WrappedEvent => event(StreamEvent::of(record.event)),
         Shape::StreamEvent => event(Some(record.as_stream_event())),
         Shape::BareCall => anthropic::bare_call(record).map_or(Said::Nothing, Said::BareCall),
         Shape::BareResult => Said::User(vec![(text(record.tool_use_id), None)]),

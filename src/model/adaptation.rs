@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::Failure;
-use crate::api::{Acceptance, Dialect, ForcedCall, JsonForm};
+use crate::api::{Acceptance, BUDGET_KEYS, Dialect, ForcedCall, JsonForm};
 
 /// What is changed.
 #[derive(Debug, Clone, Copy)]
@@ -31,8 +31,8 @@ enum Change {
 const REFUSALS: &str = "not support|unsupported|not permitted|not allowed|unrecognized|unknown\
     |deprecated|unavailable|invalid|no such";
 
-const NEW_KEY: &str = "max_completion_tokens";
-const OLD_KEY: &str = "max_tokens";
+const NEW_KEY: &str = BUDGET_KEYS[0];
+const OLD_KEY: &str = BUDGET_KEYS[1];
 
 /// What refusals mean: words that the message contains, phrases of which it contains one, and what
 /// to change. All in lower case.
