@@ -259,6 +259,30 @@ fn circles(imports: &BTreeMap<PathBuf, BTreeSet<PathBuf>>) -> Vec<BTreeSet<PathB
         .collect()
 }
 
+/// Files that know how an API spells something: one for each API, apart from the table by which
+/// records are recognised.
+#[test]
+fn each_api_is_known_in_one_file() {
+    let words = [
+        ("anthropic", "content_block_start"),
+        ("openai_chat", "completion_tokens_details"),
+        ("responses", "response.output_text.delta"),
+        ("gemini", "functionDeclarations"),
+        ("ollama", "prompt_eval_count"),
+    ];
+    let recognised = Path::new("src/api/shape.rs");
+    for (api, word) in words {
+        for file in sources(Path::new("src")) {
+            let source = fs::read_to_string(&file).unwrap();
+            let is_of_api = file.starts_with(format!("src/api/{api}.rs"))
+                || file.starts_with(format!("src/api/{api}_events.rs"));
+            if !is_of_api && file != recognised && !is_test(&file) {
+                assert!(!code(&source).contains(word), "{}: {word}", file.display());
+            }
+        }
+    }
+}
+
 #[test]
 fn every_dir_is_a_module() {
     let mut dirs: Vec<String> = fs::read_dir("src")
@@ -356,4 +380,17 @@ fn files_of_agents_are_known_in_one_module() {
         }
     }
     assert_eq!(wrong, [""; 0]);
+}
+
+#[test]
+fn files_named_in_the_page_exist() {
+    let page = fs::read_to_string("docs/architecture.md").unwrap();
+    let missing: Vec<&str> = page
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|name| name.contains('/') && name.contains('.') && !name.contains(' '))
+        .filter(|name| !Path::new("src").join(name).exists() && !Path::new(name).exists())
+        .collect();
+    assert_eq!(missing, [""; 0]);
 }

@@ -182,7 +182,7 @@ fn commands_print_what_the_pages_say() {
     );
 }
 
-/// Local files that a page links to.
+/// Local files that a page links to, and pages that code and scripts name.
 #[test]
 fn links_lead_to_files() {
     let mut broken = Vec::new();
@@ -193,6 +193,29 @@ fn links_lead_to_files() {
             let is_local = !target.contains("://") && !target.is_empty();
             if is_local && !page.parent().unwrap().join(target).exists() {
                 broken.push(format!("{}: {target}", page.display()));
+            }
+        }
+    }
+    let repository = repository();
+    for directory in ["src", "tests", "examples", "benches", "scripts"] {
+        let walk = ignore::Walk::new(repository.join(directory)).flatten();
+        for file in walk.filter(|entry| entry.path().is_file()) {
+            let text = fs::read(file.path()).unwrap();
+            let text = String::from_utf8_lossy(&text);
+            for name in text.split("docs/").skip(1) {
+                let Some((name, _)) = name.split_once(".md") else {
+                    continue;
+                };
+                let is_name = name
+                    .chars()
+                    .all(|each| each.is_ascii_lowercase() || each == '-');
+                let page = repository.join(format!("docs/{name}.md"));
+                if is_name
+                    && !page.exists()
+                    && !file.path().starts_with(repository.join("tests/data"))
+                {
+                    broken.push(format!("{}: docs/{name}.md", file.path().display()));
+                }
             }
         }
     }

@@ -95,6 +95,70 @@ fn a_turn_is_recorded_so_that_session_show_reads_it() {
 }
 
 /// What a program says before it names its session is none of the session's first records.
+/// What the model said is recorded whatever API it came from, in the order of calls and results.
+#[test]
+fn replies_of_every_api_are_recorded() {
+    let arguments = r#"{\"command\":\"true\"}"#;
+    let streams = [
+        r#"{"role":"user","content":"go"}
+{"role":"assistant","content":[{"type":"text","text":"I look."},{"type":"tool_use","id":"a","name":"Bash","input":{"command":"true"}}]}"#
+            .to_owned(),
+        format!(
+            r#"{{"role":"user","content":"go"}}
+{{"role":"assistant","content":"I look.","tool_calls":[{{"id":"a","type":"function","function":{{"name":"Bash","arguments":"{arguments}"}}}}]}}"#
+        ),
+        format!(
+            r#"{{"role":"user","content":"go"}}
+data: {{"id":"r","choices":[{{"index":0,"delta":{{"role":"assistant","content":"I "}}}}]}}
+data: {{"id":"r","choices":[{{"index":0,"delta":{{"content":"look."}}}}]}}
+data: {{"id":"r","choices":[{{"index":0,"delta":{{"tool_calls":[{{"index":0,"id":"a","function":{{"name":"Bash","arguments":"{arguments}"}}}}]}}}}]}}
+data: {{"id":"r","choices":[{{"index":0,"delta":{{}},"finish_reason":"tool_calls"}}]}}"#
+        ),
+        format!(
+            r#"{{"role":"user","content":"go"}}
+data: {{"type":"response.created","response":{{"id":"r"}}}}
+data: {{"type":"response.output_text.delta","output_index":0,"delta":"I look."}}
+data: {{"type":"response.output_item.done","output_index":0,"item":{{"type":"message","role":"assistant","content":[{{"type":"output_text","text":"I look."}}]}}}}
+data: {{"type":"response.output_item.done","output_index":1,"item":{{"type":"function_call","call_id":"a","name":"Bash","arguments":"{arguments}"}}}}
+data: {{"type":"response.completed","response":{{"id":"r","status":"completed"}}}}"#
+        ),
+        r#"{"role":"user","parts":[{"text":"go"}]}
+{"role":"model","parts":[{"text":"I look."},{"functionCall":{"id":"a","name":"Bash","args":{"command":"true"}}}]}"#
+            .to_owned(),
+        r#"{"role":"user","content":"go"}
+{"message":{"role":"assistant","content":"I look.","tool_calls":[{"id":"a","function":{"name":"Bash","arguments":{"command":"true"}}}]},"done":true,"done_reason":"stop"}"#
+            .to_owned(),
+    ];
+    for stream in streams {
+        let bench = Bench::new();
+        fs::write(bench.path("in.jsonl"), &stream).unwrap();
+        let run = bench.shell(
+            "turnpipe run-tools < in.jsonl | turnpipe session append --no-echo s.jsonl \\
+             && turnpipe session show s.jsonl",
+        );
+        assert!(run.status.success(), "{stream}: {}", text(&run.stderr));
+        let shown: Vec<Value> = text(&run.stdout)
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let blocks = shown.iter().flat_map(|record| {
+            record["message"]["content"]
+                .as_array()
+                .into_iter()
+                .flatten()
+        });
+        let said: Vec<String> = blocks
+            .map(|block| {
+                let id = block["id"].as_str().or(block["tool_use_id"].as_str());
+                let text = block["text"].as_str().or(id).unwrap_or_default();
+                format!("{} {text}", block["type"].as_str().unwrap())
+            })
+            .collect();
+        let expected = ["text go", "text I look.", "tool_use a", "tool_result a"];
+        assert_eq!(said, expected, "{stream}");
+    }
+}
+
 #[test]
 fn a_session_that_is_named_late_has_its_id() {
     let answer = json!({"type": "control_response", "response": {"subtype": "success"}});

@@ -124,6 +124,14 @@ impl Api {
         }
     }
 
+    /// The value of a request's `tools`.
+    pub(crate) fn tools(self, declarations: Vec<Value>) -> Value {
+        match self {
+            Self::Gemini if !declarations.is_empty() => gemini::tools(&declarations),
+            _ => declarations.into(),
+        }
+    }
+
     /// Takes what the model said out of a record, unchanged.
     pub(crate) fn raw(self, record: Value) -> Vec<RawDelta> {
         match self {

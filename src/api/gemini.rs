@@ -43,7 +43,7 @@ pub(super) fn encode(dialect: &Dialect, request: &Request) -> Value {
     body["contents"] = contents(request).into();
     let declarations: Vec<Value> = ask.functions().iter().map(declaration).collect();
     if !declarations.is_empty() {
-        body["tools"] = json!([{"functionDeclarations": declarations}]);
+        body["tools"] = tools(&declarations);
     }
     if let Ask::Call(function) | Ask::AnyCall(function) = ask {
         let config = json!({"mode": "ANY", "allowedFunctionNames": [function.name]});
@@ -61,6 +61,11 @@ pub(super) fn encode(dialect: &Dialect, request: &Request) -> Value {
     }
     body["generationConfig"] = generation;
     body
+}
+
+/// The value that contains declarations.
+pub(super) fn tools(declarations: &[Value]) -> Value {
+    json!([{"functionDeclarations": declarations}])
 }
 
 pub(super) fn declaration(function: &Function) -> Value {

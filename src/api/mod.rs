@@ -3,6 +3,7 @@
 //! Pure. Nothing outside of this module knows the members of an API's objects.
 
 mod anthropic;
+mod anthropic_events;
 #[expect(
     clippy::module_inception,
     reason = "the module is named for its main type"
@@ -24,6 +25,7 @@ mod responses;
 mod shape;
 mod turns;
 
+pub(crate) use anthropic_events::{BlockDelta, BlockStart, block_delta, block_start, block_stop};
 pub use api::Api;
 pub(crate) use api::{CallResult, encode};
 pub(crate) use arguments::Arguments;

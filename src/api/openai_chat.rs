@@ -403,7 +403,7 @@ impl<'a> ToolCall<'a> {
 }
 
 /// Reads a list of calls.
-pub(super) fn calls<'a>(raw: Option<&'a RawValue>) -> Vec<CallDelta<'a>> {
+pub(super) fn calls(raw: Option<&RawValue>) -> Vec<CallDelta<'_>> {
     ToolCall::list(raw).iter().map(ToolCall::delta).collect()
 }
 
@@ -439,7 +439,7 @@ fn usage(tokens: &Tokens<'_>) -> Usage {
 }
 
 /// Reads a tool message, with the name of the tool.
-pub(super) fn result(record: &Envelope<'_>) -> Option<(Block, String)> {
+pub(super) fn result(record: &Envelope<'_>) -> (Block, String) {
     let parts = ContentPart::list(record.content).into_iter();
     let texts = parts.filter_map(|part| text(part.text)).collect::<Vec<_>>();
     let said = text(record.content).map_or_else(|| texts.join("\n"), Cow::into_owned);
@@ -449,7 +449,7 @@ pub(super) fn result(record: &Envelope<'_>) -> Option<(Block, String)> {
         failed: false,
     };
     let name = text(record.name.or(record.tool_name)).unwrap_or_default();
-    Some((Block::Result(result), name.into_owned()))
+    (Block::Result(result), name.into_owned())
 }
 
 /// Takes what the model said out of a record, unchanged.

@@ -82,7 +82,7 @@ fn items(turn: &MergedTurn<'_>) -> Vec<Value> {
                 continue;
             }
             message::Block::Media(_) | message::Block::Result(_) => continue,
-            _ => items.extend(message_item(turn.role, std::mem::take(&mut content))),
+            _ => items.extend(message_item(turn.role, &std::mem::take(&mut content))),
         }
         match block {
             message::Block::Call(call) => items.push(json!({
@@ -105,11 +105,11 @@ fn items(turn: &MergedTurn<'_>) -> Vec<Value> {
             "type": "input_image", "image_url": data_url(image),
         })
     }));
-    items.extend(message_item(turn.role, content));
+    items.extend(message_item(turn.role, &content));
     items
 }
 
-fn message_item(role: Role, content: Vec<Value>) -> Option<Value> {
+fn message_item(role: Role, content: &[Value]) -> Option<Value> {
     let role = match role {
         Role::Assistant => "assistant",
         Role::User | Role::System => "user",

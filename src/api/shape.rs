@@ -210,7 +210,7 @@ pub(crate) fn spoken<'a>(record: &Envelope<'a>) -> Option<Spoken<'a>> {
             let chunk = Chunk::one(None, Extent::Whole, vec![Delta::Call(call)]);
             return Some(Spoken::Reply(chunk));
         }
-        Shape::OpenaiResult => openai_chat::result(record).into_iter().collect(),
+        Shape::OpenaiResult => vec![openai_chat::result(record)],
         Shape::Content if !is(record.role, "model") => gemini::user_blocks(record.parts),
         Shape::Other if is(record.role, "system") || is(record.role, "developer") => {
             let blocks = anthropic::user_blocks(&Content::of(record.content)?);

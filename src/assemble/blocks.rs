@@ -2,13 +2,13 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
 use super::ReplyPart;
 use super::made_ids::own_id;
 use super::split_text::without_think_tags;
-use crate::api::Arguments;
+use crate::api::{Arguments, BlockDelta, BlockStart, block_delta, block_start, block_stop};
 use crate::message::{Block, Call, Thought};
 
 /// Puts a reply together from its parts.
@@ -77,13 +77,9 @@ impl BlockBuilder {
                 if let Some(Open::Text(text)) = self.open.back_mut() {
                     text.push_str(&more);
                 } else {
-                    let block = json!({"type": "text", "text": ""});
-                    self.begin(Open::Text(more.clone()), &block, &mut outputs);
+                    self.begin(Open::Text(more.clone()), &mut outputs);
                 }
-                outputs.push(delta_event(
-                    self.newest(),
-                    &json!({"type": "text_delta", "text": more}),
-                ));
+                outputs.push(delta(self.newest(), &BlockDelta::Text(&more)));
             }
             ReplyPart::Thinking(more) => {
                 if let Some(Open::Thinking { text, signature }) = self.open.back_mut()
@@ -93,20 +89,17 @@ impl BlockBuilder {
                 } else {
                     self.begin_thinking(more.clone(), &mut outputs);
                 }
-                let delta = json!({"type": "thinking_delta", "thinking": more});
-                outputs.push(delta_event(self.newest(), &delta));
+                outputs.push(delta(self.newest(), &BlockDelta::Thinking(&more)));
             }
             ReplyPart::Signature(proof) => self.sign(proof, &mut outputs),
             ReplyPart::RedactedThinking(data) => {
-                let block = json!({"type": "redacted_thinking", "data": data});
-                self.begin(Open::Redacted(data), &block, &mut outputs);
+                self.begin(Open::Redacted(data), &mut outputs);
             }
             ReplyPart::CallBegins { index, id, name } => {
                 let id = match &mut self.taken {
                     Some(taken) => own_id(&id, taken),
                     None => id,
                 };
-                let block = json!({"type": "tool_use", "id": id, "name": name, "input": {}});
                 let call = Open::Call {
                     index,
                     id,
@@ -114,14 +107,14 @@ impl BlockBuilder {
                     input: String::new(),
                     signature: None,
                 };
-                self.begin(call, &block, &mut outputs);
+                self.begin(call, &mut outputs);
             }
             ReplyPart::CallInput { index, fragment } => {
                 let is_it =
                     |open: &Open| matches!(open, Open::Call { index: own, .. } if *own == index);
                 if let Some(position) = self.open.iter().rposition(is_it) {
-                    let delta = json!({"type": "input_json_delta", "partial_json": fragment});
-                    outputs.push(delta_event(self.done + position, &delta));
+                    let position_in_reply = self.done + position;
+                    outputs.push(delta(position_in_reply, &BlockDelta::Input(&fragment)));
                     if let Open::Call { input, .. } = &mut self.open[position] {
                         input.push_str(&fragment);
                     }
@@ -166,13 +159,12 @@ impl BlockBuilder {
     }
 
     fn begin_thinking(&mut self, text: String, outputs: &mut Vec<Output>) {
-        let block = json!({"type": "thinking", "thinking": "", "signature": ""});
         let signature = String::new();
-        self.begin(Open::Thinking { text, signature }, &block, outputs);
+        self.begin(Open::Thinking { text, signature }, outputs);
     }
 
     /// Another block begins, so that those before it may be complete.
-    fn begin(&mut self, open: Open, block: &Value, outputs: &mut Vec<Output>) {
+    fn begin(&mut self, open: Open, outputs: &mut Vec<Output>) {
         while let Some(first) = self.open.pop_front() {
             if !first.is_complete(false) {
                 self.open.push_front(first);
@@ -180,10 +172,15 @@ impl BlockBuilder {
             }
             self.close(first, outputs);
         }
+        let start = match &open {
+            Open::Text(_) => BlockStart::Text,
+            Open::Thinking { .. } => BlockStart::Thinking,
+            Open::Redacted(data) => BlockStart::RedactedThinking(data),
+            Open::Call { id, name, .. } => BlockStart::Call { id, name },
+        };
+        let index = self.done + self.open.len();
+        outputs.push(Output::Event(block_start(index, &start)));
         self.open.push_back(open);
-        let index = self.newest();
-        let event = json!({"type": "content_block_start", "index": index, "content_block": block});
-        outputs.push(Output::Event(event));
     }
 
     /// The position of the newest block in the reply.
@@ -201,16 +198,14 @@ impl BlockBuilder {
         if !matches!(self.open.back(), Some(Open::Thinking { .. })) {
             self.begin_thinking(String::new(), outputs);
         }
-        let delta = json!({"type": "signature_delta", "signature": proof});
-        outputs.push(delta_event(self.newest(), &delta));
+        outputs.push(delta(self.newest(), &BlockDelta::Signature(&proof)));
         if let Some(Open::Thinking { signature, .. }) = self.open.back_mut() {
             signature.push_str(&proof);
         }
     }
 
     fn close(&mut self, open: Open, outputs: &mut Vec<Output>) {
-        let event = json!({"type": "content_block_stop", "index": self.done});
-        outputs.push(Output::Event(event));
+        outputs.push(Output::Event(block_stop(self.done)));
         self.done += 1;
         outputs.extend(open.into_blocks().into_iter().map(Output::Block));
     }
@@ -260,8 +255,8 @@ impl Open {
     }
 }
 
-fn delta_event(index: usize, delta: &Value) -> Output {
-    Output::Event(json!({"type": "content_block_delta", "index": index, "delta": delta}))
+fn delta(index: usize, delta: &BlockDelta<'_>) -> Output {
+    Output::Event(block_delta(index, delta))
 }
 
 /// The input of a call; what is not an object becomes a string, which no tool accepts.

@@ -73,9 +73,10 @@ impl RawReply {
             return true;
         }
         if self.api == Api::OpenaiChat {
-            self.form = match is_response(&record) {
-                true => Api::Responses,
-                false => Api::OpenaiChat,
+            self.form = if is_response(&record) {
+                Api::Responses
+            } else {
+                Api::OpenaiChat
             };
         }
         for delta in self.form.raw(record) {

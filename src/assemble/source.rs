@@ -6,6 +6,10 @@ use crate::message::{Role, ToolUseId};
 
 /// The source of events.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all are records, of which one exists at a time"
+)]
 pub enum Source<'a> {
     /// A record.
     Record(Contents<'a>),

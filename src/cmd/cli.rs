@@ -145,7 +145,7 @@ pub(super) fn grouped(name: &str) -> impl Iterator<Item = String> {
 }
 
 /// The parser of the whole command line.
-pub(super) fn parser(definitions: Definitions) -> clap::Command {
+pub(super) fn parser(definitions: Definitions<'_>) -> clap::Command {
     let parser = Globals::augment_args(clap::Command::new("turnpipe"))
         .version(env!("CARGO_PKG_VERSION"))
         .max_term_width(100)
@@ -153,9 +153,9 @@ pub(super) fn parser(definitions: Definitions) -> clap::Command {
         .arg_required_else_help(true)
         .subcommand_required(true)
         .disable_help_subcommand(true)
-        .subcommands(COMMANDS.iter().map(|command| command.parser(definitions)));
+        .subcommands(definitions.parsers(COMMANDS));
     match definitions {
-        Definitions::Lazy => parser,
+        Definitions::Named(_) => parser,
         Definitions::Eager => help::described(parser),
     }
 }

@@ -1,5 +1,7 @@
 //! A command or group of commands: its name, its arguments, and its function.
 
+use std::ffi::OsString;
+
 use clap::{ArgMatches, Args};
 
 use super::{Globals, Outcome};
@@ -12,6 +14,62 @@ pub(super) trait Run: Args {
     /// # Errors
     /// The arguments or the configuration are invalid, or reading or writing failed.
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome>;
+}
+
+/// Options that only `--help` lists, so that `-h` fits one screen.
+const RARE: [&str; 43] = [
+    "add_dir",
+    "agent",
+    "all",
+    "ask",
+    "branch",
+    "budget",
+    "compact",
+    "context",
+    "count",
+    "dry_run",
+    "exit_status",
+    "files",
+    "files_with_matches",
+    "ignore_unknown_settings",
+    "jobs",
+    "json",
+    "language",
+    "max_budget",
+    "max_count",
+    "max_session_tokens",
+    "mode",
+    "no_mmap",
+    "no_thinking",
+    "permission_prompt",
+    "prices",
+    "print_prompt",
+    "project",
+    "prompt_file",
+    "replace",
+    "role",
+    "root",
+    "rpm",
+    "since_compact",
+    "state_dir",
+    "statusline",
+    "strict",
+    "style",
+    "thinking",
+    "timeout",
+    "title",
+    "tz",
+    "until",
+    "untitled",
+];
+
+fn without_rare(argument: clap::Arg) -> clap::Arg {
+    let is_rare = !argument.is_positional() && RARE.contains(&argument.get_id().as_str());
+    if is_rare {
+        argument.hide_short_help(true)
+    } else {
+        argument
+    }
 }
 
 /// A command, or a group of commands.
@@ -34,13 +92,32 @@ pub(super) enum Kind {
     },
 }
 
-/// When a parser defines the arguments of its commands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Definitions {
-    /// Once the command is named. Such a parser has no help.
-    Lazy,
-    /// At once.
+/// The commands that a parser defines.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Definitions<'a> {
+    /// All of them.
     Eager,
+    /// Those whose names are among these arguments. Accepts the same arguments, but has no help. Defining
+    /// all others would add about 0.4 ms to each run (medians of 200 alternating runs).
+    Named(&'a [OsString]),
+}
+
+impl Definitions<'_> {
+    fn include(self, command: &Command) -> bool {
+        match self {
+            Self::Eager => true,
+            Self::Named(arguments) => arguments.iter().any(|word| *word == *command.name),
+        }
+    }
+
+    /// The parsers of those of `commands` that are defined.
+    pub(super) fn parsers(
+        self,
+        commands: &'static [Command],
+    ) -> impl Iterator<Item = clap::Command> {
+        let defined = commands.iter().filter(move |command| self.include(command));
+        defined.map(move |command| command.parser(self))
+    }
 }
 
 impl Command {
@@ -69,13 +146,10 @@ impl Command {
     }
 
     /// The parser of this command.
-    pub(super) fn parser(&self, definitions: Definitions) -> clap::Command {
+    fn parser(&self, definitions: Definitions<'_>) -> clap::Command {
         let parser = clap::Command::new(self.name);
         match self.kind {
-            Kind::Single { augment, .. } if definitions == Definitions::Lazy => {
-                parser.defer(augment)
-            }
-            Kind::Single { augment, .. } => augment(parser),
+            Kind::Single { augment, .. } => augment(parser).mut_args(without_rare),
             Kind::Group {
                 about,
                 details,
@@ -85,7 +159,7 @@ impl Command {
                 .long_about(format!("{about}\n\n{details}"))
                 .arg_required_else_help(true)
                 .subcommand_required(true)
-                .subcommands(commands.iter().map(|command| command.parser(definitions))),
+                .subcommands(definitions.parsers(commands)),
         }
     }
 }

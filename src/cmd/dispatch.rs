@@ -43,8 +43,7 @@ fn dispatch(arguments: &[OsString], io: &mut Io) -> anyhow::Result<Outcome> {
     if let Some(outcome) = completions::answer(arguments, eager_parser, io)? {
         return Ok(outcome);
     }
-    // Most command lines are valid and ask for no help: define only the arguments of their command.
-    let parsed = cli::parser(Definitions::Lazy)
+    let parsed = cli::parser(Definitions::Named(arguments))
         .try_get_matches_from(arguments)
         .or_else(|_| eager_parser().try_get_matches_from(arguments));
     let ended = match parsed {

@@ -1,4 +1,4 @@
-//! Errors of commands: the message for people, and the exit status.
+//! Errors of commands: messages and outcomes.
 
 use std::fmt::Display;
 use std::io::ErrorKind;
@@ -8,7 +8,7 @@ use crate::config::ConfigError;
 use crate::io::Messages;
 use crate::jsonl::WriteError;
 
-/// The command line or the configuration makes no sense; nothing was run.
+/// The command line, the configuration or an input is invalid; nothing was run.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{problem}")]
 pub(super) struct UsageError {
@@ -17,7 +17,7 @@ pub(super) struct UsageError {
 }
 
 impl UsageError {
-    /// `problem` is a lowercase phrase of the form `what: why`.
+    /// `problem` is a lowercase phrase `what: why`.
     pub(super) fn new(problem: impl Into<String>) -> Self {
         Self {
             problem: problem.into(),
@@ -25,12 +25,12 @@ impl UsageError {
         }
     }
 
-    /// The reason why an input cannot be used.
+    /// Converts the reason why an input is unusable.
     pub(super) fn reason(error: impl Display) -> Self {
         Self::new(error.to_string())
     }
 
-    /// The same, about something.
+    /// Prefixes the problem with a name.
     pub(super) fn about(&self, name: impl Display) -> Self {
         Self {
             problem: format!("{name}: {}", self.problem),
@@ -40,13 +40,13 @@ impl UsageError {
 
     /// Prints the problem and the hint.
     pub(super) fn report(&self, messages: &Messages) {
-        messages.note(&self.problem);
+        messages.error(&self.problem);
         if let Some(hint) = &self.hint {
             messages.hint(hint);
         }
     }
 
-    /// Adds what the person may try instead.
+    /// Adds a hint.
     #[must_use]
     pub(super) fn with_hint(self, hint: impl Into<String>) -> Self {
         Self {
@@ -62,8 +62,7 @@ impl From<ConfigError> for UsageError {
     }
 }
 
-/// Reports an error on standard error and returns its outcome. A broken pipe is not reported,
-/// because the reader closed it on purpose.
+/// Reports an error on standard error and returns its outcome. A broken pipe is not an error.
 pub(super) fn report(error: &anyhow::Error, messages: &Messages) -> Outcome {
     if is_broken_pipe(error) {
         return Outcome::Done;
@@ -72,11 +71,11 @@ pub(super) fn report(error: &anyhow::Error, messages: &Messages) -> Outcome {
         usage.report(messages);
         return Outcome::UsageError;
     }
-    messages.note(&one_line(error));
+    messages.error(&one_line(error));
     Outcome::InputOutputFailed
 }
 
-/// The chain of causes on one line. An error that names its cause itself does so once.
+/// The chain of causes on one line, without repetition.
 fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
     for cause in error.chain().map(ToString::to_string) {

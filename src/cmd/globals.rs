@@ -1,4 +1,4 @@
-//! Options of every command.
+//! Global options.
 
 use std::cell::OnceCell;
 use std::ffi::OsString;
@@ -12,7 +12,7 @@ use crate::io::{Environment, Io, MessageLevel, Messages};
 use crate::process::Supervisor;
 use crate::view::Style;
 
-/// Options that every command takes, before or after its name.
+/// Options of every command, before or after its name.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Global options")]
 pub(super) struct Globals {
@@ -46,7 +46,7 @@ pub(super) struct Globals {
     /// Do not use a pager for long text
     #[arg(long, global = true, hide_short_help = true)]
     pub(super) no_pager: bool,
-    /// What `config` has read.
+    /// The configuration, once read.
     #[arg(skip)]
     loaded: OnceCell<Config>,
     /// Supervises the children of this process.
@@ -87,10 +87,10 @@ impl Globals {
         }
     }
 
-    /// The configuration. The file is read once.
+    /// The configuration. Its file is read once.
     ///
     /// # Errors
-    /// The file cannot be used.
+    /// The file is unreadable or invalid.
     pub(super) fn config(&self, environment: &Environment) -> Result<&Config, UsageError> {
         if let Some(config) = self.loaded.get() {
             return Ok(config);
@@ -99,7 +99,7 @@ impl Globals {
         Ok(self.loaded.get_or_init(|| config))
     }
 
-    /// Which configuration file is read.
+    /// The configuration file to read.
     pub(super) fn config_source(&self) -> ConfigSource {
         match (&self.config, self.no_config) {
             (Some(path), _) => ConfigSource::Named(path.clone()),
@@ -108,10 +108,10 @@ impl Globals {
         }
     }
 
-    /// The settings, where `overrides` from the command line count more than the configuration.
+    /// The settings: `overrides` from the command line over the configuration.
     ///
     /// # Errors
-    /// The configuration makes no sense.
+    /// The configuration is invalid.
     pub(super) fn settings(
         &self,
         overrides: Overrides,
@@ -120,7 +120,7 @@ impl Globals {
         Ok(self.config(environment)?.settings(overrides))
     }
 
-    /// How a dialog on standard output is styled.
+    /// The style of a conversation on standard output.
     pub(super) fn style(&self, io: &Io) -> Style {
         if self.colors_output(io) {
             Style::Ansi
@@ -136,8 +136,8 @@ impl Globals {
 }
 
 impl ColorWhen {
-    /// What the arguments ask for, read before they are parsed, because the parser's own messages
-    /// may be coloured. The last request wins; a value that is not known is left to the parser.
+    /// The value in unparsed arguments, for the parser's own messages. The last one counts; unknown values
+    /// are left to the parser.
     pub(super) fn requested(arguments: &[OsString]) -> Self {
         let texts: Vec<&str> = arguments
             .iter()

@@ -66,8 +66,10 @@ Files:
           session files of agents
 ";
 
-/// Help topics by name.
-const TOPICS: [(&str, fn() -> String); 3] = [
+/// A help topic: its name and its text.
+type Topic = (&'static str, fn() -> String);
+
+const TOPICS: [Topic; 3] = [
     ("environment", environment),
     ("files", || FILES.to_owned()),
     ("exit-status", || EXIT_STATUS.to_owned()),

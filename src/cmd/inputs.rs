@@ -1,7 +1,6 @@
-//! What becomes of an input that is missing, cannot be read or is of the wrong kind, for every
-//! command: one line on standard error, the other inputs are done, and the command ends with
-//! status 2. Empty input is not an error: there is nothing to do. Neither is a bad line in a list on
-//! standard input: it has its record, like the others.
+//! Inputs of all commands. An unusable input is reported on standard error, the others are processed, and
+//! the command exits with 2. Empty input is a no-op. A bad line in a list on standard input becomes a
+//! record.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -24,7 +23,7 @@ pub(super) fn recorded_id(path: &Path) -> Option<String> {
     session.summary(Mapping::Allowed).ok()?.session_id
 }
 
-/// Reports the inputs that cannot be used.
+/// Reports unusable inputs.
 pub(super) struct InputErrors {
     messages: Messages,
     any: bool,
@@ -72,7 +71,7 @@ impl InputErrors {
         }
     }
 
-    /// How a command ends that would have ended as `outcome` if all inputs were usable.
+    /// The outcome of a command, given its `outcome` for the usable inputs.
     pub(super) fn outcome(&self, outcome: Outcome) -> Outcome {
         match outcome {
             Outcome::Done | Outcome::AnswerIsNo if self.any => Outcome::UsageError,
@@ -81,14 +80,14 @@ impl InputErrors {
     }
 }
 
-/// Says that nothing in a stream was understood, so that unchanged output has an explanation.
+/// Explains that no line of a stream was understood, so that the output is unchanged.
 pub(super) fn report_foreign_stream(
     understanding: Understanding,
     quiet: bool,
     messages: &Messages,
 ) {
     if understanding == Understanding::Nothing && !quiet {
-        messages.note("no line of the input was understood");
+        messages.warn("no line of the input was understood");
         messages.hint(
             "`turnpipe run-tools --help` lists the dialects that streams may have under `--from`; \
              `turnpipe session show` reads the session files of agents",
@@ -96,10 +95,10 @@ pub(super) fn report_foreign_stream(
     }
 }
 
-/// Standard input. A terminal is refused, because records are not typed by hand.
+/// Takes standard input.
 ///
 /// # Errors
-/// It is a terminal or a directory.
+/// Standard input is a terminal or a directory.
 pub(super) fn take_stdin(io: &mut Io) -> Result<Input, UsageError> {
     let stdin = mem::replace(&mut io.stdin, Input::Closed);
     let kind = match &stdin {
@@ -120,10 +119,10 @@ pub(super) fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// The directory that an option names, without links.
+/// The directory given by an option, with links resolved.
 ///
 /// # Errors
-/// There is none.
+/// The path is not a directory.
 pub(super) fn directory(option: &str, path: &Path) -> Result<PathBuf, UsageError> {
     let error = match path.canonicalize() {
         Ok(found) if found.is_dir() => return Ok(found),
@@ -133,10 +132,10 @@ pub(super) fn directory(option: &str, path: &Path) -> Result<PathBuf, UsageError
     Err(error.about(path.display()).about(option))
 }
 
-/// The session of another agent in a file that is to be written to.
+/// Opens a session file for appending.
 ///
 /// # Errors
-/// It is not such a session.
+/// It is not a session file.
 pub(super) fn session_to_write(path: &Path) -> Result<Session, UsageError> {
     Session::open(path).map_err(|error| {
         let error = UsageError::reason(error).about(path.display());
@@ -144,7 +143,7 @@ pub(super) fn session_to_write(path: &Path) -> Result<Session, UsageError> {
     })
 }
 
-/// The file at `path`, or standard input.
+/// Opens the file at `path`, or standard input.
 ///
 /// # Errors
 /// It cannot be opened, or is a directory or a terminal.

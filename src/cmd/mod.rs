@@ -1,8 +1,7 @@
-//! The command line: one file per subcommand, each an arguments struct whose doc comments are the
-//! help, and a `run`.
+//! The command line: one file per command, with a struct of arguments, whose doc comments are the help,
+//! and `run`.
 //!
-//! No rules live here. A command reads its input, calls the room whose rules apply, writes records
-//! and returns how it ended.
+//! Commands read input, call the modules with the rules, write records and return an outcome.
 
 mod admin;
 mod check;

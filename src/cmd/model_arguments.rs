@@ -1,4 +1,4 @@
-//! Arguments of commands that may ask a model, and what they choose to make texts.
+//! Arguments of commands that may use a model.
 
 use std::num::NonZeroU64;
 use std::path::PathBuf;
@@ -16,28 +16,31 @@ use crate::model::{
 };
 use crate::side::{Asker, Engine};
 
-/// How long a reply of the main model may take.
-const LONGEST_REPLY: Duration = Duration::from_mins(30);
+/// The default timeout of a reply of the main model.
+const REPLY_TIMEOUT: Duration = Duration::from_mins(30);
 
-/// Which model is asked, and how.
+const MODEL_OPTIONS: &str = "Model options";
+
+/// The model to use, and how to send requests.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Model options")]
 pub(super) struct ModelArguments {
-    /// The model to ask, e.g. `openai:gpt-5-mini` or `ollama:qwen3`; `builtin` for built-in rules,
-    /// `replay:FILE` for recorded answers, `none` for no model [default: the configured one]
-    #[arg(long, value_name = "MODEL")]
+    /// The model, e.g. `openai:gpt-5-mini` [default: the configured one]
+    ///
+    /// Also `ollama:qwen3` and the like, `builtin` for built-in rules, `replay:FILE` for recorded replies,
+    /// and `none` for no model.
+    #[arg(long, value_name = "MODEL", help_heading = MODEL_OPTIONS)]
     model: Option<String>,
-    /// Append every exchange with the model to a file, without keys, for `--model replay:FILE`
-    #[arg(long, value_name = "FILE")]
+    /// Append all requests and replies, without keys, to a file for `--model replay:FILE`
+    #[arg(long, value_name = "FILE", help_heading = MODEL_OPTIONS, hide_short_help = true)]
     record_http: Option<PathBuf>,
     /// Print the body of each request instead of sending it
-    #[arg(long)]
+    #[arg(long, help_heading = MODEL_OPTIONS)]
     pub(super) dry_run: bool,
     /// Print the prompts instead of using them
-    #[arg(long)]
+    #[arg(long, help_heading = MODEL_OPTIONS)]
     pub(super) print_prompt: bool,
-    /// How long the model may take to answer, in milliseconds [default: 300000; 1800000 for `turn`]
-    #[arg(long, value_name = "MS")]
+    /// The timeout of a request, in milliseconds [default: 300000; 1800000 for `turn`]
+    #[arg(long, value_name = "MS", help_heading = MODEL_OPTIONS, hide_short_help = true)]
     timeout_ms: Option<NonZeroU64>,
 }
 
@@ -126,7 +129,7 @@ impl ModelArguments {
         let mut settings = self.settings(globals, io)?;
         if self.timeout_ms.is_none() && settings.http.limits == TimeLimits::default() {
             // The usual limit is for short answers. A server that says nothing is given up earlier.
-            settings.http.limits.total = LONGEST_REPLY;
+            settings.http.limits.total = REPLY_TIMEOUT;
         }
         let hint = "name one with `--model PROVIDER:MODEL` or TURNPIPE_MODEL";
         let Some(name) = self.chosen(settings.main.as_ref())? else {

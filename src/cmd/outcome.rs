@@ -1,34 +1,34 @@
-//! How a command ended, as an exit status.
+//! Outcomes of commands as exit statuses.
 
-/// The end of a command. The numbers are part of the contract with scripts.
+/// The outcome of a command. The numbers are stable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 #[repr(u8)]
 pub enum Outcome {
-    /// Done; a failed tool is data, and nothing to do is done too.
+    /// Success; a failed tool call is data.
     Done = 0,
-    /// Done, and the answer is no (`--exit-status`, or a search that found nothing); a hook that failed.
+    /// Success with a negative answer (`--exit-status`, a search without hits), or a failed hook.
     AnswerIsNo = 1,
-    /// The command line or the configuration makes no sense, or an input cannot be read.
+    /// Invalid command line or configuration, or unreadable input.
     UsageError = 2,
-    /// The input had unusable records and `--strict` was given.
+    /// Unusable records in the input, with `--strict`.
     UnusableRecords = 3,
-    /// The model provider refused: retrying will not help.
+    /// The model provider refused; retrying will not help.
     ProviderRefused = 4,
-    /// The model provider could not be reached, or stayed overloaded after the retries.
+    /// The model provider was unreachable or overloaded after all retries.
     ProviderUnavailable = 5,
-    /// The turn is over: no call was made.
+    /// The turn is complete.
     TurnOver = 10,
     /// The turn was stopped by a hook, a limit or an interrupt.
     TurnStopped = 11,
     /// Reading or writing failed.
     InputOutputFailed = 74,
-    /// The time limit of the whole run was reached.
+    /// The run reached its time limit.
     TimedOut = 124,
-    /// Interrupted; children were ended and every call has its result.
+    /// Interrupted. Children were killed and every call has its result.
     Interrupted = 130,
-    /// The reader of the results went away.
+    /// The output was closed.
     ReaderGone = 141,
-    /// Terminated; children were ended and every call has its result.
+    /// Terminated. Children were killed and every call has its result.
     Terminated = 143,
 }
 

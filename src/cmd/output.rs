@@ -1,4 +1,4 @@
-//! Standard output as commands use it, and the form of what they print.
+//! Standard output of commands, and its form.
 
 use std::io::Write;
 use std::mem;
@@ -14,28 +14,28 @@ use crate::process::Pager;
 /// Standard output as a stream of records.
 pub(super) type RecordWriter = Writer<Box<dyn Write + Send>>;
 
-/// What is printed.
+/// The form of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Form {
-    /// For people
+    /// Text for the terminal
     Text,
     /// Records, one JSON object per line
     Jsonl,
 }
 
-/// The option for what is printed.
+/// The options for the form of the output.
 #[derive(Debug, Clone, Args)]
 pub(super) struct FormArguments {
-    /// What to print [default: text on a terminal, else jsonl]
+    /// The output form [default: text on a terminal, else jsonl]
     #[arg(short, long, value_enum, value_name = "FORM")]
     output: Option<Form>,
-    /// Print records, as with `-o jsonl`
-    #[arg(long, conflicts_with = "output")]
+    /// The same as `-o jsonl`
+    #[arg(long, conflicts_with = "output", hide_short_help = true)]
     json: bool,
 }
 
 impl FormArguments {
-    /// The form that was asked for; else text on a terminal and records elsewhere.
+    /// The given form; by default text on a terminal, otherwise records.
     pub(super) fn form(&self, terminal: TerminalFacts) -> Form {
         match self.output {
             Some(form) => form,
@@ -45,7 +45,7 @@ impl FormArguments {
     }
 }
 
-/// The writer of a command that prints in this form; it takes standard output with it.
+/// Takes standard output for writing in this form.
 ///
 /// # Errors
 /// Standard output is closed.
@@ -56,7 +56,7 @@ pub(super) fn writer(form: Form, io: &mut Io) -> anyhow::Result<RecordWriter> {
     }))
 }
 
-/// The writer of a command that prints records.
+/// Takes standard output for writing records.
 ///
 /// # Errors
 /// Standard output is closed.
@@ -84,7 +84,7 @@ pub(super) fn page(text: &str, globals: &Globals, io: &mut Io) -> anyhow::Result
     print(io, text)
 }
 
-/// Puts a pager between standard output and a terminal that it may be. Returns whether there is one.
+/// Puts a pager between standard output and a terminal. Returns whether a pager is used.
 pub(super) fn use_pager(globals: &Globals, io: &mut Io) -> bool {
     let is_dumb = io
         .environment
@@ -102,7 +102,7 @@ pub(super) fn use_pager(globals: &Globals, io: &mut Io) -> bool {
     true
 }
 
-/// Standard output for records: on a terminal, nothing in them is obeyed or hidden.
+/// Takes standard output for records. On a terminal, control characters in them are escaped.
 ///
 /// # Errors
 /// It is closed.
@@ -115,7 +115,7 @@ pub(super) fn record_sink(io: &mut Io) -> Result<Box<dyn Write + Send>, WriteErr
     })
 }
 
-/// Standard output itself.
+/// Takes standard output.
 ///
 /// # Errors
 /// It is closed.

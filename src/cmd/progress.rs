@@ -16,17 +16,17 @@ use crate::exec::{Observer, Progress};
 use crate::io::{Input, Io, Output};
 use crate::text::{byte_size, terminal_safe_line};
 
-/// Work that is done sooner shows no progress.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// Delay before progress is shown.
+const DELAY: Duration = Duration::from_millis(500);
 
-/// How often the line is drawn.
+/// Interval between redraws.
 const TICK: Duration = Duration::from_millis(100);
 
-/// A line at the bottom of the terminal, while work takes long. Messages and output appear above it.
-/// It vanishes when it is dropped.
+/// A line at the bottom of the terminal during long work. Messages and output appear above it. Dropping it
+/// removes the line.
 pub(super) struct ProgressLine {
     bar: Option<ProgressBar>,
-    /// How far the work is, which any thread may tell.
+    /// The amount of work done; shared with other threads.
     done: Arc<AtomicU64>,
     timer: Option<(Sender<()>, JoinHandle<()>)>,
 }
@@ -47,9 +47,8 @@ impl ProgressLine {
         Self::begun(what, Some(count), template, quiet, io)
     }
 
-    /// Work on what is read by way of [`counting`](Self::counting), e.g. `labelling`: these files, or
-    /// standard input. Nothing is shown for a pipe, because the command that writes to it draws its own
-    /// progress on the same line of the terminal.
+    /// Work on input read through [`counting`](Self::counting): these files, or standard input. Nothing is
+    /// shown for a pipe, because the command that writes to it may draw its own progress.
     pub(super) fn of_input(
         what: &'static str,
         files: &[PathBuf],
@@ -113,7 +112,7 @@ impl ProgressLine {
         let (sender, dropped) = channel();
         let done = self.done();
         let timer = std::thread::spawn(move || {
-            if dropped.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            if dropped.recv_timeout(DELAY) == Err(RecvTimeoutError::Timeout) {
                 bar.set_draw_target(ProgressDrawTarget::stderr());
             }
             while dropped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
@@ -124,7 +123,7 @@ impl ProgressLine {
         self.timer = Some((sender, timer));
     }
 
-    /// The same reader. What it reads is done.
+    /// Counts the bytes that `source` reads as done.
     pub(super) fn counting<Source: Read>(&self, source: Source) -> Counting<Source> {
         Counting {
             source,
@@ -132,18 +131,18 @@ impl ProgressLine {
         }
     }
 
-    /// The number of sessions or bytes that are done, for those who count them.
+    /// The shared number of sessions or bytes done.
     pub(super) fn done(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.done)
     }
 
-    /// One more session is done.
+    /// Counts one session as done.
     pub(super) fn advance(&self) {
         self.done.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-/// How many bytes there are to read, if all of it is files.
+/// The total number of bytes to read, if all inputs are files.
 fn length(files: &[PathBuf], stdin: &Input) -> Option<u64> {
     let of_file = |metadata: io::Result<Metadata>| {
         let metadata = metadata.ok()?;
@@ -170,7 +169,7 @@ impl<Source: Read> Read for Counting<Source> {
     }
 }
 
-/// How many bytes are done, of how many, and how many in a second.
+/// The bytes done, the total, and the rate.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn bytes(state: &ProgressState, text: &mut dyn fmt::Write) {
     let [done, all, rate] = [
@@ -182,7 +181,7 @@ fn bytes(state: &ProgressState, text: &mut dyn fmt::Write) {
     let _ = write!(text, "{done}/{all}, {rate}/s");
 }
 
-/// How many sessions are done in a second.
+/// The number of sessions per second.
 fn rate(state: &ProgressState, text: &mut dyn fmt::Write) {
     let _ = write!(text, "{:.0}/s", state.per_sec());
 }
@@ -203,7 +202,7 @@ impl Drop for ProgressLine {
 struct AboveLine<Sink: Write> {
     sink: Sink,
     bar: ProgressBar,
-    /// The beginning of a line.
+    /// An incomplete line.
     pending: Vec<u8>,
 }
 

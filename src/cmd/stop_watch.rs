@@ -1,4 +1,4 @@
-//! Stops model calls on a signal, or when the reader of the output goes away.
+//! Cancels model requests on a signal, or when the output is closed.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::process::{EndSignal, report_departure, report_end_signals};
 const INTERRUPTED: u8 = 1;
 const TERMINATED: u8 = 2;
 
-/// Stops calls, and remembers why.
+/// Cancels requests and records the signal.
 #[derive(Clone, Default)]
 pub(super) struct StopWatch {
     pub(super) stop: CancelToken,
@@ -19,7 +19,7 @@ pub(super) struct StopWatch {
 }
 
 impl StopWatch {
-    /// Listens for signals, and for the reader of `output` to go away.
+    /// Listens for signals, and for the other end of `output` to close.
     pub(super) fn listen(output: Option<OwnedFd>) -> Self {
         let watch = Self::default();
         let by_signal = watch.clone();
@@ -38,7 +38,7 @@ impl StopWatch {
         watch
     }
 
-    /// How a run ended that would have ended as `outcome` without a signal.
+    /// The outcome of a run, given its `outcome` without a signal.
     pub(super) fn or(&self, outcome: Outcome) -> Outcome {
         match self.signal.load(Ordering::SeqCst) {
             INTERRUPTED => Outcome::Interrupted,

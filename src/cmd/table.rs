@@ -1,9 +1,9 @@
-//! Tables for people.
+//! Text tables.
 
 use crate::text::display_width;
 
-/// The cells of `rows`, padded so that they form columns two blanks apart. Columns from
-/// `first_right` on are aligned to the right. The last cell of a row has no blanks behind it.
+/// Pads the cells of `rows` to columns two blanks apart. Columns from `first_right` on are right-aligned.
+/// The last cell of a row is not padded.
 pub(super) fn aligned(rows: Vec<Vec<String>>, first_right: usize) -> Vec<Vec<String>> {
     let mut widths = Vec::new();
     for row in &rows {

@@ -1,4 +1,4 @@
-//! Times on the command line: spans and moments.
+//! Durations and points in time on the command line.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -17,10 +17,10 @@ const UNITS: [(&str, f64); 6] = [
     ("w", 7.0 * 24.0 * 3600.0 * 1000.0),
 ];
 
-/// A span of time: a number and a unit (`500ms`, `1.5s`, `10m`, `2h`, `3d`, `1w`).
+/// Parses a duration: a number and a unit (`500ms`, `1.5s`, `10m`, `2h`, `3d`, `1w`).
 ///
 /// # Errors
-/// What is wrong, for the parser of arguments.
+/// The problem, for the argument parser.
 pub(super) fn parse_span(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let is_plain = digits
@@ -30,19 +30,19 @@ pub(super) fn parse_span(text: &str) -> Result<Duration, String> {
         .parse()
         .ok()
         .filter(|_| is_plain)
-        .ok_or("not a length of time, such as 30s or 5m")?;
+        .ok_or("expected a duration such as 30s or 5m")?;
     let unit = &text[digits.len()..];
     let (_, milliseconds) = UNITS
         .iter()
         .find(|(name, _)| *name == unit)
-        .ok_or("name a unit: ms, s, m, h, d or w")?;
+        .ok_or("expected a unit: ms, s, m, h, d or w")?;
     Duration::try_from_secs_f64(number * milliseconds / 1000.0).map_err(|_| "too long".to_owned())
 }
 
-/// The same, where a number without a unit counts seconds.
+/// Parses a duration in which a number without a unit is in seconds.
 ///
 /// # Errors
-/// What is wrong, for the parser of arguments.
+/// The problem, for the argument parser.
 pub(super) fn parse_span_or_seconds(text: &str) -> Result<Duration, String> {
     if text.ends_with(|letter: char| letter.is_ascii_digit()) {
         return parse_span(&format!("{text}s"));
@@ -50,8 +50,8 @@ pub(super) fn parse_span_or_seconds(text: &str) -> Result<Duration, String> {
     parse_span(text)
 }
 
-/// A moment: RFC 3339, a date (its start), `today`, `yesterday`, or how long ago (`30m`, `12h`, `2d`,
-/// `1w`).
+/// A point in time: RFC 3339, the start of a date, `today`, `yesterday`, or a duration ago (`30m`, `12h`,
+/// `2d`, `1w`).
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Moment {
     At(Timestamp),
@@ -74,14 +74,13 @@ impl FromStr for Moment {
         }
         let time = text.parse().ok();
         time.map(Self::At).or_else(ago).or_else(date).ok_or(
-            "not a time, such as 2026-01-31, 2026-01-31T12:00:00Z, yesterday, or 2d for two days ago",
+            "expected a time such as 2026-01-31, 2026-01-31T12:00:00Z, yesterday, or 2d for two days ago",
         )
     }
 }
 
 impl Moment {
-    /// When that is, if it is `now`, where a day begins as in `zone`. Nothing is before the first time
-    /// that can be told.
+    /// The timestamp, given the current time and the time zone of dates. Saturates at the minimum.
     pub(super) fn time(self, now: Timestamp, zone: &TimeZone) -> Timestamp {
         let start = |date: Date| {
             let start = date.to_zoned(zone.clone());
@@ -99,7 +98,7 @@ impl Moment {
     }
 }
 
-/// How long ago a time was, for people; of one that is no time in the last two weeks the date.
+/// The time since `time` as text; the date if it is not within the last two weeks.
 pub(super) fn ago(time: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     let minutes = now.duration_since(time).as_mins();
     match minutes {
@@ -112,7 +111,7 @@ pub(super) fn ago(time: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     }
 }
 
-/// A length of time for people, in its two largest units.
+/// A duration as text, in its two largest units.
 pub(super) fn spelled(length: SignedDuration) -> String {
     let minutes = length.as_mins();
     match minutes {
@@ -123,7 +122,7 @@ pub(super) fn spelled(length: SignedDuration) -> String {
     }
 }
 
-/// A time for people, without its seconds.
+/// A time as text, without seconds.
 pub(super) fn to_the_minute(time: Timestamp, zone: &TimeZone) -> String {
     let zoned = time.to_zoned(zone.clone());
     zoned.strftime("%Y-%m-%d %H:%M").to_string()

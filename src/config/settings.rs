@@ -114,9 +114,10 @@ impl Config {
         let allows = Sourced::flag("--allow-private-addresses", allows)
             .or_else(|| file.sourced(file.allow_private_addresses.as_ref()));
         let allows = Sourced::or_default(allows, false);
-        let reach = match allows.listed("allow_private_addresses", bool::to_string, &mut listed) {
-            true => Reach::PublicAndPrivate,
-            false => Reach::Public,
+        let reach = if allows.listed("allow_private_addresses", bool::to_string, &mut listed) {
+            Reach::PublicAndPrivate
+        } else {
+            Reach::Public
         };
         let http = self.http(None, &mut listed);
         let limits = file.max_result_chars.iter().filter_map(|(tool, limit)| {
@@ -242,6 +243,7 @@ impl Config {
 }
 
 /// A duration as text, in milliseconds.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "as `listed` calls it")]
 pub(super) fn milliseconds(time: &Duration) -> String {
     time.as_millis().to_string()
 }
@@ -252,12 +254,11 @@ fn default_state_directory(environment: &Environment, temporary: &Path) -> Sourc
         .filter(|base| Path::new(base.value).is_absolute())
         .map(|base| base.map(|base| Path::new(base).join("turnpipe")));
     in_environment.unwrap_or_else(|| {
-        let path = match HOME.text(environment) {
-            Some(home) => Path::new(home).join(".local/state/turnpipe"),
-            None => {
-                let user = rustix::process::geteuid().as_raw();
-                temporary.join(format!("turnpipe-{user}"))
-            }
+        let path = if let Some(home) = HOME.text(environment) {
+            Path::new(home).join(".local/state/turnpipe")
+        } else {
+            let user = rustix::process::geteuid().as_raw();
+            temporary.join(format!("turnpipe-{user}"))
         };
         Sourced::or_default(None, path)
     })

@@ -129,8 +129,7 @@ impl Backlog {
 
 /// Reads until the end of the input, or until `deliver` returns `false`. The result of a call may follow
 /// in the input, so before the first call is delivered, `read_ahead` reads the whole input; without it,
-/// everything is read that `has_input` says can be read without waiting. See `docs/records.md`, Which
-/// calls run.
+/// everything is read that `has_input` says can be read without waiting. See `docs/records.md`, Which calls run.
 pub(super) fn read_all(
     mut reader: Reader<impl Read>,
     has_input: impl Fn() -> bool,

@@ -1,5 +1,4 @@
-//! The calls of the input and their results in it, so that nothing runs twice. See `docs/records.md`, Which
-//! calls run.
+//! The calls of the input and their results in it, so that nothing runs twice. See `docs/records.md`, Which calls run.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};

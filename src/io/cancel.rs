@@ -1,4 +1,4 @@
-//! Cancelling what runs, from another thread.
+//! Cancellation from another thread.
 
 use std::io::{PipeReader, PipeWriter, pipe};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::Notify;
 
-/// Fires once; clones share the state. A child that runs under a token is ended (TERM to its
-/// group, grace, KILL) as soon as it fires; a second, [`CancelToken::kill`], skips the grace.
+/// A cancellation token; clones share its state. On [`CancelToken::cancel`], child processes under it get
+/// TERM, a grace period, then KILL; [`CancelToken::kill`] skips the grace period.
 #[derive(Debug, Clone, Default)]
 pub struct CancelToken {
     shared: Arc<Shared>,
@@ -21,7 +21,7 @@ struct Shared {
     on_kill: Waker,
 }
 
-/// How far a token has gone; it never goes back.
+/// The state of a token; it only increases.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     #[default]
@@ -31,24 +31,24 @@ pub(crate) enum Level {
 }
 
 impl CancelToken {
-    /// Asks for the end.
+    /// Cancels.
     pub fn cancel(&self) {
         self.raise(Level::Cancelled);
     }
 
-    /// Asks for the end without grace.
+    /// Cancels without a grace period.
     pub fn kill(&self) {
         self.raise(Level::Killed);
     }
 
-    /// Whether it has fired.
+    /// Whether it was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.level() >= Level::Cancelled
     }
 
-    /// Waits until it fires, in a task.
+    /// Waits until it is cancelled.
     pub async fn fired(&self) {
-        // Registered before looking, so that a `raise` between the two is not missed.
+        // Registers first, so that no `raise` is missed.
         let changed = self.shared.tasks.notified();
         tokio::pin!(changed);
         changed.as_mut().enable();
@@ -61,15 +61,15 @@ impl CancelToken {
         *self.lock()
     }
 
-    /// A descriptor that becomes readable when the token goes beyond `seen`. `None` if it can go
-    /// no further, or if the system has no descriptor left: then the level must be asked for.
+    /// A descriptor that becomes readable when the level exceeds `seen`. `None` at the last level, or if no
+    /// descriptor is available: then the level must be polled.
     pub(crate) fn beyond(&self, seen: Level) -> Option<BorrowedFd<'_>> {
         let (waker, fires_at) = match seen {
             Level::Running => (&self.shared.on_cancel, Level::Cancelled),
             Level::Cancelled => (&self.shared.on_kill, Level::Killed),
             Level::Killed => return None,
         };
-        // Under the lock, so that a `raise` at this moment either sees the descriptor or is seen.
+        // Holds the lock, so that a concurrent `raise` either sees the descriptor or is seen.
         let level = self.lock();
         let descriptor = waker.descriptor()?;
         if *level >= fires_at {
@@ -96,20 +96,20 @@ impl CancelToken {
     }
 }
 
-/// A pipe that becomes readable when its writing end is closed. It is made when its descriptor is
-/// first asked for; a wake before that is not remembered, since the token keeps the level.
+/// A pipe that becomes readable when its writing end is closed. It is created on first use; an earlier
+/// wake is not recorded, since the token keeps the level.
 #[derive(Debug, Default)]
 struct Waker {
     ends: OnceLock<(PipeReader, Mutex<Option<PipeWriter>>)>,
 }
 
 impl Waker {
-    /// The descriptor to poll for reading; `None` if the system has none left.
+    /// The descriptor to poll for reading; `None` if none is available.
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         if self.ends.get().is_none()
             && let Ok((reader, writer)) = pipe()
         {
-            // If another thread was first, these are closed again.
+            // Closed if another thread was first.
             let _ = self.ends.set((reader, Mutex::new(Some(writer))));
         }
         self.ends.get().map(|(reader, _)| reader.as_fd())
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clones_fire_together() {
+    fn clones_share_the_level() {
         let token = CancelToken::default();
         let clone = token.clone();
         assert!(!clone.is_cancelled());
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn kill_is_not_taken_back_by_a_later_cancel() {
+    fn a_cancel_after_a_kill_is_ignored() {
         let token = CancelToken::default();
         token.kill();
         token.cancel();

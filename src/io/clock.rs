@@ -6,16 +6,15 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// Where times come from.
+/// A source of times.
 ///
-/// Deadlines are never taken from here: they always follow the real monotonic clock, so that a
-/// fixed clock cannot make a timeout wait for ever.
+/// Deadlines use the real monotonic clock instead, so that a fixed clock cannot stop a timeout.
 pub trait Clock: std::fmt::Debug + Send + Sync {
-    /// The wall-clock time that records carry.
+    /// The wall-clock time, for records.
     fn now(&self) -> Timestamp;
-    /// Time since an arbitrary fixed point; only differences mean anything.
+    /// Time since an arbitrary fixed point.
     fn elapsed(&self) -> Duration;
-    /// Where people who read times live.
+    /// The time zone of times in text.
     fn time_zone(&self) -> TimeZone {
         TimeZone::UTC
     }
@@ -41,7 +40,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still (`TURNPIPE_CLOCK`): every duration is zero.
+/// A fixed clock (`TURNPIPE_CLOCK`): every duration is zero.
 #[derive(Debug, Clone, Copy)]
 pub struct FixedClock(pub Timestamp);
 

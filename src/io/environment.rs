@@ -24,7 +24,7 @@ impl Environment {
             .filter(|value| !value.is_empty())
     }
 
-    /// The same variables with these, which replace others of their names.
+    /// A copy with these variables set.
     #[must_use]
     pub fn with<Name, Value>(&self, set: impl IntoIterator<Item = (Name, Value)>) -> Self
     where

@@ -1,16 +1,16 @@
-//! Fresh identifiers for records and sessions.
+//! New ids of records and sessions.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use uuid::Uuid;
 
-/// Where fresh ids come from.
+/// A source of new ids.
 pub trait Ids: Send + Sync {
     /// A version 4 UUID.
     fn uuid(&self) -> Uuid;
 }
 
-/// Ids from the operating system's random source.
+/// Random ids.
 #[derive(Debug, Default)]
 pub struct RandomIds;
 
@@ -27,15 +27,14 @@ pub struct SeededIds {
 }
 
 impl SeededIds {
-    /// Starts the sequence that belongs to `seed`.
+    /// Starts the sequence of `seed`.
     pub fn new(seed: u64) -> Self {
         Self {
             state: AtomicU64::new(seed),
         }
     }
 
-    /// Starts the sequence that belongs to `seed` in one stage of a pipeline: other stages get
-    /// other ids.
+    /// Starts the sequence of `seed` for one stage of a pipeline; other stages get other ids.
     pub fn of_stage(seed: u64, stage: &str) -> Self {
         let salt = stage.bytes().fold(0_u64, |salt, byte| {
             (salt ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,7 +1,6 @@
-//! The world as a stage sees it: streams, terminal facts, time, ids and environment, all injectable.
+//! Streams, terminal facts, clock, ids and environment.
 //!
-//! Nothing here decides anything. Everything that would make two runs differ (clock, random ids,
-//! environment, terminal) is reached through [`Io`], so that a test can pin it.
+//! Everything that makes two runs differ is injected through [`Io`], so that tests can fix it.
 
 mod cancel;
 mod clock;

@@ -1,4 +1,4 @@
-//! The real world of this process as an [`Io`].
+//! The [`Io`] of this process.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, LineWriter};
@@ -15,20 +15,20 @@ use super::{
 /// Fixes the clock: an RFC 3339 time. Every duration is then zero.
 const CLOCK_VARIABLE: &str = "TURNPIPE_CLOCK";
 
-/// Fixes the sequence of fresh ids: a whole number from 0 to 2^64 - 1.
+/// Fixes the sequence of new ids: a whole number from 0 to 2^64 - 1.
 const ID_SEED_VARIABLE: &str = "TURNPIPE_ID_SEED";
 
-/// Whether standard output was open when the process started. The runtime puts `/dev/null` in the
-/// place of a closed one, so the binary has to check before that.
+/// Whether standard output was open at the start. The runtime replaces a closed one by `/dev/null`, so the
+/// binary checks first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StdoutAtStart {
     /// Open.
     Open,
-    /// Closed (`>&-`): nothing may run.
+    /// Closed (`>&-`): nothing runs.
     Closed,
 }
 
-/// A variable of the environment that turnpipe cannot use.
+/// An environment variable is invalid.
 #[derive(Debug, thiserror::Error)]
 #[error("{variable}: {reason}: {value}")]
 pub struct UnusableVariable {
@@ -42,7 +42,7 @@ impl Io {
     /// `TURNPIPE_CLOCK` and `TURNPIPE_ID_SEED`.
     ///
     /// # Errors
-    /// One of these variables has a value that makes no sense.
+    /// One of these variables is invalid.
     pub fn of_process(stdout: StdoutAtStart) -> Result<Self, UnusableVariable> {
         let environment: Environment = std::env::vars_os().collect();
         Ok(Self {
@@ -70,14 +70,14 @@ impl Messages {
     }
 }
 
-/// Nothing if standard output is not a terminal, or one that does not know its size.
+/// The width of the terminal; `None` if standard output is not a terminal or its size is unknown.
 fn columns() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
 fn standard_input() -> Input {
-    // A descriptor that cannot be duplicated cannot be read either.
+    // A descriptor that cannot be duplicated is closed.
     let duplicate = io::stdin().as_fd().try_clone_to_owned();
     duplicate.map_or(Input::Closed, |descriptor| {
         Input::Descriptor(File::from(descriptor))
@@ -103,8 +103,8 @@ fn clock(environment: &Environment) -> Result<Arc<dyn Clock>, UnusableVariable> 
     Ok(Arc::new(FixedClock(time)))
 }
 
-/// The words that name the command. Stages of one pipeline share their environment, and with the
-/// same seed alone they would give different records the same id.
+/// The words of the command. Stages of a pipeline share their environment, and must not generate the same
+/// ids from the same seed.
 fn stage() -> String {
     std::env::args_os()
         .skip(1)
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn senseless_values_are_refused() {
+    fn invalid_values_are_refused() {
         let error = clock(&environment(CLOCK_VARIABLE, "noon")).unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_values_fix_nothing() {
+    fn empty_values_are_ignored() {
         assert!(clock(&environment(CLOCK_VARIABLE, "")).is_ok());
         assert!(ids(&environment(ID_SEED_VARIABLE, ""), "").is_ok());
     }

@@ -1,4 +1,4 @@
-//! The bundle of everything a command may touch.
+//! Streams and context of a command.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -9,17 +9,16 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::{Clock, Environment, Ids, Messages, TerminalFacts};
 
-/// Where a command's input comes from.
+/// The input of a command.
 pub enum Input {
     /// A descriptor: a pipe, a file, a terminal.
     Descriptor(File),
-    /// stdin was closed before we started: read as empty.
+    /// Standard input was closed at the start; reads as empty.
     Closed,
 }
 
 impl Input {
-    /// A function that returns whether input is waiting. Only pipes, sockets and terminals can
-    /// have input waiting; for anything else it returns false.
+    /// Returns a function that tells whether input is waiting. Always false for files.
     pub fn readiness(&self) -> impl Fn() -> bool + use<> {
         let pipe = match self {
             Self::Descriptor(file) => file
@@ -47,29 +46,29 @@ impl Read for Input {
     }
 }
 
-/// Where a command's records go. Unbuffered: `jsonl::Writer` does the buffering.
+/// The output of a command. Unbuffered: `jsonl::Writer` buffers.
 pub enum Output {
-    /// A working sink.
+    /// An open sink.
     Sink(Box<dyn Write + Send>),
-    /// stdout was closed before we started: nothing may run (exit 74).
+    /// Standard output was closed at the start: nothing runs (exit status 74).
     Closed,
 }
 
-/// Everything a command may touch of the world.
+/// The streams and context of a command.
 pub struct Io {
     /// Standard input.
     pub stdin: Input,
     /// Standard output: records only.
     pub stdout: Output,
-    /// Another handle on standard output, to notice that its reader went away.
+    /// A second handle on standard output, to detect that its other end is closed.
     pub stdout_watch: Option<OwnedFd>,
-    /// Standard error: messages for people.
+    /// Standard error: messages.
     pub messages: Messages,
     /// Which streams are terminals.
     pub terminal: TerminalFacts,
-    /// Time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Fresh ids.
+    /// New ids.
     pub ids: Arc<dyn Ids>,
     /// Environment variables.
     pub environment: Environment,

@@ -1,31 +1,31 @@
-//! Terminals: which of the standard streams are some, and records that are safe on them.
+//! Terminal facts, and terminal-safe records.
 
 use std::io::{self, Write};
 
 use crate::text::{TextPieces, escape_hidden};
 
-/// What is known about the terminal, asked once at the start.
+/// Facts about the terminal, read once at the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TerminalFacts {
-    /// stdin is a terminal.
+    /// Whether standard input is a terminal.
     pub stdin: bool,
-    /// stdout is a terminal.
+    /// Whether standard output is a terminal.
     pub stdout: bool,
-    /// stderr is a terminal.
+    /// Whether standard error is a terminal.
     pub stderr: bool,
-    /// How wide the terminal on stdout is, if it says so.
+    /// The width of the terminal on standard output, in columns, if known.
     pub columns: Option<usize>,
 }
 
-/// A terminal that shows records: characters that it would obey or hide are escaped as in JSON
-/// (`\u009b`), so the records stay the same.
+/// Writes records to a terminal with control and invisible characters escaped as in JSON (`\u009b`), so
+/// that the records stay the same.
 pub struct TerminalRecords<Sink> {
     sink: Sink,
     pieces: TextPieces,
 }
 
 impl<Sink: Write> TerminalRecords<Sink> {
-    /// Shows records on `sink`.
+    /// Writes records to `sink`.
     pub fn new(sink: Sink) -> Self {
         Self {
             sink,
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_replaced() {
+    fn invalid_utf_8_is_replaced() {
         assert_eq!(
             shown(&[b"a\x9b31mb\n", b"\xff\n"]),
             "a\u{fffd}31mb\n\u{fffd}\n"

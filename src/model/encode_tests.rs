@@ -162,7 +162,7 @@ fn json_is_asked_for_in_the_form_that_a_server_knows() {
 
 #[test]
 fn no_empty_list_of_tools_is_sent() {
-    for provider in ["openai", "anthropic", "gemini", "ollama"] {
+    for provider in ["openai", "responses", "anthropic", "gemini", "ollama"] {
         let body = whole(provider, "m", Answer::Tools(Vec::new()));
         assert_eq!(body.get("tools"), None, "{body}");
     }
@@ -274,6 +274,77 @@ fn a_conversation_in_the_form_of_gemini_and_ollama() {
         json!({"role": "tool", "tool_name": "read", "content": "no such file"})
     );
     assert_eq!(ollama["messages"][2]["images"], json!(["aGk="]));
+}
+
+#[test]
+fn a_conversation_in_the_form_of_responses() {
+    let body = body("responses", "m", &conversation(), Delivery::Whole);
+    assert_eq!(body["store"], false);
+    assert_eq!(
+        body["input"],
+        json!([
+            {"type": "message", "role": "assistant", "content": [
+                {"type": "output_text", "text": "Earlier. "},
+            ]},
+            {"type": "function_call", "call_id": "c1", "name": "read",
+             "arguments": "{\"path\": \"x\\ud83d\"}"},
+            {"type": "function_call_output", "call_id": "c1", "output": "no such file"},
+            {"type": "message", "role": "user", "content": [
+                {"type": "input_text", "text": "And this?"},
+                {"type": "input_image", "image_url": "data:image/png;base64,aGk="},
+            ]},
+            {"type": "message", "role": "assistant", "content": [
+                {"type": "output_text", "text": "Done.  \n"},
+            ]},
+        ])
+    );
+}
+
+#[test]
+fn images_in_results_reach_every_api() {
+    let call = Call {
+        id: "c1".to_owned(),
+        name: "shoot".to_owned(),
+        input: serde_json::value::RawValue::from_string("{}".to_owned()).unwrap(),
+        signature: None,
+    };
+    let image = Media {
+        media_type: "image/png".to_owned(),
+        data: Some("aGk=".to_owned()),
+    };
+    let result = ToolResult {
+        id: "c1".to_owned(),
+        parts: vec![ResultPart::Media(image)],
+        failed: false,
+    };
+    let turn = |role, block| Turn {
+        role,
+        blocks: vec![block],
+    };
+    let request = Request {
+        turns: vec![
+            Turn::user("go"),
+            turn(Role::Assistant, Block::Call(call)),
+            turn(Role::User, Block::Result(result)),
+        ],
+        ..Request::new(PromptId::MAIN, 9)
+    };
+    let sent = |provider, pointer: &str| {
+        let body = body(provider, "m", &request, Delivery::Whole);
+        body.pointer(pointer).cloned().unwrap_or(body)
+    };
+    let url = "data:image/png;base64,aGk=";
+    assert_eq!(
+        sent("anthropic", "/messages/2/content/0/content/0/source/data"),
+        "aGk="
+    );
+    assert_eq!(sent("openai", "/messages/3/content/1/image_url/url"), url);
+    assert_eq!(sent("responses", "/input/2/output/0/image_url"), url);
+    assert_eq!(
+        sent("gemini", "/contents/2/parts/1/inlineData"),
+        json!({"mimeType": "image/png", "data": "aGk="})
+    );
+    assert_eq!(sent("ollama", "/messages/2/images/0"), "aGk=");
 }
 
 #[test]

@@ -567,9 +567,9 @@ fn a_reply_that_holds_the_key_is_cleaned() {
         &CancelToken::default(),
         &mut |event| match event {
             Event::Part(ReplyPart::Text(part) | ReplyPart::CallInput { fragment: part, .. }) => {
-                heard.push_str(&part)
+                heard.push_str(&part);
             }
-            _ => {}
+            Event::Part(_) | Event::Restart | Event::Retry { .. } => {}
         },
     );
     assert_eq!(heard, "It is [redacted]. Or sk-{\"key\":\"[redacted]\"}");

@@ -1,5 +1,4 @@
-//! Limits on the length of results: of one result, and of all results of a turn (`docs/records.md`, Large
-//! results).
+//! Limits on the length of results: of one result, and of all results of a turn (`docs/records.md`, Large results).
 //!
 //! Decisions are final: a result that was sent in full is not replaced later, and the replacement of a result
 //! never changes, so that prompt caches stay valid.

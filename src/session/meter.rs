@@ -126,7 +126,16 @@ impl MeterReader {
     }
 
     /// The requests, and the log of their readings.
-    pub(super) fn finish(self) -> (Vec<Request>, MeterLog) {
+    pub(super) fn finish(mut self) -> (Vec<Request>, MeterLog) {
+        // Forks of one session that state the same request at the same time are copies.
+        if let Some(parent) = &self.log.parent {
+            for request in &mut self.requests {
+                let reading = request.reading.and_then(|at| self.log.readings.get(at));
+                if let Some((Some(time), reading)) = reading {
+                    request.id = Some(format!("{parent} {time} {reading}"));
+                }
+            }
+        }
         (self.requests, self.log)
     }
 }

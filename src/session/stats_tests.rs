@@ -339,9 +339,10 @@ fn each_request_of_a_family_counts_once() {
         reading(33, 20, 30),
         reading(40, 5, 35),
     ];
-    // A meter that starts anew, and two equal requests of siblings.
+    // A meter that starts anew, two equal requests of siblings, and a copy of one of them.
     let fresh = [head(50, "c", "a"), reading(59, 7, 7)];
-    let other = [head(50, "d", "a"), reading(59, 7, 7)];
+    let other = [head(50, "d", "a"), reading(58, 7, 7)];
+    let same = [head(50, "i", "a"), reading(58, 7, 7)];
     // The parent is gone; its readings were copied at once.
     let orphan = [
         head(70, "e", "gone"),
@@ -368,7 +369,7 @@ fn each_request_of_a_family_counts_once() {
         request(99, "r4", 6, 6),
     ];
     let folder = tempfile::tempdir().unwrap();
-    let sessions: [(&str, &[String]); 8] = [
+    let sessions: [(&str, &[String]); 9] = [
         ("a", &parent),
         ("b", &fork),
         ("c", &fresh),
@@ -377,6 +378,7 @@ fn each_request_of_a_family_counts_once() {
         ("f", &records),
         ("g", &copy),
         ("h", &subagent),
+        ("i", &same),
     ];
     for (name, rows) in sessions {
         let path = folder.path().join(format!("rollout-{name}.jsonl"));

@@ -134,6 +134,7 @@ fn images_are_sent_where_an_api_takes_them() {
         "{}",
         run.stdout
     );
+    assert!(run.stdout.contains("data:image/png;base64,"));
     let item = r#"{"object":"response","output":[{"type":"function_call","call_id":"a","name":"Read","arguments":"{\"file_path\":\"pixel.png\"}"}]}"#;
     let run = bench.run(&["--results", "openai", "--no-echo"], item);
     let output = &values(&run.stdout)[0]["output"][0];
@@ -144,6 +145,19 @@ fn images_are_sent_where_an_api_takes_them() {
         "{}",
         run.stdout
     );
+}
+
+/// The result of a call of a tool that takes free text has a form of its own.
+#[test]
+fn a_custom_call_of_responses_gets_its_result() {
+    let bench = Bench::new();
+    let reply = r#"{"object":"response","output":[{"type":"custom_tool_call","call_id":"c","name":"apply_patch","input":"*** Begin Patch"}]}"#;
+    for api in ["openai", "responses"] {
+        let run = bench.run(&["--results", api, "--no-echo"], reply);
+        let item = &values(&run.stdout)[0];
+        assert_eq!(item["type"], "custom_tool_call_output", "{}", run.stdout);
+        assert_eq!(item["call_id"], "c");
+    }
 }
 
 #[test]

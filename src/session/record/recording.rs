@@ -136,7 +136,7 @@ impl Recording {
             Some(Source::Stream(StreamItem::Message {
                 message,
                 stop_reason,
-            })) => self.messages([*message], stop_reason),
+            })) => self.messages([*message], stop_reason.as_deref()),
             _ => Ok(Vec::new()),
         }
     }
@@ -155,12 +155,12 @@ impl Recording {
     fn messages(
         &mut self,
         messages: impl IntoIterator<Item = Message>,
-        stop_reason: Option<String>,
+        stop_reason: Option<&str>,
     ) -> Result<Vec<Recorded>, RecordError> {
         for message in messages {
             let mut record = to_record(message, &About::default());
             if let DialogRecord::Message(record) = &mut record {
-                record.message.stop_reason.clone_from(&stop_reason);
+                record.message.stop_reason = stop_reason.map(str::to_owned);
             }
             let record = serde_json::to_value(&record).unwrap_or_default();
             self.watch.record(&record);

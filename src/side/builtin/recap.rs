@@ -181,11 +181,16 @@ fn framed(
         );
     }
     if let Some((text, is_question)) = next {
-        let (words, mark) = match is_question {
-            true if frame.question != frame.next => {
-                (frame.question, if stop == "." { "?" } else { "？" })
-            }
-            _ => (frame.next, stop),
+        let has_words = is_question && frame.question != frame.next;
+        let words = if has_words {
+            frame.question
+        } else {
+            frame.next
+        };
+        let mark = match (has_words, stop) {
+            (true, ".") => "?",
+            (true, _) => "？",
+            (false, stop) => stop,
         };
         recap = format!("{recap}{space}{words}{colon}{}{mark}", shown(&text));
     }

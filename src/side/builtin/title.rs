@@ -1,7 +1,7 @@
 //! Titles by rules: the first words of a prompt that name a topic, unchanged.
 //!
 //! A title is a verbatim part of one prompt. It may be vague, but not wrong. See `docs/records.md`,
-//! Titles.
+//! Labels, titles and recaps.
 
 use std::sync::LazyLock;
 

@@ -32,7 +32,7 @@ pub enum TitleStyle {
 pub fn clean_title(answer: &str, style: TitleStyle) -> Result<String, TextRejection> {
     let unwrapped = unwrapped(answer);
     let announced = announced(unwrapped.trim()).unwrap_or(&unwrapped);
-    let title = without_half_pairs(sanitize(announced));
+    let title = without_half_pairs(&sanitize(announced));
     if is_no_answer(&title) {
         return Err(TextRejection::Empty);
     }
@@ -53,11 +53,11 @@ pub fn clean_title(answer: &str, style: TitleStyle) -> Result<String, TextReject
 }
 
 /// Removes code marks, and quotation marks whose counterpart was at the start or the end.
-fn without_half_pairs(title: String) -> String {
+fn without_half_pairs(title: &str) -> String {
     let mut title = title.replace('`', "");
     for quote in ['"', '“', '”'] {
         let is_whole = match quote {
-            '"' => title.matches('"').count() % 2 == 0,
+            '"' => title.matches('"').count().is_multiple_of(2),
             _ => title.matches('“').count() == title.matches('”').count(),
         };
         if !is_whole {

@@ -1,6 +1,6 @@
 //! Declarations of tools for model APIs.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::api::{Api, Function};
 use crate::tools::{Registry, Tool};
@@ -13,11 +13,7 @@ pub fn declarations(registry: &Registry, api: Api) -> Value {
     let all = registry.all();
     let tools = all.iter().map(|tool| &**tool);
     let tools = tools.filter(|tool| api == Api::Anthropic || !tool.is_deferred());
-    let functions: Vec<Value> = tools.map(|tool| declaration(tool, api)).collect();
-    match api {
-        Api::Gemini if !functions.is_empty() => json!([{"functionDeclarations": functions}]),
-        _ => functions.into(),
-    }
+    api.tools(tools.map(|tool| declaration(tool, api)).collect())
 }
 
 fn declaration(tool: &dyn Tool, api: Api) -> Value {

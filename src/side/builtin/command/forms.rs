@@ -76,11 +76,11 @@ impl Act {
         if self.is_look() || self.is_shown || self.verb == "Ran" {
             return self;
         }
-        self.as_run()
+        self.into_run()
     }
 
     /// The act as `Ran` and the name of the command.
-    pub(super) fn as_run(self) -> Self {
+    pub(super) fn into_run(self) -> Self {
         Self {
             verb: "Ran".to_owned(),
             object: self.name.clone(),

@@ -200,7 +200,7 @@ impl Reader<'_> {
         if let Some(act) = changes.max_by_key(|act| act.rank) {
             return vec![act.clone()];
         }
-        let suspects: Vec<Act> = suspects().map(|act| act.clone().as_run()).collect();
+        let suspects: Vec<Act> = suspects().map(|act| act.clone().into_run()).collect();
         if suspects.is_empty() {
             chosen
         } else {
