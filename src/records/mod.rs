@@ -1,8 +1,7 @@
-//! The records turnpipe writes, as types: what a field holds is said here, when a record is
-//! written is not.
+//! Types of the records that turnpipe writes. docs/records.md says when each is written.
 //!
-//! Members stand in the order of the fields. A member that is not always there is left out, not
-//! `null`; within a major version records only gain members.
+//! Members are written in field order. Optional members are omitted rather than `null`. Within a
+//! major version, records only gain members.
 
 mod catalogue;
 mod check;

@@ -1,4 +1,4 @@
-//! The record of a message in a stream.
+//! Conversion of messages to records.
 
 use crate::message::{Block, Media, Message, Origin, ResultPart, Thought, Thread};
 use crate::message::{MessageId, Role, SessionId, ToolUseId};
@@ -9,28 +9,28 @@ use crate::records::{
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// Where a message comes from.
+/// Source of a message.
 #[derive(Debug, Clone, Default)]
 pub struct About {
-    /// The session.
+    /// Session id.
     pub session_id: Option<SessionId>,
-    /// The subagent, if it is the file of one.
+    /// Id of the subagent, if the file is a subagent transcript.
     pub agent_id: Option<String>,
-    /// The directory of the session, for text: paths below it are shown without it.
+    /// Working directory of the session. In text output, paths below it are relative to it.
     pub cwd: Option<String>,
 }
 
-/// The record of a message.
+/// Record of a message or note.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum DialogRecord {
-    /// A person or the model speaks.
+    /// A message of the user or the model.
     Message(Box<SessionMessageRecord>),
-    /// The agent notes something.
+    /// A note of the agent.
     Note(SessionNoteRecord),
 }
 
-/// The record of a message.
+/// Converts a message to a record.
 pub fn to_record(message: Message, about: &About) -> DialogRecord {
     let turnpipe = SessionMessageExtension {
         v: crate::records::Version::default(),
@@ -97,8 +97,8 @@ fn block(block: Block) -> SpokenBlock {
     }
 }
 
-/// JSON from a document or a string may stand on several lines, a record may not. Within strings
-/// there are no line breaks.
+/// Replaces line breaks in JSON by spaces, so that the record fits on one line. JSON strings contain
+/// no literal line breaks.
 fn on_one_line(json: Box<RawValue>) -> Box<RawValue> {
     if !json.get().contains(['\n', '\r']) {
         return json;
