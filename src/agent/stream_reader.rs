@@ -1,4 +1,4 @@
-//! Reads the streams of agents that have a format of their own.
+//! Reads the streams of agents with their own formats.
 //!
 //! Codex (`codex exec --json`), Gemini CLI (`gemini --output-format stream-json`), pi (`--mode json`)
 //! and opencode (`run --format json`). Claude Code and Qwen Code write stream-json themselves.
@@ -7,7 +7,7 @@ use super::sign::{CODEX_STREAM, GEMINI_STREAM, OPENCODE_STREAM, Opening, PI_STRE
 use super::stream::{Conversation, StreamItem};
 use super::{codex_stream, gemini_stream, opencode_stream, pi_stream};
 
-/// Reads rows one after the other.
+/// Reads rows in order.
 #[derive(Debug, Default)]
 pub(crate) struct StreamReader {
     conversation: Conversation,
@@ -15,17 +15,17 @@ pub(crate) struct StreamReader {
     gemini: gemini_stream::Rows,
 }
 
-/// What a row says.
+/// The content of a row.
 #[derive(Debug, Default)]
 pub(crate) struct Row {
-    /// What it says, and what the rows before it said that ends here.
+    /// Items of the row, and items of earlier rows that it completes.
     pub(crate) items: Vec<StreamItem>,
-    /// Whether it says nothing else.
+    /// Whether the items are the whole content of the row.
     pub(crate) is_all: bool,
 }
 
 impl StreamReader {
-    /// Sets the prefix of message ids where the stream has none.
+    /// Sets the prefix of generated message ids.
     pub(crate) fn set_message_ids(&mut self, prefix: String) {
         self.conversation.set_message_ids(prefix);
     }
@@ -51,7 +51,7 @@ impl StreamReader {
         }
     }
 
-    /// Returns a text whose end the input did not reach.
+    /// Returns the text that was incomplete at the end of the input.
     pub(crate) fn finish(&mut self) -> Option<StreamItem> {
         self.gemini.end_text(&mut self.conversation);
         self.conversation.take_items().pop()

@@ -216,7 +216,7 @@ impl<Source: Read> Reader<Source> {
         memrchr(b'\n', before).map_or(self.start, |at| self.start + at + 1)
     }
 
-    /// Returns the start of the first line after `start` that may begin a multiline object, or the end of the whole
+    /// Returns the start of the first line after `start` that may start a multiline object, or the end of the whole
     /// lines.
     fn opening_line(&mut self) -> usize {
         let lines = &self.buffer[self.start..self.lines_end];

@@ -82,7 +82,7 @@ fn joined(pieces: &[Piece]) -> Vec<u8> {
     pieces.iter().flat_map(Piece::raw).copied().collect()
 }
 
-/// What does not depend on how the input arrived: the text of each record, each damage, with the
+/// Results that do not depend on the chunks of the input: the text of each record, each damage, with the
 /// number, the offset and the termination of its line.
 type Line = (u64, u64, bool, Vec<String>, Vec<Damage>);
 
@@ -106,7 +106,7 @@ fn lines(pieces: &[Piece]) -> Vec<Line> {
     pieces.iter().filter_map(line).collect()
 }
 
-/// What a reader that only knows JSON objects visits.
+/// Records visited by a reader of JSON objects only.
 fn visited(piece: &Piece) -> (Vec<String>, Vec<Damage>) {
     let mut texts = Vec::new();
     let damage = piece.visit_records(|text| {
@@ -205,7 +205,7 @@ fn an_object_may_stand_on_several_lines() {
             &["input line 1 (byte 8): text after a record"],
         ),
         ("{\n  \"x\": 1\n}\n".to_owned(), &[]),
-        // What is no such object is read a line at a time.
+        // Other input is read line by line.
         ("{\n{\"w\":1}\n}\n".to_owned(), &["{\"w\":1}"]),
         ("{\n  1\n{\"w\":1}".to_owned(), &["{\"w\":1}"]),
     ];
@@ -380,8 +380,8 @@ fn lines_without_needle_come_in_runs() {
     );
 }
 
-/// Neither damaged lines without a needle nor lines that may begin an object restart the searches: one for needles
-/// and one for each way in which an object can begin.
+/// Neither damaged lines without a needle nor lines that may start an object restart the searches: one for needles
+/// and one for each possible start of an object.
 #[test]
 fn hostile_lines_are_searched_in_linear_time() {
     for line in ["x\n", "{\n", "[{\r\n", "{\nx\n", "[\n]\n"] {
@@ -580,7 +580,7 @@ proptest! {
                 Piece::Plain { raw } => {
                     prop_assert_eq!(prefilter().find(raw, 0), None);
                     prop_assert!(std::str::from_utf8(raw).is_ok());
-                    // A list may begin here, and end on a later line.
+                    // A list may start here, and end on a later line.
                     let is_json = |text: &[u8]| {
                         [text, text.strip_prefix(b"[").unwrap_or_default()]
                             .iter()

@@ -58,7 +58,7 @@ impl Servers {
         for listing in listed {
             match listing {
                 Ok(listing) => tools.extend(listing),
-                Err(failure) => self.messages.note(&failure.to_string()),
+                Err(failure) => self.messages.error(&failure.to_string()),
             }
         }
         tools.sort_by(|one, next| one.name().cmp(next.name()));

@@ -1,19 +1,19 @@
-//! Passes on the parts of a reply, without secrets.
+//! Forwards the deltas of a reply with secrets redacted.
 
-use super::{Event, ReplyPart};
+use super::{ReplyEvent, ReplyPart};
 use crate::http::{Redaction, StreamRedaction, Task};
 
-/// Passes on the parts of one reply.
+/// Forwards the deltas of one reply.
 pub(super) struct Listener<'a> {
-    task: &'a Task<Event>,
+    task: &'a Task<ReplyEvent>,
     redaction: Redaction,
-    /// The current text, and what is held back of it.
+    /// The current text and its redaction state, which holds back possible starts of secrets.
     current: Option<(Channel, StreamRedaction)>,
     has_begun: bool,
     has_block: bool,
 }
 
-/// A text that grows by events.
+/// A text that is streamed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Channel {
     Text,
@@ -22,8 +22,8 @@ enum Channel {
 }
 
 impl<'a> Listener<'a> {
-    /// Nothing was passed on yet.
-    pub(super) fn new(task: &'a Task<Event>, redaction: Redaction) -> Self {
+    /// Creates a listener.
+    pub(super) fn new(task: &'a Task<ReplyEvent>, redaction: Redaction) -> Self {
         Self {
             task,
             redaction,
@@ -33,17 +33,17 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// Whether anything was passed on.
+    /// Whether any delta was forwarded.
     pub(super) fn has_begun(&self) -> bool {
         self.has_begun
     }
 
-    /// Whether a block was passed on that is complete, since another one began.
+    /// Whether a complete block was forwarded: a later one started.
     pub(super) fn has_block(&self) -> bool {
         self.has_block
     }
 
-    /// Passes on parts.
+    /// Forwards deltas.
     pub(super) async fn tell(&mut self, parts: Vec<ReplyPart>) {
         for part in parts {
             match part {
@@ -65,7 +65,7 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// Passes on what was held back.
+    /// Forwards the text held back so far.
     pub(super) async fn finish(&mut self) {
         if let Some((channel, mut text)) = self.current.take() {
             self.send_text(channel, text.rest()).await;
@@ -107,7 +107,7 @@ impl<'a> Listener<'a> {
 
     async fn send(&mut self, part: ReplyPart) {
         self.has_begun = true;
-        // Without a listener, the reply is still read to its end.
-        let _ = self.task.send(Event::Part(part)).await;
+        // Without a receiver the reply is still read to its end.
+        let _ = self.task.send(ReplyEvent::Part(part)).await;
     }
 }

@@ -1,37 +1,37 @@
-//! Decides whether an answer is a reply. Pure.
+//! Decides whether a response is a reply. Pure.
 
 use super::server_error::ServerError;
-use super::{Cut, Failure, Input, Reply, Silence, ToolCall};
+use super::{Cut, EmptyReply, Failure, Input, Reply, ReplyCall};
 use crate::api::{Api, EndKind};
 use crate::assemble::{Draft, without_think_tags};
 
-/// How much of a reply a JSON value is.
+/// Part of a reply contained in a JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
     /// All of it.
     Whole,
-    /// A part, which came in a stream.
+    /// A delta of a stream.
     Part,
 }
 
-/// How the transport of a reply ended.
+/// End of the body of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Delivered {
-    /// As one JSON value, which was complete.
+    /// One complete JSON value.
     AsOneValue,
-    /// As a stream, to its end.
+    /// A complete stream.
     ToTheEnd,
-    /// As a stream that broke off.
+    /// An incomplete stream.
     InPart,
 }
 
-/// Adds a reply, or a part of one, to a draft.
+/// Adds a reply or delta to a draft.
 ///
 /// # Errors
-/// It is an error, or something else.
+/// The value is an error or does not follow the API.
 pub(super) fn read(api: Api, json: &str, extent: Extent, draft: &mut Draft) -> Result<(), Failure> {
     let json = json.trim();
-    // Errors count before everything else, whatever the status is.
+    // Errors take precedence over the status.
     if let Some(error) = ServerError::inside(json) {
         return Err(error.failure(None, None));
     }
@@ -49,7 +49,7 @@ pub(super) fn read(api: Api, json: &str, extent: Extent, draft: &mut Draft) -> R
     Ok(())
 }
 
-/// An answer that does not follow the API.
+/// Returns the failure for a response that does not follow the API.
 pub(super) fn malformed(body: &str) -> Failure {
     let body = body.trim();
     let reason = if body.is_empty() {
@@ -62,13 +62,13 @@ pub(super) fn malformed(body: &str) -> Failure {
     Failure::Malformed { reason }
 }
 
-/// How much of a malformed answer is shown, in characters.
+/// Maximum length of the excerpt of a malformed response, in characters.
 const MAX_EXCERPT: usize = 80;
 
-/// Returns the reply in a draft. It alone decides whether there is one.
+/// Converts a draft to a reply.
 ///
 /// # Errors
-/// It is not a whole, usable reply.
+/// The draft is not a complete, usable reply.
 pub(super) fn settle(api: Api, draft: Draft, delivered: Delivered) -> Result<Reply, Failure> {
     let is_closed = draft.closed;
     let draft = draft.finish();
@@ -107,23 +107,23 @@ pub(super) fn settle(api: Api, draft: Draft, delivered: Delivered) -> Result<Rep
     }
     let (text, tagged) = without_think_tags(draft.text);
     let thinking = draft.thinking + &tagged;
-    let calls = draft.calls.into_iter().map(|call| ToolCall {
+    let calls = draft.calls.into_iter().map(|call| ReplyCall {
         id: call.id,
         name: call.name,
         input: Input::of_text(&call.arguments),
     });
-    let calls: Vec<ToolCall> = calls.collect();
+    let calls: Vec<ReplyCall> = calls.collect();
     if calls.is_empty() && text.trim().is_empty() {
         if !refusal.trim().is_empty() {
             let reason = refusal;
             return Err(Failure::Declined { reason, usage });
         }
-        let silence = if thinking.trim().is_empty() && usage.thinking == 0 {
-            Silence::Complete
+        let kind = if thinking.trim().is_empty() && usage.thinking == 0 {
+            EmptyReply::Complete
         } else {
-            Silence::OnlyThinking
+            EmptyReply::OnlyThinking
         };
-        return Err(Failure::Empty { silence, usage });
+        return Err(Failure::Empty { kind, usage });
     }
     Ok(Reply {
         text,

@@ -84,7 +84,7 @@ impl Spawners {
         }
     }
 
-    /// The same threads for the children of one call, with a [`Spawners::confinement_report`] of their own.
+    /// The same threads for the children of one call, with a separate [`Spawners::confinement_report`].
     #[must_use]
     pub fn for_one_call(&self) -> Self {
         Self {

@@ -35,9 +35,9 @@ pub struct ToolResultExtension {
     /// Index of its batch, starting at 0; absent if it was never scheduled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<u64>,
-    /// Verdict of the analysis; absent if the call was not analysed.
+    /// VerdictReport of the analysis; absent if the call was not analysed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<VerdictReport>,
     /// Run time, in milliseconds; 0 if it did not run.
     pub duration_ms: u64,
     /// Permission decision; absent if the call ended before one was made.
@@ -127,7 +127,7 @@ pub enum Lane {
 
 /// Result of analysing a call before it ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Verdict {
+pub struct VerdictReport {
     pub access: VerdictAccess,
     /// The word, construct or declaration that decided.
     pub why: String,

@@ -28,8 +28,8 @@ pub(crate) use constant::{
 };
 pub use doctor::{Condition, DoctorRecord, Subject};
 pub use extension::{
-    HookReport, Lane, Outcome, Permission, Persisted, SandboxReport, ToolResultExtension, Verdict,
-    VerdictAccess, Version, VersionOnly,
+    HookReport, Lane, Outcome, Permission, Persisted, SandboxReport, ToolResultExtension,
+    VerdictAccess, VerdictReport, Version, VersionOnly,
 };
 pub use run::{
     ContentReplacementRecord, ControlCancelRecord, ControlRequest, ControlRequestRecord,

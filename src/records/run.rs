@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::constant::{ExecutorSubtype, HookStoppedSubtype, PlanSubtype, TurnEndSubtype, tagged};
-use super::extension::{Lane, Outcome, Verdict, Version, VersionOnly};
+use super::extension::{Lane, Outcome, VerdictReport, Version, VersionOnly};
 use crate::message::{SessionId, ToolUseId};
 
 /// Announces an executor, before the first line with a call that it will run. Executors further down
@@ -133,9 +133,9 @@ pub struct PlannedCall {
     pub tool_use_id: ToolUseId,
     /// Name of the tool.
     pub tool_name: String,
-    /// Verdict of the analysis; absent if the call could not be analysed.
+    /// VerdictReport of the analysis; absent if the call could not be analysed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<VerdictReport>,
     /// Outcome of a call that would not run; absent if it would run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,

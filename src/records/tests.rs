@@ -30,7 +30,7 @@ fn full_result() -> ToolResultRecord {
         turnpipe: ToolResultExtension {
             lane: Some(Lane::Parallel),
             batch: Some(0),
-            verdict: Some(Verdict {
+            verdict: Some(VerdictReport {
                 access: VerdictAccess::ReadOnly,
                 why: "ls".to_owned(),
             }),

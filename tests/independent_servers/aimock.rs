@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::json;
 use turnpipe::io::CancelToken;
 use turnpipe::model::{
-    Answer, Cut, Delivery, Event, Failure, Function, Input, Provider, ReplyPart, Request,
+    Answer, Cut, Delivery, Failure, Function, Input, Provider, ReplyEvent, ReplyPart, Request,
     Retryability,
 };
 
@@ -61,8 +61,8 @@ fn stream(model: &Arc<dyn Provider>, request: &Request) -> (Result<String, Failu
         Delivery::Streamed,
         &CancelToken::default(),
         &mut |event| match event {
-            Event::Restart => parts = 0,
-            Event::Part(ReplyPart::Text(_)) => parts += 1,
+            ReplyEvent::Restart => parts = 0,
+            ReplyEvent::Part(ReplyPart::Text(_)) => parts += 1,
             _ => {}
         },
     );

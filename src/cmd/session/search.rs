@@ -160,7 +160,7 @@ impl Run for SessionSearchArguments {
                 }
                 SearchEvent::TooLong { path, lines } => {
                     let path = path.display();
-                    messages.note(&format!("{path}: {lines} lines are too long to search"));
+                    messages.warn(&format!("{path}: {lines} lines are too long to search"));
                     Ok(())
                 }
                 SearchEvent::Failed { path, error } => {

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::cmd::inputs::InputErrors;
-use crate::cmd::times::Moment;
+use crate::cmd::times::TimeArgument;
 use crate::cmd::{Globals, UsageError};
 use crate::io::{Clock, Environment, Io};
 use crate::jsonl::Mapping;
@@ -53,10 +53,10 @@ pub(crate) struct FilterArguments {
     /// Only sessions active at this time or later (RFC 3339, a date, `yesterday`, or an age like
     /// 2d)
     #[arg(long, value_name = "TIME")]
-    since: Option<Moment>,
+    since: Option<TimeArgument>,
     /// Only sessions last active before this time
     #[arg(long, alias = "before", value_name = "TIME")]
-    until: Option<Moment>,
+    until: Option<TimeArgument>,
     /// Only sessions without a title
     #[arg(long)]
     untitled: bool,
@@ -176,7 +176,7 @@ impl SourceArguments {
         if globals.quiet {
             return;
         }
-        io.messages.note("no sessions found");
+        io.messages.warn("no sessions found");
         if self.roots(&io.environment).is_empty() {
             io.messages
                 .hint("HOME is not set; `--root DIR` names a directory");
@@ -258,7 +258,7 @@ impl FilterArguments {
         now: Timestamp,
         zone: &TimeZone,
     ) -> (Option<Timestamp>, Option<Timestamp>) {
-        let time = |moment: Moment| moment.time(now, zone);
+        let time = |moment: TimeArgument| moment.time(now, zone);
         (self.since.map(time), self.until.map(time))
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::cmd::session::printer::{self, DialogForm};
 use crate::jsonl::WriteError;
-use crate::message::{Joiner, Message, SessionId};
+use crate::message::{Message, MessageJoiner, SessionId};
 use crate::records::{
     About, CursorSubtype, SessionCursorRecord, SessionSwitchRecord, SwitchReason, SwitchSubtype,
     VersionOnly,
@@ -33,7 +33,7 @@ pub(crate) enum Cursors {
 /// The state of reading one file.
 pub(crate) struct Lines {
     messages: MessageLines,
-    joiner: Joiner,
+    joiner: MessageJoiner,
     about: About,
 }
 
@@ -42,7 +42,7 @@ impl Lines {
     pub(crate) fn new(format: Option<&'static Format>, about: About) -> Self {
         Self {
             messages: MessageLines::new(format),
-            joiner: Joiner::default(),
+            joiner: MessageJoiner::default(),
             about,
         }
     }

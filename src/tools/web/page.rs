@@ -13,7 +13,7 @@ use crate::text::byte_size;
 use crate::tools::Image;
 use crate::tools::files::{image_block, media_type};
 
-/// Number of bytes in which a page's own declaration of its encoding is searched.
+/// Number of bytes to search for a page's declaration of its encoding.
 const HEAD_BYTES: usize = 1024;
 
 /// A page.
@@ -83,7 +83,7 @@ fn shown(header: Option<&str>, bytes: &[u8], cancel: &CancelToken) -> Result<Bod
         _ => false,
     };
     let text = decoded(bytes, charset(header, bytes, is_html));
-    // Text has no NUL bytes, whatever the content type.
+    // Text never contains NUL bytes, even if the content type says otherwise.
     if bytes.starts_with(b"%PDF-") || text.contains('\0') {
         let kind = header.unwrap_or("unknown type");
         let size = byte_size(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
@@ -103,7 +103,7 @@ fn begins_as_html(bytes: &[u8]) -> bool {
     start.starts_with(b"<!doctype html") || start.starts_with(b"<html")
 }
 
-/// Returns the encoding that the server declares, else that of the page, else UTF-8.
+/// Returns the encoding declared by the server, else by the page, else UTF-8.
 fn charset(header: Option<&str>, bytes: &[u8], is_html: bool) -> &'static Encoding {
     static PARAMETER: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r#"(?i-u)charset\s*=\s*["']?([-\w.:]+)"#).ok());
