@@ -34,7 +34,7 @@ pub enum StreamItem {
 
 /// Builds messages, and generates ids if the stream has none.
 #[derive(Debug, Default)]
-pub(super) struct Conversation {
+pub(super) struct StreamConversation {
     prefix: Option<String>,
     begun: u64,
     /// The id of the open message.
@@ -48,7 +48,7 @@ pub(super) struct Conversation {
     items: Vec<StreamItem>,
 }
 
-impl Conversation {
+impl StreamConversation {
     pub(super) fn set_message_ids(&mut self, prefix: String) {
         self.prefix = Some(prefix);
     }
@@ -87,7 +87,7 @@ impl Conversation {
         }
     }
 
-    /// Adds a text delta, which [`Conversation::reply`] repeats.
+    /// Adds a text delta, which [`StreamConversation::reply`] repeats.
     pub(super) fn part_of_text(&mut self, part: &str, is_first: bool) {
         if is_first {
             self.before_words();

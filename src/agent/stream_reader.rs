@@ -4,13 +4,13 @@
 //! and opencode (`run --format json`). Claude Code and Qwen Code write stream-json themselves.
 
 use super::sign::{CODEX_STREAM, GEMINI_STREAM, OPENCODE_STREAM, Opening, PI_STREAM};
-use super::stream::{Conversation, StreamItem};
+use super::stream::{StreamConversation, StreamItem};
 use super::{codex_stream, gemini_stream, opencode_stream, pi_stream};
 
 /// Reads rows in order.
 #[derive(Debug, Default)]
 pub(crate) struct StreamReader {
-    conversation: Conversation,
+    conversation: StreamConversation,
     codex: codex_stream::Rows,
     gemini: gemini_stream::Rows,
 }

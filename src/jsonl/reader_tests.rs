@@ -101,7 +101,7 @@ fn lines(pieces: &[Piece]) -> Vec<Line> {
             assert_eq!(visited(piece), (texts.clone(), damage.clone()));
             Some((*number, *offset, raw.ends_with(b"\n"), texts, damage))
         }
-        Piece::Plain { .. } | Piece::Giant { .. } => None,
+        Piece::Plain { .. } | Piece::LongLine { .. } => None,
     };
     pieces.iter().filter_map(line).collect()
 }
@@ -444,9 +444,9 @@ fn a_whole_line_is_returned_before_the_next_read() {
 }
 
 #[test]
-fn giant_lines_are_passed_on_in_parts() {
+fn long_lines_are_returned_in_parts() {
     let long = |length: usize| format!("{{\"w\":\"{}\"}}", "x".repeat(length - 8)).into_bytes();
-    for (length, giant) in [
+    for (length, is_long) in [
         (MAX_LINE_BYTES, false),
         (MAX_LINE_BYTES + 1, true),
         (40 << 20, true),
@@ -467,7 +467,7 @@ fn giant_lines_are_passed_on_in_parts() {
                 assert!(piece.raw().len() <= MAX_LINE_BYTES + 1);
                 output.extend_from_slice(piece.raw());
                 match &piece {
-                    Piece::Giant {
+                    Piece::LongLine {
                         damage,
                         number,
                         offset,
@@ -486,8 +486,8 @@ fn giant_lines_are_passed_on_in_parts() {
                 }
             }
             assert!(output == input);
-            assert_eq!(damages, usize::from(giant));
-            let expected: &[u64] = match (giant, newline.is_empty()) {
+            assert_eq!(damages, usize::from(is_long));
+            let expected: &[u64] = match (is_long, newline.is_empty()) {
                 (false, false) => &[1, 2, 3],
                 (false, true) => &[1, 2],
                 (true, false) => &[1, 3],
@@ -496,7 +496,7 @@ fn giant_lines_are_passed_on_in_parts() {
             assert_eq!(numbers, expected);
             assert_eq!(
                 ends,
-                if giant {
+                if is_long {
                     vec![!newline.is_empty()]
                 } else {
                     vec![]
@@ -599,7 +599,7 @@ proptest! {
                     let is_wanted = prefilter().find(piece.raw(), 0).is_some();
                     prop_assert!(is_wanted || !piece.records().1.is_empty());
                 }
-                Piece::Giant { .. } => prop_assert!(false, "no line is that long"),
+                Piece::LongLine { .. } => prop_assert!(false, "no line is that long"),
             }
         }
     }

@@ -9,9 +9,9 @@ use tokio::time::timeout;
 
 use super::listener::Listener;
 use super::server_error::ServerError;
-use super::settle::{Delivered, Extent, malformed, read, settle};
+use super::settle::{Completeness, Delivered, malformed, read, settle};
 use super::transport::Incoming;
-use super::{Cut, Delivery, Failure, Refused, Reply};
+use super::{CutCause, Delivery, Failure, Refused, Reply};
 use crate::api::Api;
 use crate::assemble::Draft;
 use crate::http::{
@@ -78,7 +78,7 @@ impl Reading<'_> {
             }
             return Err(malformed(json));
         }
-        read(self.api, json, Extent::Whole, &mut draft)?;
+        read(self.api, json, Completeness::Whole, &mut draft)?;
         self.listener.tell(draft.take_parts()).await;
         self.listener.finish().await;
         settle(self.api, draft, Delivered::AsOneValue)
@@ -135,7 +135,7 @@ impl Reading<'_> {
             draft.closed = true;
             return Ok(());
         }
-        read(self.api, json, Extent::Part, draft)
+        read(self.api, json, Completeness::Part, draft)
     }
 }
 
@@ -164,7 +164,7 @@ pub(super) async fn successful(
 }
 
 fn cut_off(usage: Usage) -> Failure {
-    let cut = Cut::Connection;
+    let cut = CutCause::Connection;
     Failure::Cut { cut, usage }
 }
 

@@ -9,15 +9,15 @@ use super::*;
 use crate::http::{Headers, HttpFailure, Redaction, Response};
 use crate::io::{FixedClock, SeededIds};
 use crate::model::test_samples::{SAMPLES, Sample};
-use crate::model::{Cut, EmptyReply, Input, ReplyEvent, ReplyPart};
+use crate::model::{CallInput, CutCause, EmptyReply, ReplyEvent, ReplyPart};
 
 /// Formats a reply on one line.
 pub(in crate::model) fn describe(reply: &Reply) -> String {
     let mut described = format!("text={:?} thinking={:?}", reply.text, reply.thinking);
     for call in &reply.calls {
         let input = match &call.input {
-            Input::Object(raw) => raw.get().to_owned(),
-            Input::Unusable(text) => format!("unusable {text}"),
+            CallInput::Object(raw) => raw.get().to_owned(),
+            CallInput::Unusable(text) => format!("unusable {text}"),
         };
         write!(described, " call={}:{}:{input}", call.id, call.name).unwrap();
     }
@@ -145,7 +145,7 @@ fn the_events_of_a_stream_add_up_to_its_reply() {
         );
         assert_eq!(calls.len(), reply.calls.len());
         for ((id, name, input), call) in calls.iter().zip(&reply.calls) {
-            let Input::Object(object) = &call.input else {
+            let CallInput::Object(object) = &call.input else {
                 panic!("{call:?}")
             };
             let input = if input.is_empty() { "{}" } else { input };
@@ -173,7 +173,7 @@ fn a_reply_that_is_cut_anywhere_is_no_reply() {
             let expected = matches!(
                 failure,
                 Failure::Cut {
-                    cut: Cut::Connection,
+                    cut: CutCause::Connection,
                     ..
                 } | Failure::Malformed { .. }
             );
@@ -202,7 +202,7 @@ fn a_connection_that_breaks_is_a_cut_whatever_came_before() {
                 matches!(
                     outcome,
                     Err(Failure::Cut {
-                        cut: Cut::Connection,
+                        cut: CutCause::Connection,
                         ..
                     })
                 ),
@@ -276,10 +276,11 @@ fn ending(outcome: Result<Reply, Failure>) -> Ending {
         Err(Failure::Rejected { .. }) => Ending::Rejected,
         Err(Failure::Overloaded { .. }) => Ending::Overloaded,
         Err(Failure::Cut {
-            cut: Cut::Budget, ..
+            cut: CutCause::Budget,
+            ..
         }) => Ending::Budget,
         Err(Failure::Cut {
-            cut: Cut::Connection,
+            cut: CutCause::Connection,
             ..
         }) => Ending::Cut,
         Err(Failure::Declined { .. }) => Ending::Declined,

@@ -50,7 +50,7 @@ pub enum Failure {
     #[error("the answer was cut off: {cut}")]
     Cut {
         /// The cause.
-        cut: Cut,
+        cut: CutCause,
         /// Usage, if known.
         usage: Usage,
     },
@@ -113,7 +113,7 @@ pub enum Refused {
 
 /// Cause of an incomplete reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Cut {
+pub enum CutCause {
     /// The token limit was reached.
     #[error("the token budget was used up")]
     Budget,
@@ -155,13 +155,14 @@ impl Failure {
             | Self::Unusable { .. }
             | Self::Empty { .. }
             | Self::Cut {
-                cut: Cut::Budget, ..
+                cut: CutCause::Budget,
+                ..
             } => Retryability::Permanent,
             Self::Overloaded { .. }
             | Self::Unreachable { .. }
             | Self::TimedOut { .. }
             | Self::Cut {
-                cut: Cut::Connection,
+                cut: CutCause::Connection,
                 ..
             } => Retryability::Temporary,
             Self::Aborted => Retryability::Stopped,

@@ -18,7 +18,7 @@ pub(super) struct Listener<'a> {
 enum Channel {
     Text,
     Thinking,
-    Input(usize),
+    CallInput(usize),
 }
 
 impl<'a> Listener<'a> {
@@ -50,7 +50,7 @@ impl<'a> Listener<'a> {
                 ReplyPart::Text(text) => self.add(Channel::Text, &text).await,
                 ReplyPart::Thinking(text) => self.add(Channel::Thinking, &text).await,
                 ReplyPart::CallInput { index, fragment } => {
-                    self.add(Channel::Input(index), &fragment).await;
+                    self.add(Channel::CallInput(index), &fragment).await;
                 }
                 ReplyPart::CallBegins { .. } | ReplyPart::RedactedThinking(_) => {
                     self.has_block |= self.has_begun;
@@ -78,7 +78,7 @@ impl<'a> Listener<'a> {
             .as_ref()
             .is_some_and(|(current, _)| *current != channel)
         {
-            let is_input = matches!(channel, Channel::Input(_));
+            let is_input = matches!(channel, Channel::CallInput(_));
             self.has_block |= !is_input;
             self.finish().await;
         }
@@ -97,7 +97,7 @@ impl<'a> Listener<'a> {
         let part = match channel {
             Channel::Text => ReplyPart::Text(text),
             Channel::Thinking => ReplyPart::Thinking(text),
-            Channel::Input(index) => ReplyPart::CallInput {
+            Channel::CallInput(index) => ReplyPart::CallInput {
                 index,
                 fragment: text,
             },

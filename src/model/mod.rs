@@ -37,13 +37,13 @@ pub use crate::api::{
 };
 pub use crate::assemble::{ReplyPart, without_think_tags};
 pub use connect::{ConnectError, Connector, KeyCheck, ModelDeps};
-pub use failure::{Cut, EmptyReply, Failure, Refused, Retryability};
+pub use failure::{CutCause, EmptyReply, Failure, Refused, Retryability};
 pub use key::KeySource;
 pub use name::{InvalidModelName, ModelName, RemoteModel};
 pub use pace::Pace;
 pub use presets::{known_for, known_providers};
 pub use provider::{Model, Provider, ReplyEvent};
 pub use recording::{Recorder, RecordingError};
-pub use reply::{Input, Reply, ReplyCall};
+pub use reply::{CallInput, Reply, ReplyCall};
 pub use retry::RetryPolicy;
 pub use settings::{ChosenModel, ModelSettings, ProviderSettings};

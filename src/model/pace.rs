@@ -103,7 +103,7 @@ mod tests {
     use super::super::Refused;
     use super::*;
 
-    const LONGEST: Duration = Duration::from_millis(80);
+    const MAX_DELAY: Duration = Duration::from_millis(80);
 
     fn overloaded(retry_after: Duration) -> Failure {
         Failure::Overloaded {
@@ -137,14 +137,14 @@ mod tests {
         wait_for(async {
             let pace = Pace::default();
             let start = Instant::now();
-            pace.failed(&overloaded(LONGEST), LONGEST);
+            pace.failed(&overloaded(MAX_DELAY), MAX_DELAY);
             let mut permit = None;
             pace.turn(&mut permit).await.unwrap();
-            assert!(start.elapsed() >= LONGEST);
+            assert!(start.elapsed() >= MAX_DELAY);
             let mut other = None;
             let second = pace.turn(&mut other);
             tokio::pin!(second);
-            let early = tokio::time::timeout(LONGEST, second.as_mut()).await;
+            let early = tokio::time::timeout(MAX_DELAY, second.as_mut()).await;
             assert!(early.is_err(), "two requests are under way");
             drop(permit);
             second.await.unwrap();
@@ -160,10 +160,10 @@ mod tests {
     #[test]
     fn a_refusal_for_a_time_ends() {
         let pace = Pace::default();
-        pace.failed(&overloaded(LONGEST), Duration::ZERO);
+        pace.failed(&overloaded(MAX_DELAY), Duration::ZERO);
         wait_for(async {
             assert!(pace.turn(&mut None).await.is_err());
-            tokio::time::sleep(LONGEST).await;
+            tokio::time::sleep(MAX_DELAY).await;
             pace.turn(&mut None).await.unwrap();
         });
     }
@@ -178,12 +178,12 @@ mod tests {
         let rows = [
             (refused(Refused::Everything), true),
             (refused(Refused::Request), false),
-            (overloaded(2 * LONGEST), true),
-            (overloaded(LONGEST), false),
+            (overloaded(2 * MAX_DELAY), true),
+            (overloaded(MAX_DELAY), false),
         ];
         for (failure, ends) in rows {
             let pace = Pace::default();
-            pace.failed(&failure, LONGEST);
+            pace.failed(&failure, MAX_DELAY);
             let turn = wait_for(async { pace.turn(&mut None).await });
             assert_eq!(turn.is_err(), ends, "{failure:?}");
         }

@@ -336,7 +336,7 @@ fn a_stream_that_is_cut_is_no_reply_and_not_begun_again_once_it_was_told() {
             matches!(
                 failure,
                 Failure::Cut {
-                    cut: Cut::Connection,
+                    cut: CutCause::Connection,
                     ..
                 }
             ),

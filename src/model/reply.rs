@@ -28,12 +28,12 @@ pub struct ReplyCall {
     /// Name of the tool.
     pub name: String,
     /// Arguments of the call.
-    pub input: Input,
+    pub input: CallInput,
 }
 
 /// Arguments of a tool call.
 #[derive(Debug, Clone)]
-pub enum Input {
+pub enum CallInput {
     /// A JSON object.
     Object(Box<RawValue>),
     /// Any other text.
@@ -48,15 +48,15 @@ impl Reply {
         for call in &mut self.calls {
             call.input = match &call.input {
                 // The mask needs no escaping, and secrets occur only in strings.
-                Input::Object(raw) => Input::of_text(&redaction.clean(raw.get())),
-                Input::Unusable(text) => Input::Unusable(redaction.clean(text)),
+                CallInput::Object(raw) => CallInput::of_text(&redaction.clean(raw.get())),
+                CallInput::Unusable(text) => CallInput::Unusable(redaction.clean(text)),
             };
         }
         self
     }
 }
 
-impl Input {
+impl CallInput {
     /// Parses arguments written by a model. An empty text is an empty object.
     pub fn of_text(text: &str) -> Self {
         let text = text.trim();
@@ -86,8 +86,8 @@ impl Reply {
             format!("the reply contains neither a call of {function} nor JSON")
         };
         let mut usable = called.filter_map(|call| match &call.input {
-            Input::Object(raw) => serde_json::from_str(raw.get()).ok(),
-            Input::Unusable(_) => None,
+            CallInput::Object(raw) => serde_json::from_str(raw.get()).ok(),
+            CallInput::Unusable(_) => None,
         });
         usable
             .next()
@@ -126,7 +126,7 @@ mod tests {
                 .map(|(name, input)| ReplyCall {
                     id: "1".to_owned(),
                     name: (*name).to_owned(),
-                    input: Input::of_text(input),
+                    input: CallInput::of_text(input),
                 })
                 .collect(),
             usage: Usage::default(),

@@ -105,7 +105,7 @@ impl Retry {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Cut, EmptyReply, Refused};
+    use super::super::{CutCause, EmptyReply, Refused};
     use super::*;
     use crate::message::Usage;
 
@@ -200,7 +200,7 @@ mod tests {
                 usage,
             },
             Failure::Cut {
-                cut: Cut::Budget,
+                cut: CutCause::Budget,
                 usage,
             },
         ];
@@ -213,7 +213,7 @@ mod tests {
             },
             Failure::TimedOut { limit: MINUTE },
             Failure::Cut {
-                cut: Cut::Connection,
+                cut: CutCause::Connection,
                 usage,
             },
         ];

@@ -1,13 +1,13 @@
 //! Decides whether a response is a reply. Pure.
 
 use super::server_error::ServerError;
-use super::{Cut, EmptyReply, Failure, Input, Reply, ReplyCall};
+use super::{CallInput, CutCause, EmptyReply, Failure, Reply, ReplyCall};
 use crate::api::{Api, EndKind};
 use crate::assemble::{Draft, without_think_tags};
 
 /// Part of a reply contained in a JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(super) enum Completeness {
     /// All of it.
     Whole,
     /// A delta of a stream.
@@ -29,15 +29,20 @@ pub(super) enum Delivered {
 ///
 /// # Errors
 /// The value is an error or does not follow the API.
-pub(super) fn read(api: Api, json: &str, extent: Extent, draft: &mut Draft) -> Result<(), Failure> {
+pub(super) fn read(
+    api: Api,
+    json: &str,
+    completeness: Completeness,
+    draft: &mut Draft,
+) -> Result<(), Failure> {
     let json = json.trim();
     // Errors take precedence over the status.
     if let Some(error) = ServerError::inside(json) {
         return Err(error.failure(None, None));
     }
-    let chunk = match extent {
-        Extent::Whole => api.parse_whole(json),
-        Extent::Part => api.parse_event(json),
+    let chunk = match completeness {
+        Completeness::Whole => api.parse_whole(json),
+        Completeness::Part => api.parse_event(json),
     };
     let chunk = chunk.ok_or_else(|| malformed(json))?;
     for choice in chunk.choices.into_iter().filter(|choice| choice.index == 0) {
@@ -96,11 +101,11 @@ pub(super) fn settle(api: Api, draft: Draft, delivered: Delivered) -> Result<Rep
             return Err(Failure::Declined { reason, usage });
         }
         Some(EndKind::Budget) => {
-            let cut = Cut::Budget;
+            let cut = CutCause::Budget;
             return Err(Failure::Cut { cut, usage });
         }
         Some(EndKind::Regular) | None if !whole => {
-            let cut = Cut::Connection;
+            let cut = CutCause::Connection;
             return Err(Failure::Cut { cut, usage });
         }
         Some(EndKind::Regular) | None => {}
@@ -110,7 +115,7 @@ pub(super) fn settle(api: Api, draft: Draft, delivered: Delivered) -> Result<Rep
     let calls = draft.calls.into_iter().map(|call| ReplyCall {
         id: call.id,
         name: call.name,
-        input: Input::of_text(&call.arguments),
+        input: CallInput::of_text(&call.arguments),
     });
     let calls: Vec<ReplyCall> = calls.collect();
     if calls.is_empty() && text.trim().is_empty() {

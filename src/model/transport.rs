@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::recording::{PendingExchange, Recorder, Recording};
-use super::{Cut, Dialect, Failure, RemoteModel};
+use super::{CutCause, Dialect, Failure, RemoteModel};
 use crate::http::{Address, Client, HttpFailure, Outgoing, Response};
 use crate::message::Usage;
 
@@ -117,7 +117,7 @@ impl From<HttpFailure> for Failure {
         match error {
             HttpFailure::Unreachable { message } => Self::Unreachable { message },
             HttpFailure::Broken { .. } => Self::Cut {
-                cut: Cut::Connection,
+                cut: CutCause::Connection,
                 usage: Usage::default(),
             },
             HttpFailure::TimedOut { ms } => Self::TimedOut {

@@ -45,7 +45,7 @@ pub struct ToolResultExtension {
     pub permission: Option<Permission>,
     /// File with the whole output, if `content` is shortened.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub persisted: Option<Persisted>,
+    pub persisted: Option<PersistedOutput>,
     /// Confinement of its processes; absent unless it started processes in the parallel lane.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxReport>,
@@ -147,7 +147,7 @@ pub enum VerdictAccess {
 
 /// Output that was written to a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Persisted {
+pub struct PersistedOutput {
     /// Path of the file.
     pub path: String,
     /// Size in bytes.

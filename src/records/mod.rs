@@ -28,7 +28,7 @@ pub(crate) use constant::{
 };
 pub use doctor::{Condition, DoctorRecord, Subject};
 pub use extension::{
-    HookReport, Lane, Outcome, Permission, Persisted, SandboxReport, ToolResultExtension,
+    HookReport, Lane, Outcome, Permission, PersistedOutput, SandboxReport, ToolResultExtension,
     VerdictAccess, VerdictReport, Version, VersionOnly,
 };
 pub use run::{
@@ -37,22 +37,22 @@ pub use run::{
     PlannedCall, Replacement, StateCleanedRecord, ToolProgressRecord, TurnEndRecord,
 };
 pub use session::{
-    AboutSession, Dimension, SessionCostRecord, SessionCounts, SessionErrorRecord,
+    Dimension, SessionCostRecord, SessionCounts, SessionDescription, SessionErrorRecord,
     SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord, SessionStatsRecord,
     SessionToolRecord, ToolShare, UsageShare,
 };
 pub use session_file::{
-    DamageKind, HitPlace, SessionCheckRecord, SessionCursorRecord, SessionDamageRecord,
+    DamageKind, HitBlock, SessionCheckRecord, SessionCursorRecord, SessionDamageRecord,
     SessionHitRecord, SessionSwitchRecord, SwitchReason,
 };
 pub use session_message::{
-    MessageRole, SessionMessageExtension, SessionMessageRecord, SessionNoteRecord, SpokenBlock,
-    SpokenImageSource, SpokenMessage, SpokenResult,
+    AttachmentSource, MessageBlock, MessageBody, MessageResult, MessageRole,
+    SessionMessageExtension, SessionMessageRecord, SessionNoteRecord,
 };
 pub use side::{
     AwaySummaryRecord, RecapRecord, SideExtension, TitleRecord, ToolUseSummaryRecord, UsageRecord,
 };
-pub use to_record::{About, DialogRecord, to_record};
+pub use to_record::{DialogRecord, MessageContext, to_record};
 pub use tool_result::{
     ImageSource, ResultBlock, ResultContent, ResultMessage, ToolResultBlock, ToolResultRecord,
 };

@@ -16,7 +16,7 @@ use crate::message::SessionId;
 #[schemars(transform = tagged("session"))]
 pub struct SessionRecord {
     #[serde(flatten)]
-    pub about: AboutSession,
+    pub about: SessionDescription,
     /// Start time, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started: Option<String>,
@@ -34,7 +34,7 @@ pub struct SessionRecord {
 
 /// Description of a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
-pub struct AboutSession {
+pub struct SessionDescription {
     /// Session id; absent if the file does not contain one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
@@ -103,7 +103,7 @@ pub struct SessionCounts {
 pub struct SessionStartRecord {
     pub(crate) subtype: StartSubtype,
     #[serde(flatten)]
-    pub about: AboutSession,
+    pub about: SessionDescription,
 }
 
 /// A session file that could not be read.

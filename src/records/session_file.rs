@@ -44,7 +44,7 @@ pub struct SessionHitRecord {
     pub timestamp: Option<String>,
     /// Kind of block.
     #[serde(rename = "in")]
-    pub place: HitPlace,
+    pub place: HitBlock,
     /// Name of the tool, if the block is a call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
@@ -60,7 +60,7 @@ pub struct SessionHitRecord {
 /// Kind of message block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum HitPlace {
+pub enum HitBlock {
     /// Text of the message.
     Text,
     /// Thinking of the model.

@@ -16,7 +16,7 @@ pub struct SessionMessageRecord {
     /// Role of the message.
     pub r#type: MessageRole,
     /// The message.
-    pub message: SpokenMessage,
+    pub message: MessageBody,
     /// Always `null`: session files do not name the call that started a subagent.
     pub parent_tool_use_id: Option<ToolUseId>,
     /// Id of the record in the file.
@@ -44,7 +44,7 @@ pub enum MessageRole {
 
 /// A message with its blocks.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct SpokenMessage {
+pub struct MessageBody {
     /// Id of the message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<MessageId>,
@@ -54,7 +54,7 @@ pub struct SpokenMessage {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The blocks of the message.
-    pub content: Vec<SpokenBlock>,
+    pub content: Vec<MessageBlock>,
     /// Token counts and cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
@@ -63,7 +63,7 @@ pub struct SpokenMessage {
     pub stop_reason: Option<String>,
 }
 
-impl SpokenMessage {
+impl MessageBody {
     /// Returns a message without content.
     pub fn new(role: MessageRole) -> Self {
         Self {
@@ -80,7 +80,7 @@ impl SpokenMessage {
 /// A block of a message.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum SpokenBlock {
+pub enum MessageBlock {
     /// Text.
     Text {
         /// The text.
@@ -117,30 +117,30 @@ pub enum SpokenBlock {
         /// Id of the call.
         tool_use_id: ToolUseId,
         /// Output of the tool.
-        content: SpokenResult,
+        content: MessageResult,
         /// Whether the call failed, if the file says so.
         is_error: bool,
     },
     /// An image or another attachment.
     Image {
         /// Source of the attachment.
-        source: SpokenImageSource,
+        source: AttachmentSource,
     },
 }
 
 /// Output of a call.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub enum SpokenResult {
+pub enum MessageResult {
     /// Text only.
     Text(String),
     /// Blocks, if the output is more than one text.
-    Blocks(Vec<SpokenBlock>),
+    Blocks(Vec<MessageBlock>),
 }
 
 /// Source of an attachment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct SpokenImageSource {
+pub struct AttachmentSource {
     /// `base64` if `data` is present, `omitted` if not.
     pub r#type: String,
     /// E.g. `image/png`.

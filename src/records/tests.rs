@@ -41,7 +41,7 @@ fn full_result() -> ToolResultRecord {
                     mode: Mode::BypassPermissions,
                 },
             }),
-            persisted: Some(Persisted {
+            persisted: Some(PersistedOutput {
                 path: "/s/toolu_1.txt".to_owned(),
                 bytes: 9,
             }),

@@ -14,7 +14,7 @@ use crate::cmd::{Globals, UsageError};
 use crate::io::{Clock, Environment, Io};
 use crate::jsonl::Mapping;
 use crate::message::SessionId;
-use crate::records::AboutSession;
+use crate::records::SessionDescription;
 use crate::session::{
     Agent, Candidate, Depth, Facts, Found, Listing, Root, Selection, Session, discover,
     discover_names, discover_with, ids_in, list, session_roots,
@@ -215,7 +215,7 @@ pub(crate) fn candidates_at(paths: impl Iterator<Item = PathBuf>) -> Vec<Candida
 }
 
 /// A session's members in records.
-pub(crate) fn about(path: PathBuf, agent: Agent, facts: Facts) -> AboutSession {
+pub(crate) fn about(path: PathBuf, agent: Agent, facts: Facts) -> SessionDescription {
     let current = facts
         .cwd
         .filter(|cwd| Some(cwd) != facts.first_cwd.as_ref());
@@ -223,7 +223,7 @@ pub(crate) fn about(path: PathBuf, agent: Agent, facts: Facts) -> AboutSession {
     let resume = id.and_then(|id| agent.resume_command(id, &path));
     let (title, source) = facts.title.map(|title| (title.text, title.source)).unzip();
     let path = path.into_os_string().into_string();
-    AboutSession {
+    SessionDescription {
         session_id: facts.session_id.map(SessionId),
         agent: agent.name().to_owned(),
         path: path.unwrap_or_else(|path| path.to_string_lossy().into_owned()),
