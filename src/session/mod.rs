@@ -8,7 +8,6 @@ mod archive;
 mod check;
 mod conversation;
 mod costs;
-mod counts;
 mod dirs;
 mod discover;
 mod distinct;
@@ -30,7 +29,6 @@ pub mod search;
 mod selection;
 #[allow(clippy::module_inception, reason = "the file of the type Session")]
 mod session;
-mod session_title;
 mod side_file;
 mod stats;
 mod tail;

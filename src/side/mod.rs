@@ -2,7 +2,6 @@
 //! sessions, judgements of calls, advice.
 
 mod advisor;
-mod answer;
 mod ask;
 mod briefing;
 pub mod builtin;

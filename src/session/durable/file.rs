@@ -7,9 +7,8 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::append::{AppendError, append_record};
+use super::append::{AppendError, Tail, append_record, uninterrupted};
 use super::file_system::{FileSystems, network_of};
-use super::tail::{Tail, uninterrupted};
 use crate::process::write_detached;
 use crate::state::lock_within;
 

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::Builder;
 
-use super::query::Query;
+use super::needles::Query;
 use super::run::Found;
 use crate::session::discover::Candidate;
 use crate::session::listing::{Listed, Listing};

@@ -5,11 +5,9 @@
 mod excerpt;
 mod many;
 mod needles;
-mod query;
 mod run;
 
 pub use excerpt::Excerpt;
 pub use many::{SearchEvent, search_all};
-pub use needles::Case;
-pub use query::{PatternError, PatternKind, PatternOptions, Query, Words};
+pub use needles::{Case, PatternError, PatternKind, PatternOptions, Query, Words};
 pub use run::Found;

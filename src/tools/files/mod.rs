@@ -1,7 +1,6 @@
 //! Tools that read, search and change files.
 
 mod edit;
-mod first_few;
 mod glob;
 mod grep;
 mod image;

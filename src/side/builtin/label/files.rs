@@ -2,7 +2,7 @@
 
 use super::Call;
 use super::fact::{About, Class, Fact};
-use super::status::{Status, beginning};
+use super::facts::{Status, beginning};
 use crate::side::builtin::names::{
     directory_name, distinct, file_name, file_names, glob_noun, is_working_directory, pattern_noun,
 };

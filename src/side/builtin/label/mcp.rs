@@ -2,7 +2,7 @@
 
 use super::Call;
 use super::fact::{Class, Fact};
-use super::status::Status;
+use super::facts::Status;
 use crate::side::builtin::clean::upper_first;
 use crate::side::builtin::command::past_of;
 

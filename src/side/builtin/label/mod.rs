@@ -6,14 +6,13 @@ mod facts;
 mod files;
 mod mcp;
 mod others;
-mod status;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::clean::{clean, cut};
 use fact::{Fact, Outcome};
-use status::{Status, status};
+use facts::{Status, status};
 
 use crate::tool_facts::{Parameter, Purpose, parameters};
 
