@@ -19,7 +19,6 @@ mod follow;
 mod lines;
 mod listing;
 mod meter;
-mod name_index;
 mod open;
 mod parallel;
 mod prices;

@@ -2,7 +2,6 @@
 
 pub(crate) mod append;
 pub(crate) mod check;
-pub(crate) mod conversation;
 pub(crate) mod cost_table;
 pub(crate) mod export;
 pub(crate) mod hits;

@@ -9,11 +9,16 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use tempfile::TempPath;
 
+use crate::assemble::{DialogStream, Understanding};
 use crate::cmd::UsageError;
 use crate::cmd::inputs::take_stdin;
+use crate::cmd::output::RecordWriter;
 use crate::cmd::session::source::{SelectionArguments, SourceArguments};
 use crate::io::{Environment, Input, Io, Messages};
+use crate::jsonl::{Prefilter, Reader};
+use crate::message::Message;
 use crate::session::{Depth, Facts, FindError, Listing, Root, Selection, Session, discover, find};
+use crate::side::Excerpt;
 
 /// Maximum number of forks of forks to follow.
 const MAX_ANCESTORS: usize = 16;
@@ -313,4 +318,66 @@ pub(crate) fn read_stdin(io: &mut Io) -> anyhow::Result<StandardInput> {
         sessions.push(NamedSession::listed(&record.path, path));
     }
     Ok(StandardInput::List(sessions))
+}
+
+/// A conversation that came on a stream.
+pub(crate) struct StreamedConversation {
+    pub(crate) excerpt: Excerpt,
+    pub(crate) session_id: Option<String>,
+    pub(crate) understanding: Understanding,
+}
+
+/// Reads one conversation from a stream. If there is a `copy`, the stream is copied to it.
+///
+/// # Errors
+/// Reading or writing failed.
+pub(crate) fn read_stream(
+    stream: impl Read + Send + 'static,
+    copy: Option<&mut RecordWriter>,
+) -> anyhow::Result<StreamedConversation> {
+    let mut excerpt = Excerpt::default();
+    let mut note = |message| excerpt.note(message);
+    let (conversation, mut understanding) = read_messages(stream, copy, &mut |_| (), &mut note)?;
+    if excerpt.messages() > 0 {
+        understanding = Understanding::Something;
+    }
+    Ok(StreamedConversation {
+        excerpt,
+        session_id: conversation.session_id().map(str::to_owned),
+        understanding,
+    })
+}
+
+/// The same, with all records and all messages.
+///
+/// # Errors
+/// Reading or writing failed.
+pub(crate) fn read_messages(
+    stream: impl Read + Send + 'static,
+    mut copy: Option<&mut RecordWriter>,
+    seen: &mut dyn FnMut(&str),
+    taken: &mut dyn FnMut(Message),
+) -> anyhow::Result<(DialogStream, Understanding)> {
+    let mut conversation = DialogStream::default();
+    let mut understanding = Understanding::default();
+    // Every line may be a message.
+    let mut reader = Reader::new(stream, Prefilter::new(&["{"])?);
+    while let Some(piece) = reader.next_piece().context("cannot read standard input")? {
+        understanding.note(piece.raw(), &[]);
+        if let Some(writer) = &mut copy {
+            writer.echo(piece.raw())?;
+        }
+        for record in piece.records().0 {
+            let text = record.text(piece.raw());
+            seen(text);
+            conversation.record(text, taken);
+        }
+        if let Some(writer) = &mut copy
+            && !reader.has_piece()
+        {
+            writer.flush()?;
+        }
+    }
+    conversation.finish(taken);
+    Ok((conversation, understanding))
 }

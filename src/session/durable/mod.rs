@@ -4,11 +4,9 @@
 
 mod append;
 mod file;
-mod file_system;
 
 pub use append::{AppendError, Tail, append_record};
-pub use file::{LockedFile, Presence, RecordError, RecordFailure, Sync};
-pub use file_system::FileSystems;
+pub use file::{FileSystems, LockedFile, Presence, RecordError, RecordFailure, Sync};
 
 #[cfg(test)]
 mod test_disk;
