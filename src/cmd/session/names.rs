@@ -11,12 +11,13 @@ use tempfile::TempPath;
 
 use crate::assemble::{DialogStream, Understanding};
 use crate::cmd::UsageError;
-use crate::cmd::inputs::take_stdin;
-use crate::cmd::output::RecordWriter;
+use crate::cmd::inputs::{InputErrors, take_stdin};
+use crate::cmd::output::{Form, RecordWriter};
 use crate::cmd::session::source::{SelectionArguments, SourceArguments};
 use crate::io::{Environment, Input, Io, Messages};
-use crate::jsonl::{Prefilter, Reader};
+use crate::jsonl::{Prefilter, Reader, WriteError};
 use crate::message::Message;
+use crate::records::SessionErrorRecord;
 use crate::session::{Depth, Facts, FindError, Listing, Root, Selection, Session, discover, find};
 use crate::side::Excerpt;
 
@@ -153,10 +154,12 @@ impl SelectionArguments {
     /// Standard input cannot be read. A session that is not found is an element of the list.
     pub(crate) fn named(&self, names: &[String], io: &mut Io) -> anyhow::Result<Vec<NamedSession>> {
         if !names.is_empty() {
-            return self.source.named(names, io);
+            return self.matching.source.named(names, io);
         }
         let listing = self.listing(Depth::Ends, io.clock.as_ref());
-        Ok(SourceArguments::at(self.source.paths(&listing, io)))
+        Ok(SourceArguments::at(
+            self.matching.source.paths(&listing, io),
+        ))
     }
 }
 
@@ -261,6 +264,47 @@ impl NamedSession {
     /// An error with the session's name in front.
     pub(crate) fn named(&self, error: &UsageError) -> UsageError {
         error.about(&self.name)
+    }
+}
+
+/// The files of the sessions that can be opened. The others are reported.
+pub(crate) fn usable_paths(sessions: &[NamedSession], errors: &mut InputErrors) -> Vec<PathBuf> {
+    let mut paths = Vec::new();
+    for session in sessions {
+        match session.open().and_then(|_| session.path()) {
+            Ok(path) => paths.push(path.to_owned()),
+            Err(error) => errors.report(&session.name, &error),
+        }
+    }
+    paths
+}
+
+impl InputErrors {
+    /// Reports a session. A bad line of a list is data where the error is a record, too.
+    pub(crate) fn report_session(&mut self, named: &NamedSession, form: Form, error: &UsageError) {
+        self.any |= !named.is_listed || form == Form::Text;
+        named.named(error).report(&self.messages);
+    }
+
+    /// Reports a session, with a record among other records.
+    ///
+    /// # Errors
+    /// Writing failed.
+    pub(crate) fn record_session(
+        &mut self,
+        named: &NamedSession,
+        form: Form,
+        error: &UsageError,
+        writer: &mut RecordWriter,
+    ) -> Result<(), WriteError> {
+        self.report_session(named, form, error);
+        match form {
+            Form::Text => Ok(()),
+            Form::Jsonl => writer.record(&SessionErrorRecord {
+                path: named.name.clone(),
+                error: error.to_string(),
+            }),
+        }
     }
 }
 

@@ -112,14 +112,15 @@ impl Run for SessionShowArguments {
             }
             range => range,
         };
+        let (density, grouping) = if self.compact {
+            (Density::Compact, Grouping::Merged)
+        } else {
+            (Density::Full, Grouping::Batches)
+        };
         let look = Look {
             form,
             selection: self.selection(form),
-            density: if self.compact {
-                Density::Compact
-            } else {
-                Density::Full
-            },
+            density,
             style: globals.style(io),
         };
         let sink = match &self.html {
@@ -129,11 +130,6 @@ impl Run for SessionShowArguments {
                 output::use_pager(globals, io);
                 output::take_sink(io)?
             }
-        };
-        let grouping = if self.compact {
-            Grouping::Merged
-        } else {
-            Grouping::Batches
         };
         let mut printer = Printer::new(look, grouping, Writer::new(sink));
         printer.head(&about, known, Vec::new())?;

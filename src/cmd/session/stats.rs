@@ -18,7 +18,7 @@ use crate::cmd::session::cost_table::{
     CostRow, cost_cell, cost_table, dollars, fitted_table, with_separators,
 };
 use crate::cmd::session::show::cost_of;
-use crate::cmd::session::source::{FilterArguments, ModelFilterArguments, SourceArguments};
+use crate::cmd::session::source::{MatchArguments, SourceArguments};
 use crate::cmd::times::{Moment, spelled};
 use crate::cmd::{Globals, Outcome, UsageError};
 use crate::io::Io;
@@ -50,11 +50,7 @@ pub(crate) struct SessionStatsArguments {
     #[arg(value_name = "SESSION")]
     sessions: Vec<String>,
     #[command(flatten)]
-    source: SourceArguments,
-    #[command(flatten)]
-    filter: FilterArguments,
-    #[command(flatten)]
-    model: ModelFilterArguments,
+    matching: MatchArguments,
     /// One row for each day, model and so on, and in text their sum; separate several by commas
     #[arg(long, value_enum, value_name = "DIMENSION", value_delimiter = ',')]
     by: Vec<Dimension>,
@@ -94,12 +90,12 @@ impl Run for SessionStatsArguments {
         let now = io.clock.now();
         let form = self.form.form(io.terminal);
         let zone = self.tz.unwrap_or_else(|| io.clock.time_zone());
-        let (since, until) = self.filter.period(now, &zone);
+        let (since, until) = self.matching.filter.period(now, &zone);
         let config = globals.config(&io.environment)?;
         let prices = config.prices(self.prices.as_deref());
         let prices = prices.map_err(UsageError::reason)?;
         if self.statusline {
-            let line = statusline(self.source, &prices, &zone, io)?;
+            let line = statusline(self.matching.source, &prices, &zone, io)?;
             output::print(io, &line)?;
             return Ok(Outcome::Done);
         }
@@ -114,21 +110,19 @@ impl Run for SessionStatsArguments {
         let mut errors = InputErrors::new(&io.messages);
         let mut candidates = Vec::new();
         if self.sessions.is_empty() {
-            self.source.check_roots(&mut errors);
-            candidates = self.source.candidates(&io.environment);
+            self.matching.source.check_roots(&mut errors);
+            candidates = self.matching.source.candidates(&io.environment);
             candidates.extend(subagents_beside(&candidates));
         }
-        let named = self.source.named_for_reading(&self.sessions, io)?;
+        let named = self.matching.source.named_for_reading(&self.sessions, io)?;
         let count = candidates.len() + named.len();
         if count == 0 && form == Form::Text && self.budget.is_none() {
-            self.source.note_none(count, globals, io);
+            self.matching.source.note_none(count, globals, io);
             return Ok(errors.outcome(Outcome::Done));
         }
         let progress = ProgressLine::of_sessions("reading", count, globals.quiet, io);
         if self.sessions.is_empty() {
-            let mut listing = self.source.listing(Depth::Whole);
-            self.filter.apply(&mut listing.selection, io.clock.as_ref());
-            self.model.apply(&mut listing.selection);
+            let mut listing = self.matching.listing(Depth::Whole, io.clock.as_ref());
             // The period applies to requests. A session may continue after it.
             listing.selection.since = since;
             listing.selection.until = None;

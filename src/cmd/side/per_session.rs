@@ -77,16 +77,8 @@ pub(crate) trait Printer {
     /// The text of the progress line.
     const WORK: &'static str;
 
-    /// Writes a text, or the reason why there is none, for people.
-    ///
-    /// # Errors
-    /// Writing failed.
-    fn write_text(
-        &self,
-        runner: &Runner,
-        output: &SessionOutput,
-        writer: &mut RecordWriter,
-    ) -> Result<(), WriteError>;
+    /// The line of a text for people. If there is none, reports why.
+    fn line(&self, runner: &Runner, output: &SessionOutput) -> Option<String>;
 
     /// Writes the record.
     ///
@@ -288,7 +280,10 @@ impl Runner {
             self.messages.note(&message);
         }
         match self.form {
-            Form::Text => printer.write_text(self, &output, writer)?,
+            Form::Text => {
+                let line = printer.line(self, &output);
+                writer.echo(line.unwrap_or_default().as_bytes())?;
+            }
             Form::Jsonl => printer.write_record(self, output, writer)?,
         }
         Ok(writer.flush()?)

@@ -24,7 +24,7 @@ use crate::jsonl::WriteError;
 use crate::records::{AwaySummary, AwaySummaryRecord, RecapRecord};
 use crate::session::ManualTitle;
 use crate::side::recap::{Away, AwayAction, PROMPT, Situation};
-use crate::side::{Auto, Excerpt, Kind, Reason, SessionExcerpt, extension};
+use crate::side::{Auto, Excerpt, Kind, Reason, SessionExcerpt, Text, extension};
 
 /// Say where you left off
 ///
@@ -146,32 +146,24 @@ impl Printer for Recaps {
     const TAG: &'static str = "SESSION_RECAP";
     const WORK: &'static str = "writing a recap";
 
-    fn write_text(
-        &self,
-        runner: &Runner,
-        output: &SessionOutput,
-        writer: &mut RecordWriter,
-    ) -> Result<(), WriteError> {
-        let text = match &output.result {
-            Ok((recap, _)) => &recap.text,
-            Err(no_text) => {
-                if !self.auto {
-                    let why: &dyn Display = match &no_text.reason {
-                        Reason::EmptyResult => &"there is nothing to recap",
-                        other => other,
-                    };
-                    runner.note_no_text(output, no_text, why);
-                }
-                return Ok(());
-            }
-        };
+    fn line(&self, runner: &Runner, output: &SessionOutput) -> Option<String> {
         let session = output.text_prefix();
-        let line = if self.styled {
-            format!("{session}\u{1b}[2m※ \u{1b}[1mrecap: \u{1b}[22;2;3m{text}\u{1b}[0m\n")
-        } else {
-            format!("{session}※ recap: {text}\n")
-        };
-        writer.echo(line.as_bytes())
+        match &output.result {
+            Ok((Text { text, .. }, _)) => Some(if self.styled {
+                format!("{session}\u{1b}[2m※ \u{1b}[1mrecap: \u{1b}[22;2;3m{text}\u{1b}[0m\n")
+            } else {
+                format!("{session}※ recap: {text}\n")
+            }),
+            Err(_) if self.auto => None,
+            Err(no_text) => {
+                let why: &dyn Display = match &no_text.reason {
+                    Reason::EmptyResult => &"there is nothing to recap",
+                    other => other,
+                };
+                runner.note_no_text(output, no_text, why);
+                None
+            }
+        }
     }
 
     fn write_record(

@@ -7,5 +7,5 @@ mod needles;
 mod run;
 
 pub use many::{SearchEvent, search_all};
-pub use needles::{Case, PatternError, PatternKind, PatternOptions, Query, Words};
+pub use needles::{Case, PatternError, PatternOptions, Query};
 pub use run::{Excerpt, Found};

@@ -92,33 +92,15 @@ fn spellings(word: &str) -> Vec<String> {
     })
 }
 
-/// The syntax of a pattern.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PatternKind {
-    /// A regular expression.
-    Regex,
-    /// Literal text.
-    Fixed,
-}
-
-/// The permitted neighbours of a match.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Words {
-    /// Only non-word characters.
-    Whole,
-    /// Anything.
-    Parts,
-}
-
 /// Options of a pattern.
 #[derive(Debug, Clone, Copy)]
 pub struct PatternOptions {
-    /// Its syntax.
-    pub kind: PatternKind,
+    /// Whether it is literal text instead of a regular expression.
+    pub is_fixed: bool,
     /// Whether case matters.
     pub case: Case,
-    /// The permitted neighbours of a match.
-    pub words: Words,
+    /// Whether a match must not begin or end inside a word.
+    pub whole_words: bool,
 }
 
 /// An invalid pattern.
@@ -151,13 +133,14 @@ impl Query {
         let matcher = RegexMatcherBuilder::new()
             .multi_line(true)
             .case_insensitive(options.case == Case::Ignored)
-            .fixed_strings(options.kind == PatternKind::Fixed)
-            .word(options.words == Words::Whole)
+            .fixed_strings(options.is_fixed)
+            .word(options.whole_words)
             .build(pattern)
             .map_err(|error| PatternError(one_line(&error.to_string())))?;
-        let parsed = match options.kind {
-            PatternKind::Regex => regex_syntax::parse(pattern),
-            PatternKind::Fixed => regex_syntax::parse(&regex_syntax::escape(pattern)),
+        let parsed = if options.is_fixed {
+            regex_syntax::parse(&regex_syntax::escape(pattern))
+        } else {
+            regex_syntax::parse(pattern)
         };
         // Patterns that this parser rejects still work, only more slowly.
         let needles = parsed
