@@ -1,4 +1,4 @@
-//! Messages in the stream of an agent with its own format.
+//! The messages in the streams of agents that do not write stream-json.
 
 use jiff::Timestamp;
 use serde_json::value::RawValue;
@@ -16,7 +16,7 @@ object! {
 /// The default prefix of message ids.
 const PREFIX: &str = "turnpipe_message";
 
-/// An item in a stream.
+/// An item of a stream.
 #[derive(Debug)]
 pub enum StreamItem {
     /// The model starts a message.
@@ -27,7 +27,7 @@ pub enum StreamItem {
     Message {
         /// The message.
         message: Box<Message>,
-        /// Stop reason, as written by the agent.
+        /// The stop reason, in the agent's words.
         stop_reason: Option<String>,
     },
 }
@@ -75,12 +75,12 @@ impl StreamConversation {
         self.has_calls = false;
     }
 
-    /// Continues the message with this id.
+    /// Sets the id of the message that the next blocks belong to.
     pub(super) fn continue_message(&mut self, id: &str) {
         self.message = Some(MessageId::from(id));
     }
 
-    /// Starts a message if none is open, or if the open one already has calls.
+    /// Starts a message if none is open, or if the open one has calls.
     pub(super) fn before_words(&mut self) {
         if self.message.is_none() || self.has_calls {
             self.begin();

@@ -1,4 +1,4 @@
-//! Reads the streams of agents with their own formats.
+//! Reads the streams of agents that do not write stream-json.
 //!
 //! Codex (`codex exec --json`), Gemini CLI (`gemini --output-format stream-json`), pi (`--mode json`)
 //! and opencode (`run --format json`). Claude Code and Qwen Code write stream-json themselves.
@@ -18,9 +18,9 @@ pub(crate) struct StreamReader {
 /// The content of a row.
 #[derive(Debug, Default)]
 pub(crate) struct Row {
-    /// Items of the row, and items of earlier rows that it completes.
+    /// Its items, and items of earlier rows that end here.
     pub(crate) items: Vec<StreamItem>,
-    /// Whether the items are the whole content of the row.
+    /// Whether it has no other content.
     pub(crate) is_all: bool,
 }
 

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::Failure;
-use crate::api::{Acceptance, Dialect, ForcedCall, JsonForm};
+use crate::api::{Acceptance, BUDGET_KEYS, Dialect, ForcedCall, JsonForm};
 
 /// A change to a request.
 #[derive(Debug, Clone, Copy)]
@@ -31,8 +31,8 @@ enum Change {
 const REFUSALS: &str = "not support|unsupported|not permitted|not allowed|unrecognized|unknown\
     |deprecated|unavailable|invalid|no such";
 
-const NEW_KEY: &str = "max_completion_tokens";
-const OLD_KEY: &str = "max_tokens";
+const NEW_KEY: &str = BUDGET_KEYS[0];
+const OLD_KEY: &str = BUDGET_KEYS[1];
 
 /// Lower-case words that must all occur in a message, phrases of which at least one must occur, and the
 /// change to make.
