@@ -9,7 +9,7 @@ use super::recover::each_entry_on;
 use super::session::Session;
 use super::side_file::side_file_title;
 use crate::agent::{
-    Detail, Entry, Format, ManualTitle, Precedence, Title, TitleRecord, TitleSource, TitleStore,
+    Detail, Entry, Format, ManualTitle, Precedence, StoredTitle, Title, TitleSource, TitleStore,
 };
 use crate::jsonl::{FixedFile, Mapping, SearchControl, search_backward};
 
@@ -26,7 +26,7 @@ const MAX_SUMMARIES: usize = 64;
 #[derive(Debug)]
 struct TitleRule {
     precedence: Precedence,
-    best: Option<TitleRecord>,
+    best: Option<StoredTitle>,
 }
 
 impl TitleRule {
@@ -39,7 +39,7 @@ impl TitleRule {
     }
 
     /// Considers the next record from the end, on the line at `offset`. Returns how far to continue.
-    fn offer(&mut self, record: TitleRecord, offset: u64) -> SearchControl {
+    fn offer(&mut self, record: StoredTitle, offset: u64) -> SearchControl {
         let is_decisive = record.title.source == TitleSource::Manual
             || record.manual_title == ManualTitle::Supersede;
         let Some(best) = &mut self.best else {
@@ -65,12 +65,12 @@ impl TitleRule {
     }
 
     /// The title that counts.
-    fn finish(self) -> Option<TitleRecord> {
+    fn finish(self) -> Option<StoredTitle> {
         self.best.filter(|record| !record.title.text.is_empty())
     }
 }
 
-fn lost_a_race(manual: &TitleRecord, automatic: &TitleRecord) -> bool {
+fn lost_a_race(manual: &StoredTitle, automatic: &StoredTitle) -> bool {
     let (Some(before), Some(after)) = (manual.time, automatic.time) else {
         return false;
     };
@@ -98,7 +98,7 @@ pub(super) type Summary = (String, String);
 pub(super) fn find_titles<Source: Borrow<File>>(
     file: &mut FixedFile<Source>,
     format: &Format,
-) -> io::Result<(Option<TitleRecord>, Vec<Summary>)> {
+) -> io::Result<(Option<StoredTitle>, Vec<Summary>)> {
     let search = format.titles;
     let mut rule = TitleRule::new(search.precedence);
     let mut summaries = Vec::new();

@@ -19,7 +19,7 @@ use crate::cmd::session::cost_table::{
 };
 use crate::cmd::session::show::cost_of;
 use crate::cmd::session::source::{MatchArguments, SourceArguments};
-use crate::cmd::times::{Moment, spelled};
+use crate::cmd::times::{TimeArgument, spelled};
 use crate::cmd::{Globals, Outcome, UsageError};
 use crate::io::Io;
 use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, SessionToolRecord};
@@ -145,7 +145,7 @@ impl Run for SessionStatsArguments {
         if !all.unpriced_models.is_empty() && !is_about_tools && !globals.quiet {
             let models: Vec<&str> = all.unpriced_models.iter().map(String::as_str).collect();
             let models = terminal_safe_line(&models.join(", "));
-            io.messages.note(&format!(
+            io.messages.warn(&format!(
                 "no price for {models}; the cost is without their tokens"
             ));
             io.messages.hint("`--prices FILE` adds prices");
@@ -335,7 +335,7 @@ pub(crate) fn statusline(
     })?;
     let member = |path: &str| input.pointer(path);
     let now = io.clock.now();
-    let midnight = Moment::DaysAgo(0).time(now, zone);
+    let midnight = TimeArgument::DaysAgo(0).time(now, zone);
     let since = midnight.min(now.saturating_sub(LOOK_BACK)?);
     source.agent.get_or_insert(Agent::Claude);
     let mut listing = source.listing(Depth::Whole);

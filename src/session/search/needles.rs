@@ -9,7 +9,7 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use regex_syntax::hir::{Hir, HirKind};
 
 use crate::message::Role;
-use crate::records::HitPlace;
+use crate::records::HitBlock;
 
 /// Minimum length of a word, in bytes. Shorter words are on nearly every line.
 const MIN_LENGTH: usize = 2;
@@ -115,7 +115,7 @@ pub struct Query {
     /// A line must contain one of these. `None` accepts every line.
     pub(super) needles: Option<Vec<String>>,
     /// The parts of messages to search.
-    pub places: Vec<HitPlace>,
+    pub places: Vec<HitBlock>,
     /// The roles to search. Empty means all.
     pub roles: Vec<Role>,
     /// The largest number of hits per session.
@@ -149,7 +149,7 @@ impl Query {
         Ok(Self {
             matcher,
             needles,
-            places: vec![HitPlace::Text],
+            places: vec![HitBlock::Text],
             roles: Vec::new(),
             most: None,
             context: 0,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tokio::time::timeout;
 
-use super::page::{Page, reason};
+use super::page::{WebPage, reason};
 use crate::http::{Address, Client, Engine, HttpSettings, Reach, Response, Task, unless_cancelled};
 use crate::io::CancelToken;
 
@@ -36,7 +36,7 @@ pub struct Web {
 #[derive(Debug)]
 pub(super) enum Found {
     /// A response to show.
-    Page(Arc<Page>),
+    Page(Arc<WebPage>),
     /// A redirect to another server.
     Elsewhere { status: u16, to: Address },
     /// The call was cancelled.
@@ -86,7 +86,7 @@ impl Web {
             None => Ok(Found::Cancelled),
             Some(Fetched::Elsewhere { status, to }) => Ok(Found::Elsewhere { status, to }),
             Some(Fetched::Answer(response, body)) => {
-                let page = Page::of(&response, &body, cancel)?;
+                let page = WebPage::of(&response, &body, cancel)?;
                 if cancel.is_cancelled() {
                     return Ok(Found::Cancelled);
                 }
@@ -162,12 +162,12 @@ const MAX_PAGES: usize = 8;
 /// Pages by URL, the latest last. Shared between threads.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
-    pages: Mutex<VecDeque<(String, Instant, Arc<Page>)>>,
+    pages: Mutex<VecDeque<(String, Instant, Arc<WebPage>)>>,
 }
 
 impl Cache {
     /// Returns the page of a URL if it is cached.
-    pub(super) fn get(&self, address: &str, now: Instant) -> Option<Arc<Page>> {
+    pub(super) fn get(&self, address: &str, now: Instant) -> Option<Arc<WebPage>> {
         let pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         let found = pages.iter().rev().find(|(known, ..)| known == address);
         let (_, since, page) = found?;
@@ -175,7 +175,7 @@ impl Cache {
     }
 
     /// Adds a page, and removes the oldest one if there are too many.
-    pub(super) fn put(&self, address: String, page: Arc<Page>, now: Instant) {
+    pub(super) fn put(&self, address: String, page: Arc<WebPage>, now: Instant) {
         let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         pages.push_back((address, now, page));
         if pages.len() > MAX_PAGES {
