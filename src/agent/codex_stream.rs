@@ -31,12 +31,12 @@ object! {
     }
 }
 
-/// What is remembered between rows.
+/// The state between rows.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    /// The calls of the turn that were told of.
+    /// The calls of the turn that were emitted.
     started: HashSet<String>,
-    /// The failure that was told of last.
+    /// The failure that was emitted last.
     failure: Option<String>,
 }
 
@@ -64,7 +64,7 @@ impl Rows {
         Some(())
     }
 
-    /// Most failures are told of twice.
+    /// Most failures are reported twice.
     fn failed(&mut self, reason: Option<&RawValue>, conversation: &mut Conversation) -> Option<()> {
         let reason = non_empty(reason)?.into_owned();
         if self.failure.as_ref() != Some(&reason) {
@@ -77,7 +77,7 @@ impl Rows {
     fn started(&mut self, item: &Item<'_>, conversation: &mut Conversation) -> Option<()> {
         let kind = text(item.kind)?;
         let id = text(item.id)?;
-        // What a search is for, and what is to do, is known at its end.
+        // The query of a search and the list of tasks are complete at the end of the item.
         if matches!(&*kind, "web_search" | "todo_list") {
             return Some(());
         }
@@ -142,7 +142,7 @@ fn call(kind: &str, item: &Item<'_>) -> Option<(String, Box<RawValue>)> {
                 Some(server) => format!("mcp__{server}__{tool}"),
                 None => tool.into_owned(),
             };
-            // Older versions do not tell them.
+            // Older versions omit them.
             let arguments = item.arguments.unwrap_or(RawValue::NULL);
             return Some((name, arguments.to_owned()));
         }
@@ -155,7 +155,7 @@ fn call(kind: &str, item: &Item<'_>) -> Option<(String, Box<RawValue>)> {
     Some((name.to_owned(), to_raw_value(&input).ok()?))
 }
 
-/// What a command line like `/bin/bash -lc 'git status'` runs.
+/// Returns the command in a command line like `/bin/bash -lc 'git status'`.
 fn script(command: &str) -> String {
     match shlex::split(command).as_deref() {
         Some([_, option, script]) if option == "-lc" => script.clone(),

@@ -1,5 +1,5 @@
-//! `gemini --output-format stream-json`: texts in parts of which none is marked as the last, calls
-//! and results on lines of their own, tokens at the end.
+//! `gemini --output-format stream-json`: texts in parts without a mark on the last one, calls and
+//! results on separate lines, tokens at the end.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ object! { Failure { message } }
 object! { Stats { models } }
 
 object! {
-    /// What one model, or all of them, read and wrote.
+    /// The tokens of one model, or of all.
     Tokens { total = "total_tokens", input = "input_tokens", cached }
 }
 
@@ -35,10 +35,10 @@ const KINDS: [&str; 6] = [
     "result",
 ];
 
-/// What is remembered between rows.
+/// The state between rows.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    /// The text that goes on.
+    /// The open text.
     said: String,
 }
 
@@ -93,7 +93,7 @@ impl Rows {
         Some(())
     }
 
-    /// The text that goes on ends here.
+    /// Ends the open text.
     pub(super) fn end_text(&mut self, conversation: &mut Conversation) {
         if !self.said.is_empty() {
             let text = std::mem::take(&mut self.said);
@@ -102,7 +102,7 @@ impl Rows {
     }
 }
 
-/// What each model used in the whole run. The message that goes on has room for one of them.
+/// The tokens of each model in the whole run. The open message can have the tokens of one model.
 fn used(stats: Option<&RawValue>, conversation: &mut Conversation) {
     let models = Stats::of(stats).and_then(|stats| stats.models);
     let models = models.and_then(|models| serde_json::from_str(models.get()).ok());

@@ -1,4 +1,4 @@
-//! The messages in the stream of an agent that has a format of its own.
+//! The messages in the streams of agents that do not write stream-json.
 
 use jiff::Timestamp;
 use serde_json::value::RawValue;
@@ -16,7 +16,7 @@ object! {
 /// The default prefix of message ids.
 const PREFIX: &str = "turnpipe_message";
 
-/// What a row of a stream says.
+/// An item of a stream.
 #[derive(Debug)]
 pub enum StreamItem {
     /// The model starts a message.
@@ -27,7 +27,7 @@ pub enum StreamItem {
     Message {
         /// The message.
         message: Box<Message>,
-        /// Why it ended, in the agent's words.
+        /// The stop reason, in the agent's words.
         stop_reason: Option<String>,
     },
 }
@@ -67,7 +67,7 @@ impl Conversation {
             .or_else(written);
     }
 
-    /// Another message begins.
+    /// Starts another message.
     pub(super) fn begin(&mut self) {
         self.begun += 1;
         let prefix = self.prefix.as_deref().unwrap_or(PREFIX);
@@ -75,12 +75,12 @@ impl Conversation {
         self.has_calls = false;
     }
 
-    /// What follows belongs to the message with this id.
+    /// Sets the id of the message that the next blocks belong to.
     pub(super) fn continue_message(&mut self, id: &str) {
         self.message = Some(MessageId::from(id));
     }
 
-    /// Begins a message if none is open, or if the open one has calls already.
+    /// Starts a message if none is open, or if the open one has calls.
     pub(super) fn before_words(&mut self) {
         if self.message.is_none() || self.has_calls {
             self.begin();

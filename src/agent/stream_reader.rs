@@ -1,4 +1,4 @@
-//! Reads the streams of agents that have a format of their own.
+//! Reads the streams of agents that do not write stream-json.
 //!
 //! Codex (`codex exec --json`), Gemini CLI (`gemini --output-format stream-json`), pi (`--mode json`)
 //! and opencode (`run --format json`). Claude Code and Qwen Code write stream-json themselves.
@@ -15,12 +15,12 @@ pub(crate) struct StreamReader {
     gemini: gemini_stream::Rows,
 }
 
-/// What a row says.
+/// The content of a row.
 #[derive(Debug, Default)]
 pub(crate) struct Row {
-    /// What it says, and what the rows before it said that ends here.
+    /// Its items, and items of earlier rows that end here.
     pub(crate) items: Vec<StreamItem>,
-    /// Whether it says nothing else.
+    /// Whether it has no other content.
     pub(crate) is_all: bool,
 }
 

@@ -51,7 +51,7 @@ pub(super) fn parse_event(json: &str) -> Option<Chunk<'_>> {
     Some(stream_event(event).unwrap_or_else(|| Chunk::one(None, Extent::More, Vec::new())))
 }
 
-/// What the model said in a whole message, or in a part of one.
+/// Reads a whole message of the model, or a part of one.
 pub(super) fn reply<'a>(message: &Message<'a>) -> Chunk<'a> {
     let mut deltas = vec![usage(message.usage)];
     match &message.content {
@@ -83,7 +83,7 @@ pub(super) fn to_bytes<'a>(text: &Cow<'a, str>) -> Cow<'a, [u8]> {
     }
 }
 
-/// What a streaming event says. `None` if it says nothing.
+/// Reads a streaming event. `None` if it has no effect.
 pub(super) fn stream_event(event: StreamEvent<'_>) -> Option<Chunk<'_>> {
     let index = number(event.index);
     let kind = text(event.kind)?;

@@ -1,4 +1,4 @@
-//! What a record contains apart from calls: the contents of results, and the text of the model.
+//! The content of a record apart from calls: results, and the text of the model.
 //!
 //! Events say that there is a result; the few stages that need more read it here.
 
@@ -24,7 +24,7 @@ object! {
 }
 
 object! {
-    /// How a call ended, in Qwen Code's sessions.
+    /// The outcome of a call, in Qwen Code's sessions.
     EndOfCall { status }
 }
 
@@ -38,7 +38,7 @@ pub struct ResultBody<'a> {
 
 #[derive(Debug, Clone)]
 enum Body<'a> {
-    /// What the model gets.
+    /// The value that the model gets.
     Json(Option<&'a RawValue>),
     Text(String),
 }

@@ -1,4 +1,4 @@
-//! What a record of an API says about replies of a model.
+//! Deltas: replies of a model as the records of any API contain them.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ pub(crate) struct Chunk<'a> {
     pub(crate) id: Option<Cow<'a, str>>,
     /// The model.
     pub(crate) model: Option<Cow<'a, str>>,
-    /// How it relates to other records.
+    /// The relation to other records.
     pub(crate) extent: Extent,
     /// The alternative replies.
     pub(crate) choices: Vec<Choice<'a>>,
@@ -27,7 +27,7 @@ pub(crate) struct Choice<'a> {
     pub(crate) deltas: Vec<Delta<'a>>,
 }
 
-/// How a record relates to others.
+/// The relation of a record to others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
     /// A whole message, or whole blocks of one.
@@ -38,18 +38,18 @@ pub(crate) enum Extent {
     More,
     /// More of the streamed message that is open, or the start of one.
     MoreOrStart,
-    /// The same, where only the role marks the first part, and parts may have ids of their own.
+    /// Like `MoreOrStart`; only the role marks the first chunk, and each chunk may have another id.
     ByRole {
         has_role: bool,
         has_calls: bool,
         has_content: bool,
     },
-    /// The same, where parts have the id of their message, or none.
+    /// Like `MoreOrStart`; chunks have the id of their message, or none.
     ById { has_content: bool, has_end: bool },
 }
 
-/// A fragment of a message. Strings that may be cut in the middle of a character are bytes, in which
-/// a lone surrogate is three bytes.
+/// A fragment of a message. A string that may be cut within a character is WTF-8: a lone surrogate is
+/// three bytes.
 #[derive(Debug)]
 pub(crate) enum Delta<'a> {
     /// A block starts that is not a call.
@@ -94,7 +94,7 @@ pub(crate) struct CallDelta<'a> {
     pub(crate) arguments: Arguments<'a>,
 }
 
-/// Why a reply ends.
+/// The end of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct End {
     /// The API's word.
@@ -187,7 +187,7 @@ pub(crate) enum Arguments<'a> {
     Text(Cow<'a, [u8]>),
 }
 
-/// Why a call is not complete or not usable.
+/// The reason that a call is incomplete or unusable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CutOff {
     /// The reply ended by its token limit inside of this call, or in the block before the end.

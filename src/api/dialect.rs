@@ -1,4 +1,4 @@
-//! The APIs, the differences between servers of one API as data, and what they mean for a request.
+//! The APIs, and the differences between servers of one API, as data.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -29,7 +29,7 @@ pub enum Api {
     Ollama,
 }
 
-/// How a call of a function is requested.
+/// The way to request a call of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ForcedCall {
@@ -41,7 +41,7 @@ pub enum ForcedCall {
     Json,
 }
 
-/// How JSON that follows a schema is requested.
+/// The way to request JSON that follows a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JsonForm {
@@ -83,16 +83,16 @@ pub struct Dialect {
     pub api: Api,
     /// The key of the token budget, where the API has several.
     pub budget_key: String,
-    /// What is merged into a request to turn thinking off.
+    /// Members merged into a request to turn thinking off.
     #[serde(default)]
     pub thinking_off: Map<String, Value>,
-    /// What is merged into a request for thinking with a budget: `$TOKENS` stands for the budget,
-    /// `$EFFORT` for `low`, `medium` or `high`.
+    /// Members merged into a request for thinking with a budget: `$TOKENS` becomes the budget,
+    /// `$EFFORT` becomes `low`, `medium` or `high`.
     #[serde(default)]
     pub thinking_on: Map<String, Value>,
-    /// How a call is forced.
+    /// The way to force a call.
     pub forced_call: ForcedCall,
-    /// How JSON is asked for.
+    /// The way to request JSON.
     pub json: JsonForm,
     /// Whether prefixes are marked.
     #[serde(default)]
@@ -100,10 +100,10 @@ pub struct Dialect {
     /// Whether the temperature is sent.
     #[serde(default)]
     pub temperature: Acceptance,
-    /// Whether what the model thought before its calls is sent back, where nobody signs it.
+    /// Whether unsigned thinking before calls is sent back.
     #[serde(default)]
     pub thoughts: Acceptance,
-    /// What is merged into every request.
+    /// Members merged into every request.
     #[serde(default)]
     pub extra_body: Map<String, Value>,
 }
@@ -114,13 +114,13 @@ pub struct Dialect {
 pub struct DialectOverrides {
     /// The key of the token budget.
     pub budget_key: Option<String>,
-    /// What turns thinking off.
+    /// Members that turn thinking off.
     pub thinking_off: Option<Map<String, Value>>,
-    /// What turns thinking on.
+    /// Members that turn thinking on.
     pub thinking_on: Option<Map<String, Value>>,
-    /// How a call is forced.
+    /// The way to force a call.
     pub forced_call: Option<ForcedCall>,
-    /// How JSON is asked for.
+    /// The way to request JSON.
     pub json: Option<JsonForm>,
     /// Whether prefixes are marked.
     pub cache_marks: Option<CacheMarks>,
@@ -128,7 +128,7 @@ pub struct DialectOverrides {
     pub temperature: Option<Acceptance>,
     /// Whether thoughts are sent back.
     pub thoughts: Option<Acceptance>,
-    /// What is merged into every request.
+    /// Members merged into every request.
     pub extra_body: Option<Map<String, Value>>,
 }
 
@@ -153,7 +153,7 @@ impl Dialect {
 }
 
 impl Dialect {
-    /// What is merged into a request for thinking with this budget.
+    /// Returns the members merged into a request for thinking with this budget.
     pub(super) fn thinking_with(&self, tokens: u32) -> Map<String, Value> {
         let effort = match tokens {
             ..4096 => "low",
@@ -179,7 +179,7 @@ fn fill(value: &mut Value, tokens: u32, effort: &str) {
     }
 }
 
-/// How many bytes of JSON text make a token, by experience with prose and code.
+/// Bytes of JSON text per token: an estimate for prose and code.
 const BYTES_OF_A_TOKEN: usize = 4;
 
 impl CacheMarks {
@@ -198,7 +198,7 @@ impl CacheMarks {
     }
 }
 
-/// How the form of an answer is requested.
+/// The way to request the form of an answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Ask<'a> {
     /// Not at all.
@@ -244,7 +244,7 @@ impl<'a> Ask<'a> {
         }
     }
 
-    /// The instructions, with the schema if there is no other place for it.
+    /// The instructions, with the schema if the request has no member for it.
     pub(super) fn instructions(self, request: &Request) -> String {
         let (Self::Object(function) | Self::Instructions(function)) = self else {
             return request.system.clone();

@@ -1,4 +1,4 @@
-//! What is done in the form of each API.
+//! Calls the code of each API: to parse replies, encode requests and write results.
 
 use serde_json::{Map, Value};
 

@@ -217,7 +217,7 @@ fn parse_object(json: &str) -> Option<Chunk<'_>> {
     Some(chunk(&generated))
 }
 
-/// What a record with candidates says.
+/// Reads a record with candidates.
 pub(super) fn candidates<'a>(record: &Envelope<'a>) -> Chunk<'a> {
     chunk(&Generated {
         response_id: record.response_id,
@@ -268,7 +268,7 @@ fn chunk<'a>(generated: &Generated<'a>) -> Chunk<'a> {
     }
 }
 
-/// What the model said in a content. Qwen Code, whose sessions have these, signs only thoughts.
+/// Reads a content of the model. Qwen Code, whose sessions have these, signs only thoughts.
 pub(super) fn content<'a>(parts: Option<&'a RawValue>, id: Option<Cow<'a, str>>) -> Chunk<'a> {
     Chunk::one(id, Extent::Whole, deltas(&Part::list(parts), true))
 }

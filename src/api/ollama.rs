@@ -168,7 +168,7 @@ pub(super) fn parse(json: &str) -> Option<Chunk<'_>> {
     })
 }
 
-/// What a record says that is one.
+/// Reads a record that is a reply or a part of one.
 pub(super) fn reply<'a>(record: &Envelope<'a>) -> Chunk<'a> {
     let message = record.message.clone().unwrap_or_default();
     let mut deltas = Vec::new();

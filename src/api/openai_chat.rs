@@ -93,7 +93,7 @@ pub(super) fn declaration(function: &Function) -> Value {
     json!({"type": "function", "function": declared})
 }
 
-/// The same, strict if its schema can be.
+/// Like [`declaration`], strict if its schema allows it.
 pub(super) fn strict_declaration(function: &Function) -> Value {
     let mut declaration = declaration(function);
     if is_strict(function) {
@@ -175,7 +175,7 @@ pub(super) fn results(results: &[CallResult]) -> Vec<Value> {
         .collect()
 }
 
-/// In the midst of calls, some servers insist on what their model thought before (`DeepSeek`, Kimi).
+/// Between calls, some servers require the earlier thinking of their model (`DeepSeek`, Kimi).
 fn assistant(turn: &MergedTurn<'_>, thoughts: Acceptance) -> Value {
     let call = |call: &Call| {
         let function = json!({"name": call.name, "arguments": call.input.get()});
@@ -267,7 +267,7 @@ pub(super) fn parse_event(json: &str) -> Option<Chunk<'_>> {
     Some(chunk(&Completion::read(json)?))
 }
 
-/// What a record with choices says.
+/// Reads a record with choices.
 pub(super) fn completion<'a>(record: &Envelope<'a>) -> Chunk<'a> {
     chunk(&Completion {
         id: record.id,
@@ -277,7 +277,7 @@ pub(super) fn completion<'a>(record: &Envelope<'a>) -> Chunk<'a> {
     })
 }
 
-/// What an assistant message says.
+/// Reads an assistant message.
 pub(super) fn message<'a>(record: &Envelope<'a>) -> Chunk<'a> {
     let message = Message {
         role: record.role,
