@@ -381,3 +381,16 @@ fn files_of_agents_are_known_in_one_module() {
     }
     assert_eq!(wrong, [""; 0]);
 }
+
+#[test]
+fn files_named_in_the_page_exist() {
+    let page = fs::read_to_string("docs/architecture.md").unwrap();
+    let missing: Vec<&str> = page
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|name| name.contains('/') && name.contains('.') && !name.contains(' '))
+        .filter(|name| !Path::new("src").join(name).exists() && !Path::new(name).exists())
+        .collect();
+    assert_eq!(missing, [""; 0]);
+}

@@ -147,7 +147,7 @@ fn rules_that_cannot_be_applied_deny_in_the_form_of_each_agent() {
         (&["--settings", &path("wrong.json")], "wrong.json: "),
         (
             &["--settings", &path("unknown.json")],
-            "`permissions.denny` is not understood",
+            "unknown setting `permissions.denny`",
         ),
         (&["--config", &path("none.toml")], "none.toml: "),
         (&["--deny", "Bash("], "--deny: `Bash(`"),
@@ -195,7 +195,7 @@ fn rules_that_cannot_be_applied_deny_in_the_form_of_each_agent() {
         input("PreToolUse").to_string().as_bytes(),
     );
     assert!(
-        told.stdout.contains("\"allow\"") && told.stderr.contains("was ignored"),
+        told.stdout.contains("\"allow\"") && told.stderr.contains("ignored `permissions.denny`"),
         "{told:?}"
     );
 }

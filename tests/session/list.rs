@@ -60,7 +60,7 @@ fn times_that_make_no_sense_are_usage_errors() {
     assert!(
         refused
             .messages
-            .contains("'soon' for '--since <TIME>': not a time"),
+            .contains("'soon' for '--since <TIME>': expected a time such as"),
         "{}",
         refused.messages
     );

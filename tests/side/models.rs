@@ -68,7 +68,7 @@ fn labels_of_a_slow_model_follow_their_calls() {
     let server = Server::start(Duration::from_millis(100), always(says("Read a file")));
     let start = Instant::now();
     let told = fed(
-        server.command(&["summarize-batch", "--jobs", "8"]),
+        server.command(&["summarize-batch", "--jobs", "8", "--hold-ms", "60000"]),
         &stream(80),
     );
     let took = start.elapsed();
@@ -92,7 +92,7 @@ fn labels_of_a_slow_model_follow_their_calls() {
 
 #[test]
 fn no_line_waits_longer_than_the_limit_and_a_hanging_model_is_given_up() {
-    let server = Server::start(Duration::from_secs(60), always(says("Read a file")));
+    let server = Server::start(Duration::from_mins(1), always(says("Read a file")));
     let start = Instant::now();
     let input = stream(20);
     let run = fed(
