@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::stream::{Conversation, parts};
+use super::stream::{StreamConversation, parts};
 use crate::json::{is_object, is_true, non_empty, non_null, number, object, text};
 use crate::message::{Block, ResultPart};
 
@@ -46,7 +46,7 @@ impl Rows {
         &mut self,
         kind: &str,
         row: &str,
-        conversation: &mut Conversation,
+        conversation: &mut StreamConversation,
     ) -> Option<()> {
         let row = Row::read(row)?;
         match kind {
@@ -65,7 +65,11 @@ impl Rows {
     }
 
     /// Most failures are reported twice.
-    fn failed(&mut self, reason: Option<&RawValue>, conversation: &mut Conversation) -> Option<()> {
+    fn failed(
+        &mut self,
+        reason: Option<&RawValue>,
+        conversation: &mut StreamConversation,
+    ) -> Option<()> {
         let reason = non_empty(reason)?.into_owned();
         if self.failure.as_ref() != Some(&reason) {
             conversation.failure(&reason);
@@ -74,7 +78,7 @@ impl Rows {
         Some(())
     }
 
-    fn started(&mut self, item: &Item<'_>, conversation: &mut Conversation) -> Option<()> {
+    fn started(&mut self, item: &Item<'_>, conversation: &mut StreamConversation) -> Option<()> {
         let kind = text(item.kind)?;
         let id = text(item.id)?;
         // The query of a search and the list of tasks are complete at the end of the item.
@@ -87,7 +91,7 @@ impl Rows {
         Some(())
     }
 
-    fn completed(&mut self, item: &Item<'_>, conversation: &mut Conversation) -> Option<()> {
+    fn completed(&mut self, item: &Item<'_>, conversation: &mut StreamConversation) -> Option<()> {
         let kind = text(item.kind)?;
         let said = || Some(text(item.text)?.into_owned());
         match &*kind {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use super::stream::{Conversation, blocks};
+use super::stream::{StreamConversation, blocks};
 use crate::json::{is, non_empty, number, object, text};
 use crate::message::{Block, ResultPart, Usage};
 
@@ -48,7 +48,7 @@ impl Rows {
         &mut self,
         kind: &str,
         row: &str,
-        conversation: &mut Conversation,
+        conversation: &mut StreamConversation,
     ) -> Option<()> {
         let row = Row::read(row)?;
         let is_reply = kind == "message" && is(row.role, "assistant");
@@ -94,7 +94,7 @@ impl Rows {
     }
 
     /// Ends the open text.
-    pub(super) fn end_text(&mut self, conversation: &mut Conversation) {
+    pub(super) fn end_text(&mut self, conversation: &mut StreamConversation) {
         if !self.said.is_empty() {
             let text = std::mem::take(&mut self.said);
             conversation.reply(vec![Block::Text(text)]);
@@ -103,7 +103,7 @@ impl Rows {
 }
 
 /// The tokens of each model in the whole run. The open message can have the tokens of one model.
-fn used(stats: Option<&RawValue>, conversation: &mut Conversation) {
+fn used(stats: Option<&RawValue>, conversation: &mut StreamConversation) {
     let models = Stats::of(stats).and_then(|stats| stats.models);
     let models = models.and_then(|models| serde_json::from_str(models.get()).ok());
     let models: BTreeMap<String, &RawValue> = models.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Examples beside a rule, which are tried when it is read.
+//! Examples of permission rules, which are checked when a rule is read.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use crate::permission::{Action, Behavior, Mode, Request, Rule, Rules, canonical_
 use crate::shell::analyse;
 
 impl TestedRule {
-    /// Tries the examples, for a session that starts in `directory`.
+    /// Checks the examples, for a session that starts in `directory`.
     ///
     /// # Errors
-    /// The first that fails, in one line.
+    /// Describes the first failing example on one line.
     pub(super) fn try_examples(
         &self,
         rule: &Rule,
@@ -33,7 +33,7 @@ impl TestedRule {
     }
 }
 
-/// Whether a rule does to an example what it says.
+/// Whether a rule applies to an example.
 fn holds(rule: &Rule, example: &str, directory: &Path, home: Option<&Path>) -> bool {
     let tool = canonical_tool(rule.text.split('(').next().unwrap_or_default());
     let path = || vec![directory.join(example)];

@@ -247,11 +247,11 @@ fn a_reason_names_the_rule_or_the_mode() {
         ),
         (
             r#"{"command":"rm -rf /"}"#,
-            "it removes what is never removed without approval, and nobody can be asked.",
+            "it removes a critical path, and nobody can be asked.",
         ),
         (
             r#"{"write":".envrc"}"#,
-            "it changes a file that decides what programs run, and nobody can be asked.",
+            "it changes a file that determines which programs run, and nobody can be asked.",
         ),
         (
             r#"{"write":"a","mode":"plan"}"#,
@@ -259,7 +259,7 @@ fn a_reason_names_the_rule_or_the_mode() {
         ),
         (
             r#"{"command":"f() { npm test; }; f"}"#,
-            "the command is not understood, and no rule allows all commands.",
+            "the command cannot be parsed, and no rule allows all commands.",
         ),
     ];
     for (row, expected) in rows {

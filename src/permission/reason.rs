@@ -31,7 +31,7 @@ impl Decided {
             }
             DecidedBy::Builtin {
                 builtin: BuiltinRule::Unparsable,
-            } => "the command is not understood, and no rule allows all commands".to_owned(),
+            } => "the command cannot be parsed, and no rule allows all commands".to_owned(),
             DecidedBy::Builtin { builtin } => {
                 format!("{what} {}, and nobody can be asked", builtin.effect())
             }

@@ -8,7 +8,6 @@ mod archive;
 mod check;
 mod conversation;
 mod costs;
-mod counts;
 mod dirs;
 mod discover;
 mod distinct;
@@ -20,7 +19,6 @@ mod follow;
 mod lines;
 mod listing;
 mod meter;
-mod name_index;
 mod open;
 mod parallel;
 mod prices;
@@ -30,7 +28,6 @@ pub mod search;
 mod selection;
 #[allow(clippy::module_inception, reason = "the file of the type Session")]
 mod session;
-mod session_title;
 mod side_file;
 mod stats;
 mod tail;
@@ -42,7 +39,7 @@ mod watch;
 
 pub use crate::agent::{
     Agent, Change, Detail, Entry, Facts, Format, History, ManualTitle, Part, Root, Shape, SideCost,
-    Title, TitleRecord, TitleSource, project_hash, session_roots,
+    StoredTitle, Title, TitleSource, project_hash, session_roots,
 };
 pub use discover::{
     Candidate, Found, discover, discover_names, discover_with, subagent_files, subagents_beside,

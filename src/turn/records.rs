@@ -2,10 +2,10 @@
 
 use super::limits::Limit;
 use crate::message::{Block, Message, Origin, Role, SessionId, Usage};
-use crate::model::{Cut, Failure, Refused, Reply};
+use crate::model::{CutCause, Failure, Refused, Reply};
 use crate::records::{
-    About, ApiRetryRecord, DialogRecord, HookStoppedRecord, HookStoppedSubtype, RetrySubtype,
-    StreamEventRecord, TurnResult, TurnResultRecord, VersionOnly, to_record,
+    ApiRetryRecord, DialogRecord, HookStoppedRecord, HookStoppedSubtype, MessageContext,
+    RetrySubtype, StreamEventRecord, TurnResult, TurnResultRecord, VersionOnly, to_record,
 };
 use crate::session::record::Moment;
 use serde_json::{Value, json};
@@ -81,9 +81,9 @@ impl RecordBuilder {
     }
 
     fn record(&self, message: Message) -> DialogRecord {
-        let about = About {
+        let about = MessageContext {
             session_id: Some(self.session_id.clone()),
-            ..About::default()
+            ..MessageContext::default()
         };
         let message = Message {
             uuid: Some(self.moment.uuid()),
@@ -185,7 +185,8 @@ impl<'a> Ending<'a> {
             Self::Replied(reply) if reply.calls.is_empty() => Some("end_turn"),
             Self::Replied(_) => Some("tool_use"),
             Self::Failed(Failure::Cut {
-                cut: Cut::Budget, ..
+                cut: CutCause::Budget,
+                ..
             }) => Some("max_tokens"),
             Self::Failed(Failure::Declined { .. }) => Some("refusal"),
             Self::Failed(_) | Self::Limited(_) => None,

@@ -13,13 +13,13 @@ use crate::cmd::session::source::SourceArguments;
 use crate::cmd::session::tail_follow::{
     Ended, Followed, FollowedSession, Limits, Subagents, follow,
 };
-use crate::cmd::session::tail_printer::{Cursors, Joining, Lines, Printer, Reading};
+use crate::cmd::session::tail_printer::{Joining, Lines, Printer};
 use crate::cmd::times::parse_span;
 use crate::cmd::{Globals, Outcome, UsageError};
 use crate::io::{Environment, Io};
 use crate::jsonl::{FixedFile, Mapping};
 use crate::message::{Message, SessionId};
-use crate::records::About;
+use crate::records::MessageContext;
 use crate::session::{
     BackwardMessages, Follower, Format, Scope, Seen, Session, SessionError, SessionFile, Shape,
     holds_only_lines, last_messages, open_safely, records_on, start_of_last,
@@ -156,19 +156,9 @@ impl SessionTailArguments {
         } else {
             Grouping::Batches
         };
-        let reading = if self.raw {
-            Reading::Raw
-        } else {
-            Reading::Messages
-        };
-        let cursors = if self.cursor {
-            Cursors::Printed
-        } else {
-            Cursors::Left
-        };
         Ok(Printer {
-            reading,
-            cursors,
+            is_raw: self.raw,
+            prints_cursors: self.cursor,
             dialog: printer::Printer::new(look, grouping, output::writer(form, io)?),
             speaker: None,
         })
@@ -210,7 +200,7 @@ impl SessionTailArguments {
                 let format = session.format();
                 (session.file, Some(format), about)
             }
-            Err(file) => (file, None, About::default()),
+            Err(file) => (file, None, MessageContext::default()),
         };
         let mut others = Others {
             arguments: self,
@@ -244,15 +234,15 @@ impl SessionTailArguments {
     }
 
     /// The facts of the session for records. `None` for raw lines.
-    fn about(&self, session: &Session) -> anyhow::Result<About> {
+    fn about(&self, session: &Session) -> anyhow::Result<MessageContext> {
         if self.raw {
-            return Ok(About::default());
+            return Ok(MessageContext::default());
         }
         let facts = session.first_facts(self.source.mapping())?;
-        Ok(About {
+        Ok(MessageContext {
             session_id: facts.session_id.map(SessionId),
             cwd: facts.cwd,
-            ..About::default()
+            ..MessageContext::default()
         })
     }
 
@@ -272,7 +262,7 @@ impl SessionTailArguments {
         file: SessionFile,
         start: u64,
         format: Option<&'static Format>,
-        about: About,
+        about: MessageContext,
     ) -> std::io::Result<FollowedSession> {
         let format_of_subagents = format.filter(|_| self.subagents);
         Ok(FollowedSession {

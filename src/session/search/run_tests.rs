@@ -1,12 +1,12 @@
 use std::path::Path;
 
 use super::*;
-use crate::session::search::{Case, PatternKind, PatternOptions, Words};
+use crate::session::search::{Case, PatternOptions};
 
 const ANY: PatternOptions = PatternOptions {
-    kind: PatternKind::Regex,
+    is_fixed: false,
     case: Case::Exact,
-    words: Words::Parts,
+    whole_words: false,
 };
 
 fn found(text: &str, query: &Query) -> Vec<(u64, String)> {
@@ -63,12 +63,12 @@ fn text_is_found_as_it_was_said_not_as_it_is_written() {
     };
     assert_eq!(lines("team", ignored), [1, 2, 4]);
     let whole = PatternOptions {
-        words: Words::Whole,
+        whole_words: true,
         ..ANY
     };
     assert_eq!(lines("tea", whole), [0_u64; 0]);
     let fixed = PatternOptions {
-        kind: PatternKind::Fixed,
+        is_fixed: true,
         ..ANY
     };
     assert_eq!(lines(".*", fixed), [0_u64; 0]);
@@ -89,7 +89,7 @@ fn calls_and_results_are_searched_on_request() {
     let text = [&*user("the login"), CALL, RESULT].join("\n");
     let mut query = Query::new("login", ANY).unwrap();
     assert_eq!(found(&text, &query), [(1, "the login".to_owned())]);
-    query.places = vec![HitPlace::Call, HitPlace::Result];
+    query.places = vec![HitBlock::Call, HitBlock::Result];
     let expected = [
         (2, "grep -n \"login\" src".to_owned()),
         (3, "src/a.rs: fn login()".to_owned()),
@@ -114,10 +114,10 @@ fn lines_that_are_passed_over_hold_no_match() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let roots = ["session", "agents"].map(|name| data.join(name));
     let places = [
-        HitPlace::Text,
-        HitPlace::Thinking,
-        HitPlace::Call,
-        HitPlace::Result,
+        HitBlock::Text,
+        HitBlock::Thinking,
+        HitBlock::Call,
+        HitBlock::Result,
     ];
     let mut total = 0;
     for candidate in roots
