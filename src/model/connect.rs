@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use super::key::{Key, KeySource};
 use super::presets::{KeyScheme, Preset, known_providers, preset};
+use super::recording::Target;
 use super::recording::{Recorder, Recording, RecordingError, Replayed};
 use super::remote::{Access, Remote, Shared};
 use super::retry::RetryPolicy;
 use super::settings::{ModelSettings, ProviderSettings};
-use super::transport::{Target, Transport};
+use super::transport::Transport;
 use super::{Dialect, Model, ModelName, Pace, Provider, RemoteModel};
 use crate::http::{Address, Client, Engine, Header};
 use crate::io::{Clock, Environment, Ids, Io};

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::recording::{PendingExchange, Recorder, Recording};
-use super::{CutCause, Dialect, Failure, RemoteModel};
-use crate::http::{Address, Client, HttpFailure, Outgoing, Response};
+use super::recording::{PendingExchange, Recorder, Recording, Target};
+use super::{CutCause, Dialect, Failure};
+use crate::http::{Client, HttpFailure, Outgoing, Response};
 use crate::message::Usage;
 
 /// Transport of requests.
@@ -15,13 +15,6 @@ pub(super) enum Transport {
     Network(Arc<Client>, Option<Arc<Recorder>>),
     /// A recording.
     Replayed(Arc<Recording>),
-}
-
-/// The model to send requests to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Target {
-    pub(super) model: RemoteModel,
-    pub(super) base: Address,
 }
 
 impl Transport {

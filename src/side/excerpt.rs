@@ -4,10 +4,12 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use super::recap::RecapGate;
-use super::title::TITLE_MESSAGES;
 use super::{Language, dominant_language};
 use crate::message::{Block, Message, Origin, Role, Thread, without_injected};
 use crate::text::redact;
+
+/// Number of messages that the question shows, from the end.
+pub const TITLE_MESSAGES: usize = 20;
 
 /// Number of messages with text that are kept from the start.
 const HEAD_MESSAGES: usize = 64;

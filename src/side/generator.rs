@@ -7,8 +7,7 @@ use super::excerpt::Excerpt;
 use super::outcome::{NoText, Reason, Text};
 use super::recap::{RECAP_MESSAGES, clean_recap, recap_request};
 use super::title::{
-    MIN_MESSAGES, TITLE_FUNCTION, TITLE_MESSAGES, TitleStyle, clean_title, title_question,
-    title_request,
+    MIN_MESSAGES, TITLE_FUNCTION, TitleStyle, clean_title, title_question, title_request,
 };
 use super::{Language, LanguageChoice, builtin};
 use crate::model::{Failure, Reply, Request};
@@ -75,7 +74,8 @@ impl Generator {
         let language = self.language(excerpt);
         match self.kind {
             Kind::Title(_) => {
-                let question = title_question(&spoken.recent_since_prompt(TITLE_MESSAGES))?;
+                let question =
+                    title_question(&spoken.recent_since_prompt(super::excerpt::TITLE_MESSAGES))?;
                 Some(title_request(question, &self.instructions, language))
             }
             Kind::Recap => {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::label::{CallsEnded, ShownCall, clean_label, excerpt, label_question, shown};
 use super::recap::{RECAP_MESSAGES, RecapGate, clean_recap};
-use super::title::{MIN_MESSAGES, TITLE_MESSAGES, is_example, sanitize, tail, title_question};
+use super::title::{MIN_MESSAGES, is_example, sanitize, tail, title_question};
 use super::{Said, Spoken, says_yes};
 use crate::message::{Message, Origin, Role};
 use crate::session::Agent;
@@ -134,7 +134,7 @@ fn ours(area: &str, input: &Value) -> Option<Value> {
         }
         "sessionTitle.generate" if input.get("display").is_none() => {
             let spoken = spoken(&input["history"]);
-            let question = title_question(spoken.recent(TITLE_MESSAGES));
+            let question = title_question(spoken.recent(super::excerpt::TITLE_MESSAGES));
             question
                 .filter(|_| spoken.messages() >= MIN_MESSAGES)
                 .into()

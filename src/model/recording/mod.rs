@@ -14,6 +14,6 @@ mod tests;
 
 pub use exchange_record::RecordingError;
 pub(super) use play::Recording;
-pub(super) use recorder::PendingExchange;
 pub use recorder::Recorder;
+pub(super) use recorder::{PendingExchange, Target};
 pub(super) use replayed::Replayed;

@@ -10,9 +10,15 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::value::RawValue;
 
 use super::exchange_record::{ExchangeRecord, RecordingError};
-use crate::http::{Headers, HttpFailure, Outgoing, Redaction};
-use crate::model::Dialect;
-use crate::model::transport::Target;
+use crate::http::{Address, Headers, HttpFailure, Outgoing, Redaction};
+use crate::model::{Dialect, RemoteModel};
+
+/// The model to send requests to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::model) struct Target {
+    pub(in crate::model) model: RemoteModel,
+    pub(in crate::model) base: Address,
+}
 
 /// Response headers that replay needs.
 const REPLAY_HEADERS: &[&str] = &["content-type", "retry-after", "retry-after-ms", "location"];

@@ -4,8 +4,8 @@ mod question;
 
 pub(in crate::side) use question::in_language;
 pub use question::{
-    KEBAB_PROMPT, MIN_MESSAGES, PROMPT, TITLE_FUNCTION, TITLE_MESSAGES, TitleStyle, clean_title,
-    title_question, title_request,
+    KEBAB_PROMPT, MIN_MESSAGES, PROMPT, TITLE_FUNCTION, TitleStyle, clean_title, title_question,
+    title_request,
 };
 
 #[cfg(test)]

@@ -23,9 +23,6 @@ const MAX_TOKENS: u32 = 100;
 
 const TEMPERATURE: f64 = 0.2;
 
-/// Number of messages that the question shows, from the end.
-pub const TITLE_MESSAGES: usize = 20;
-
 /// Minimum number of messages of a session with a title or recap by a model.
 pub const MIN_MESSAGES: usize = 2;
 

@@ -3,6 +3,7 @@
 mod edit;
 mod glob;
 mod grep;
+mod image;
 mod line_window;
 mod ls;
 mod patch;
@@ -17,6 +18,7 @@ mod write;
 pub(super) use edit::Edit;
 pub(super) use glob::Glob;
 pub(super) use grep::Grep;
+pub(super) use image::{image_block, media_type};
 pub(super) use ls::Ls;
-pub(super) use read::{Read, image_block, media_type};
+pub(super) use read::Read;
 pub(super) use write::Write;

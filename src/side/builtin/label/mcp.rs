@@ -1,7 +1,7 @@
 //! Facts about calls of MCP tools: a verb, a noun, and an id.
 
 use super::Call;
-use super::facts::{Class, Fact, Status};
+use super::fact::{Class, Fact, Status};
 use crate::side::builtin::clean::upper_first;
 use crate::side::builtin::command::past_of;
 

@@ -1,12 +1,13 @@
 //! Labels by rules: a fact for each finished call, grouped by class and composed into one line.
 
 mod compose;
+mod fact;
 mod facts;
 mod files;
 mod mcp;
 mod others;
 
-use facts::{Fact, Outcome, Status, status};
+use fact::{Fact, Outcome, Status, status};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
