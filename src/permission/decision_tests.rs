@@ -14,7 +14,7 @@ use crate::shell::analyse;
 
 pub(super) const DIRECTORY: &str = "/home/u/proj";
 
-/// A call, the rules, and what is to be decided. Paths are relative to the directory.
+/// A call, the rules and the expected decision. Paths are relative to the directory.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Row {
@@ -32,7 +32,7 @@ pub(super) struct Row {
     pub(super) tool: Option<String>,
     #[serde(default)]
     pub(super) input: Map<String, Value>,
-    /// Where links lead; null for one that leads nowhere.
+    /// Targets of links; null for a dangling link.
     #[serde(default)]
     pub(super) links: BTreeMap<PathBuf, Option<PathBuf>>,
     #[serde(default)]
@@ -118,7 +118,7 @@ impl Row {
     }
 }
 
-/// What decided, in one word.
+/// The cause, in one word.
 pub(super) fn name(by: &DecidedBy) -> &str {
     match by {
         DecidedBy::Rule { rule, .. } => rule,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::command::Command;
-use super::surroundings::Surroundings;
+use super::path_context::PathContext;
 use super::wildcard::escaped;
 use super::{Action, Behavior, Request, Rule, Source, domain, programs};
 
@@ -46,12 +46,12 @@ fn edit_rule(path: &Path, request: &Request<'_>) -> Option<String> {
 pub(super) fn of_command(
     command: &Command<'_>,
     is_allowed: bool,
-    surroundings: &Surroundings<'_>,
+    context: &PathContext<'_>,
 ) -> Option<String> {
-    match command.redirection_targets(surroundings)?.as_slice() {
+    match command.redirection_targets(context)?.as_slice() {
         [] => {}
-        [place] if is_allowed && surroundings.is_inside(place) => {
-            return edit_rule(&place.name, surroundings.request);
+        [path] if is_allowed && context.is_inside(path) => {
+            return edit_rule(&path.name, context.request);
         }
         _ => return None,
     }

@@ -10,8 +10,8 @@ use super::command::Command;
 use super::command_pattern::CommandPattern;
 use super::domain::DomainPattern;
 use super::named_file::NamedFile;
+use super::path_context::{PathContext, ResolvedPath};
 use super::path_pattern::PathPattern;
-use super::surroundings::{Place, Surroundings};
 use super::tool_name::{ToolName, canonical_tool};
 use super::wildcard::Wildcard;
 use super::{Action, Behavior, Request};
@@ -167,31 +167,31 @@ impl Rule {
     /// Whether a call is one that the rule is about, or may be one for all that is known: for a command
     /// line, whether any of its commands is.
     pub fn matches(&self, request: &Request<'_>) -> bool {
-        let surroundings = Surroundings::new(request);
-        let call = Call::new(&surroundings);
+        let context = PathContext::new(request);
+        let call = Call::new(&context);
         let is_unclear = |command: &Command<'_>| match self.specifier {
             Specifier::Command(_) => !command.is_understood(),
-            _ => self.paths().is_some() && self.may_restrict_unknown(command, &surroundings),
+            _ => self.paths().is_some() && self.may_restrict_unknown(command, &context),
         };
         call.commands().iter().any(is_unclear) || self.restricts(&call)
     }
 
     /// Whether it restricts a call, as a whole or in a part.
     pub(super) fn restricts(&self, call: &Call<'_>) -> bool {
-        self.is_about(call.surroundings.request)
-            || self.may_be_about_unknown(call.surroundings.request)
+        self.is_about(call.context.request)
+            || self.may_be_about_unknown(call.context.request)
             || call
                 .commands()
                 .iter()
-                .any(|command| self.restricts_command(command, call.surroundings))
+                .any(|command| self.restricts_command(command, call.context))
             || call
                 .reads
                 .iter()
-                .any(|file| self.restricts_reading(file, call.surroundings))
+                .any(|file| self.restricts_reading(file, call.context))
             || call
                 .writes
                 .iter()
-                .any(|place| self.restricts_writing(place, call.surroundings))
+                .any(|path| self.restricts_writing(path, call.context))
             || call
                 .host
                 .as_deref()
@@ -215,31 +215,30 @@ impl Rule {
     pub(super) fn restricts_command(
         &self,
         command: &Command<'_>,
-        surroundings: &Surroundings<'_>,
+        context: &PathContext<'_>,
     ) -> bool {
         // What may be any file is asked about.
         let any = |files: &[NamedFile], pattern: &PathPattern| {
             let mut files = files.iter().filter(|file| !file.is_unknown());
-            files.any(|file| pattern.may_restrict(file, surroundings))
+            files.any(|file| pattern.may_restrict(file, context))
         };
         match &self.specifier {
             Specifier::Command(pattern) => command.may_be(pattern),
             Specifier::Reading(pattern) => {
-                any(command.named(surroundings), pattern)
-                    || any(command.redirected(surroundings), pattern)
-                    || any(command.changed(surroundings), pattern)
+                any(command.named(context), pattern)
+                    || any(command.redirected(context), pattern)
+                    || any(command.changed(context), pattern)
             }
             Specifier::Writing(pattern) => {
-                any(command.redirected(surroundings), pattern)
-                    || any(command.changed(surroundings), pattern)
+                any(command.redirected(context), pattern) || any(command.changed(context), pattern)
             }
             Specifier::Domain(_) => command.hosts().any(|host| self.is_about_host(&host)),
             Specifier::Any => {
                 self.tool.is("Edit")
-                    && !(command.redirected(surroundings).is_empty()
-                        && command.changed(surroundings).is_empty())
+                    && !(command.redirected(context).is_empty()
+                        && command.changed(context).is_empty())
             }
-            Specifier::Outside(OutsideAccess::Command) => command.names_outside(surroundings),
+            Specifier::Outside(OutsideAccess::Command) => command.names_outside(context),
             Specifier::Outside(_) | Specifier::Argument | Specifier::Nothing => false,
         }
     }
@@ -248,20 +247,20 @@ impl Rule {
     pub(super) fn may_restrict_unknown(
         &self,
         command: &Command<'_>,
-        surroundings: &Surroundings<'_>,
+        context: &PathContext<'_>,
     ) -> bool {
         let paths = self.paths();
         let may_be =
-            |file: &NamedFile| paths.is_none_or(|pattern| pattern.may_restrict(file, surroundings));
+            |file: &NamedFile| paths.is_none_or(|pattern| pattern.may_restrict(file, context));
         match &self.specifier {
             Specifier::Command(_) => command.runs_unknown,
             Specifier::Reading(_) => {
                 command.runs_unknown
-                    || command.reads_unknown(surroundings, may_be)
-                    || command.changes_unknown(surroundings, may_be)
+                    || command.reads_unknown(context, may_be)
+                    || command.changes_unknown(context, may_be)
             }
             Specifier::Writing(_) | Specifier::Outside(_) => {
-                command.runs_unknown || command.changes_unknown(surroundings, may_be)
+                command.runs_unknown || command.changes_unknown(context, may_be)
             }
             Specifier::Any | Specifier::Domain(_) | Specifier::Argument | Specifier::Nothing => {
                 false
@@ -289,35 +288,31 @@ impl Rule {
             }
     }
 
-    pub(super) fn restricts_reading(
-        &self,
-        file: &NamedFile,
-        surroundings: &Surroundings<'_>,
-    ) -> bool {
+    pub(super) fn restricts_reading(&self, file: &NamedFile, context: &PathContext<'_>) -> bool {
         match &self.specifier {
-            Specifier::Reading(pattern) => pattern.may_restrict(file, surroundings),
-            Specifier::Outside(OutsideAccess::Reading) => !surroundings.is_inside(&file.place()),
+            Specifier::Reading(pattern) => pattern.may_restrict(file, context),
+            Specifier::Outside(OutsideAccess::Reading) => !context.is_inside(&file.resolved()),
             _ => false,
         }
     }
 
     /// What must not be read must not be changed either.
-    pub(super) fn restricts_writing(&self, place: &Place, surroundings: &Surroundings<'_>) -> bool {
+    pub(super) fn restricts_writing(&self, path: &ResolvedPath, context: &PathContext<'_>) -> bool {
         match &self.specifier {
             Specifier::Reading(pattern) | Specifier::Writing(pattern) => {
-                pattern.restricts(place, surroundings)
+                pattern.restricts(path, context)
             }
             Specifier::Outside(access) => {
-                *access == OutsideAccess::Writing && !surroundings.is_inside(place)
+                *access == OutsideAccess::Writing && !context.is_inside(path)
             }
             _ => false,
         }
     }
 
     /// Whether it allows to change a file.
-    pub(super) fn allows_writing(&self, place: &Place, surroundings: &Surroundings<'_>) -> bool {
+    pub(super) fn allows_writing(&self, path: &ResolvedPath, context: &PathContext<'_>) -> bool {
         match &self.specifier {
-            Specifier::Writing(pattern) => pattern.allows(place, surroundings),
+            Specifier::Writing(pattern) => pattern.allows(path, context),
             Specifier::Any => self.tool.is("Edit"),
             _ => false,
         }

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use super::call::Call;
 use super::command::Command;
 use super::named_file::NamedFile;
+use super::path_context::{PathContext, ResolvedPath};
 use super::path_pattern::PathUnion;
 use super::rule::{OutsideAccess, Specifier};
-use super::surroundings::{Place, Surroundings};
 use super::tool_name::ToolName;
 use super::{Action, Behavior, Request, Rule};
 
@@ -68,14 +68,13 @@ impl Rules {
         &'a self,
         request: &'a Request<'a>,
     ) -> Option<impl Fn(PathBuf, PathBuf) -> bool + use<'a>> {
-        let surroundings = Surroundings::new(request);
+        let context = PathContext::new(request);
         let rules = move |name: PathBuf, real: PathBuf| {
             let real = Some(real.into());
-            let file = NamedFile::Known(Place { name, real });
-            let may_restrict = self.restricted.may_restrict(&file, &surroundings);
+            let file = NamedFile::Known(ResolvedPath { name, real });
+            let may_restrict = self.restricted.may_restrict(&file, &context);
             self.that(Behavior::Deny).any(|rule| {
-                (may_restrict || rule.paths().is_none())
-                    && rule.restricts_reading(&file, &surroundings)
+                (may_restrict || rule.paths().is_none()) && rule.restricts_reading(&file, &context)
             })
         };
         self.that(Behavior::Deny)
@@ -114,18 +113,17 @@ impl Rules {
     pub(super) fn restricting_command(
         &self,
         command: &Command<'_>,
-        surroundings: &Surroundings<'_>,
+        context: &PathContext<'_>,
     ) -> Option<&Rule> {
         let files = command
-            .named(surroundings)
+            .named(context)
             .iter()
-            .chain(command.redirected(surroundings))
-            .chain(command.changed(surroundings));
-        let mut files = files.map(|file| self.restricted.may_restrict(file, surroundings));
+            .chain(command.redirected(context))
+            .chain(command.changed(context));
+        let mut files = files.map(|file| self.restricted.may_restrict(file, context));
         let is_about_files = files.any(|may| may);
         self.restricting(|rule| {
-            (is_about_files || rule.paths().is_none())
-                && rule.restricts_command(command, surroundings)
+            (is_about_files || rule.paths().is_none()) && rule.restricts_command(command, context)
         })
     }
 
@@ -133,35 +131,35 @@ impl Rules {
     pub(super) fn may_restrict_unknown(
         &self,
         command: &Command<'_>,
-        surroundings: &Surroundings<'_>,
+        context: &PathContext<'_>,
     ) -> bool {
-        self.restricting(|rule| rule.may_restrict_unknown(command, surroundings))
+        self.restricting(|rule| rule.may_restrict_unknown(command, context))
             .is_some()
     }
 
     /// The strictest one that restricts a call that is no command line.
     pub(super) fn restricting_call(&self, call: &Call<'_>) -> Option<&Rule> {
-        let surroundings = call.surroundings;
+        let context = call.context;
         let mut writes = call.writes.iter();
         let mut reads = call.reads.iter();
-        let is_about_files = *surroundings.request.action == Action::Anything
-            || writes.any(|place| self.restricted.may_cover(place, surroundings))
-            || reads.any(|file| self.restricted.may_restrict(file, surroundings));
+        let is_about_files = *context.request.action == Action::Anything
+            || writes.any(|path| self.restricted.may_cover(path, context))
+            || reads.any(|file| self.restricted.may_restrict(file, context));
         self.restricting(|rule| (is_about_files || rule.paths().is_none()) && rule.restricts(call))
     }
 
     /// One that allows to change a file.
     pub(super) fn allowing_to_write(
         &self,
-        place: &Place,
-        surroundings: &Surroundings<'_>,
+        path: &ResolvedPath,
+        context: &PathContext<'_>,
     ) -> Option<&Rule> {
-        let is_covering = self.allowed.covering(&place.name, surroundings);
+        let is_covering = self.allowed.covering(&path.name, context);
         let mut rules = self.all.iter().enumerate();
         let allowing = rules.find(|(index, rule)| {
             rule.behavior == Behavior::Allow
                 && (rule.paths().is_none() || is_covering(*index))
-                && rule.allows_writing(place, surroundings)
+                && rule.allows_writing(path, context)
         });
         allowing.map(|(_, rule)| rule)
     }

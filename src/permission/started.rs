@@ -3,8 +3,8 @@
 
 use super::invocation::{Invocation, joined};
 use super::outline::{names_in, outline, outlines};
+use super::path_context::PathContext;
 use super::programs;
-use super::surroundings::Surroundings;
 use super::wildcard::{GAP, GLOB, begins_with_gap};
 use crate::shell::{CommandPart, PartInput, PartWord, analyse, lenient_parts};
 
@@ -16,7 +16,7 @@ const MAX_BEGINNINGS: usize = 8;
 
 /// All that a command may run.
 #[derive(Default)]
-pub(super) struct Started {
+pub(super) struct StartedCommands {
     pub(super) invocations: Vec<Invocation>,
     /// Whether it may also run commands that are only known when it runs.
     pub(super) runs_unknown: bool,
@@ -25,16 +25,16 @@ pub(super) struct Started {
 }
 
 /// What a command line says about the standard input of its commands.
-pub(super) struct Line<'a> {
+pub(super) struct StandardInput<'a> {
     /// Texts among the words and in the here-documents, which may be printed, and read by a shell.
     printed: Vec<String>,
     /// Whether `exec` replaces the standard input of what follows.
     replaces_input: bool,
-    surroundings: &'a Surroundings<'a>,
+    context: &'a PathContext<'a>,
 }
 
-impl<'a> Line<'a> {
-    pub(super) fn new(parts: &[CommandPart], surroundings: &'a Surroundings<'a>) -> Self {
+impl<'a> StandardInput<'a> {
+    pub(super) fn new(parts: &[CommandPart], context: &'a PathContext<'a>) -> Self {
         let texts = parts.iter().flat_map(|part| {
             let arguments = part.words.iter().skip(1);
             let arguments = arguments.map(|word| word.value.as_deref().unwrap_or(&word.text));
@@ -52,14 +52,14 @@ impl<'a> Line<'a> {
         Self {
             printed: texts.collect(),
             replaces_input,
-            surroundings,
+            context,
         }
     }
 }
 
 /// Collects what is started by a command, given with the commands that it starts in its place.
-pub(super) fn started(levels: &[CommandPart], line: &Line<'_>) -> Started {
-    let mut started = Started::default();
+pub(super) fn started(levels: &[CommandPart], line: &StandardInput<'_>) -> StartedCommands {
+    let mut started = StartedCommands::default();
     for level in levels {
         started.add_level(level, MAX_DEPTH, line);
     }
@@ -67,18 +67,18 @@ pub(super) fn started(levels: &[CommandPart], line: &Line<'_>) -> Started {
 }
 
 /// Collects what may be run by a text that is not understood.
-pub(super) fn guessed(script: &str, surroundings: &Surroundings<'_>) -> Started {
-    let mut started = Started::default();
-    let line = Line::new(&lenient_parts(script).parts, surroundings);
+pub(super) fn guessed(script: &str, context: &PathContext<'_>) -> StartedCommands {
+    let mut started = StartedCommands::default();
+    let line = StandardInput::new(&lenient_parts(script).parts, context);
     started.add_lenient(script, MAX_DEPTH, &line);
     let mut renaming = ["BASH_ALIASES", "BASH_CMDS", "histexpand"].iter();
     started.runs_unknown |= renaming.any(|name| script.contains(name));
     started
 }
 
-impl Started {
+impl StartedCommands {
     /// Adds a command line.
-    fn add_script(&mut self, script: &str, depth: usize, line: &Line<'_>) {
+    fn add_script(&mut self, script: &str, depth: usize, line: &StandardInput<'_>) {
         let Some(depth) = depth.checked_sub(1) else {
             self.runs_unknown = true;
             return;
@@ -89,7 +89,7 @@ impl Started {
         }
     }
 
-    fn add_parts(&mut self, parts: &[CommandPart], depth: usize, line: &Line<'_>) {
+    fn add_parts(&mut self, parts: &[CommandPart], depth: usize, line: &StandardInput<'_>) {
         for level in parts.iter().flat_map(CommandPart::levels) {
             let program = level.words.first().and_then(|word| word.value.as_deref());
             self.changes_directory |= matches!(program, Some("cd" | "pushd" | "popd"));
@@ -98,7 +98,7 @@ impl Started {
     }
 
     /// Adds a text that is not understood.
-    fn add_lenient(&mut self, script: &str, depth: usize, line: &Line<'_>) {
+    fn add_lenient(&mut self, script: &str, depth: usize, line: &StandardInput<'_>) {
         let read = lenient_parts(script);
         self.runs_unknown |= read.is_ambiguous;
         self.add_parts(&read.parts, depth, line);
@@ -108,7 +108,7 @@ impl Started {
     }
 
     /// Adds commands that may begin at any word of a text in another language.
-    fn add_anywhere(&mut self, text: &str, line: &Line<'_>) {
+    fn add_anywhere(&mut self, text: &str, line: &StandardInput<'_>) {
         let text = text.replace('\\', "");
         for piece in text.split([
             ';', '|', '&', '\n', '(', ')', '`', '"', '\'', '{', '}', '!', '=',
@@ -119,13 +119,13 @@ impl Started {
                 .is_some_and(|word| !begins_with_gap(&word.text))
             {
                 self.invocations
-                    .push(Invocation::new(&words, true, line.surroundings));
+                    .push(Invocation::new(&words, true, line.context));
             }
         }
     }
 
-    fn add_level(&mut self, level: &CommandPart, depth: usize, line: &Line<'_>) {
-        let mut invocation = Invocation::new(&level.words, false, line.surroundings);
+    fn add_level(&mut self, level: &CommandPart, depth: usize, line: &StandardInput<'_>) {
+        let mut invocation = Invocation::new(&level.words, false, line.context);
         invocation.reads.clone_from(&level.reads);
         invocation.writes.clone_from(&level.writes);
         let program = invocation.program().to_owned();
@@ -142,7 +142,7 @@ impl Started {
         if invocation.begins_anywhere {
             self.add_started(&invocation, level, depth, line);
             let texts: Vec<Vec<String>> = (invocation.words.iter().skip(1))
-                .map(|word| outlines(word, line.surroundings))
+                .map(|word| outlines(word, line.context))
                 .collect();
             let is_evaluated = programs::SHELLS.contains(&program) || program == "eval";
             let starts = programs::STARTS.contains(&program);
@@ -166,7 +166,7 @@ impl Started {
         if is_language {
             self.runs_unknown |= reads_language && (is_unknown || reads_process);
             let values: Vec<String> = (arguments.iter())
-                .flat_map(|word| outlines(word, line.surroundings))
+                .flat_map(|word| outlines(word, line.context))
                 .collect();
             for script in values.iter().map(String::as_str).chain(input) {
                 self.add_anywhere(script, line);
@@ -209,7 +209,7 @@ impl Started {
         invocation: &Invocation,
         level: &CommandPart,
         depth: usize,
-        line: &Line<'_>,
+        line: &StandardInput<'_>,
     ) {
         let program = invocation.program();
         self.runs_unknown |= invocation.starts_unknown();
@@ -225,7 +225,7 @@ impl Started {
                 words.push(PartWord::unknown(0..0, "$name"));
             }
             let is_unknown = words.first().is_some_and(|word| {
-                word.text.starts_with("<(") || begins_with_gap(&outline(word, line.surroundings))
+                word.text.starts_with("<(") || begins_with_gap(&outline(word, line.context))
             });
             self.runs_unknown |= is_unknown;
             // The operand of a shell is the file of a script.

@@ -8,7 +8,7 @@ use super::parts::CommandPart;
 use super::refusal::{Refusal, excerpt};
 use super::requirement::{GitScope, Requirement};
 use super::syntax::{parse, screen, screen_strictly};
-use super::walk::{Understood, Walk};
+use super::walk::{CheckedLine, Walk};
 use crate::text::terminal_safe_line;
 
 /// What is known about a command line without running it.
@@ -92,7 +92,7 @@ pub fn analyse(command: &str) -> Analysis {
     }
 }
 
-fn understand(command: &str) -> Result<Understood, Refusal> {
+fn understand(command: &str) -> Result<CheckedLine, Refusal> {
     screen(command)?;
     // The grammar parses pipelines six times as fast when a line end follows them.
     let text = format!("{command}\n");
@@ -143,8 +143,8 @@ impl Analysis {
             return Vec::new();
         };
         let looks_at_files = requires.iter().any(|requirement| {
-            let Requirement::CleanGitConfig(place) = requirement;
-            place.scope == GitScope::WorkTree
+            let Requirement::CleanGitConfig(context) = requirement;
+            context.scope == GitScope::WorkTree
         });
         let sorts = self.programs.iter().any(|program| program == "sort");
         [
@@ -198,8 +198,9 @@ impl Analysis {
             return self;
         };
         let elsewhere = requires.iter().find_map(|requirement| {
-            let Requirement::CleanGitConfig(place) = requirement;
-            (!place.is_here() && place.scope == GitScope::WorkTree).then(|| place.steps.join("/"))
+            let Requirement::CleanGitConfig(context) = requirement;
+            (!context.is_here() && context.scope == GitScope::WorkTree)
+                .then(|| context.steps.join("/"))
         });
         match elsewhere {
             Some(directory) => Self {

@@ -1,13 +1,13 @@
 //! One simple command: its assignments, then its name in the tables.
 
-use super::effects::{Effects, Place, Shell};
+use super::effects::{CommandContext, Effects, Shell};
 use super::options;
 use super::refusal::{Refusal, excerpt};
 use super::table::{COMMANDS, Command, Property};
 use super::word::Word;
 
 /// How deep commands may start each other (`time timeout 5 ls`).
-const MOST_LEVELS: usize = 6;
+const MAX_LEVELS: usize = 6;
 
 /// What is known about a name.
 #[derive(Clone, Copy)]
@@ -30,7 +30,7 @@ pub(super) struct Call<'effects> {
     /// Looks up what is known about a name.
     pub(super) entry: fn(&str) -> Entry,
     /// Where it stands.
-    pub(super) place: Place,
+    pub(super) context: CommandContext,
     /// Collects its effects.
     pub(super) effects: &'effects mut Effects,
     /// How many commands are around it.
@@ -59,7 +59,7 @@ impl Call<'_> {
             ));
         }
         let entry = (self.entry)(name);
-        if self.place.shell == Shell::Unattended
+        if self.context.shell == Shell::Unattended
             && !matches!(entry, Entry::Writes(_))
             && !ends_soon(name, arguments)
         {
@@ -100,7 +100,7 @@ impl Call<'_> {
     pub(super) fn check_inner(&mut self, outer: &Word, words: &[Word]) -> Result<(), Refusal> {
         // It may outlive the command that started it.
         self.effects.may_leave_processes = true;
-        if self.level >= MOST_LEVELS {
+        if self.level >= MAX_LEVELS {
             return Err(Refusal::unknown(
                 outer.span.clone(),
                 "too many commands that start each other",
@@ -108,7 +108,7 @@ impl Call<'_> {
         }
         let mut inner = Call {
             entry: self.entry,
-            place: self.place,
+            context: self.context,
             effects: &mut *self.effects,
             level: self.level + 1,
         };

@@ -8,7 +8,7 @@ use super::table::COMMANDS;
 
 /// Where a command stands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct CommandContext {
     /// In which shell.
     pub(super) shell: Shell,
     /// Run any number of times.
@@ -38,7 +38,7 @@ pub(super) enum Shell {
     Unattended,
 }
 
-impl Place {
+impl CommandContext {
     pub(super) fn in_case_item(self) -> Self {
         Self {
             in_case_item: true,
@@ -103,7 +103,7 @@ pub(super) struct Effects {
 struct Move {
     /// Where to, if it is known.
     target: Option<String>,
-    place: Place,
+    context: CommandContext,
 }
 
 /// One `git` in the command line.
@@ -116,8 +116,8 @@ pub(super) struct GitCall {
 }
 
 impl Effects {
-    pub(super) fn moved(&mut self, target: Option<String>, place: Place) {
-        self.moves.push(Move { target, place });
+    pub(super) fn moved(&mut self, target: Option<String>, context: CommandContext) {
+        self.moves.push(Move { target, context });
     }
 
     pub(super) fn called_git(&mut self, call: GitCall) {
@@ -155,7 +155,7 @@ impl Effects {
     pub(super) fn changes_directory(&self) -> bool {
         self.moves
             .iter()
-            .any(|moved| moved.place.shell == Shell::Main)
+            .any(|moved| moved.context.shell == Shell::Main)
     }
 
     /// Everywhere that git may run.
@@ -173,8 +173,8 @@ impl Effects {
                 [
                     Move {
                         target: Some(target),
-                        place:
-                            Place {
+                        context:
+                            CommandContext {
                                 repeated: false, ..
                             },
                     },

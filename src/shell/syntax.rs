@@ -14,7 +14,7 @@ use super::refusal::{Refusal, excerpt};
 const PATIENCE_PER_KIBIBYTE: usize = 120;
 
 /// How long it may take all the same. The longest text without errors takes about half of it.
-const LONGEST_PARSE: Duration = Duration::from_millis(25);
+const PARSE_TIMEOUT: Duration = Duration::from_millis(25);
 
 /// Why there is no tree.
 enum Stopped {
@@ -42,9 +42,10 @@ pub(super) fn parse(command: &str) -> Result<Tree, Refusal> {
         parse_within_bounds(parser, command)
     });
     let tree = parsed.map_err(|stopped| match stopped {
-        Stopped::ErrorBefore(place) => {
-            Refusal::unknown(place..place, format!("syntax error before byte {place}"))
-        }
+        Stopped::ErrorBefore(context) => Refusal::unknown(
+            context..context,
+            format!("syntax error before byte {context}"),
+        ),
         Stopped::TooTangled => Refusal::unknown(0..0, "the syntax is too tangled to be analysed"),
     })?;
     if tree.root_node().has_error() {
@@ -65,7 +66,7 @@ fn parse_within_bounds(parser: &mut Parser, command: &str) -> Result<Tree, Stopp
             return ControlFlow::Break(());
         }
         match patience.checked_sub(1) {
-            Some(left) if begun.elapsed() < LONGEST_PARSE => {
+            Some(left) if begun.elapsed() < PARSE_TIMEOUT => {
                 patience = left;
                 ControlFlow::Continue(())
             }
@@ -110,17 +111,17 @@ fn syntax_error(root: Node<'_>, command: &str) -> Refusal {
 
 /// The longest command line that is analysed, in bytes: longer ones would take the parser more time
 /// than running them a little later costs.
-const LONGEST: usize = 16 * 1024;
+const MAX_LENGTH: usize = 16 * 1024;
 
 /// How many redirections there may be, with all else that looks like one. The shell opens those of
 /// groups itself, and without descriptors it gives up a pipeline that it has begun to start.
-const MOST_REDIRECTIONS: usize = 64;
+const MAX_REDIRECTIONS: usize = 64;
 
 /// Refuses what may be understood but does not count as reading: nothing at all, continued lines, and
 /// more redirections than a shell may have descriptors for.
 pub(super) fn screen_strictly(command: &str) -> Result<(), Refusal> {
     let redirections = command.bytes().filter(|byte| matches!(byte, b'<' | b'>'));
-    if redirections.count() > MOST_REDIRECTIONS {
+    if redirections.count() > MAX_REDIRECTIONS {
         return Err(Refusal::unknown(0..0, "too many redirections"));
     }
     if command.trim_matches([' ', '\t', '\n']).is_empty() {
@@ -148,7 +149,7 @@ fn read_differently(span: Range<usize>, what: &str) -> Refusal {
 
 /// Refuses lengths and bytes that cannot be judged.
 pub(super) fn screen(command: &str) -> Result<(), Refusal> {
-    if command.len() > LONGEST {
+    if command.len() > MAX_LENGTH {
         return Err(Refusal::unknown(
             0..0,
             "the command is longer than 16 KiB, which is not analysed",

@@ -8,7 +8,7 @@ use std::ops::Range;
 use tree_sitter::{Node, TreeCursor};
 
 use super::bindings::Bindings;
-use super::effects::{Effects, Place};
+use super::effects::{CommandContext, Effects};
 use super::lexer::{Lexer, Substitution};
 use super::parsed_command::{self, ParsedCommand};
 use super::parts::{self, CommandPart, PartInput};
@@ -19,18 +19,18 @@ use super::{commands, redirection};
 
 /// Commands that read their operands to the end, so that no process substitution outlives them, and
 /// letters of options that neither fail nor change that.
-const READ_ALL: &[&str] = &["cat", "comm", "diff", "paste", "sort", "wc"];
-const READ_ON: &str = "bBilnruw123";
+const READS_ALL_OPERANDS: &[&str] = &["cat", "comm", "diff", "paste", "sort", "wc"];
+const SAFE_FLAGS: &str = "bBilnruw123";
 
 /// How many commands there may be in pipelines, which all run at once. A shell that cannot start
 /// another one may leave those that it has started.
-const MOST_PIPED: usize = 64;
+const MAX_PIPED: usize = 64;
 
 /// A statement that is still to be checked.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Task<'tree> {
     pub(super) node: Node<'tree>,
-    pub(super) place: Place,
+    pub(super) context: CommandContext,
 }
 
 /// The check of one command line.
@@ -49,7 +49,7 @@ pub(super) struct Walk<'text, 'tree> {
 }
 
 /// A command line that is understood.
-pub(super) struct Understood {
+pub(super) struct CheckedLine {
     /// What it does, or why it does not count as reading.
     pub(super) effects: Result<Effects, Refusal>,
     /// Its commands, in the order of the text.
@@ -73,7 +73,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             cursor: root.walk(),
             tasks: vec![Task {
                 node: root,
-                place: Place::default().within(text.len()),
+                context: CommandContext::default().within(text.len()),
             }],
             effects: Effects::default(),
             refused,
@@ -87,13 +87,13 @@ impl<'text, 'tree> Walk<'text, 'tree> {
     ///
     /// # Errors
     /// The first thing that may change something, or else what is not understood.
-    pub(super) fn run(mut self) -> Result<Understood, Refusal> {
+    pub(super) fn run(mut self) -> Result<CheckedLine, Refusal> {
         if let Err(refusal) = self.visit() {
             return Err(self.refused.unwrap_or(refusal));
         }
         self.parts.sort_by_key(|part| part.span.start);
         self.bindings.resolve(self.source.0, &mut self.parts);
-        Ok(Understood {
+        Ok(CheckedLine {
             effects: self.refused.map_or(Ok(self.effects), Err),
             parts: self.parts,
         })
@@ -129,31 +129,31 @@ impl<'text, 'tree> Walk<'text, 'tree> {
     }
 
     fn statement(&mut self, task: Task<'tree>) -> Result<(), Refusal> {
-        let Task { node, mut place } = task;
+        let Task { node, mut context } = task;
         match node.kind() {
             "list" => {
                 let children = self.children(node);
                 let first = self.tasks.len();
-                let chain = std::mem::take(&mut place.chain_end);
-                self.parts(node, &children, place)?;
+                let chain = std::mem::take(&mut context.chain_end);
+                self.parts(node, &children, context)?;
                 let joins = children.iter().any(|child| child.kind() == "&&");
                 let chain = if chain > 0 { chain } else { node.end_byte() };
                 let parts = self.tasks.get_mut(first..).unwrap_or_default();
                 // The right side of `&&` ran if whatever `&&` adds behind it runs.
                 if let Some(right) = parts.last_mut() {
-                    right.place.scope_end = if joins { chain } else { right.node.end_byte() };
+                    right.context.scope_end = if joins { chain } else { right.node.end_byte() };
                 }
                 if let Some(left) = parts
                     .first_mut()
                     .filter(|left| joins && left.node.kind() == "list")
                 {
-                    left.place.chain_end = chain;
+                    left.context.chain_end = chain;
                 }
                 Ok(())
             }
             "elif_clause" | "else_clause" | "do_group" => {
                 let children = self.children(node);
-                self.parts(node, &children, place.within(node.end_byte()))
+                self.parts(node, &children, context.within(node.end_byte()))
             }
             "if_statement" => {
                 let children = self.children(node);
@@ -163,25 +163,25 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                     .iter()
                     .find(is_branch)
                     .map_or(node.end_byte(), Node::start_byte);
-                self.parts(node, &children, place.within(end))
+                self.parts(node, &children, context.within(end))
             }
             "program" | "negated_command" | "compound_statement" => {
                 let children = self.children(node);
-                self.parts(node, &children, place)
+                self.parts(node, &children, context)
             }
             "pipeline" => {
                 let children = self.children(node);
                 let first = self.tasks.len();
-                self.parts(node, &children, place.in_subshell())?;
+                self.parts(node, &children, context.in_subshell())?;
                 let stages = self.tasks.get_mut(first..).unwrap_or_default();
                 let last = stages.len().saturating_sub(1);
                 for (index, stage) in stages.iter_mut().enumerate() {
-                    stage.place.is_piped |= index < last;
-                    stage.place.has_input |= index > 0;
-                    stage.place.scope_end = stage.node.end_byte();
+                    stage.context.is_piped |= index < last;
+                    stage.context.has_input |= index > 0;
+                    stage.context.scope_end = stage.node.end_byte();
                 }
                 self.piped += self.tasks.len() - first;
-                if self.piped > MOST_PIPED {
+                if self.piped > MAX_PIPED {
                     let span = self.source.trimmed(node);
                     return Err(Refusal::unknown(span, "too many commands in pipelines"));
                 }
@@ -189,23 +189,27 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             }
             "subshell" | "command_substitution" | "process_substitution" => {
                 let children = self.children(node);
-                self.parts(node, &children, place.in_subshell().within(node.end_byte()))
+                self.parts(
+                    node,
+                    &children,
+                    context.in_subshell().within(node.end_byte()),
+                )
             }
             "while_statement" => {
                 let children = self.children(node);
-                self.parts(node, &children, place.in_loop().within(node.end_byte()))
+                self.parts(node, &children, context.in_loop().within(node.end_byte()))
             }
-            "for_statement" => self.for_statement(node, place),
-            "case_statement" => self.case_statement(node, place),
+            "for_statement" => self.for_statement(node, context),
+            "case_statement" => self.case_statement(node, context),
             "command" | "variable_assignment" | "variable_assignments" => {
-                self.simple(node, node.byte_range(), place)
+                self.simple(node, node.byte_range(), context)
             }
             "declaration_command" | "unset_command" | "file_redirect" => {
                 self.refuse(self.source.not_accepted(node));
-                self.simple(node, node.byte_range(), place)
+                self.simple(node, node.byte_range(), context)
             }
-            "redirected_statement" => self.redirected(node, place),
-            "test_command" => self.test_command(node, place),
+            "redirected_statement" => self.redirected(node, context),
+            "test_command" => self.test_command(node, context),
             _ => Err(self.source.not_accepted(node)),
         }
     }
@@ -221,17 +225,17 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         &mut self,
         node: Node<'tree>,
         children: &[Node<'tree>],
-        place: Place,
+        context: CommandContext,
     ) -> Result<(), Refusal> {
         let range = self.source.trimmed(node);
-        self.parts_in(range, children, place)
+        self.parts_in(range, children, context)
     }
 
     pub(super) fn parts_in(
         &mut self,
         range: Range<usize>,
         children: &[Node<'tree>],
-        place: Place,
+        context: CommandContext,
     ) -> Result<(), Refusal> {
         let mut position = range.start;
         let mut before = Part::Separator;
@@ -254,16 +258,19 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                         "two commands with nothing between them",
                     ));
                 }
-                let place = place.outside_of_case_item();
-                self.tasks.push(Task { node: child, place });
+                let context = context.outside_of_case_item();
+                self.tasks.push(Task {
+                    node: child,
+                    context,
+                });
                 part
             } else {
                 match self.source.slice(span.clone()) {
-                    ";;" | ";&" | ";;&" if place.in_case_item => {}
+                    ";;" | ";&" | ";;&" if context.in_case_item => {}
                     "&" => {
                         self.note(self.source.token(&span));
                         if let Some(task) = self.tasks.last_mut() {
-                            task.place.scope_end = task.place.scope_end.min(span.start);
+                            task.context.scope_end = task.context.scope_end.min(span.start);
                         }
                     }
                     _ => self.source.token(&span)?,
@@ -280,18 +287,18 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         &mut self,
         owner: Node<'tree>,
         range: Range<usize>,
-        place: Place,
+        context: CommandContext,
     ) -> Result<(), Refusal> {
         let simple = self.read(owner, range.clone())?;
         if !self.source.ends_here(range.end) {
             return Err(self.source.not_accepted(owner));
         }
-        let checked = commands::check(self.source.0, &simple, place, &mut self.effects);
+        let checked = commands::check(self.source.0, &simple, context, &mut self.effects);
         self.note(checked);
         if !parts::begins_command(self.source.0, &simple.words) {
             return Err(self.source.not_accepted(owner));
         }
-        self.take(owner, range, simple, place)
+        self.take(owner, range, simple, context)
     }
 
     pub(super) fn read(
@@ -322,9 +329,9 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         owner: Node<'tree>,
         range: Range<usize>,
         simple: ParsedCommand<'tree>,
-        place: Place,
+        context: CommandContext,
     ) -> Result<(), Refusal> {
-        let mut input = if place.has_input {
+        let mut input = if context.has_input {
             PartInput::Given
         } else {
             PartInput::Inherited
@@ -348,13 +355,13 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 let substitutions = self.substitutions(owner, body.text.clone());
                 let mut lexer = Lexer::new(self.source.0, body.text, &substitutions);
                 lexer.here_document()?;
-                self.push_all(lexer.found, place);
+                self.push_all(lexer.found, context);
             }
         }
         for assignment in &simple.assignments {
             // A value that is set for one command may be lost after it.
             let end = if simple.words.is_empty() {
-                place.scope_end
+                context.scope_end
             } else {
                 range.end
             };
@@ -364,14 +371,14 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         }
         self.parts
             .extend(CommandPart::new(self.source.0, range, &simple, input)?);
-        let waits = !place.is_piped && self.reads_all(owner, &simple);
+        let waits = !context.is_piped && self.reads_all(owner, &simple);
         for node in simple.substitutions {
             if waits && node.kind() == "process_substitution" {
-                let place = place.in_process_substitution();
+                let context = context.in_process_substitution();
                 self.effects.may_leave_processes = true;
-                self.tasks.push(Task { node, place });
+                self.tasks.push(Task { node, context });
             } else {
-                self.push_all(vec![node], place);
+                self.push_all(vec![node], context);
             }
         }
         Ok(())
@@ -391,7 +398,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         let is_fine = |word: &Word| {
             let letters = word.literal().and_then(|text| text.strip_prefix('-'));
             letters.is_some_and(|letters| {
-                !letters.is_empty() && letters.chars().all(|letter| READ_ON.contains(letter))
+                !letters.is_empty() && letters.chars().all(|letter| SAFE_FLAGS.contains(letter))
             }) || spans.contains(&word.span)
         };
         let mut end = self.source.trimmed(owner).start;
@@ -402,12 +409,14 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         });
         stands_alone
             && end == owner.end_byte()
-            && name.literal().is_some_and(|name| READ_ALL.contains(&name))
+            && name
+                .literal()
+                .is_some_and(|name| READS_ALL_OPERANDS.contains(&name))
             && arguments.iter().all(is_fine)
     }
 
     /// Checks substitutions in places where no command waits for a process.
-    pub(super) fn push_all(&mut self, nodes: Vec<Node<'tree>>, place: Place) {
+    pub(super) fn push_all(&mut self, nodes: Vec<Node<'tree>>, context: CommandContext) {
         for node in nodes {
             if node.kind() == "process_substitution" {
                 self.refuse(Refusal::unknown(
@@ -418,9 +427,9 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             // The shell may end before the command whose output it reads: when it has no more memory
             // for it, or warns of a NUL into a closed pipe.
             self.effects.may_leave_processes = true;
-            let mut place = place.in_subshell().within(node.end_byte());
-            place.has_input |= self.source.slice(node.byte_range()).starts_with(">(");
-            self.tasks.push(Task { node, place });
+            let mut context = context.in_subshell().within(node.end_byte());
+            context.has_input |= self.source.slice(node.byte_range()).starts_with(">(");
+            self.tasks.push(Task { node, context });
         }
     }
 

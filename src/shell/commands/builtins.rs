@@ -22,7 +22,7 @@ pub(super) fn change_directory(
         .and_then(|word| word.literal())
         .filter(|target| *target != "-" && !target.is_empty())
         .map(str::to_owned);
-    call.effects.moved(target, call.place);
+    call.effects.moved(target, call.context);
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::{awk, builtins, conditions, find, git, rules, sed, wrappers, writers};
 use crate::shell::call::{Call, Entry, Own};
-use crate::shell::effects::{Effects, Place};
+use crate::shell::effects::{CommandContext, Effects};
 use crate::shell::parsed_command::ParsedCommand;
 use crate::shell::refusal::{Refusal, excerpt};
 use crate::shell::table::COMMANDS;
@@ -14,7 +14,7 @@ use crate::shell::variables::{may_be_passed, may_be_set};
 pub(in crate::shell) fn check(
     text: &str,
     simple: &ParsedCommand<'_>,
-    place: Place,
+    context: CommandContext,
     effects: &mut Effects,
 ) -> Result<(), Refusal> {
     for assignment in &simple.assignments {
@@ -40,7 +40,7 @@ pub(in crate::shell) fn check(
     }
     let mut call = Call {
         entry,
-        place,
+        context,
         effects,
         level: 0,
     };
@@ -51,13 +51,13 @@ pub(in crate::shell) fn check(
 /// substitutions, and what is assigned before its words, is not looked at.
 pub(in crate::shell) fn reads_anywhere(text: &str, simple: &ParsedCommand<'_>) -> bool {
     let mut effects = Effects::default();
-    let place = Place::default();
+    let context = CommandContext::default();
     let checked = if simple.words.is_empty() {
-        check(text, simple, place, &mut effects)
+        check(text, simple, context, &mut effects)
     } else {
         let mut call = Call {
             entry,
-            place,
+            context,
             effects: &mut effects,
             level: 0,
         };

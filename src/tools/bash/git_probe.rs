@@ -19,7 +19,7 @@ use crate::tools::child_environment::{cleaned, keep_git_from_writing};
 const DEADLINE: Duration = Duration::from_secs(1);
 
 /// The largest output of git that is read, in bytes: an index of about 100,000 files.
-const LARGEST: usize = 8 * 1024 * 1024;
+const MAX_OUTPUT: usize = 8 * 1024 * 1024;
 
 /// The hook that runs when the index was written.
 const HOOK: &str = "hooks/post-index-change";
@@ -115,8 +115,8 @@ impl GitProbe {
                     stdin: Stdin::Null,
                     report: None,
                     capture: Capture {
-                        memory_bytes: LARGEST,
-                        total_bytes: LARGEST as u64,
+                        memory_bytes: MAX_OUTPUT,
+                        total_bytes: MAX_OUTPUT as u64,
                     },
                     limits: Limits {
                         grace: Duration::ZERO,
@@ -126,13 +126,13 @@ impl GitProbe {
                 &CancelToken::default(),
             )
             .map_err(|error| format!("git's configuration cannot be read: {error}"))?;
-        let is_whole = finished.stdout.total_bytes <= LARGEST as u64;
+        let is_whole = finished.stdout.total_bytes <= MAX_OUTPUT as u64;
         if finished.ended != Ended::Exited || finished.status != ExitStatus::Code(0) || !is_whole {
             return Err("git's configuration cannot be read".to_owned());
         }
         finished
             .stdout
-            .prefix(LARGEST as u64)
+            .prefix(MAX_OUTPUT as u64)
             .map_err(|error| format!("git's configuration cannot be read: {error}"))
     }
 }

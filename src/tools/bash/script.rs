@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub(super) const REPORT: RawFd = 9;
 
 /// The most bytes of an argument; the system takes 128 KiB.
-const LONGEST_ARGUMENT: usize = 120 * 1024;
+const MAX_ARGUMENT: usize = 120 * 1024;
 
 /// Where the shell was when it ended.
 #[derive(Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) enum FinalDirectory {
 pub(super) fn arguments(command: &str) -> io::Result<Vec<OsString>> {
     let quoted = shlex::bytes::try_quote(command.as_bytes())
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "contains a NUL character"))?;
-    let (evaluated, parameters) = if quoted.len() <= LONGEST_ARGUMENT {
+    let (evaluated, parameters) = if quoted.len() <= MAX_ARGUMENT {
         (quoted.into_owned(), Vec::new())
     } else {
         in_parameters(command)
@@ -55,7 +55,7 @@ fn in_parameters(command: &str) -> (Vec<u8>, Vec<OsString>) {
     let mut parameters = vec![OsString::from("bash")];
     let mut rest = command;
     while !rest.is_empty() {
-        let (part, after) = rest.split_at(rest.floor_char_boundary(LONGEST_ARGUMENT));
+        let (part, after) = rest.split_at(rest.floor_char_boundary(MAX_ARGUMENT));
         parameters.push(part.into());
         rest = after;
     }
