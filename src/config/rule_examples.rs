@@ -1,4 +1,4 @@
-//! Examples beside a rule, which are tried when it is read.
+//! Examples of a rule, which are checked when it is read.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use crate::permission::{Action, Behavior, Mode, Request, Rule, Rules, canonical_
 use crate::shell::analyse;
 
 impl TestedRule {
-    /// Tries the examples, for a session that starts in `directory`.
+    /// Checks the examples, for a session that starts in `directory`.
     ///
     /// # Errors
-    /// The first that fails, in one line.
+    /// The first failing example, on one line.
     pub(super) fn try_examples(
         &self,
         rule: &Rule,
@@ -33,7 +33,7 @@ impl TestedRule {
     }
 }
 
-/// Whether a rule does to an example what it says.
+/// Whether a rule has the expected effect on an example.
 fn holds(rule: &Rule, example: &str, directory: &Path, home: Option<&Path>) -> bool {
     let tool = canonical_tool(rule.text.split('(').next().unwrap_or_default());
     let path = || vec![directory.join(example)];
@@ -74,7 +74,7 @@ fn holds(rule: &Rule, example: &str, directory: &Path, home: Option<&Path>) -> b
     if rule.behavior != Behavior::Allow || tool == "Read" {
         return rule.matches(&request);
     }
-    // Every command of a command line has to be allowed.
+    // An allow rule must allow every command of a command line.
     let decided = Rules::new(vec![rule.clone()]).decide(Mode::Default, &request);
     decided.decision == Decision::Allow && matches!(decided.by, DecidedBy::Rule { .. })
 }

@@ -38,11 +38,11 @@ pub(super) struct Command<'a> {
     pub(super) runs_unknown: bool,
     /// File names that it takes from standard input.
     names_taken: Vec<PartWord>,
-    /// Directories in which it may run; empty if unknown.
+    /// Possible working directories; empty if unknown.
     pub(super) directories: Vec<PathBuf>,
     /// Base directories of its relative paths.
     reached: BaseDirectories,
-    /// Spellings of which one must match for it to be allowed.
+    /// Spellings; one must match for it to be allowed.
     known: Vec<Spelling>,
     named: OnceCell<Vec<NamedFile>>,
     read: OnceCell<Vec<NamedFile>>,

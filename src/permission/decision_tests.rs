@@ -131,7 +131,7 @@ pub(super) fn name(by: &DecidedBy) -> &str {
             BuiltinRule::Unresolved => "unresolved",
         },
         DecidedBy::Default { .. } => "default",
-        DecidedBy::Hook { .. } | DecidedBy::Prompt { .. } => unreachable!("rules ask nobody"),
+        DecidedBy::Hook { .. } | DecidedBy::Prompt { .. } => unreachable!("rules do not ask"),
     }
 }
 
@@ -243,23 +243,23 @@ fn a_reason_names_the_rule_or_the_mode() {
         ),
         (
             r#"{"command":"npm test","ask":["Bash(npm *)"]}"#,
-            "the rule `Bash(npm *)` of settings.json wants it approved, and nobody can be asked.",
+            "the rule `Bash(npm *)` of settings.json requires approval for it, and no approver is available.",
         ),
         (
             r#"{"command":"rm -rf /"}"#,
-            "it removes what is never removed without approval, and nobody can be asked.",
+            "it removes what is never removed without approval, and no approver is available.",
         ),
         (
             r#"{"write":".envrc"}"#,
-            "it changes a file that decides what programs run, and nobody can be asked.",
+            "it changes a file that decides what programs run, and no approver is available.",
         ),
         (
             r#"{"write":"a","mode":"plan"}"#,
-            "in the mode `plan` only calls that read are run.",
+            "the mode `plan` allows only read-only calls.",
         ),
         (
             r#"{"command":"f() { npm test; }; f"}"#,
-            "the command is not understood, and no rule allows all commands.",
+            "the command cannot be parsed, and no rule allows all commands.",
         ),
     ];
     for (row, expected) in rows {

@@ -1,4 +1,4 @@
-//! The directories in which the commands of a command line run.
+//! Working directories of the commands of a command line.
 
 use std::path::{Path, PathBuf};
 
@@ -16,8 +16,8 @@ pub(super) enum Target {
     Unknown,
 }
 
-/// Returns the directories in which each command may run; empty if unknown. A `cd` may fail or not
-/// run, so the previous directory stays possible unless all commands are joined by `&&`.
+/// Returns the possible working directories of each command; empty if unknown. A `cd` may fail or
+/// not run, so the previous directory stays possible unless all commands are joined by `&&`.
 pub(super) fn of(
     script: &str,
     parts: &[Vec<CommandPart>],

@@ -1,4 +1,5 @@
 //! Permission for calls: rules, modes, and decisions with their cause.
+//!
 //! [`Rules::decide`] is a pure function. Rules are written as in Claude Code's settings; see
 //! `docs/permissions.md`, Rules. It has no side effects; the caller resolves links.
 

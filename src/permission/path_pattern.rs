@@ -43,6 +43,7 @@ impl PathPattern {
     /// Parses a pattern in `.gitignore` syntax with one of four anchors: `//` for the root, `~/`
     /// for the home directory, `/` for the directory of the rule's source, none for the working
     /// directory.
+    ///
     /// # Errors
     /// The reason why the pattern is invalid.
     pub(super) fn parse(
@@ -69,7 +70,7 @@ impl PathPattern {
         };
         let mut below = below.trim_matches('/');
         if below.split('/').any(|name| name == "..") {
-            return Err("a path pattern cannot lead upwards with `..`".to_owned());
+            return Err("a path pattern cannot contain `..`".to_owned());
         }
         if !allows {
             // A directory is as restricted as its contents, so `dir/**` also matches the directory.

@@ -1,4 +1,4 @@
-//! Rules that would allow what is left open.
+//! Suggested rules for calls that no rule decides.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use super::path_context::PathContext;
 use super::wildcard::escaped;
 use super::{Action, Behavior, Request, Rule, Source, domain, programs};
 
-/// A rule for a call that is no command line.
+/// Suggests a rule for a call other than a command line.
 pub(super) fn of_call(request: &Request<'_>) -> Option<String> {
     match request.action {
         Action::Files { writes, .. } => {
@@ -23,7 +23,7 @@ pub(super) fn of_call(request: &Request<'_>) -> Option<String> {
     }
 }
 
-/// A rule for changing a file, and those beside it.
+/// Suggests a rule for changing a file and its siblings.
 fn edit_rule(path: &Path, request: &Request<'_>) -> Option<String> {
     let start = request.working_directories.first()?;
     Some(match path.strip_prefix(start) {
@@ -40,9 +40,9 @@ fn edit_rule(path: &Path, request: &Request<'_>) -> Option<String> {
     })
 }
 
-/// A rule for one command: its program and subcommand with any arguments. What starts or interprets
-/// anything, and what changes files, only as it is.
-/// For one that may run apart from the file that it is redirected to (`is_allowed`), a rule for that file.
+/// Suggests a rule for one command: its program and subcommand with any arguments. Programs that
+/// run other programs or change files get a rule for exactly this command. If the command is
+/// allowed except for its redirection (`is_allowed`), the rule is for the target.
 pub(super) fn of_command(
     command: &Command<'_>,
     is_allowed: bool,

@@ -1,5 +1,5 @@
-//! What a command may start: itself, the command that it is a wrapper of, and command lines in its
-//! arguments, its variables and its standard input.
+//! Commands that a command may start: itself, the command that it wraps, and command lines in its
+//! arguments, variables and standard input.
 
 use super::invocation::{Invocation, joined};
 use super::outline::{names_in, outline, outlines};
@@ -8,25 +8,25 @@ use super::programs;
 use super::wildcard::{GAP, GLOB, begins_with_gap};
 use crate::shell::{CommandPart, PartInput, PartWord, analyse, lenient_parts};
 
-/// Maximum depth of command lines in the arguments of commands.
+/// Maximum nesting depth of command lines in arguments.
 const MAX_DEPTH: usize = 5;
 
-/// Maximum number of words of a wrapper that are tried as the first one of its command.
+/// Maximum number of words of a wrapper that are tried as the start of its command.
 const MAX_BEGINNINGS: usize = 8;
 
-/// All that a command may run.
+/// Everything that a command may run.
 #[derive(Default)]
 pub(super) struct StartedCommands {
     pub(super) invocations: Vec<Invocation>,
-    /// Whether it may also run commands that are only known when it runs.
+    /// Whether it may also run commands known only at run time.
     pub(super) runs_unknown: bool,
     /// Whether a command line in it changes the directory.
     pub(super) changes_directory: bool,
 }
 
-/// What a command line says about the standard input of its commands.
+/// Possible standard input of the commands of a command line.
 pub(super) struct StandardInput<'a> {
-    /// Texts among the words and in the here-documents, which may be printed, and read by a shell.
+    /// Text in words and here-documents, which commands may print and a shell may read.
     printed: Vec<String>,
     /// Whether `exec` replaces the standard input of what follows.
     replaces_input: bool,
@@ -57,7 +57,7 @@ impl<'a> StandardInput<'a> {
     }
 }
 
-/// Collects what is started by a command, given with the commands that it starts in its place.
+/// Collects everything started by a command, given with the commands that it wraps.
 pub(super) fn started(levels: &[CommandPart], line: &StandardInput<'_>) -> StartedCommands {
     let mut started = StartedCommands::default();
     for level in levels {
@@ -66,7 +66,7 @@ pub(super) fn started(levels: &[CommandPart], line: &StandardInput<'_>) -> Start
     started
 }
 
-/// Collects what may be run by a text that is not understood.
+/// Collects everything that an unparsable text may run.
 pub(super) fn guessed(script: &str, context: &PathContext<'_>) -> StartedCommands {
     let mut started = StartedCommands::default();
     let line = StandardInput::new(&lenient_parts(script).parts, context);
@@ -97,7 +97,7 @@ impl StartedCommands {
         }
     }
 
-    /// Adds a text that is not understood.
+    /// Adds an unparsable text.
     fn add_lenient(&mut self, script: &str, depth: usize, line: &StandardInput<'_>) {
         let read = lenient_parts(script);
         self.runs_unknown |= read.is_ambiguous;
@@ -107,7 +107,7 @@ impl StartedCommands {
         }
     }
 
-    /// Adds commands that may begin at any word of a text in another language.
+    /// Adds commands that may start at any word of a text in another language.
     fn add_anywhere(&mut self, text: &str, line: &StandardInput<'_>) {
         let text = text.replace('\\', "");
         for piece in text.split([
@@ -203,7 +203,7 @@ impl StartedCommands {
         }
     }
 
-    /// Adds the command that a program starts with its arguments.
+    /// Adds the commands that a program may start from its arguments.
     fn add_started(
         &mut self,
         invocation: &Invocation,
@@ -228,7 +228,7 @@ impl StartedCommands {
                 word.text.starts_with("<(") || begins_with_gap(&outline(word, line.context))
             });
             self.runs_unknown |= is_unknown;
-            // The operand of a shell is the file of a script.
+            // The operand of a shell is a script file.
             if !is_unknown && !programs::SHELLS.contains(program) {
                 let inner = CommandPart {
                     words,
@@ -241,7 +241,7 @@ impl StartedCommands {
     }
 }
 
-/// Whether words of a command make other programs of names, or its variables add programs.
+/// Whether a command renames programs or its variables add programs.
 fn may_mean_another(program: &str, level: &CommandPart) -> bool {
     let arguments = level.words.get(1..).unwrap_or_default();
     let mut assigned = level.assignments.iter();
@@ -252,8 +252,8 @@ fn may_mean_another(program: &str, level: &CommandPart) -> bool {
         })
 }
 
-/// Command lines in arguments, each of which may have several values: texts of several words, and those
-/// behind an option's letter or `=` together with the arguments after them (`env -Srm x`).
+/// Returns the command lines in arguments with their possible values: texts of several words, and
+/// text after an option letter or `=` with the arguments that follow (`env -Srm x`).
 fn scripts_in(arguments: &[Vec<String>]) -> impl Iterator<Item = String> {
     arguments.iter().enumerate().flat_map(|(index, values)| {
         let following = arguments.get(index + 1..).unwrap_or_default();
@@ -268,7 +268,7 @@ fn scripts_in(arguments: &[Vec<String>]) -> impl Iterator<Item = String> {
                 .map(|text| format!("{text} {following}"))
                 .collect::<Vec<_>>();
             let itself = is_script.then(|| value.clone());
-            // `!` is how git marks them, `\_` a blank of `env -S`, and `,` one of `gcc -wrapper`.
+            // Git marks commands with `!`; a space is `\_` in `env -S` and `,` in `gcc -wrapper`.
             let listed = (value.contains(',') && !is_script).then(|| value.replace(',', " "));
             itself
                 .into_iter()
@@ -280,7 +280,7 @@ fn scripts_in(arguments: &[Vec<String>]) -> impl Iterator<Item = String> {
     })
 }
 
-/// The values of variables that programs run as command lines.
+/// Returns the values of variables that programs run as command lines.
 fn run_variables(level: &CommandPart) -> Vec<String> {
     let set = level.assignments.iter();
     let run = set.filter(|set| programs::RUN_VARIABLES.contains(&set.name));
@@ -290,8 +290,8 @@ fn run_variables(level: &CommandPart) -> Vec<String> {
         .collect()
 }
 
-/// Texts of a command that are evaluated, with substitutions in them. A variable may be an integer, which
-/// evaluates what it is set to.
+/// Returns evaluated texts of a command that contain substitutions. Assignment to an integer
+/// variable evaluates the value.
 fn evaluated(level: &CommandPart, program: &str) -> Vec<String> {
     let assigned = level.assignments.iter();
     let mut texts: Vec<String> = assigned.filter_map(|set| set.word.value.clone()).collect();
@@ -307,11 +307,11 @@ fn evaluated(level: &CommandPart, program: &str) -> Vec<String> {
     texts
 }
 
-/// Maximum number of command lines that one text in another language may hold.
+/// Maximum number of command lines in one text of another language.
 const MAX_COMMANDS: usize = 32;
 
-/// The command lines that a text in another language may hold: strings as in `awk`, recipes as in `make`,
-/// and what follows `e`, `!` and the like in a line.
+/// Returns possible command lines in a text of another language: strings as in `awk`, recipes as in
+/// `make`, and text after `e`, `!` and similar commands.
 fn commands_in(script: &str) -> Vec<String> {
     let mut commands = Vec::new();
     for line in script.lines().take(MAX_COMMANDS + 1) {
@@ -338,7 +338,7 @@ fn commands_in(script: &str) -> Vec<String> {
     commands
 }
 
-/// The files that commands of a script of `sed` may read or write.
+/// Returns the files that a `sed` script may read or write.
 fn files_of_sed(script: &str) -> impl Iterator<Item = &str> {
     let commands = script.match_indices(['r', 'R', 'w', 'W']);
     commands.filter_map(|(at, _)| {

@@ -1,5 +1,5 @@
-//! The walk through compound commands whose parts are more than statements: loops over words, `case`,
-//! redirections of constructs, and `[[ … ]]`.
+//! The walk through compound commands with parts other than statements: `for`, `case`, redirections
+//! of constructs, and `[[ … ]]`.
 
 use std::ops::Range;
 
@@ -36,7 +36,7 @@ impl<'tree> Walk<'_, 'tree> {
             return Err(self.source.not_accepted(node));
         };
         self.source.may_be_set(self.source.trimmed(*name))?;
-        // The name and the words are read as one, since they hold no keyword.
+        // The name and the words are read together, since they contain no keyword.
         let values = match words.clone() {
             Some(words) => self.list_of_words(node, words, context)?,
             None => vec![Word::anything(0..0)],
@@ -119,7 +119,7 @@ impl<'tree> Walk<'_, 'tree> {
         Err(self.source.not_accepted(node))
     }
 
-    /// A word that is neither split nor matched against files, and nothing else.
+    /// Checks a single word that is neither split nor expanded to file names.
     fn unsplit_word(&mut self, node: Node<'tree>, context: CommandContext) -> Result<(), Refusal> {
         let range = self.source.trimmed(node);
         let substitutions = self.substitutions(node, range.clone());
@@ -202,8 +202,8 @@ impl<'tree> Walk<'_, 'tree> {
         }
     }
 
-    /// Reads the rest of the line on which a here-document is announced. Further words and
-    /// redirections belong to the command, whose end is returned; further commands are checked.
+    /// Reads the rest of the line after the operator of a here-document. Returns the end of the
+    /// command, which includes further words and redirections; further commands are checked.
     fn rest_of_line(
         &mut self,
         document: Node<'tree>,

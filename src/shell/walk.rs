@@ -1,7 +1,8 @@
-//! The walk through the syntax tree: checks that every construct is understood, and that nothing stands
-//! between them; lists the commands, and notes the first thing that may change something.
+//! The walk through the syntax tree: checks that every construct is accepted and that the text
+//! between them is blank, lists the commands, and records the first construct that may change
+//! something.
 //!
-//! The walk keeps its own stack, so that no nesting is too deep for it.
+//! The walk uses its own stack, so that deep nesting cannot overflow it.
 
 use std::ops::Range;
 
@@ -17,13 +18,13 @@ use super::source::Source;
 use super::word::Word;
 use super::{commands, redirection};
 
-/// Commands that read their operands to the end, so that no process substitution outlives them, and
-/// letters of options that neither fail nor change that.
+/// Commands that read all operands to the end, so that no process substitution outlives them, and
+/// option letters that do not change this.
 const READS_ALL_OPERANDS: &[&str] = &["cat", "comm", "diff", "paste", "sort", "wc"];
 const SAFE_FLAGS: &str = "bBilnruw123";
 
-/// How many commands there may be in pipelines, which all run at once. A shell that cannot start
-/// another one may leave those that it has started.
+/// Maximum number of commands in pipelines, which all run at once. A shell that fails to start a
+/// process may leave earlier ones running.
 const MAX_PIPED: usize = 64;
 
 /// A statement that is still to be checked.
@@ -39,34 +40,34 @@ pub(super) struct Walk<'text, 'tree> {
     pub(super) cursor: TreeCursor<'tree>,
     pub(super) tasks: Vec<Task<'tree>>,
     pub(super) effects: Effects,
-    /// The first thing that may change something.
+    /// The first construct that may change something.
     refused: Option<Refusal>,
     /// The number of commands in pipelines.
     piped: usize,
-    /// The commands, whatever they do.
+    /// All commands.
     parts: Vec<CommandPart>,
     pub(super) bindings: Bindings,
 }
 
-/// A command line that is understood.
+/// A parsed and checked command line.
 pub(super) struct CheckedLine {
-    /// What it does, or why it does not count as reading.
+    /// Its effects, or the reason why it is not read-only.
     pub(super) effects: Result<Effects, Refusal>,
-    /// Its commands, in the order of the text.
+    /// Its commands in text order.
     pub(super) parts: Vec<CommandPart>,
 }
 
-/// What a part of a construct is to the parts beside it.
+/// The role of a part of a construct.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     /// Keywords, operators, clauses.
     Separator,
-    /// Something that is run.
+    /// A statement.
     Statement,
 }
 
 impl<'text, 'tree> Walk<'text, 'tree> {
-    /// A walk through `text`, of which something may be `refused` already.
+    /// Creates a walk through `text`, which may already have a refusal.
     pub(super) fn new(text: &'text str, root: Node<'tree>, refused: Option<Refusal>) -> Self {
         Self {
             source: Source(text),
@@ -83,10 +84,10 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         }
     }
 
-    /// Looks at everything.
+    /// Checks the whole command line.
     ///
     /// # Errors
-    /// The first thing that may change something, or else what is not understood.
+    /// A construct that cannot be parsed.
     pub(super) fn run(mut self) -> Result<CheckedLine, Refusal> {
         if let Err(refusal) = self.visit() {
             return Err(self.refused.unwrap_or(refusal));
@@ -99,7 +100,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         })
     }
 
-    /// Keeps the first thing that may change something.
+    /// Records a refusal if it is the first.
     fn refuse(&mut self, refusal: Refusal) {
         self.refused.get_or_insert(refusal);
     }
@@ -113,14 +114,14 @@ impl<'text, 'tree> Walk<'text, 'tree> {
     fn visit(&mut self) -> Result<(), Refusal> {
         let root = self.tasks.first().map(|task| task.node.byte_range());
         if let Some(root) = root {
-            // The tree leaves out blank lines at the edges.
+            // The tree omits leading and trailing blank lines.
             self.source.only_blanks(0..root.start)?;
             self.source.only_blanks(root.end..self.source.0.len())?;
         }
         while let Some(task) = self.tasks.pop() {
             let done = self.tasks.len();
             self.statement(task)?;
-            // The stack gives back the last one first.
+            // The stack pops the last one first.
             if let Some(added) = self.tasks.get_mut(done..) {
                 added.reverse();
             }
@@ -139,7 +140,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 let joins = children.iter().any(|child| child.kind() == "&&");
                 let chain = if chain > 0 { chain } else { node.end_byte() };
                 let parts = self.tasks.get_mut(first..).unwrap_or_default();
-                // The right side of `&&` ran if whatever `&&` adds behind it runs.
+                // The right side of `&&` has run if commands after further `&&` run.
                 if let Some(right) = parts.last_mut() {
                     right.context.scope_end = if joins { chain } else { right.node.end_byte() };
                 }
@@ -219,8 +220,8 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         node.children(&mut self.cursor).collect()
     }
 
-    /// The parts of a construct: keywords and operators that belong there, statements, clauses,
-    /// and between them nothing but blanks and comments.
+    /// Checks the parts of a construct: keywords, operators, statements and clauses, separated only
+    /// by blanks and comments.
     fn parts(
         &mut self,
         node: Node<'tree>,
@@ -253,10 +254,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 };
                 let is_apart = self.source.slice(gap).contains('\n');
                 if part == Part::Statement && before == Part::Statement && !is_apart {
-                    return Err(Refusal::unknown(
-                        span,
-                        "two commands with nothing between them",
-                    ));
+                    return Err(Refusal::unknown(span, "two commands without a separator"));
                 }
                 let context = context.outside_of_case_item();
                 self.tasks.push(Task {
@@ -312,7 +310,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             let span = node.byte_range();
             let is_process = node.kind() == "process_substitution";
             if is_process && self.source.slice(span.clone()).contains(">(") {
-                let why = "what is written to `>(…)` may change anything";
+                let why = "a process that reads `>(…)` may change anything";
                 self.refuse(Refusal::unknown(span, why));
             }
         }
@@ -323,7 +321,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         Ok(simple)
     }
 
-    /// Lists a command, and checks what belongs to it apart from its words.
+    /// Lists a command and checks its here-document, assignments and substitutions.
     pub(super) fn take(
         &mut self,
         owner: Node<'tree>,
@@ -341,7 +339,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             if body.end != owner.end_byte() {
                 return Err(Refusal::unknown(
                     body.text,
-                    "a here-document whose end is not clear",
+                    "a here-document whose end is ambiguous",
                 ));
             }
             let text = self.source.slice(body.text.clone());
@@ -350,7 +348,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             if document.expands && text.contains(['$', '`']) {
                 self.refuse(Refusal::unknown(
                     body.text.clone(),
-                    "a here-document that is only known when it runs, and may need a file",
+                    "a here-document known only at run time, which may need a file",
                 ));
                 let substitutions = self.substitutions(owner, body.text.clone());
                 let mut lexer = Lexer::new(self.source.0, body.text, &substitutions);
@@ -359,7 +357,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             }
         }
         for assignment in &simple.assignments {
-            // A value that is set for one command may be lost after it.
+            // A value that is set for one command may not persist.
             let end = if simple.words.is_empty() {
                 context.scope_end
             } else {
@@ -384,8 +382,8 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         Ok(())
     }
 
-    /// Whether a command surely reads all of its substitutions: it has no other operand or
-    /// redirection, which could fail and end it at once.
+    /// Whether a command certainly reads all of its substitutions: it has no other operand or
+    /// redirection, which could fail and end it early.
     fn reads_all(&self, owner: Node<'tree>, simple: &ParsedCommand<'tree>) -> bool {
         let Some((name, arguments)) = simple.words.split_first() else {
             return false;
@@ -415,7 +413,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             && arguments.iter().all(is_fine)
     }
 
-    /// Checks substitutions in places where no command waits for a process.
+    /// Checks substitutions where no command waits for a process.
     pub(super) fn push_all(&mut self, nodes: Vec<Node<'tree>>, context: CommandContext) {
         for node in nodes {
             if node.kind() == "process_substitution" {
@@ -424,8 +422,8 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                     "a process substitution that may be left running",
                 ));
             }
-            // The shell may end before the command whose output it reads: when it has no more memory
-            // for it, or warns of a NUL into a closed pipe.
+            // The shell may end before the command whose output it reads: when out of memory, or
+            // when it warns of a NUL into a closed pipe.
             self.effects.may_leave_processes = true;
             let mut context = context.in_subshell().within(node.end_byte());
             context.has_input |= self.source.slice(node.byte_range()).starts_with(">(");
@@ -433,7 +431,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         }
     }
 
-    /// The substitutions of a node that lie within a range, without those inside of others.
+    /// Returns the outermost substitutions of a node within a range.
     pub(super) fn substitutions(
         &mut self,
         node: Node<'tree>,
@@ -457,7 +455,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         loop {
             if descends && self.cursor.goto_first_child() {
             } else if !self.cursor.goto_next_sibling() {
-                // Up to the next sibling of an ancestor.
+                // Move to the next sibling of an ancestor.
                 loop {
                     if !self.cursor.goto_parent() {
                         found.sort_unstable_by_key(|substitution: &Substitution<'_>| {

@@ -571,14 +571,14 @@ fn a_denial_names_what_decided() {
             &[],
             "ls",
             by_hook.clone(),
-            "a PreToolUse hook wants it approved, and nobody can be asked.",
+            "a PreToolUse hook requires approval for it, and no approver is available.",
         ),
         (
             Some("ask me"),
             &[],
             "ls",
             by_hook.clone(),
-            "and nobody can be asked: ask me.",
+            "and no approver is available: ask me.",
         ),
         (
             Some("ask me"),

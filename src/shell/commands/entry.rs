@@ -30,7 +30,7 @@ pub(in crate::shell) fn check(
             let why = if is_passed {
                 format!("`{shown}` may change what the command does")
             } else {
-                format!("`{shown}`: `{name}` means something to the shell or to programs")
+                format!("`{shown}`: `{name}` has a special meaning for the shell or programs")
             };
             return Err(Refusal::unknown(assignment.span.clone(), why));
         }
@@ -47,8 +47,8 @@ pub(in crate::shell) fn check(
     call.check(&simple.words)
 }
 
-/// Whether a command is known to change nothing, in whatever directory it runs. What is in its
-/// substitutions, and what is assigned before its words, is not looked at.
+/// Whether a command is known to change nothing in any directory. Substitutions and assignments
+/// before its words are ignored.
 pub(in crate::shell) fn reads_anywhere(text: &str, simple: &ParsedCommand<'_>) -> bool {
     let mut effects = Effects::default();
     let context = CommandContext::default();
@@ -70,7 +70,7 @@ pub(in crate::shell) fn reads_anywhere(text: &str, simple: &ParsedCommand<'_>) -
         && simple.substitutions.iter().all(waits_for_all)
 }
 
-/// What is known about a name.
+/// Returns the entry for a command name.
 fn entry(name: &str) -> Entry {
     let own: Own = match name {
         "[" => conditions::bracket,
