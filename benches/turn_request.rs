@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use turnpipe::assemble::DialogStream;
 use turnpipe::io::{Environment, RandomIds, SystemClock};
 use turnpipe::model::{
-    Connector, Delivery, KeyCheck, Model, ModelSettings, ModelWorld, PromptId, Provider, Request,
+    Connector, Delivery, KeyCheck, Model, ModelDeps, ModelSettings, PromptId, Provider, Request,
     SharedPrefix,
 };
 use turnpipe::process::Supervisor;
@@ -71,13 +71,13 @@ fn main() -> io::Result<()> {
 }
 
 fn provider_of(provider: &str) -> Arc<dyn Provider> {
-    let world = ModelWorld {
+    let deps = ModelDeps {
         environment: Environment::default(),
         clock: Arc::new(SystemClock::default()),
         ids: Arc::new(RandomIds),
         children: Supervisor::default(),
     };
-    let connector = Connector::new(ModelSettings::default(), world, KeyCheck::Waived);
+    let connector = Connector::new(ModelSettings::default(), deps, KeyCheck::Optional);
     let name = format!("{provider}:m").parse();
     match name.map(|name| connector.connect(&name)) {
         Ok(Ok(Model::Provider(provider))) => provider,

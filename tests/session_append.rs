@@ -15,7 +15,7 @@ mod skip;
 use schema::assert_fits;
 use skip::skip;
 
-/// A folder of its own, and the binary in a clean environment.
+/// A temporary directory, and the binary in a clean environment.
 struct Bench {
     folder: tempfile::TempDir,
 }
@@ -94,8 +94,7 @@ fn a_turn_is_recorded_so_that_session_show_reads_it() {
     );
 }
 
-/// What a program says before it names its session is none of the session's first records.
-/// What the model said is recorded whatever API it came from, in the order of calls and results.
+/// Replies of every API are recorded, in the order of calls and results.
 #[test]
 fn replies_of_every_api_are_recorded() {
     let arguments = r#"{\"command\":\"true\"}"#;
@@ -160,7 +159,7 @@ data: {{"type":"response.completed","response":{{"id":"r","status":"completed"}}
 }
 
 #[test]
-fn a_session_that_is_named_late_has_its_id() {
+fn a_session_named_late_gets_its_id() {
     let answer = json!({"type": "control_response", "response": {"subtype": "success"}});
     let warning = json!({"type": "error", "message": "no configuration"});
     let init =
@@ -197,7 +196,7 @@ fn the_exit_status_says_what_comes_next() {
 }
 
 #[test]
-fn the_file_of_another_agent_gets_what_it_tolerates_and_the_rest_stands_beside_it() {
+fn records_that_another_agent_rejects_go_to_a_second_file() {
     let bench = Bench::new();
     let rows = [
         json!({"type": "user", "sessionId": "x", "uuid": "u", "parentUuid": null,
@@ -260,7 +259,7 @@ fn secrets_are_masked_on_request_in_the_file_only() {
 }
 
 #[test]
-fn what_is_no_file_is_refused_at_once() {
+fn paths_that_are_not_files_are_refused() {
     let bench = Bench::new();
     fs::write(bench.path("call"), call("m", "t", "true")).unwrap();
     let run = bench.shell(
@@ -274,7 +273,7 @@ fn what_is_no_file_is_refused_at_once() {
 
 /// A limit on the size of files cuts a write short.
 #[test]
-fn a_limit_of_file_sizes_glues_nothing() {
+fn a_file_size_limit_joins_no_records() {
     let bench = Bench::new();
     let calls: String = (0..40)
         .map(|n| call(&format!("m{n}"), &format!("t{n}"), &"x".repeat(300)))
@@ -300,7 +299,7 @@ fn a_limit_of_file_sizes_glues_nothing() {
 
 /// A record in the copied output is also in the file, however large it is.
 #[test]
-fn what_could_not_be_recorded_is_not_passed_on() {
+fn records_that_were_not_written_are_not_copied() {
     for size in [10, 40_000, 200_000] {
         let bench = Bench::new();
         let message = json!({"role": "user", "content": "x".repeat(size)});
@@ -321,7 +320,7 @@ fn what_could_not_be_recorded_is_not_passed_on() {
 }
 
 #[test]
-fn a_reader_that_leaves_does_not_stop_the_recording() {
+fn a_closed_pipe_does_not_stop_recording() {
     let bench = Bench::new();
     let calls: Vec<String> = (0..3000)
         .map(|n| call(&format!("m{n}"), &format!("t{n}"), "true"))
@@ -361,7 +360,7 @@ fn a_renamed_session_shows_its_name() {
 }
 
 #[test]
-fn what_the_session_commands_print_fits_its_schemas() {
+fn output_of_session_commands_fits_its_schemas() {
     let bench = Bench::new();
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/session.jsonl");
     fs::copy(&example, bench.path("a.jsonl")).unwrap();
@@ -404,8 +403,8 @@ fn what_the_session_commands_print_fits_its_schemas() {
     }
 }
 
-/// `benches/durability.sh` in a small size: killed at any moment, beside a writer that
-/// takes no lock, no acknowledged record is lost, and everything is readable.
+/// A small `benches/durability.sh`: killed at any moment, with another writer that takes no lock, no
+/// acknowledged record is lost, and everything is readable.
 #[test]
 fn killed_at_any_moment_nothing_acknowledged_is_lost() {
     let bench = Bench::new();
@@ -461,8 +460,7 @@ fn killed_at_any_moment_nothing_acknowledged_is_lost() {
     }
 }
 
-/// The kill comes when the file has begun to grow, so inside of the write of a record that is
-/// larger than a page.
+/// The kill comes when the file starts to grow, during the write of a record larger than a page.
 #[test]
 fn a_kill_inside_of_a_large_record_leaves_no_part_of_it() {
     let bench = Bench::new();
@@ -499,7 +497,7 @@ fn a_kill_inside_of_a_large_record_leaves_no_part_of_it() {
     }
 }
 
-/// What a recorded stream of an agent says, in its own words.
+/// The expected content of a recorded stream of an agent.
 struct RecordedStream {
     name: &'static str,
     session: &'static str,
@@ -674,7 +672,7 @@ fn streams_of_six_agents_are_labelled_recorded_and_shown() {
     }
 }
 
-/// What an independent reader finds in the recorded streams. Nothing without Python.
+/// The content of the recorded streams by an independent reader. Empty without Python.
 fn independently_read() -> Vec<Value> {
     let mut paths = Vec::new();
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");

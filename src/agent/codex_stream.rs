@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::stream::{Conversation, parts};
+use super::stream::{StreamConversation, parts};
 use crate::json::{is_object, is_true, non_empty, non_null, number, object, text};
 use crate::message::{Block, ResultPart};
 
@@ -31,12 +31,12 @@ object! {
     }
 }
 
-/// What is remembered between rows.
+/// The state between rows.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    /// The calls of the turn that were told of.
+    /// The calls of the turn that were emitted.
     started: HashSet<String>,
-    /// The failure that was told of last.
+    /// The failure that was emitted last.
     failure: Option<String>,
 }
 
@@ -46,7 +46,7 @@ impl Rows {
         &mut self,
         kind: &str,
         row: &str,
-        conversation: &mut Conversation,
+        conversation: &mut StreamConversation,
     ) -> Option<()> {
         let row = Row::read(row)?;
         match kind {
@@ -64,8 +64,12 @@ impl Rows {
         Some(())
     }
 
-    /// Most failures are told of twice.
-    fn failed(&mut self, reason: Option<&RawValue>, conversation: &mut Conversation) -> Option<()> {
+    /// Most failures are reported twice.
+    fn failed(
+        &mut self,
+        reason: Option<&RawValue>,
+        conversation: &mut StreamConversation,
+    ) -> Option<()> {
         let reason = non_empty(reason)?.into_owned();
         if self.failure.as_ref() != Some(&reason) {
             conversation.failure(&reason);
@@ -74,10 +78,10 @@ impl Rows {
         Some(())
     }
 
-    fn started(&mut self, item: &Item<'_>, conversation: &mut Conversation) -> Option<()> {
+    fn started(&mut self, item: &Item<'_>, conversation: &mut StreamConversation) -> Option<()> {
         let kind = text(item.kind)?;
         let id = text(item.id)?;
-        // What a search is for, and what is to do, is known at its end.
+        // The query of a search and the list of tasks are complete at the end of the item.
         if matches!(&*kind, "web_search" | "todo_list") {
             return Some(());
         }
@@ -87,7 +91,7 @@ impl Rows {
         Some(())
     }
 
-    fn completed(&mut self, item: &Item<'_>, conversation: &mut Conversation) -> Option<()> {
+    fn completed(&mut self, item: &Item<'_>, conversation: &mut StreamConversation) -> Option<()> {
         let kind = text(item.kind)?;
         let said = || Some(text(item.text)?.into_owned());
         match &*kind {
@@ -142,7 +146,7 @@ fn call(kind: &str, item: &Item<'_>) -> Option<(String, Box<RawValue>)> {
                 Some(server) => format!("mcp__{server}__{tool}"),
                 None => tool.into_owned(),
             };
-            // Older versions do not tell them.
+            // Older versions omit them.
             let arguments = item.arguments.unwrap_or(RawValue::NULL);
             return Some((name, arguments.to_owned()));
         }
@@ -155,7 +159,7 @@ fn call(kind: &str, item: &Item<'_>) -> Option<(String, Box<RawValue>)> {
     Some((name.to_owned(), to_raw_value(&input).ok()?))
 }
 
-/// What a command line like `/bin/bash -lc 'git status'` runs.
+/// Returns the command in a command line like `/bin/bash -lc 'git status'`.
 fn script(command: &str) -> String {
     match shlex::split(command).as_deref() {
         Some([_, option, script]) if option == "-lc" => script.clone(),

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::agent::Agent;
 use super::detect::Row;
 use super::facts::Facts;
-use super::title::{ManualTitle, Title, TitleRecord, TitleSearch};
+use super::title::{ManualTitle, StoredTitle, Title, TitleSearch};
 use crate::io::Environment;
 use crate::message::{Message, Thread, Usage};
 
@@ -245,7 +245,7 @@ pub struct Entry {
     /// The facts in the record.
     pub facts: Facts,
     /// The title in the record.
-    pub title: Option<TitleRecord>,
+    pub title: Option<StoredTitle>,
     /// A summary of the conversation, and the id of that conversation's last record.
     pub summary: Option<(String, String)>,
     /// The messages.

@@ -16,7 +16,7 @@ use super::detect::Row as Marks;
 use super::facts::Facts;
 use super::format::{Change, Detail, Entry, Format, LineClass, Shape, TitleStore};
 use super::gemini_content::gemini_blocks;
-use super::title::{ManualTitle, Precedence, TitleRecord, TitleSearch, TitleSource};
+use super::title::{ManualTitle, Precedence, StoredTitle, TitleSearch, TitleSource};
 use crate::io::Environment;
 use crate::json::{elements, object, text};
 use crate::message::{Block, Call, Message, Origin, ResultPart, Role, ToolResult, Usage};
@@ -166,10 +166,10 @@ fn facts(row: &Row<'_>, set: &Set<'_>) -> Facts {
     .in_directory(directory)
 }
 
-fn title(row: &Row<'_>, set: &Set<'_>) -> Option<TitleRecord> {
+fn title(row: &Row<'_>, set: &Set<'_>) -> Option<StoredTitle> {
     let is_head = row.project.is_some() && row.kind.is_none();
     let summary = text(set.summary).or_else(|| text(row.summary).filter(|_| is_head))?;
-    Some(TitleRecord::new(
+    Some(StoredTitle::new(
         summary,
         TitleSource::Auto,
         None,

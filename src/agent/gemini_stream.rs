@@ -1,12 +1,12 @@
-//! `gemini --output-format stream-json`: texts in parts of which none is marked as the last, calls
-//! and results on lines of their own, tokens at the end.
+//! `gemini --output-format stream-json`: texts in parts without a mark on the last one, calls and
+//! results on separate lines, tokens at the end.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use super::stream::{Conversation, blocks};
+use super::stream::{StreamConversation, blocks};
 use crate::json::{is, non_empty, number, object, text};
 use crate::message::{Block, ResultPart, Usage};
 
@@ -21,7 +21,7 @@ object! { Failure { message } }
 object! { Stats { models } }
 
 object! {
-    /// What one model, or all of them, read and wrote.
+    /// The tokens of one model, or of all.
     Tokens { total = "total_tokens", input = "input_tokens", cached }
 }
 
@@ -35,10 +35,10 @@ const KINDS: [&str; 6] = [
     "result",
 ];
 
-/// What is remembered between rows.
+/// The state between rows.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    /// The text that goes on.
+    /// The open text.
     said: String,
 }
 
@@ -48,7 +48,7 @@ impl Rows {
         &mut self,
         kind: &str,
         row: &str,
-        conversation: &mut Conversation,
+        conversation: &mut StreamConversation,
     ) -> Option<()> {
         let row = Row::read(row)?;
         let is_reply = kind == "message" && is(row.role, "assistant");
@@ -93,8 +93,8 @@ impl Rows {
         Some(())
     }
 
-    /// The text that goes on ends here.
-    pub(super) fn end_text(&mut self, conversation: &mut Conversation) {
+    /// Ends the open text.
+    pub(super) fn end_text(&mut self, conversation: &mut StreamConversation) {
         if !self.said.is_empty() {
             let text = std::mem::take(&mut self.said);
             conversation.reply(vec![Block::Text(text)]);
@@ -102,8 +102,8 @@ impl Rows {
     }
 }
 
-/// What each model used in the whole run. The message that goes on has room for one of them.
-fn used(stats: Option<&RawValue>, conversation: &mut Conversation) {
+/// The tokens of each model in the whole run. The open message can have the tokens of one model.
+fn used(stats: Option<&RawValue>, conversation: &mut StreamConversation) {
     let models = Stats::of(stats).and_then(|stats| stats.models);
     let models = models.and_then(|models| serde_json::from_str(models.get()).ok());
     let models: BTreeMap<String, &RawValue> = models.unwrap_or_default();

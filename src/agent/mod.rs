@@ -42,7 +42,7 @@ pub(crate) use sign::{PI_FILE, Sign, sign};
 pub use stream::StreamItem;
 pub(crate) use stream_reader::{Row, StreamReader};
 pub use table::{Root, agent_of, document, own_format, session_roots};
-pub use title::{ManualTitle, Precedence, Title, TitleRecord, TitleSearch, TitleSource};
+pub use title::{ManualTitle, Precedence, StoredTitle, Title, TitleSearch, TitleSource};
 
 #[cfg(test)]
 mod stream_tests;

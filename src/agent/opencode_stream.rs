@@ -1,7 +1,7 @@
 //! `opencode run --format json`: a row for each finished part of a message. A call comes with its
 //! result.
 
-use super::stream::Conversation;
+use super::stream::StreamConversation;
 use crate::json::{is, non_empty, non_null, number, object, text};
 use crate::message::{Block, Media, ResultPart, Usage};
 
@@ -19,7 +19,7 @@ object! { Cache { read, write } }
 object! { Failure { name, message, data } }
 
 /// Translates a row; `None` if it is none of these.
-pub(super) fn row(kind: &str, row: &str, conversation: &mut Conversation) -> Option<()> {
+pub(super) fn row(kind: &str, row: &str, conversation: &mut StreamConversation) -> Option<()> {
     let row = Row::read(row)?;
     conversation.set_time(row.time);
     if kind == "error" {

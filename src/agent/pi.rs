@@ -13,7 +13,7 @@ use super::detect::Row as Marks;
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, LineClass, Part, Shape, TitleStore};
 use super::own::{manual_title, side_cost_in, title_source, with_title_source};
-use super::title::{Precedence, TitleRecord, TitleSearch};
+use super::title::{Precedence, StoredTitle, TitleSearch};
 use crate::io::Environment;
 use crate::json::{non_null, object, text};
 use crate::message::{Block, Call, Media, Message, Origin, Role, ToolResult, Usage};
@@ -162,9 +162,9 @@ fn facts(row: &Row<'_>, kind: &str, said: &Said<'_>) -> Facts {
     }
 }
 
-fn title(row: &Row<'_>, kind: &str) -> Option<TitleRecord> {
+fn title(row: &Row<'_>, kind: &str) -> Option<StoredTitle> {
     let name = text(row.name).filter(|_| kind == "session_info")?;
-    Some(TitleRecord::new(
+    Some(StoredTitle::new(
         name,
         title_source(row.title_source),
         row.time,

@@ -1,7 +1,7 @@
 //! `pi --mode json`: every message once more when it is complete, which is all that is read. What
 //! tools print, and what a message says so far, comes before that.
 
-use super::stream::{Conversation, blocks, call, part, parts};
+use super::stream::{StreamConversation, blocks, call, part, parts};
 use crate::json::{is, is_true, non_empty, number, object, text};
 use crate::message::{Block as MessageBlock, Origin, Usage};
 
@@ -19,7 +19,7 @@ object! { Tokens { input, output, read = "cacheRead", write = "cacheWrite", cost
 object! { Cost { total } }
 
 /// Translates a row; `None` if it is none of these.
-pub(super) fn row(kind: &str, row: &str, conversation: &mut Conversation) -> Option<()> {
+pub(super) fn row(kind: &str, row: &str, conversation: &mut StreamConversation) -> Option<()> {
     // Most rows repeat all that was said so far.
     if !matches!(kind, "message_start" | "message_end") {
         return None;
@@ -42,7 +42,7 @@ pub(super) fn row(kind: &str, row: &str, conversation: &mut Conversation) -> Opt
     Some(())
 }
 
-fn assistant(said: &Said<'_>, conversation: &mut Conversation) {
+fn assistant(said: &Said<'_>, conversation: &mut StreamConversation) {
     let mut content = Vec::new();
     for raw in crate::json::elements(said.content) {
         let block = Block::of(Some(raw)).unwrap_or_default();

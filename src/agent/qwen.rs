@@ -11,7 +11,7 @@ use super::facts::Facts;
 use super::format::{Detail, Entry, Format, LineClass, NewRecord, Part, Shape, TitleStore};
 use super::gemini_content::{gemini_usage, qwen_blocks};
 use super::own::{manual_title, side_cost_in, title_source};
-use super::title::{Precedence, TitleRecord, TitleSearch};
+use super::title::{Precedence, StoredTitle, TitleSearch};
 use crate::io::Environment;
 use crate::json::{object, text};
 use crate::message::{Block, Message, Origin, Role};
@@ -174,7 +174,7 @@ fn facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {
     .in_directory(string(row.cwd))
 }
 
-fn title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<TitleRecord> {
+fn title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<StoredTitle> {
     if !matches!(kind, "system" | "") || text(row.subtype)? != "custom_title" {
         return None;
     }
@@ -182,7 +182,7 @@ fn title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<TitleRecord
         Some(title) => (title, payload.title_source),
         None => (text(row.custom_title)?, row.title_source),
     };
-    Some(TitleRecord::new(
+    Some(StoredTitle::new(
         title,
         title_source(source),
         row.time,

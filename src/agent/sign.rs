@@ -1,12 +1,12 @@
-//! Whose stream or file a record belongs to. The signs of all agents are one table.
+//! Recognizes the agent that wrote a record, with one table for all agents.
 //!
-//! A sign *opens* if it is the first record of a stream or file; it *marks* if every record, or
-//! many, carry it. What is done about another agent's stream is not decided here.
+//! A sign *opens* if it is the first record of a stream or file; it *marks* if many or all records
+//! carry it. Callers decide how to treat the stream of another agent.
 
 use crate::api::Envelope;
 use crate::json::{is_object, non_empty, non_null, object, text};
 
-/// Whose stream it is.
+/// Owner of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Opening {
     /// `system/init` with a `turnpipe` key: the calls are ours to run.
@@ -15,14 +15,14 @@ pub enum Opening {
     Foreign(&'static str),
 }
 
-/// What a record says about its stream.
+/// Evidence in a record about its stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Sign {
     /// The opening record of a stream or file.
     Opens(Opening),
     /// A record that only one agent writes.
     Marks(&'static str),
-    /// A record as an agent writes it, and as others might; counts while nothing else is known.
+    /// A record that other programs may write too; a fallback if there is no better evidence.
     Hints(&'static str),
 }
 
@@ -40,13 +40,13 @@ pub(crate) const PI_FILE: &str = "pi session";
 pub(super) const PI_STREAM: &str = "pi stream";
 const UNNAMED_STREAM: &str = "another agent's stream";
 
-/// What a record must have in addition to its type.
+/// A requirement on a record in addition to its type.
 #[derive(Debug, Clone, Copy)]
 enum Requires {
     Nothing,
     /// `payload`, an object.
     Payload,
-    /// `session_id`, but no subtype.
+    /// `session_id` without a subtype.
     SessionId,
     /// `call_id`.
     CallId,
@@ -56,7 +56,7 @@ enum Requires {
     ToolId,
 }
 
-/// Type, what else it requires, whether it opens, name.
+/// Type, further requirement, whether it opens, name.
 const BY_TYPE: [(&str, Requires, bool, &str); 25] = [
     ("thread.started", Requires::Nothing, true, CODEX_STREAM),
     ("turn.started", Requires::Nothing, false, CODEX_STREAM),
@@ -100,7 +100,7 @@ impl Requires {
     }
 }
 
-/// The sign in a record of the type `kind`.
+/// Returns the sign of a record of the type `kind`.
 pub(crate) fn sign(kind: Option<&str>, record: &Envelope<'_>) -> Option<Sign> {
     match kind {
         None => untyped(record),
@@ -183,7 +183,7 @@ fn by_members(kind: &str, record: &Envelope<'_>) -> Option<Sign> {
     }
 }
 
-/// Members that records have in transcripts, but not in streams.
+/// Whether a record has members that occur in transcripts, but not in streams.
 fn has_file_member(record: &Envelope<'_>) -> bool {
     let members = [record.session_id_camel, record.sidechain, record.cwd];
     members.iter().any(Option::is_some)

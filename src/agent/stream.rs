@@ -1,4 +1,4 @@
-//! The messages in the stream of an agent that has a format of its own.
+//! The messages in the streams of agents that do not write stream-json.
 
 use jiff::Timestamp;
 use serde_json::value::RawValue;
@@ -16,39 +16,39 @@ object! {
 /// The default prefix of message ids.
 const PREFIX: &str = "turnpipe_message";
 
-/// What a row of a stream says.
+/// An item of a stream.
 #[derive(Debug)]
 pub enum StreamItem {
     /// The model starts a message.
     Start(Option<MessageId>),
-    /// More text, which is repeated when it is complete.
+    /// A text delta; the complete text follows later.
     Text(String),
-    /// A message, or whole blocks of one.
+    /// A message, or complete blocks of one.
     Message {
         /// The message.
         message: Box<Message>,
-        /// Why it ended, in the agent's words.
+        /// The stop reason, in the agent's words.
         stop_reason: Option<String>,
     },
 }
 
-/// Builds messages, with ids where the stream has none.
+/// Builds messages, and generates ids if the stream has none.
 #[derive(Debug, Default)]
-pub(super) struct Conversation {
+pub(super) struct StreamConversation {
     prefix: Option<String>,
     begun: u64,
     /// The id of the open message.
     message: Option<MessageId>,
-    /// It has calls: further text starts another message.
+    /// Whether it has calls: further text then starts another message.
     has_calls: bool,
-    /// The model that speaks, if the stream names it.
+    /// Name of the model, if the stream contains it.
     pub(super) model: Option<String>,
-    /// When the row was written.
+    /// Time of the row.
     time: Option<String>,
     items: Vec<StreamItem>,
 }
 
-impl Conversation {
+impl StreamConversation {
     pub(super) fn set_message_ids(&mut self, prefix: String) {
         self.prefix = Some(prefix);
     }
@@ -57,7 +57,7 @@ impl Conversation {
         std::mem::take(&mut self.items)
     }
 
-    /// Sets the time at which the row was written: RFC 3339, or milliseconds since 1970.
+    /// Sets the time of the row: RFC 3339, or milliseconds since 1970.
     pub(super) fn set_time(&mut self, time: Option<&RawValue>) {
         let milliseconds = number(time).and_then(|number| i64::try_from(number).ok());
         let instant = milliseconds.and_then(|number| Timestamp::from_millisecond(number).ok());
@@ -67,7 +67,7 @@ impl Conversation {
             .or_else(written);
     }
 
-    /// Another message begins.
+    /// Starts another message.
     pub(super) fn begin(&mut self) {
         self.begun += 1;
         let prefix = self.prefix.as_deref().unwrap_or(PREFIX);
@@ -75,19 +75,19 @@ impl Conversation {
         self.has_calls = false;
     }
 
-    /// What follows belongs to the message with this id.
+    /// Sets the id of the message that the next blocks belong to.
     pub(super) fn continue_message(&mut self, id: &str) {
         self.message = Some(MessageId::from(id));
     }
 
-    /// Begins a message if none is open, or if the open one has calls already.
+    /// Starts a message if none is open, or if the open one has calls.
     pub(super) fn before_words(&mut self) {
         if self.message.is_none() || self.has_calls {
             self.begin();
         }
     }
 
-    /// More of a text, which [`Conversation::reply`] repeats.
+    /// Adds a text delta, which [`StreamConversation::reply`] repeats.
     pub(super) fn part_of_text(&mut self, part: &str, is_first: bool) {
         if is_first {
             self.before_words();
@@ -96,27 +96,27 @@ impl Conversation {
         self.items.push(StreamItem::Text(part.to_owned()));
     }
 
-    /// A message whose blocks come later.
+    /// Adds a message whose blocks follow later.
     pub(super) fn message_start(&mut self) {
         self.items.push(StreamItem::Start(self.message.clone()));
     }
 
-    /// Blocks of the model's message.
+    /// Adds blocks to the model's message.
     pub(super) fn reply(&mut self, blocks: Vec<Block>) {
         self.end(blocks, None, None, Origin::Reply);
     }
 
-    /// The cost of the model's message, and why it ended.
+    /// Sets the usage and stop reason of the model's message.
     pub(super) fn used(&mut self, usage: Usage, stop_reason: Option<&str>) {
         self.end(Vec::new(), Some(usage), stop_reason, Origin::Reply);
     }
 
-    /// The reading of a meter that counts from the start of the session, where a turn ends.
+    /// Adds the reading, at the end of a turn, of a meter that counts from the start of the session.
     pub(super) fn metered(&mut self, usage: Usage, stop_reason: &str) {
         self.end(Vec::new(), Some(usage), Some(stop_reason), Origin::Meter);
     }
 
-    /// Blocks, usage and end of the model's message.
+    /// Ends the model's message with these blocks and this usage.
     pub(super) fn end(
         &mut self,
         blocks: Vec<Block>,
@@ -138,7 +138,7 @@ impl Conversation {
         self.write(message, stop_reason);
     }
 
-    /// A call in the model's message.
+    /// Adds a call to the model's message.
     pub(super) fn call(&mut self, id: &str, name: &str, input: Option<&RawValue>) {
         self.reply(vec![call(id, name, input)]);
     }
@@ -162,7 +162,7 @@ impl Conversation {
         self.write(message, None);
     }
 
-    /// A request failed, which the agent reports itself.
+    /// Adds a failed request that the agent reports.
     pub(super) fn failure(&mut self, reason: &str) {
         self.begin();
         let text = Block::Text(reason.to_owned());
@@ -179,7 +179,7 @@ impl Conversation {
     }
 }
 
-/// The block of a call. Arguments that are not an object count as none: the call was made.
+/// Returns a call block. Arguments that are not an object become an empty object.
 pub(super) fn call(id: &str, name: &str, input: Option<&RawValue>) -> Block {
     let input = input.filter(|input| is_object(Some(input)));
     Block::Call(Call {
@@ -194,7 +194,7 @@ fn no_input() -> Box<RawValue> {
     RawValue::from_string("{}".to_owned()).unwrap_or_default()
 }
 
-/// Texts and images in a list of blocks, or a text.
+/// Parses result parts from a list of blocks or a text.
 pub(super) fn parts(raw: Option<&RawValue>) -> Vec<ResultPart> {
     if let Some(text) = text(raw) {
         return vec![ResultPart::Text(text.into_owned())];
@@ -202,12 +202,12 @@ pub(super) fn parts(raw: Option<&RawValue>) -> Vec<ResultPart> {
     elements(raw).into_iter().filter_map(part).collect()
 }
 
-/// The same as blocks.
+/// Like [`parts`], as blocks.
 pub(super) fn blocks(raw: Option<&RawValue>) -> Vec<Block> {
     parts(raw).into_iter().map(Block::from).collect()
 }
 
-/// A text or an image.
+/// Parses a text or an image.
 pub(super) fn part(raw: &RawValue) -> Option<ResultPart> {
     let content = Content::of(Some(raw))?;
     if let Some(text) = text(content.text) {

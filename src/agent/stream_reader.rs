@@ -1,31 +1,31 @@
-//! Reads the streams of agents that have a format of their own.
+//! Reads the streams of agents that do not write stream-json.
 //!
 //! Codex (`codex exec --json`), Gemini CLI (`gemini --output-format stream-json`), pi (`--mode json`)
 //! and opencode (`run --format json`). Claude Code and Qwen Code write stream-json themselves.
 
 use super::sign::{CODEX_STREAM, GEMINI_STREAM, OPENCODE_STREAM, Opening, PI_STREAM};
-use super::stream::{Conversation, StreamItem};
+use super::stream::{StreamConversation, StreamItem};
 use super::{codex_stream, gemini_stream, opencode_stream, pi_stream};
 
-/// Reads rows one after the other.
+/// Reads rows in order.
 #[derive(Debug, Default)]
 pub(crate) struct StreamReader {
-    conversation: Conversation,
+    conversation: StreamConversation,
     codex: codex_stream::Rows,
     gemini: gemini_stream::Rows,
 }
 
-/// What a row says.
+/// The content of a row.
 #[derive(Debug, Default)]
 pub(crate) struct Row {
-    /// What it says, and what the rows before it said that ends here.
+    /// Its items, and items of earlier rows that end here.
     pub(crate) items: Vec<StreamItem>,
-    /// Whether it says nothing else.
+    /// Whether it has no other content.
     pub(crate) is_all: bool,
 }
 
 impl StreamReader {
-    /// Sets the prefix of message ids where the stream has none.
+    /// Sets the prefix of generated message ids.
     pub(crate) fn set_message_ids(&mut self, prefix: String) {
         self.conversation.set_message_ids(prefix);
     }
@@ -51,7 +51,7 @@ impl StreamReader {
         }
     }
 
-    /// Returns a text whose end the input did not reach.
+    /// Returns the text that was incomplete at the end of the input.
     pub(crate) fn finish(&mut self) -> Option<StreamItem> {
         self.gemini.end_text(&mut self.conversation);
         self.conversation.take_items().pop()

@@ -1,5 +1,4 @@
-//! Whatever is said in whichever vocabulary: nothing of it is lost, added or put elsewhere by rows in
-//! between that mean nothing.
+//! Property tests of all stream formats: unrelated rows in between do not lose, add or move content.
 
 use std::ops::Range;
 
@@ -11,7 +10,7 @@ use crate::agent::StreamItem;
 use crate::assemble::{Decoder, Event, Source};
 use crate::message::{Block, Call, Role};
 
-/// What a model did in one turn.
+/// Actions of a model in one turn.
 #[derive(Debug, Clone)]
 struct Turn {
     said: String,
@@ -176,7 +175,7 @@ fn heard(rows: &[String]) -> Vec<String> {
     heard
 }
 
-/// The same, in the order of a stream in which results come `at_once`, or after all calls.
+/// The same, in the order of a stream whose results come `at_once`, or after all calls.
 fn expected(turns: &[Turn], at_once: bool) -> Vec<String> {
     let mut expected = Vec::new();
     for turn in turns {
@@ -221,7 +220,7 @@ proptest! {
                 let place = (1 + place).min(rows.len());
                 rows.insert(place, meaningless[*which].to_owned());
             }
-            // Codex says so itself where such a row stands.
+            // Codex records this itself.
             let is_other_codex = stream[0]["type"] != "thread.started"
                 && noise.iter().any(|(_, which)| *which == 1);
             if !is_other_codex {

@@ -66,7 +66,7 @@ impl From<bool> for ManualTitle {
 
 /// The content of a title record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TitleRecord {
+pub struct StoredTitle {
     /// The title. An empty one removes the title.
     pub title: Title,
     /// The time of the record.
@@ -75,7 +75,7 @@ pub struct TitleRecord {
     pub manual_title: ManualTitle,
 }
 
-impl TitleRecord {
+impl StoredTitle {
     /// Creates a title with the time of its record.
     pub(super) fn new(
         text: Cow<'_, str>,

@@ -1,196 +1,16 @@
-//! Anthropic's Messages API, whose messages stream-json records contain as well.
+//! Reads Anthropic's Messages API, whose messages stream-json records contain as well.
 
 use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::ask::{Ask, temperature};
-use super::envelope::{Content, Envelope, Message};
-use super::request::{Delivery, Function, Request, SharedPrefix};
-use super::shape::ResultId;
-use super::turns::{MergedTurn, arguments, attachment, turns_from_user};
-use super::{
-    Arguments, CallDelta, CallResult, Chunk, Delta, Dialect, End, Extent, RawDelta, ResultBody,
-};
+use super::delta::{Arguments, CallDelta, Chunk, Delta, End, Extent, ResultId};
+use super::envelope::{Block, Content, Envelope, Message, StreamEvent};
+use super::raw::RawDelta;
 use crate::json::{bytes, is, is_object, is_true, non_empty, number, object, text};
-use crate::message::{self, Media, ResultPart, Role, Thought, ToolResult, Usage};
+use crate::message::{self, Media, ResultPart, ToolResult, Usage};
 
-/// Builds the body of a request.
-pub(super) fn encode(
-    dialect: &Dialect,
-    model: &str,
-    request: &Request,
-    delivery: Delivery,
-) -> Value {
-    let ask = Ask::of(request, dialect);
-    let mut body = json!({"model": model});
-    body[&dialect.budget_key] = request.max_output_tokens.into();
-    body["stream"] = (delivery == Delivery::Streamed).into();
-    if let Some(temperature) = temperature(dialect, request) {
-        body["temperature"] = temperature;
-    }
-    let functions: Vec<Value> = ask.functions().iter().map(declaration).collect();
-    let instructions = ask.instructions(request);
-    let mut system = json!([{"type": "text", "text": instructions}]);
-    let mut messages = messages(request);
-    if dialect
-        .cache_marks
-        .is_worthwhile(functions.iter().chain([&system]))
-    {
-        mark(&mut system[0]);
-    }
-    if request.shared == SharedPrefix::Conversation {
-        let whole = functions.iter().chain([&system]).chain(&messages);
-        if dialect.cache_marks.is_worthwhile(whole)
-            && let Some(blocks) = messages
-                .last_mut()
-                .and_then(|last| last["content"].as_array_mut())
-            && let Some(last) = blocks.last_mut()
-        {
-            mark(last);
-        }
-    }
-    if !instructions.is_empty() {
-        body["system"] = system;
-    }
-    body["messages"] = messages.into();
-    if !functions.is_empty() {
-        body["tools"] = functions.into();
-    }
-    match ask {
-        Ask::Call(function) => {
-            body["tool_choice"] = json!({
-                "type": "tool", "name": function.name, "disable_parallel_tool_use": true,
-            });
-        }
-        Ask::AnyCall(_) => {
-            body["tool_choice"] = json!({"type": "any", "disable_parallel_tool_use": true});
-        }
-        Ask::Schema(function) => {
-            let format = json!({"type": "json_schema", "schema": function.parameters});
-            body["output_config"] = json!({"format": format});
-        }
-        Ask::Text | Ask::Object(_) | Ask::Instructions(_) | Ask::Tools(_) => {}
-    }
-    body
-}
-
-/// The declaration of a function.
-pub(super) fn declaration(function: &Function) -> Value {
-    json!({
-        "name": function.name,
-        "description": function.description,
-        "input_schema": function.parameters,
-    })
-}
-
-fn mark(block: &mut Value) {
-    block["cache_control"] = json!({"type": "ephemeral"});
-}
-
-/// The user speaks first, and both in turn.
-fn messages(request: &Request) -> Vec<Value> {
-    let mut messages = Vec::new();
-    for turn in turns_from_user(request) {
-        let role = match turn.role {
-            Role::User | Role::System => "user",
-            Role::Assistant => "assistant",
-        };
-        let content = content(&turn);
-        if !content.is_empty() {
-            messages.push(json!({"role": role, "content": content}));
-        }
-    }
-    // An answer that the model is to continue must not end with blanks.
-    if let Some(last) = messages
-        .last_mut()
-        .filter(|last| last["role"] == "assistant")
-        && let Some(Value::String(text)) = last["content"]
-            .as_array_mut()
-            .and_then(|blocks| blocks.last_mut())
-            .and_then(|block| block.get_mut("text"))
-    {
-        text.truncate(text.trim_end().len());
-    }
-    messages
-}
-
-/// Results come first, as the API requires.
-fn content(turn: &MergedTurn<'_>) -> Vec<Value> {
-    let others = turn.blocks.iter().filter_map(|block| match block {
-        message::Block::Text(text) => Some(json!({"type": "text", "text": text})),
-        message::Block::Call(call) => Some(json!({
-            "type": "tool_use", "id": call.id, "name": call.name, "input": arguments(&call.input),
-        })),
-        message::Block::Media(media) => attachment(media).map(image),
-        message::Block::Thinking(Thought::Signed { text, signature }) => {
-            Some(json!({"type": "thinking", "thinking": text, "signature": signature}))
-        }
-        message::Block::Thinking(Thought::Redacted { data }) => {
-            Some(json!({"type": "redacted_thinking", "data": data}))
-        }
-        message::Block::Thinking(Thought::Plain(_)) | message::Block::Result(_) => None,
-    });
-    turn.results().map(result).chain(others).collect()
-}
-
-fn image((kind, data): (&str, &str)) -> Value {
-    let source = json!({"type": "base64", "media_type": kind, "data": data});
-    json!({"type": "image", "source": source})
-}
-
-fn result_part(part: &ResultPart) -> Option<Value> {
-    match part {
-        ResultPart::Text(text) if text.trim().is_empty() => None,
-        ResultPart::Text(text) => Some(json!({"type": "text", "text": text})),
-        ResultPart::Media(media) => attachment(media).map(image),
-    }
-}
-
-fn result(result: &ToolResult) -> Value {
-    let parts: Vec<Value> = result.parts.iter().filter_map(result_part).collect();
-    let mut block = json!({"type": "tool_result", "tool_use_id": result.id});
-    if !parts.is_empty() {
-        block["content"] = parts.into();
-    }
-    if result.failed {
-        block["is_error"] = true.into();
-    }
-    block
-}
-
-/// Builds the message with the results of calls.
-pub(super) fn results(results: &[CallResult]) -> Vec<Value> {
-    let block = |call: &CallResult| {
-        let content = match call.result.parts.as_slice() {
-            [ResultPart::Text(text)] => json!(text),
-            parts => parts.iter().filter_map(result_part).collect(),
-        };
-        json!({
-            "type": "tool_result",
-            "tool_use_id": call.result.id,
-            "content": content,
-            "is_error": call.result.failed,
-        })
-    };
-    let blocks: Vec<Value> = results.iter().map(block).collect();
-    vec![json!({"role": "user", "content": blocks})]
-}
-
-object! {
-    /// A content block, or more of one.
-    Block {
-        kind = "type", id, name, input, tool_use_id, text, thinking, signature, data,
-        thought_signature, content, is_error, source, partial_json,
-    }
-}
-object! {
-    /// A streaming event.
-    owned StreamEvent {
-        kind = "type", message: Message<'a>, index, content_block, delta, usage,
-    }
-}
 object! {
     /// The end of a message.
     MessageDelta { stop_reason }
@@ -231,7 +51,7 @@ pub(super) fn parse_event(json: &str) -> Option<Chunk<'_>> {
     Some(stream_event(event).unwrap_or_else(|| Chunk::one(None, Extent::More, Vec::new())))
 }
 
-/// What the model said in a whole message, or in a part of one.
+/// Reads a whole message of the model, or a part of one.
 pub(super) fn reply<'a>(message: &Message<'a>) -> Chunk<'a> {
     let mut deltas = vec![usage(message.usage)];
     match &message.content {
@@ -263,7 +83,7 @@ pub(super) fn to_bytes<'a>(text: &Cow<'a, str>) -> Cow<'a, [u8]> {
     }
 }
 
-/// What a streaming event says. `None` if it says nothing.
+/// Reads a streaming event. `None` if it has no effect.
 pub(super) fn stream_event(event: StreamEvent<'_>) -> Option<Chunk<'_>> {
     let index = number(event.index);
     let kind = text(event.kind)?;
@@ -399,12 +219,12 @@ pub(super) fn result_ids<'a>(blocks: &[Block<'a>]) -> Vec<ResultId<'a>> {
         .collect()
 }
 
-/// The contents of the results in a user's message.
-pub(super) fn result_bodies<'a>(blocks: &[Block<'a>]) -> Vec<ResultBody<'a>> {
+/// The contents of the results in a user's message, each with whether the call failed.
+pub(super) fn result_bodies<'a>(
+    blocks: &[Block<'a>],
+) -> impl Iterator<Item = (Option<&'a RawValue>, bool)> {
     let results = blocks.iter().filter(|block| block.is("tool_result"));
-    results
-        .map(|block| ResultBody::new(block.content, is_true(block.is_error)))
-        .collect()
+    results.map(|block| (block.content, is_true(block.is_error)))
 }
 
 /// A `tool_result` line.

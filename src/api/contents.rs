@@ -1,4 +1,4 @@
-//! What a record contains apart from calls: the contents of results, and the text of the model.
+//! The content of a record apart from calls: results, and the text of the model.
 //!
 //! Events say that there is a result; the few stages that need more read it here.
 
@@ -6,8 +6,10 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
+use super::delta::{Delta, Extent};
+use super::envelope::{Content, Envelope};
 use super::shape::{Said, everything_said};
-use super::{Content, Delta, Envelope, Extent, anthropic, gemini};
+use super::{anthropic, gemini};
 use crate::json::{elements, from_wtf8, is, is_true, non_null, object, text, unescaped};
 use crate::message::{ToolResult, ToolUseId};
 
@@ -22,7 +24,7 @@ object! {
 }
 
 object! {
-    /// How a call ended, in Qwen Code's sessions.
+    /// The outcome of a call, in Qwen Code's sessions.
     EndOfCall { status }
 }
 
@@ -36,7 +38,7 @@ pub struct ResultBody<'a> {
 
 #[derive(Debug, Clone)]
 enum Body<'a> {
-    /// What the model gets.
+    /// The value that the model gets.
     Json(Option<&'a RawValue>),
     Text(String),
 }
@@ -119,7 +121,9 @@ impl<'a> Contents<'a> {
         let failed = EndOfCall::of(record.call_result)
             .and_then(|end| text(end.status))
             .is_some_and(|status| status != "success");
-        let mut results = anthropic::result_bodies(blocks);
+        let mut results: Vec<ResultBody<'a>> = anthropic::result_bodies(blocks)
+            .map(|(content, failed)| ResultBody::new(content, failed))
+            .collect();
         for body in gemini::result_bodies(message.parts.or(record.parts)) {
             let inner = Inner::of(body).unwrap_or_default();
             let has_error = inner.error.is_some() && inner.output.is_none();

@@ -1,8 +1,10 @@
-//! What a record of an API says about replies of a model.
+//! Deltas: replies of a model as the records of any API contain them.
 
 use std::borrow::Cow;
 
-use super::Arguments;
+use serde_json::value::RawValue;
+
+use crate::json::{bytes, from_wtf8};
 use crate::message::Usage;
 
 /// A whole reply, or a part of one.
@@ -12,7 +14,7 @@ pub(crate) struct Chunk<'a> {
     pub(crate) id: Option<Cow<'a, str>>,
     /// The model.
     pub(crate) model: Option<Cow<'a, str>>,
-    /// How it relates to other records.
+    /// The relation to other records.
     pub(crate) extent: Extent,
     /// The alternative replies.
     pub(crate) choices: Vec<Choice<'a>>,
@@ -25,7 +27,7 @@ pub(crate) struct Choice<'a> {
     pub(crate) deltas: Vec<Delta<'a>>,
 }
 
-/// How a record relates to others.
+/// The relation of a record to others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
     /// A whole message, or whole blocks of one.
@@ -36,18 +38,18 @@ pub(crate) enum Extent {
     More,
     /// More of the streamed message that is open, or the start of one.
     MoreOrStart,
-    /// The same, where only the role marks the first part, and parts may have ids of their own.
+    /// Like `MoreOrStart`; only the role marks the first chunk, and each chunk may have another id.
     ByRole {
         has_role: bool,
         has_calls: bool,
         has_content: bool,
     },
-    /// The same, where parts have the id of their message, or none.
+    /// Like `MoreOrStart`; chunks have the id of their message, or none.
     ById { has_content: bool, has_end: bool },
 }
 
-/// A fragment of a message. Strings that may be cut in the middle of a character are bytes, in which
-/// a lone surrogate is three bytes.
+/// A fragment of a message. A string that may be cut within a character is WTF-8: a lone surrogate is
+/// three bytes.
 #[derive(Debug)]
 pub(crate) enum Delta<'a> {
     /// A block starts that is not a call.
@@ -92,7 +94,7 @@ pub(crate) struct CallDelta<'a> {
     pub(crate) arguments: Arguments<'a>,
 }
 
-/// Why a reply ends.
+/// The end of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct End {
     /// The API's word.
@@ -169,6 +171,90 @@ impl Delta<'_> {
     }
 }
 
+/// The id of the call that a result belongs to, and the name of its tool, if the record has them.
+pub(crate) type ResultId<'a> = (Option<Cow<'a, str>>, Option<Cow<'a, str>>);
+
+/// The arguments of a call, or a part of them.
+#[derive(Debug, Clone)]
+pub(crate) enum Arguments<'a> {
+    /// There are none, which the API allows.
+    None,
+    /// There are none, which the API does not allow.
+    Missing,
+    /// A JSON value.
+    Json(&'a RawValue),
+    /// JSON text, or a part of it; blank text counts as `{}`. A lone surrogate is three bytes.
+    Text(Cow<'a, [u8]>),
+}
+
+/// The reason that a call is incomplete or unusable.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CutOff {
+    /// The reply ended by its token limit inside of this call, or in the block before the end.
+    #[error("the reply was cut off by its token limit (`{0}`) before the call was complete")]
+    TokenLimit(String),
+    /// The reply was stopped inside of this call, or in the block before the end, by a content
+    /// filter, a refusal, or a failing server.
+    #[error("the reply was stopped (`{0}`) before the call was complete")]
+    Stopped(String),
+    /// The stream ended before the call was complete.
+    #[error("the stream ended before the call was complete")]
+    EndOfStream,
+    /// The arguments are not JSON.
+    #[error("the arguments are not valid JSON: {0}")]
+    Unparsable(String),
+    /// The arguments are JSON, but not an object.
+    #[error("the arguments are not a JSON object but {0}")]
+    NotAnObject(&'static str),
+    /// The call has no tool name.
+    #[error("the call names no tool")]
+    NoName,
+}
+
+impl<'a> Arguments<'a> {
+    /// Arguments that are JSON text in a string, or a JSON value.
+    pub(crate) fn of(raw: Option<&'a RawValue>) -> Self {
+        match (raw, bytes(raw)) {
+            (_, Some(text)) => Self::Text(text),
+            (Some(json), None) => Self::Json(json),
+            (None, None) => Self::None,
+        }
+    }
+
+    /// Returns the arguments as an object.
+    ///
+    /// # Errors
+    /// They are not an object.
+    pub(crate) fn object(self) -> Result<Box<RawValue>, CutOff> {
+        match self {
+            Self::None => parse("{}".to_owned()),
+            Self::Missing => Err(CutOff::NotAnObject("absent")),
+            Self::Json(raw) => checked(raw.to_owned()),
+            Self::Text(bytes) => match from_wtf8(bytes.into_owned()) {
+                text if text.trim().is_empty() => parse("{}".to_owned()),
+                text => parse(text),
+            },
+        }
+    }
+}
+
+fn parse(text: String) -> Result<Box<RawValue>, CutOff> {
+    RawValue::from_string(text)
+        .map_err(|error| CutOff::Unparsable(error.to_string()))
+        .and_then(checked)
+}
+
+fn checked(raw: Box<RawValue>) -> Result<Box<RawValue>, CutOff> {
+    Err(CutOff::NotAnObject(match raw.get().as_bytes().first() {
+        Some(b'{') => return Ok(raw),
+        Some(b'[') => "an array",
+        Some(b'"') => "a string",
+        Some(b't' | b'f') => "a boolean",
+        Some(b'n') => "null",
+        _ => "a number",
+    }))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,5 +271,42 @@ mod tests {
             let kind = EndKind::Declined(declined.to_owned());
             assert_eq!(End::of(declined).kind, kind, "{declined}");
         }
+    }
+    fn object(arguments: Arguments<'_>) -> String {
+        match arguments.object() {
+            Ok(input) => input.get().to_owned(),
+            Err(reason) => reason.to_string(),
+        }
+    }
+
+    #[test]
+    fn texts() {
+        let rows = [
+            ("", "{}"),
+            (" \n", "{}"),
+            (r#" {"a": 1} "#, r#"{"a": 1}"#),
+            ("[]", "the arguments are not a JSON object but an array"),
+            ("\"x\"", "the arguments are not a JSON object but a string"),
+            ("null", "the arguments are not a JSON object but null"),
+            ("-1", "the arguments are not a JSON object but a number"),
+            ("true", "the arguments are not a JSON object but a boolean"),
+            (
+                r#"{"a":"#,
+                "the arguments are not valid JSON: EOF while parsing a value at line 1 column 5",
+            ),
+            (
+                "{}{}",
+                "the arguments are not valid JSON: trailing characters at line 1 column 3",
+            ),
+        ];
+        for (text, expected) in rows {
+            let arguments = Arguments::Text(text.as_bytes().into());
+            assert_eq!(object(arguments), expected, "{text}");
+        }
+        assert_eq!(object(Arguments::None), "{}");
+        assert_eq!(
+            object(Arguments::Missing),
+            "the arguments are not a JSON object but absent"
+        );
     }
 }

@@ -1,11 +1,35 @@
-//! The differences between servers of one API, as data.
+//! The APIs, and the differences between servers of one API, as data.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::Api;
+use super::request::{Answer, Function, Request};
 
-/// How a call of a function is requested.
+/// A model API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "snake_case")]
+pub enum Api {
+    /// Anthropic messages, which stream-json records contain as well.
+    #[serde(rename = "anthropic_messages")]
+    #[cfg_attr(feature = "cli", value(name = "anthropic"))]
+    Anthropic,
+    /// `OpenAI` chat completions.
+    #[cfg_attr(feature = "cli", value(name = "openai"))]
+    OpenaiChat,
+    /// `OpenAI`'s Responses API.
+    #[cfg_attr(feature = "cli", value(name = "responses"))]
+    Responses,
+    /// Gemini contents, which Qwen Code sessions contain as well.
+    #[cfg_attr(feature = "cli", value(name = "gemini"))]
+    Gemini,
+    /// Ollama's own API.
+    #[serde(rename = "ollama_chat")]
+    #[cfg_attr(feature = "cli", value(name = "ollama"))]
+    Ollama,
+}
+
+/// The way to request a call of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ForcedCall {
@@ -17,7 +41,7 @@ pub enum ForcedCall {
     Json,
 }
 
-/// How JSON that follows a schema is requested.
+/// The way to request JSON that follows a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JsonForm {
@@ -59,16 +83,16 @@ pub struct Dialect {
     pub api: Api,
     /// The key of the token budget, where the API has several.
     pub budget_key: String,
-    /// What is merged into a request to turn thinking off.
+    /// Members merged into a request to turn thinking off.
     #[serde(default)]
     pub thinking_off: Map<String, Value>,
-    /// What is merged into a request for thinking with a budget: `$TOKENS` stands for the budget,
-    /// `$EFFORT` for `low`, `medium` or `high`.
+    /// Members merged into a request for thinking with a budget: `$TOKENS` becomes the budget,
+    /// `$EFFORT` becomes `low`, `medium` or `high`.
     #[serde(default)]
     pub thinking_on: Map<String, Value>,
-    /// How a call is forced.
+    /// The way to force a call.
     pub forced_call: ForcedCall,
-    /// How JSON is asked for.
+    /// The way to request JSON.
     pub json: JsonForm,
     /// Whether prefixes are marked.
     #[serde(default)]
@@ -76,10 +100,10 @@ pub struct Dialect {
     /// Whether the temperature is sent.
     #[serde(default)]
     pub temperature: Acceptance,
-    /// Whether what the model thought before its calls is sent back, where nobody signs it.
+    /// Whether unsigned thinking before calls is sent back.
     #[serde(default)]
     pub thoughts: Acceptance,
-    /// What is merged into every request.
+    /// Members merged into every request.
     #[serde(default)]
     pub extra_body: Map<String, Value>,
 }
@@ -90,13 +114,13 @@ pub struct Dialect {
 pub struct DialectOverrides {
     /// The key of the token budget.
     pub budget_key: Option<String>,
-    /// What turns thinking off.
+    /// Members that turn thinking off.
     pub thinking_off: Option<Map<String, Value>>,
-    /// What turns thinking on.
+    /// Members that turn thinking on.
     pub thinking_on: Option<Map<String, Value>>,
-    /// How a call is forced.
+    /// The way to force a call.
     pub forced_call: Option<ForcedCall>,
-    /// How JSON is asked for.
+    /// The way to request JSON.
     pub json: Option<JsonForm>,
     /// Whether prefixes are marked.
     pub cache_marks: Option<CacheMarks>,
@@ -104,7 +128,7 @@ pub struct DialectOverrides {
     pub temperature: Option<Acceptance>,
     /// Whether thoughts are sent back.
     pub thoughts: Option<Acceptance>,
-    /// What is merged into every request.
+    /// Members merged into every request.
     pub extra_body: Option<Map<String, Value>>,
 }
 
@@ -129,7 +153,7 @@ impl Dialect {
 }
 
 impl Dialect {
-    /// What is merged into a request for thinking with this budget.
+    /// Returns the members merged into a request for thinking with this budget.
     pub(super) fn thinking_with(&self, tokens: u32) -> Map<String, Value> {
         let effort = match tokens {
             ..4096 => "low",
@@ -155,7 +179,7 @@ fn fill(value: &mut Value, tokens: u32, effort: &str) {
     }
 }
 
-/// How many bytes of JSON text make a token, by experience with prose and code.
+/// Bytes of JSON text per token: an estimate for prose and code.
 const BYTES_OF_A_TOKEN: usize = 4;
 
 impl CacheMarks {
@@ -171,5 +195,81 @@ impl CacheMarks {
             bytes += value.to_string().len();
             bytes / BYTES_OF_A_TOKEN >= needed
         })
+    }
+}
+
+/// The way to request the form of an answer.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Ask<'a> {
+    /// Not at all.
+    Text,
+    /// By forcing a call of this function, by name.
+    Call(&'a Function),
+    /// By forcing any call; this is the only function.
+    AnyCall(&'a Function),
+    /// By a schema.
+    Schema(&'a Function),
+    /// By requesting an object; the instructions contain the schema.
+    Object(&'a Function),
+    /// By the instructions alone.
+    Instructions(&'a Function),
+    /// The model chooses among these functions.
+    Tools(&'a [Function]),
+}
+
+impl<'a> Ask<'a> {
+    /// The form for a request in a dialect.
+    pub(super) fn of(request: &'a Request, dialect: &Dialect) -> Self {
+        match &request.answer {
+            Answer::Text => Self::Text,
+            // Some servers refuse an empty list.
+            Answer::Tools(functions) if functions.is_empty() => Self::Text,
+            Answer::Tools(functions) => Self::Tools(functions),
+            Answer::Forced(function) => match (dialect.forced_call, dialect.json) {
+                (ForcedCall::Named, _) => Self::Call(function),
+                (ForcedCall::Any, _) => Self::AnyCall(function),
+                (ForcedCall::Json, JsonForm::Schema) => Self::Schema(function),
+                (ForcedCall::Json, JsonForm::Object) => Self::Object(function),
+                (ForcedCall::Json, JsonForm::Instructions) => Self::Instructions(function),
+            },
+        }
+    }
+
+    /// The functions that are offered.
+    pub(super) fn functions(self) -> &'a [Function] {
+        match self {
+            Self::Call(function) | Self::AnyCall(function) => std::slice::from_ref(function),
+            Self::Tools(functions) => functions,
+            Self::Text | Self::Schema(_) | Self::Object(_) | Self::Instructions(_) => &[],
+        }
+    }
+
+    /// The instructions, with the schema if the request has no member for it.
+    pub(super) fn instructions(self, request: &Request) -> String {
+        let (Self::Object(function) | Self::Instructions(function)) = self else {
+            return request.system.clone();
+        };
+        let schema = &function.parameters;
+        let wish = format!(
+            "Answer with one JSON object and nothing else. It has to fit this JSON Schema: {schema}"
+        );
+        if request.system.is_empty() {
+            wish
+        } else {
+            format!("{}\n\n{wish}", request.system)
+        }
+    }
+}
+
+/// Whether a schema forbids other properties, which servers require for strict schemas.
+pub(super) fn is_strict(function: &Function) -> bool {
+    function.parameters.get("additionalProperties") == Some(&Value::Bool(false))
+}
+
+/// The temperature, if the server accepts one.
+pub(super) fn temperature(dialect: &Dialect, request: &Request) -> Option<Value> {
+    match dialect.temperature {
+        Acceptance::Sent => request.temperature.map(Value::from),
+        Acceptance::Refused => None,
     }
 }

@@ -7,7 +7,6 @@ use std::borrow::Cow;
 use serde::de::SeqAccess;
 use serde_json::value::RawValue;
 
-use super::anthropic::{Block, StreamEvent};
 use crate::json::{Lenient, LenientVisitor, non_null, object};
 
 object! {
@@ -32,6 +31,21 @@ object! {
     /// A message inside of a record, of any API.
     owned Message {
         role, id, model, content: Content<'a>, parts, stop_reason, usage, tool_calls, thinking,
+    }
+}
+
+object! {
+    /// A content block, or more of one.
+    Block {
+        kind = "type", id, name, input, tool_use_id, text, thinking, signature, data,
+        thought_signature, content, is_error, source, partial_json,
+    }
+}
+
+object! {
+    /// A streaming event.
+    owned StreamEvent {
+        kind = "type", message: Message<'a>, index, content_block, delta, usage,
     }
 }
 

@@ -8,17 +8,15 @@ use std::collections::HashMap;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::ask::{Ask, temperature};
-use super::dialect::Dialect;
+use super::delta::{Arguments, CallDelta, Choice, Chunk, Delta, End, EndKind, Extent, ResultId};
+use super::dialect::{Ask, Dialect, temperature};
 use super::envelope::Envelope;
 use super::gemini_schema::gemini_schema;
-use super::request::{Delivery, Function, Request};
-use super::shape::ResultId;
+use super::request::{CallResult, Delivery, Function, Request};
 use super::turns::{
     Attachment, MergedTurn, arguments, attachment, attachments, functions_called, result_text,
     turns_from_user,
 };
-use super::{Arguments, CallDelta, CallResult, Choice, Chunk, Delta, End, EndKind, Extent};
 use crate::json::{bytes, elements, is_true, non_empty, non_null, number, object, text};
 use crate::message::{Block, Media, ResultPart, Role, ToolResult, Usage};
 
@@ -219,7 +217,7 @@ fn parse_object(json: &str) -> Option<Chunk<'_>> {
     Some(chunk(&generated))
 }
 
-/// What a record with candidates says.
+/// Reads a record with candidates.
 pub(super) fn candidates<'a>(record: &Envelope<'a>) -> Chunk<'a> {
     chunk(&Generated {
         response_id: record.response_id,
@@ -270,7 +268,7 @@ fn chunk<'a>(generated: &Generated<'a>) -> Chunk<'a> {
     }
 }
 
-/// What the model said in a content. Qwen Code, whose sessions have these, signs only thoughts.
+/// Reads a content of the model. Qwen Code, whose sessions have these, signs only thoughts.
 pub(super) fn content<'a>(parts: Option<&'a RawValue>, id: Option<Cow<'a, str>>) -> Chunk<'a> {
     Chunk::one(id, Extent::Whole, deltas(&Part::list(parts), true))
 }

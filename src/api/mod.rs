@@ -3,17 +3,11 @@
 //! Pure. Nothing outside of this module knows the members of an API's objects.
 
 mod anthropic;
-mod anthropic_events;
-#[expect(
-    clippy::module_inception,
-    reason = "the module is named for its main type"
-)]
-mod api;
-mod arguments;
-mod ask;
+mod anthropic_encode;
 mod contents;
 mod delta;
 mod dialect;
+mod dispatch;
 mod envelope;
 mod gemini;
 mod gemini_schema;
@@ -25,16 +19,16 @@ mod responses;
 mod shape;
 mod turns;
 
-pub(crate) use anthropic_events::{BlockDelta, BlockStart, block_delta, block_start, block_stop};
-pub use api::Api;
-pub(crate) use api::{CallResult, encode};
-pub(crate) use arguments::Arguments;
-pub use arguments::CutOff;
+pub(crate) use anthropic_encode::{BlockDelta, BlockStart, block_delta, block_start, block_stop};
 pub use contents::{AssistantText, Contents, ResultBody, beginning_of_string};
-pub(crate) use delta::{CallDelta, Choice, Chunk, Delta, End, EndKind, Extent};
-pub use dialect::{Acceptance, CacheMarks, Dialect, DialectOverrides, ForcedCall, JsonForm};
-pub(crate) use envelope::{Content, Envelope};
+pub use delta::CutOff;
+pub(crate) use delta::{Arguments, CallDelta, Chunk, Delta, End, EndKind, Extent};
+pub use dialect::{Acceptance, Api, CacheMarks, Dialect, DialectOverrides, ForcedCall, JsonForm};
+pub(crate) use dispatch::encode;
+pub(crate) use envelope::Envelope;
+pub(crate) use openai_chat::BUDGET_KEYS;
 pub(crate) use raw::{RawDelta, add_members};
+pub(crate) use request::CallResult;
 pub use request::{
     Answer, Attempts, Delivery, Function, PromptId, Request, SharedPrefix, Thinking, Turn,
 };

@@ -5,15 +5,14 @@ use std::collections::HashMap;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::ask::{Ask, temperature};
-use super::dialect::Dialect;
+use super::delta::{Chunk, Delta, End, Extent};
+use super::dialect::{Ask, Dialect, temperature};
 use super::envelope::Envelope;
 use super::openai_chat::{calls, strict_declaration};
-use super::request::{Delivery, Request};
+use super::request::{CallResult, Delivery, Request};
 use super::turns::{
     MergedTurn, arguments, attachments, functions_called, merged_turns, result_text,
 };
-use super::{CallResult, Chunk, Delta, End, Extent};
 use crate::json::{bytes, is_true, non_empty, number, object, text};
 use crate::message::{Call, ResultPart, Role, ToolResult, Usage};
 
@@ -169,7 +168,7 @@ pub(super) fn parse(json: &str) -> Option<Chunk<'_>> {
     })
 }
 
-/// What a record says that is one.
+/// Reads a record that is a reply or a part of one.
 pub(super) fn reply<'a>(record: &Envelope<'a>) -> Chunk<'a> {
     let message = record.message.clone().unwrap_or_default();
     let mut deltas = Vec::new();

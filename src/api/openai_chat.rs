@@ -5,16 +5,17 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::ask::{Ask, is_strict, temperature};
-use super::dialect::{Acceptance, Dialect};
+use super::delta::{Arguments, CallDelta, Choice, Chunk, Delta, End, EndKind, Extent};
+use super::dialect::{Acceptance, Ask, Dialect, is_strict, temperature};
 use super::envelope::Envelope;
-use super::request::{Delivery, Function, Request, SharedPrefix};
+use super::raw::RawDelta;
+use super::request::{CallResult, Delivery, Function, Request, SharedPrefix};
 use super::turns::{Attachment, MergedTurn, attachments, data_url, merged_turns, result_text};
-use super::{
-    Arguments, CallDelta, CallResult, Choice, Chunk, Delta, End, EndKind, Extent, RawDelta,
-};
 use crate::json::{bytes, non_empty, non_null, number, object, text};
 use crate::message::{Block, Call, ResultPart, Role, ToolResult, Usage};
+
+/// The member that limits the tokens of an answer: of current servers, and of older ones.
+pub(crate) const BUDGET_KEYS: [&str; 2] = ["max_completion_tokens", "max_tokens"];
 
 /// Introduces the images in results.
 const IMAGES: &str = "The images in the results above:";
@@ -92,7 +93,7 @@ pub(super) fn declaration(function: &Function) -> Value {
     json!({"type": "function", "function": declared})
 }
 
-/// The same, strict if its schema can be.
+/// Like [`declaration`], strict if its schema allows it.
 pub(super) fn strict_declaration(function: &Function) -> Value {
     let mut declaration = declaration(function);
     if is_strict(function) {
@@ -174,7 +175,7 @@ pub(super) fn results(results: &[CallResult]) -> Vec<Value> {
         .collect()
 }
 
-/// In the midst of calls, some servers insist on what their model thought before (`DeepSeek`, Kimi).
+/// Between calls, some servers require the earlier thinking of their model (`DeepSeek`, Kimi).
 fn assistant(turn: &MergedTurn<'_>, thoughts: Acceptance) -> Value {
     let call = |call: &Call| {
         let function = json!({"name": call.name, "arguments": call.input.get()});
@@ -266,7 +267,7 @@ pub(super) fn parse_event(json: &str) -> Option<Chunk<'_>> {
     Some(chunk(&Completion::read(json)?))
 }
 
-/// What a record with choices says.
+/// Reads a record with choices.
 pub(super) fn completion<'a>(record: &Envelope<'a>) -> Chunk<'a> {
     chunk(&Completion {
         id: record.id,
@@ -276,7 +277,7 @@ pub(super) fn completion<'a>(record: &Envelope<'a>) -> Chunk<'a> {
     })
 }
 
-/// What an assistant message says.
+/// Reads an assistant message.
 pub(super) fn message<'a>(record: &Envelope<'a>) -> Chunk<'a> {
     let message = Message {
         role: record.role,

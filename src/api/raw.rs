@@ -1,8 +1,8 @@
-//! What a model said, unchanged, as parts of the message that the next request of its API takes.
+//! Unchanged parts of a reply, for the message in the next request of the same API.
 
 use serde_json::{Map, Value};
 
-/// What a record says, unchanged.
+/// Unchanged content of a record.
 #[derive(Debug)]
 pub(crate) enum RawDelta {
     Nothing,

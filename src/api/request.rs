@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::message::{Block, Role};
+use crate::message::{Block, Role, ToolResult};
 
 /// One request.
 #[derive(Debug, Clone)]
@@ -21,9 +21,9 @@ pub struct Request {
     pub temperature: Option<f64>,
     /// Whether the model may think first.
     pub thinking: Thinking,
-    /// How often it is tried.
+    /// The number of attempts.
     pub attempts: Attempts,
-    /// The part that the next request will begin with.
+    /// The part that is a prefix of the next request.
     pub shared: SharedPrefix,
 }
 
@@ -44,10 +44,10 @@ impl Request {
     }
 }
 
-/// What one side said.
+/// Content of one role.
 #[derive(Debug, Clone)]
 pub struct Turn {
-    /// Who speaks. What the agent itself adds ([`Role::System`]) is sent as the user's.
+    /// The role. Text that the agent adds ([`Role::System`]) is sent as the user's.
     pub role: Role,
     /// The content. Thinking is sent where the server wants it back: signed, or before calls; results
     /// belong to the user's turn after their calls.
@@ -91,7 +91,7 @@ pub enum Answer {
 pub struct Function {
     /// Its name: letters, digits, `_` and `-`.
     pub name: String,
-    /// What it does.
+    /// Its purpose.
     pub description: String,
     /// The JSON Schema of its parameters, an object.
     pub parameters: Value,
@@ -108,26 +108,39 @@ pub enum Thinking {
     Tokens(u32),
 }
 
-/// How often a request is tried.
+/// The number of attempts of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attempts {
     /// Once, and again after waits that the server asks for.
     One,
-    /// Again after temporary failures, by the retry policy. The parts of a reply that were handed
-    /// out are then void (`Event::Restart`).
+    /// Again after temporary failures, by the retry policy. The parts of the reply so far are then
+    /// void (`Event::Restart`).
     ByPolicy,
-    /// The same, until the first block of a reply is complete: what comes of it cannot be undone.
+    /// Like `ByPolicy`, until the first block of a reply is complete: its effects cannot be undone.
     UntilABlock,
 }
 
-/// The part of a request that others are expected to begin with. It is marked for the prompt cache
-/// if it is long enough and the API uses marks.
+/// The prefix of a request that later requests share. It is marked for the prompt cache if it is
+/// long enough and the API uses marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SharedPrefix {
     /// The functions and the instructions.
     Instructions,
     /// The whole conversation: the next request continues it.
     Conversation,
+}
+
+/// The result of a call, for the next request.
+#[derive(Debug)]
+pub(crate) struct CallResult {
+    /// The tool's name as the model wrote it.
+    pub(crate) name: String,
+    /// Whether its model gave the call an id.
+    pub(crate) has_id: bool,
+    /// Whether the tool takes free text.
+    pub(crate) is_custom: bool,
+    /// The result for the model.
+    pub(crate) result: ToolResult,
 }
 
 /// Names the prompt that a request is made from. Its tokens are accounted under this id.
@@ -149,10 +162,10 @@ impl PromptId {
     pub const ADVISOR: Self = Self("advisor");
 }
 
-/// How a reply comes.
+/// The delivery of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Delivery {
-    /// At once.
+    /// In one response.
     Whole,
     /// In parts.
     Streamed,

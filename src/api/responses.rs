@@ -3,12 +3,12 @@
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::ask::{Ask, is_strict, temperature};
-use super::dialect::Dialect;
+use super::delta::{Arguments, CallDelta, Chunk, Delta, End, EndKind, Extent};
+use super::dialect::{Ask, Dialect, is_strict, temperature};
 use super::envelope::Envelope;
-use super::request::{Delivery, Function, Request};
+use super::raw::RawDelta;
+use super::request::{CallResult, Delivery, Function, Request};
 use super::turns::{MergedTurn, attachment, attachments, data_url, merged_turns, result_text};
-use super::{Arguments, CallDelta, CallResult, Chunk, Delta, End, EndKind, Extent, RawDelta};
 use crate::json::{bytes, is, non_empty, non_null, number, object, text};
 use crate::message::{self, ResultPart, Role, Thought, ToolResult, Usage};
 
@@ -168,7 +168,7 @@ object! {
     Event { kind = "type", response, item, delta }
 }
 object! {
-    /// Why a response is incomplete, or failed.
+    /// The reason that a response is incomplete, or failed.
     Reason { reason, message }
 }
 object! {
@@ -196,7 +196,7 @@ pub(super) fn parse_event(json: &str) -> Option<Chunk<'_>> {
     Some(chunk(&text(event.kind)?, &event))
 }
 
-/// What a record says that is a response.
+/// Reads a record that is a response.
 pub(super) fn response<'a>(record: &Envelope<'a>) -> Chunk<'a> {
     whole(&Response {
         id: record.id,
@@ -209,7 +209,7 @@ pub(super) fn response<'a>(record: &Envelope<'a>) -> Chunk<'a> {
     })
 }
 
-/// What a record says that is an event of a stream.
+/// Reads a record that is an event of a stream.
 pub(super) fn event<'a>(kind: &str, record: &Envelope<'a>) -> Chunk<'a> {
     let event = Event {
         kind: record.kind,
@@ -263,7 +263,7 @@ fn chunk<'a>(kind: &str, event: &Event<'a>) -> Chunk<'a> {
 }
 
 impl<'a> Item<'a> {
-    /// What an item says that is complete. At the end of a stream it repeats what deltas said.
+    /// Reads a complete item. At the end of a stream it repeats earlier deltas.
     fn deltas(&self, is_repeated: bool, deltas: &mut Vec<Delta<'a>>) {
         let kind = text(self.kind).unwrap_or_default();
         match &*kind {

@@ -1,19 +1,18 @@
 //! Recognises which kind of record a line is, by the line alone, and reads what it says.
 
-use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use super::{
-    Api, CallDelta, Chunk, Content, Delta, Envelope, Extent, anthropic, gemini, ollama,
-    openai_chat, responses,
-};
+use super::delta::{CallDelta, Chunk, Delta, Extent, ResultId};
+use super::dialect::Api;
+use super::envelope::{Content, Envelope, StreamEvent};
+use super::{anthropic, gemini, ollama, openai_chat, responses};
 use crate::json::{is, is_array, is_object, non_empty, non_null, object, text};
 use crate::message::Block;
 
-/// What a record says.
+/// The content of a record.
 #[derive(Debug)]
 pub(crate) enum Said<'a> {
-    /// Something that the model said.
+    /// A reply of the model, or a part of one.
     Reply(Chunk<'a>),
     /// A call that belongs to no message.
     BareCall(CallDelta<'a>),
@@ -30,9 +29,6 @@ pub(crate) enum Said<'a> {
     /// Anything else.
     Nothing,
 }
-
-/// The id of the call that a result belongs to, and the name of its tool, if the record has them.
-pub(crate) type ResultId<'a> = (Option<Cow<'a, str>>, Option<Cow<'a, str>>);
 
 /// The kind of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,13 +99,13 @@ object! {
     Request { subtype }
 }
 
-/// What a record says.
+/// Reads a record, with the deltas of texts.
 pub(crate) fn everything_said<'a>(record: &Envelope<'a>) -> Said<'a> {
     read(record, None, true)
 }
 
-/// What a record says about messages and their calls, if it is of this API. The deltas of texts, which
-/// are most of a stream, are skipped.
+/// Reads the messages and calls in a record, if it is of this API. Skips the deltas of texts, which
+/// are most of a stream.
 pub(crate) fn said<'a>(record: &Envelope<'a>, pinned: Option<Api>) -> Said<'a> {
     read(record, pinned, false)
 }
@@ -122,7 +118,7 @@ fn read<'a>(record: &Envelope<'a>, pinned: Option<Api>, reads_texts: bool) -> Sa
     {
         return Said::Nothing;
     }
-    let event = |event: Option<anthropic::StreamEvent<'a>>| {
+    let event = |event: Option<StreamEvent<'a>>| {
         let event = event.filter(|event| reads_texts || anthropic::is_about_calls(event));
         let chunk = event.and_then(anthropic::stream_event);
         chunk.map_or(Said::Nothing, Said::Reply)
@@ -134,7 +130,7 @@ fn read<'a>(record: &Envelope<'a>, pinned: Option<Api>, reads_texts: bool) -> Sa
             let blocks = message.content.as_ref().map_or(&[][..], Content::blocks);
             Said::User(anthropic::result_ids(blocks))
         }
-        Shape::WrappedEvent => event(anthropic::StreamEvent::of(record.event)),
+        Shape::WrappedEvent => event(StreamEvent::of(record.event)),
         Shape::StreamEvent => event(Some(record.as_stream_event())),
         Shape::BareCall => anthropic::bare_call(record).map_or(Said::Nothing, Said::BareCall),
         Shape::BareResult => Said::User(vec![(text(record.tool_use_id), None)]),
@@ -167,7 +163,7 @@ fn read<'a>(record: &Envelope<'a>, pinned: Option<Api>, reads_texts: bool) -> Sa
     }
 }
 
-/// What a record of an API says in a conversation.
+/// The part of a conversation in a record of an API.
 #[derive(Debug)]
 pub(crate) enum Spoken<'a> {
     /// The model.
@@ -178,8 +174,8 @@ pub(crate) enum Spoken<'a> {
     Instructions(String),
 }
 
-/// What a record says in a conversation. `None` if it is not the record of an API; those of agents
-/// contain such records.
+/// Reads the part of a conversation in a record. `None` if it is not a record of an API, but, for
+/// example, a record of an agent that contains one.
 pub(crate) fn spoken<'a>(record: &Envelope<'a>) -> Option<Spoken<'a>> {
     let kind = text(record.kind);
     let shape = shape(kind.as_deref(), record);
@@ -297,10 +293,10 @@ fn asks_to_stop(record: &Envelope<'_>) -> bool {
     is(request.subtype, "interrupt")
 }
 
-/// At least one of these occurs in every record that makes events, or that a decoder needs to join
-/// later ones. They are names and values of members together with their quotes. By line: what the
+/// Every record that makes events, or that a decoder needs to join later records, contains at least
+/// one of these. They are names and values of members together with their quotes. By line: what the
 /// model said; streaming events of Anthropic; results and prompts; ends, control and openings; other
-/// agents; and the escapes in which the name of a member may hide: of `$` and `.`, capital letters,
+/// agents; and escapes that may occur in the name of a member: of `$` and `.`, capital letters,
 /// `_`, and small letters.
 const OF_EVENTS: &str = r#"
     "assistant" "tool_use" "choices" "candidates" "parts" "response" "response.output_item.done"
@@ -314,8 +310,8 @@ const OF_EVENTS: &str = r#"
     \u002 \u004 \u005 \u006 \u007
 "#;
 
-/// The needles of which at least one occurs in every record that can make an event, or that a
-/// decoder needs to join later ones, however it is spelled.
+/// Returns the needles: every record that can make an event, or that a decoder needs to join later
+/// records, contains at least one, however it is escaped.
 pub fn prefilter_needles() -> &'static [&'static str] {
     static NEEDLES: LazyLock<Vec<&str>> = LazyLock::new(|| OF_EVENTS.split_whitespace().collect());
     &NEEDLES

@@ -1,4 +1,4 @@
-//! A conversation as APIs want it: alternating turns without empty parts.
+//! A conversation in the form that APIs accept: alternating turns without empty parts.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ pub(super) struct MergedTurn<'a> {
     pub(super) blocks: Vec<&'a Block>,
 }
 
-/// Replaces omitted turns where the user has to speak first.
+/// Replaces omitted turns where the first turn must be the user's.
 static EARLIER: LazyLock<Block> =
     LazyLock::new(|| Block::Text("[earlier messages are left out]".to_owned()));
 
@@ -50,7 +50,7 @@ pub(super) fn merged_turns(request: &Request) -> Vec<MergedTurn<'_>> {
     merged
 }
 
-/// The turns of a request, with one of the user before them if the model speaks first.
+/// The turns of a request, with one of the user before them if the first is the model's.
 pub(super) fn turns_from_user(request: &Request) -> Vec<MergedTurn<'_>> {
     let mut turns = merged_turns(request);
     if turns
@@ -80,7 +80,7 @@ impl<'a> MergedTurn<'a> {
         texts.join("\n\n")
     }
 
-    /// What the model thought, without what was signed; empty if nothing.
+    /// The unsigned thinking of the model; empty if there is none.
     pub(super) fn thoughts(&self) -> String {
         let texts = self.blocks.iter().filter_map(|block| match block {
             Block::Thinking(Thought::Plain(text)) => Some(text.as_str()),

@@ -23,7 +23,7 @@ enum Place {
 }
 
 impl Balance {
-    /// Reads on.
+    /// Reads the next fragment.
     pub(super) fn read(&mut self, fragment: &[u8]) {
         for &byte in fragment {
             self.place = match (self.place, byte) {
@@ -47,7 +47,7 @@ impl Balance {
         }
     }
 
-    /// Whether an object or array has begun and ended.
+    /// Whether an object or array is complete.
     pub(super) fn is_whole(self) -> bool {
         self.place == Place::After
     }

@@ -13,16 +13,16 @@ use crate::message::{Block, Call, Thought};
 
 /// Puts a reply together from its parts.
 pub struct BlockBuilder {
-    /// Blocks that are not complete, and those behind them.
+    /// Blocks that are not complete, and the blocks after them.
     open: VecDeque<Open>,
-    /// How many blocks came before these.
+    /// The number of blocks before these.
     done: usize,
     /// The ids of calls in the conversation, each with the number that was last appended to it. `None`
-    /// keeps ids as they are.
+    /// keeps ids as they are, without events.
     taken: Option<HashMap<String, usize>>,
 }
 
-/// What comes out of an assembly.
+/// An output of the builder.
 #[derive(Debug)]
 pub enum Output {
     /// A block that is complete.
@@ -60,7 +60,7 @@ impl BlockBuilder {
         }
     }
 
-    /// Keeps the ids of calls as they are.
+    /// Keeps the ids of calls as they are, and makes no events.
     pub fn verbatim() -> Self {
         Self {
             open: VecDeque::new(),
@@ -79,7 +79,7 @@ impl BlockBuilder {
                 } else {
                     self.begin(Open::Text(more.clone()), &mut outputs);
                 }
-                outputs.push(delta(self.newest(), &BlockDelta::Text(&more)));
+                outputs.extend(self.delta(self.newest(), &BlockDelta::Text(&more)));
             }
             ReplyPart::Thinking(more) => {
                 if let Some(Open::Thinking { text, signature }) = self.open.back_mut()
@@ -89,7 +89,7 @@ impl BlockBuilder {
                 } else {
                     self.begin_thinking(more.clone(), &mut outputs);
                 }
-                outputs.push(delta(self.newest(), &BlockDelta::Thinking(&more)));
+                outputs.extend(self.delta(self.newest(), &BlockDelta::Thinking(&more)));
             }
             ReplyPart::Signature(proof) => self.sign(proof, &mut outputs),
             ReplyPart::RedactedThinking(data) => {
@@ -114,7 +114,7 @@ impl BlockBuilder {
                     |open: &Open| matches!(open, Open::Call { index: own, .. } if *own == index);
                 if let Some(position) = self.open.iter().rposition(is_it) {
                     let position_in_reply = self.done + position;
-                    outputs.push(delta(position_in_reply, &BlockDelta::Input(&fragment)));
+                    outputs.extend(self.delta(position_in_reply, &BlockDelta::Input(&fragment)));
                     if let Open::Call { input, .. } = &mut self.open[position] {
                         input.push_str(&fragment);
                     }
@@ -124,7 +124,7 @@ impl BlockBuilder {
         outputs
     }
 
-    /// Returns the blocks that nothing is missing of: those before another one, and whole calls.
+    /// Returns the complete blocks: those followed by another one, and whole calls.
     pub fn take_complete(&mut self) -> Vec<Output> {
         let mut outputs = Vec::new();
         while let Some(first) = self.open.front() {
@@ -140,14 +140,14 @@ impl BlockBuilder {
         outputs
     }
 
-    /// The reply begins again.
+    /// Starts the reply again.
     pub fn restart(&mut self) {
         self.open.clear();
         self.done = 0;
     }
 
-    /// What is left at the end of the reply. If it was cut off, a call that is not complete is left
-    /// out: it must not run.
+    /// Returns the remaining output at the end of the reply. If it was cut off, incomplete calls are
+    /// omitted: they must not run.
     pub fn finish(&mut self, is_whole: bool) -> Vec<Output> {
         let mut outputs = Vec::new();
         while let Some(open) = self.open.pop_front() {
@@ -163,7 +163,7 @@ impl BlockBuilder {
         self.begin(Open::Thinking { text, signature }, outputs);
     }
 
-    /// Another block begins, so that those before it may be complete.
+    /// Starts another block, which may complete the blocks before it.
     fn begin(&mut self, open: Open, outputs: &mut Vec<Output>) {
         while let Some(first) = self.open.pop_front() {
             if !first.is_complete(false) {
@@ -179,7 +179,7 @@ impl BlockBuilder {
             Open::Call { id, name, .. } => BlockStart::Call { id, name },
         };
         let index = self.done + self.open.len();
-        outputs.push(Output::Event(block_start(index, &start)));
+        outputs.extend(self.event(|| block_start(index, &start)));
         self.open.push_back(open);
     }
 
@@ -198,14 +198,23 @@ impl BlockBuilder {
         if !matches!(self.open.back(), Some(Open::Thinking { .. })) {
             self.begin_thinking(String::new(), outputs);
         }
-        outputs.push(delta(self.newest(), &BlockDelta::Signature(&proof)));
+        outputs.extend(self.delta(self.newest(), &BlockDelta::Signature(&proof)));
         if let Some(Open::Thinking { signature, .. }) = self.open.back_mut() {
             signature.push_str(&proof);
         }
     }
 
+    /// Makes an event, which only clients of a streamed reply need.
+    fn event(&self, make: impl FnOnce() -> Value) -> Option<Output> {
+        self.taken.is_some().then(|| Output::Event(make()))
+    }
+
+    fn delta(&self, index: usize, delta: &BlockDelta<'_>) -> Option<Output> {
+        self.event(|| block_delta(index, delta))
+    }
+
     fn close(&mut self, open: Open, outputs: &mut Vec<Output>) {
-        outputs.push(Output::Event(block_stop(self.done)));
+        outputs.extend(self.event(|| block_stop(self.done)));
         self.done += 1;
         outputs.extend(open.into_blocks().into_iter().map(Output::Block));
     }
@@ -253,10 +262,6 @@ impl Open {
             })],
         }
     }
-}
-
-fn delta(index: usize, delta: &BlockDelta<'_>) -> Output {
-    Output::Event(block_delta(index, delta))
 }
 
 /// The input of a call; what is not an object becomes a string, which no tool accepts.

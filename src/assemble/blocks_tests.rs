@@ -160,7 +160,7 @@ fn any_event() -> impl Strategy<Value = ReplyPart> {
 }
 
 proptest! {
-    /// What the events of a client add up to is what the records say.
+    /// The events that a client adds up have the same content as the records.
     #[test]
     fn events_are_well_formed(events in prop::collection::vec(any_event(), 0..20)) {
         let mut assembly = assembly(&[]);

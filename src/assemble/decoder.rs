@@ -34,9 +34,9 @@ pub struct Decoder {
 pub struct Decoded<'a> {
     /// The record.
     pub record: &'a str,
-    /// What it contains.
+    /// Its content.
     pub source: Source<'a>,
-    /// What it means.
+    /// Its meaning.
     pub events: Vec<Event>,
 }
 

@@ -2,14 +2,14 @@
 
 use super::{Decoder, Event, MessageReader, Source};
 use crate::agent::{Agent, StreamItem};
-use crate::message::{Joiner, Message, SessionId};
+use crate::message::{Message, MessageJoiner, SessionId};
 
 /// Reads messages from records.
 #[derive(Debug, Default)]
 pub struct DialogStream {
     decoder: Decoder,
     messages: MessageReader,
-    joiner: Joiner,
+    joiner: MessageJoiner,
     /// The agent whose format matched last.
     agent: Option<Agent>,
     session_id: Option<SessionId>,

@@ -8,7 +8,7 @@ use crate::api::{Delta, EndKind};
 use crate::io::Ids;
 use crate::message::Usage;
 
-/// A part of a reply, in the order in which the model wrote it.
+/// A part of a reply, in the order of the stream.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ReplyPart {
     /// More text.
@@ -19,7 +19,7 @@ pub enum ReplyPart {
     Signature(String),
     /// Encrypted thinking.
     RedactedThinking(String),
-    /// A call begins; calls are numbered from 0.
+    /// A call starts; calls are numbered from 0.
     CallBegins {
         /// The number of the call.
         index: usize,
@@ -43,7 +43,7 @@ pub(crate) struct Draft {
     thinking: SplitText,
     refusal: SplitText,
     calls: Joiner,
-    /// How much of each call is in the parts.
+    /// The progress of each call in the parts.
     sent: Vec<Sent>,
     /// The block that is open has text.
     has_text: bool,
@@ -57,7 +57,7 @@ pub(crate) struct Draft {
     ids: Option<Arc<dyn Ids>>,
 }
 
-/// How much of a call is in the parts.
+/// The progress of a call in the parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sent {
     Nothing,

@@ -1,4 +1,4 @@
-//! What a record means to a stage, whatever dialect it came in.
+//! The meaning of a record, the same for every API and agent.
 
 use serde_json::value::RawValue;
 
@@ -7,23 +7,23 @@ use crate::api::{Arguments, CallDelta, CutOff};
 use crate::message::{MessageId, SessionId, ToolUseId};
 use crate::records::ControlResponse;
 
-/// One thing that a record says. A record may say several, in this order.
+/// One part of the meaning of a record. A record may have several, in this order.
 #[derive(Debug, Clone)]
 pub enum Event {
-    /// Whose stream or file this is. Each opening record says so, and any other line that shows
-    /// something new. Stands before the calls of the same record.
+    /// The agent that wrote the stream or file. Emitted for each opening record, and for any other
+    /// record that shows another agent. Precedes the calls of the same record.
     Opening(Opening),
     /// The session id that the record carries (`session_id`, `sessionId`), when it is the first one
-    /// seen or differs from the last one seen. That of subagent traffic does not count.
+    /// seen or differs from the last one seen. Records of subagents are ignored.
     Session(SessionId),
     /// The session file of the stream, as the digest that `turn` writes.
     SessionFile(String),
     /// A `system/executor` record: another process already runs the calls of this stream.
     Executor {
-        /// How the ids begin that calls without one get, if it says so.
+        /// The prefix of the ids of calls without one, if the record has it.
         call_ids: Option<String>,
     },
-    /// Content of an assistant message begins or goes on. Emitted for the first record of each
+    /// Content of an assistant message starts or continues. Emitted for the first record of each
     /// new message id (`message_start`, or a whole record); a message without id is always new.
     Message(Option<MessageId>),
     /// A call that may start now, or never (`docs/records.md`, Which calls run). Each
@@ -48,7 +48,7 @@ pub enum Event {
     ControlResponse(ControlResponse),
 }
 
-/// How much of a stream was understood so far.
+/// Whether a stream was understood so far.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub enum Understanding {
     /// Nothing was read but blanks.
@@ -130,14 +130,14 @@ impl ToolCall {
     }
 }
 
-/// Why a turn is over.
+/// The reason that a turn ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TurnEnd {
     /// A stop reason, `message_stop`, `finish_reason`, `finishReason`.
     Stop,
     /// A `result` record.
     SessionResult,
-    /// A new message id began.
+    /// A new message id.
     NewMessage,
     /// A user record without results.
     Prompt,

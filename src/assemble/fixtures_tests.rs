@@ -29,7 +29,7 @@ fn records(text: &str) -> Vec<&str> {
     text.lines().filter(is_json).collect()
 }
 
-/// What shows before the first call whose stream it is.
+/// The openings before the first call.
 enum Verdict {
     NoCalls,
     History,

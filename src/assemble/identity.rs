@@ -6,19 +6,19 @@
 //! | what comes | message | turn |
 //! |---|---|---|
 //! | the start of a streamed message | a new one | the open one ends (`NewMessage`) |
-//! | a whole record, id of the open message or of one of the last few | the same one | goes on |
-//! | a whole record inside of a streamed message, none of whose calls is unknown | the same one (an agent may give each kind of block its own id) | goes on |
+//! | a whole record, id of the open message or of one of the last few | the same one | continues |
+//! | a whole record inside of a streamed message, none of whose calls is unknown | the same one (an agent may give each kind of block its own id) | continues |
 //! | any other whole record | a new one | the open one ends (`NewMessage`) |
 //! | a stop reason | the same one | ends (`Stop`) |
 //! | a new call after that | the same one | opens again, so that an end follows every call |
 //! | a prompt, a `result` record, the end of the input | none | ends |
 //!
-//! A turn is open from a message's or call's begin to its end; only an open turn ends. The
+//! A turn is open from the start of a message or call to its end; only an open turn ends. The
 //! exception is a `result` record, which is always followed by `TurnEnd(SessionResult)`.
 //!
-//! A call is let out once. Within one message the same id, name and input is the same call, if it
-//! stands in another record, until a result for it comes. In another message it is another call. Of
-//! calls that came as deltas or were cut off, whole records tell nothing new.
+//! A call is emitted once. Within one message the same id, name and input in another record is the
+//! same call, until its result comes. In another message it is another call. Whole records add
+//! nothing to calls that came as deltas or were cut off.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -31,7 +31,7 @@ use crate::agent::StreamItem;
 use crate::api::{Arguments, CallDelta, Chunk, CutOff, Delta, End, EndKind, Extent};
 use crate::message::{Block, MessageId, Role, ToolUseId};
 
-/// How many earlier messages are recognised by their id.
+/// The number of earlier messages that are recognised by their id.
 const MAX_EARLIER: usize = 16;
 
 /// The open message, and what came before.
@@ -40,19 +40,19 @@ pub(super) struct Identity {
     /// The calls of the streamed message.
     joiner: Joiner,
     pub(super) made_ids: MadeIds,
-    /// What the record means that is being read, so far.
+    /// The events of the current record so far.
     pub(super) events: Vec<Event>,
     message: Option<Open>,
     earlier: VecDeque<MessageId>,
     turn_is_open: bool,
-    /// How many messages began so far.
+    /// The number of messages so far.
     messages: u64,
     hasher: RandomState,
-    /// The calls let out since the last prompt, as keyed hashes: a few bytes a call.
+    /// The calls emitted since the last prompt, as keyed hashes: a few bytes a call.
     calls: HashSet<u64>,
-    /// The ids of those of them of which whole records tell nothing new.
+    /// Ids of these calls to which whole records add nothing.
     settled: HashSet<u64>,
-    /// How many results came since then for each id.
+    /// The number of results since then, by id.
     results: HashMap<u64, u64>,
 }
 
@@ -70,13 +70,13 @@ struct Open {
 enum Owner<'a> {
     /// A message with an id, however many records it has.
     Named(&'a MessageId),
-    /// The message that began as this one, and has no id.
+    /// The message of this number, without an id.
     Unnamed(u64),
     /// No message, but the lines after this one.
     Bare(u64),
 }
 
-/// How a reply that ended like this is cut off.
+/// Returns the cut-off that an end causes.
 fn cut(end: &End) -> Option<CutOff> {
     match end.kind {
         EndKind::Regular => None,
@@ -98,7 +98,7 @@ fn delta_of(block: &Block) -> Delta<'_> {
 }
 
 impl Identity {
-    /// Takes what a record says about replies.
+    /// Takes the replies in a record.
     pub(super) fn chunk(&mut self, chunk: Chunk<'_>) {
         let id = chunk.id.map(|id| MessageId(id.into_owned()));
         if chunk.extent == Extent::Whole {
@@ -115,7 +115,7 @@ impl Identity {
         }
     }
 
-    /// Takes what a row of an agent's stream says.
+    /// Takes an item of an agent's stream.
     pub(super) fn item(&mut self, item: &StreamItem) {
         match item {
             StreamItem::Start(id) => {
@@ -365,7 +365,7 @@ impl Identity {
         self.is_streaming() && calls.iter().all(|call| self.is_streamed(call))
     }
 
-    /// Whether deltas of the streamed message tell of this call.
+    /// Whether deltas of the streamed message contain this call.
     fn is_streamed(&self, call: &ToolCall) -> bool {
         self.joiner.has_id(call.id.as_str())
     }

@@ -2,7 +2,7 @@
 //!
 //! A call is released when its arguments are complete and something after it was seen: another block,
 //! another call or a stop reason (servers close calls that they cut off as `{}`). Calls are released
-//! in the order in which they began. When a message begins or ends is not decided here.
+//! in the order of their starts. The start and end of a message are decided elsewhere.
 
 use serde_json::value::RawValue;
 
@@ -19,7 +19,7 @@ pub(super) struct Joiner {
     first_held: usize,
 }
 
-/// A call of which more may come.
+/// A call that may be incomplete.
 #[derive(Debug, Default)]
 pub(super) struct JoinedCall {
     /// The alternative reply.
@@ -27,7 +27,7 @@ pub(super) struct JoinedCall {
     /// The number of the call or block.
     index: u64,
     /// The stream announces the end of its arguments. Otherwise they end where they are whole and
-    /// another call begins.
+    /// another call starts.
     end_is_announced: bool,
     pub(super) id: Option<String>,
     pub(super) name: String,
@@ -238,7 +238,7 @@ impl Joiner {
             (None, Some(_)) => {
                 calls.find(|(_, call)| call.choice == choice && call.id.as_deref() == id)
             }
-            // A second name begins another call.
+            // A second name starts another call.
             (None, None) => calls
                 .find(|(_, call)| call.choice == choice)
                 .filter(|(_, call)| call.name.is_empty() || delta.name.is_none()),

@@ -8,13 +8,13 @@ use std::collections::{HashMap, VecDeque};
 
 use crate::message::ToolUseId;
 
-/// How the ids begin where no record says so.
+/// The default prefix of ids.
 const PREFIX: &str = "turnpipe_call";
 
-/// The longest beginning that a record may give, in bytes.
+/// Maximum length of a prefix from a record, in bytes.
 const MAX_PREFIX: usize = 64;
 
-/// At most this many calls without an id wait for a result.
+/// Maximum number of calls without an id that wait for a result.
 const MAX_OPEN: usize = 1024;
 
 /// The ids made so far.
@@ -35,7 +35,7 @@ struct Open {
 }
 
 impl MadeIds {
-    /// From here on ids begin like this.
+    /// Sets the prefix of further ids; ignored if it is too long.
     pub(super) fn set_prefix(&mut self, prefix: String) {
         if prefix.len() <= MAX_PREFIX {
             self.prefix = Some(prefix);
@@ -58,8 +58,8 @@ impl MadeIds {
         id
     }
 
-    /// The call that a result without an id answers: of the last message that has an open call of
-    /// this name, or of any, the first one.
+    /// Returns the call that a result without an id belongs to: the first open one of this name (or of
+    /// any), in the last message that has one.
     pub(super) fn answer(&mut self, name: Option<&str>) -> Option<ToolUseId> {
         let fits = |open: &&Open| name.is_none_or(|name| open.name == name);
         let message = self.open.iter().rev().find(fits)?.message;
@@ -68,13 +68,13 @@ impl MadeIds {
         self.open.remove(position).map(|open| open.id)
     }
 
-    /// A result names its call.
+    /// Takes a result with the id of its call.
     pub(super) fn answered(&mut self, id: &str) {
         self.open.retain(|open| open.id.as_str() != id);
     }
 }
 
-/// The longest id that every API accepts.
+/// Maximum length of an id that every API accepts.
 const MAX_ID: usize = 40;
 
 /// An id that every API accepts and that no call before has. `taken` has the ids of these calls, each

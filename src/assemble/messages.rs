@@ -13,7 +13,7 @@ pub struct MessageReader {
     /// The id of the last streamed message.
     last_id: Option<String>,
     made_ids: MadeIds,
-    /// How many messages began.
+    /// The number of messages so far.
     messages: u64,
     instructions: String,
 }
@@ -41,7 +41,7 @@ impl MessageReader {
         self.made_ids.set_prefix(prefix);
     }
 
-    /// What the records tell the model before the conversation; empty if nothing.
+    /// The instructions in the records; empty if there are none.
     pub fn instructions(&self) -> &str {
         &self.instructions
     }
@@ -102,7 +102,7 @@ impl MessageReader {
         messages
     }
 
-    /// Returns what is complete of the streamed message: what follows belongs after it.
+    /// Returns the complete blocks of the streamed message, before a record that follows them.
     pub fn flush(&mut self) -> Option<Message> {
         let open = self.streamed.as_mut()?;
         if open.draft.end.is_some() {

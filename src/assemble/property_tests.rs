@@ -1,5 +1,5 @@
-//! What holds for any input: no panic, no call lost or changed by the way it was cut up, and no
-//! event in a line that the prefilter passes over.
+//! Properties of any input: no panic, no call lost or changed by the way it was split, and no event
+//! in a line that the prefilter skips.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
-//! What the model said, joined from the reply of an API as the message that the next request of that
-//! API takes. Nothing is left out: some APIs want the thoughts of their models back.
+//! Joins a reply of an API into the message for the next request of the same API. Lossless: some APIs
+//! require the thinking of their models.
 
 use serde_json::{Map, Value, json};
 
@@ -92,7 +92,7 @@ impl RawReply {
                 self.streaming = true;
                 self.streamed = id;
             }
-            // Whole messages repeat what came as deltas.
+            // Whole messages repeat earlier deltas.
             RawDelta::Message { id, parts } => {
                 let is_streamed = !self.streamed.is_null() && id == self.streamed;
                 if !self.streaming && !is_streamed {
@@ -127,7 +127,7 @@ impl RawReply {
         self.parts.extend(parts.into_iter().map(Part::new));
     }
 
-    /// Returns what the model said since the last time: a message, or items.
+    /// Returns the reply since the last call: a message, or items.
     pub fn take_reply(&mut self) -> Vec<Value> {
         self.streaming = false;
         let mut members = std::mem::take(&mut self.members);
@@ -143,7 +143,7 @@ impl RawReply {
         self.form.raw_message(parts.map(Part::whole).collect())
     }
 
-    /// Returns the messages with the results since the last time, in the order of the calls.
+    /// Returns the messages with the results since the last call, in the order of the calls.
     pub fn take_results(&mut self) -> Vec<Value> {
         self.custom_calls.clear();
         self.form.results(&std::mem::take(&mut self.results))

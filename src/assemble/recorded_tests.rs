@@ -98,7 +98,7 @@ fn a_line_without_a_needle_changes_nothing() {
     }
 }
 
-/// The record with one character spelled as an escape wherever it stands in a string.
+/// The record with each occurrence of one character in strings escaped.
 fn with_escape(record: &str, spelled: char) -> String {
     let mut out = String::new();
     let (mut in_string, mut after_backslash) = (false, false);
@@ -218,7 +218,7 @@ fn depth_does_not_matter() {
     );
 }
 
-/// The ids and names of the calls in records, also of those that were cut off.
+/// The ids and names of the calls in records, with calls that were cut off.
 fn calls_of<'a>(records: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut decoder = Decoder::detecting();
     let mut events: Vec<Event> = records.flat_map(|record| decoder.record(record)).collect();
@@ -268,7 +268,7 @@ fn what_the_model_said_is_sent_back_with_the_same_calls() {
         }
         sent.extend(messages.take_reply());
         let sent: Vec<String> = match name {
-            // Items are no records, but make up one.
+            // Items are not records; together they are one.
             "openai-responses" => vec![json!({"object": "response", "output": sent}).to_string()],
             _ => sent.iter().map(ToString::to_string).collect(),
         };

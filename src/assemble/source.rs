@@ -1,4 +1,4 @@
-//! What a decoded record contains apart from its events.
+//! The content of a decoded record apart from its events.
 
 use crate::agent::StreamItem;
 use crate::api::{AssistantText, Contents, ResultBody};
@@ -8,12 +8,12 @@ use crate::message::{Role, ToolUseId};
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,
-    reason = "nearly all are records, of which one exists at a time"
+    reason = "nearly all are records, and one exists at a time"
 )]
 pub enum Source<'a> {
     /// A record.
     Record(Contents<'a>),
-    /// What a row of another agent's stream says.
+    /// An item of another agent's stream.
     Stream(StreamItem),
 }
 

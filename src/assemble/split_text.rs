@@ -12,17 +12,16 @@ pub(super) struct SplitText {
 }
 
 impl SplitText {
-    /// Adds a fragment: UTF-8, in which a lone surrogate is three bytes.
+    /// Adds a fragment: WTF-8, a lone surrogate is three bytes.
     pub(super) fn push(&mut self, fragment: &[u8]) {
         self.whole.extend_from_slice(fragment);
     }
 
-    /// Whether there is nothing in it.
     pub(super) fn is_empty(&self) -> bool {
         self.whole.is_empty()
     }
 
-    /// Returns the text since the last time. Half of a pair at the end waits for the other half.
+    /// Returns the text since the last call. Half of a pair at the end waits for the other half.
     pub(super) fn take_new(&mut self) -> String {
         let end = match self.whole.len().checked_sub(3) {
             Some(half) if half >= self.taken && is_high_half(&self.whole[half..]) => half,
@@ -52,7 +51,7 @@ const CLOSE: &str = "</think>";
 
 /// Splits a text into what is said, and thinking at its beginning. The chat template may have
 /// opened the tag already, so a lone closing tag on its own line ends thinking as well. If the tag
-/// is never closed, the answer did not begin.
+/// is not closed, there is no answer.
 pub fn without_think_tags(text: String) -> (String, String) {
     if let Some(inner) = text.trim_start().strip_prefix(OPEN) {
         return match inner.split_once(CLOSE) {

@@ -92,7 +92,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "state",
         kind: Kind::Group {
-            about: "Manage the state that sessions leave behind",
+            about: "Manage the saved state of sessions",
             details: "State is kept for a session's next process: saved results and title attempts.",
             commands: &[Command::new::<StateCleanArguments>("clean")],
         },

@@ -54,7 +54,7 @@ pub(super) struct Globals {
     pub(super) children: Supervisor,
 }
 
-/// When to use colours.
+/// Use of colours.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum ColorWhen {
     /// On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`.

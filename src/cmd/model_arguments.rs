@@ -11,8 +11,8 @@ use super::{Globals, UsageError};
 use crate::http::TimeLimits;
 use crate::io::{CancelToken, Io};
 use crate::model::{
-    ChosenModel, Connector, KeyCheck, Model, ModelName, ModelSettings, ModelWorld, Pace, Provider,
-    Recorder, Unconnectable, known_providers,
+    ChosenModel, ConnectError, Connector, KeyCheck, Model, ModelDeps, ModelName, ModelSettings,
+    Pace, Provider, Recorder, known_providers,
 };
 use crate::side::{Asker, Engine};
 
@@ -117,10 +117,10 @@ impl ModelArguments {
         })
     }
 
-    /// The main model: that of `--model`, else the configured one; with its name for a server.
+    /// Returns the main model, from `--model` or the configuration, with its name at the server.
     ///
     /// # Errors
-    /// As [`Self::source`]; none is chosen, or it is not one that can be asked.
+    /// As [`Self::engine`]; or no model is configured, or it is `none` or `builtin`.
     pub(super) fn main_model(
         &self,
         globals: &Globals,
@@ -128,7 +128,7 @@ impl ModelArguments {
     ) -> Result<(Arc<dyn Provider>, String), UsageError> {
         let mut settings = self.settings(globals, io)?;
         if self.timeout_ms.is_none() && settings.http.limits == TimeLimits::default() {
-            // The usual limit is for short answers. A server that says nothing is given up earlier.
+            // The usual limit is for short replies. The idle timeout still applies.
             settings.http.limits.total = REPLY_TIMEOUT;
         }
         let hint = "name one with `--model PROVIDER:MODEL` or TURNPIPE_MODEL";
@@ -164,16 +164,16 @@ impl ModelArguments {
         globals: &Globals,
         io: &Io,
     ) -> Result<Connector, UsageError> {
-        let world = ModelWorld {
+        let deps = ModelDeps {
             children: globals.children.clone(),
-            ..ModelWorld::of(io)
+            ..ModelDeps::of(io)
         };
         let keys = if self.dry_run || self.print_prompt {
-            KeyCheck::Waived
+            KeyCheck::Optional
         } else {
-            KeyCheck::Demanded
+            KeyCheck::Required
         };
-        let mut connector = Connector::new(settings, world, keys);
+        let mut connector = Connector::new(settings, deps, keys);
         if let Some(path) = &self.record_http {
             let recorder = Recorder::open(path)
                 .map_err(|error| UsageError::reason(error).about("--record-http"))?;
@@ -216,15 +216,15 @@ pub(super) fn nothing_to_send() -> UsageError {
     UsageError::new("--dry-run: no request would be sent").with_hint("name a model with `--model`")
 }
 
-impl From<Unconnectable> for UsageError {
-    fn from(error: Unconnectable) -> Self {
+impl From<ConnectError> for UsageError {
+    fn from(error: ConnectError) -> Self {
         let usage = Self::reason(&error);
         match error {
-            Unconnectable::UnknownProvider {
+            ConnectError::UnknownProvider {
                 suggestion: Some(name),
                 ..
             } => usage.with_hint(format!("did you mean `{name}`?")),
-            Unconnectable::UnknownProvider { .. } => {
+            ConnectError::UnknownProvider { .. } => {
                 let known: Vec<&str> = known_providers().collect();
                 usage.with_hint(format!("known providers are {}", known.join(", ")))
             }

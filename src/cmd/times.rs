@@ -39,7 +39,7 @@ pub(super) fn parse_span(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * milliseconds / 1000.0).map_err(|_| "too long".to_owned())
 }
 
-/// Parses a duration in which a number without a unit is in seconds.
+/// Parses a duration; a number without a unit is in seconds.
 ///
 /// # Errors
 /// The problem, for the argument parser.
@@ -53,7 +53,7 @@ pub(super) fn parse_span_or_seconds(text: &str) -> Result<Duration, String> {
 /// A point in time: RFC 3339, the start of a date, `today`, `yesterday`, or a duration ago (`30m`, `12h`,
 /// `2d`, `1w`).
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Moment {
+pub(super) enum TimeArgument {
     At(Timestamp),
     On(Date),
     /// The start of the day that was this many days ago.
@@ -61,7 +61,7 @@ pub(super) enum Moment {
     Ago(Duration),
 }
 
-impl FromStr for Moment {
+impl FromStr for TimeArgument {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -79,7 +79,7 @@ impl FromStr for Moment {
     }
 }
 
-impl Moment {
+impl TimeArgument {
     /// The timestamp, given the current time and the time zone of dates. Saturates at the minimum.
     pub(super) fn time(self, now: Timestamp, zone: &TimeZone) -> Timestamp {
         let start = |date: Date| {
@@ -173,15 +173,15 @@ mod tests {
             ("", None),
         ];
         for (text, expected) in rows {
-            let moment = text.parse::<Moment>().ok();
+            let moment = text.parse::<TimeArgument>().ok();
             let moment = moment.map(|moment| moment.time(now, &TimeZone::UTC));
             let expected = expected.map(|time| time.parse().unwrap());
             assert_eq!(moment, expected, "{text}");
         }
         let east = TimeZone::fixed(jiff::tz::offset(9));
-        let day: Moment = "2025-12-31".parse().unwrap();
+        let day: TimeArgument = "2025-12-31".parse().unwrap();
         assert_eq!(day.time(now, &east).to_string(), "2025-12-30T15:00:00Z");
-        let today: Moment = "today".parse().unwrap();
+        let today: TimeArgument = "today".parse().unwrap();
         assert_eq!(today.time(now, &east).to_string(), "2026-01-01T15:00:00Z");
     }
 

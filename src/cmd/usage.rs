@@ -124,7 +124,7 @@ fn context(error: &clap::Error, kind: ContextKind) -> String {
     }
 }
 
-/// Why a value is invalid. The standard library's wording for numbers is replaced.
+/// Returns the reason why a value is invalid. Replaces the standard library's wording for numbers.
 fn reason(error: &(dyn std::error::Error + 'static)) -> String {
     if error.is::<ParseFloatError>() {
         return "not a number".to_owned();

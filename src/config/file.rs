@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use toml::Spanned;
 
 use super::permission_table::PermissionTable;
-use super::sourced::{Source, Sourced};
+use super::sourced::{Sourced, ValueSource};
 use super::variables::{CONFIG, CONFIG_HOME, HOME};
 use crate::io::Environment;
 use crate::model::DialectOverrides;
@@ -30,10 +30,10 @@ pub enum ConfigSource {
 
 impl ConfigSource {
     /// The path of the file, which may be missing, and what set the path.
-    pub fn path(&self, environment: &Environment) -> Option<(PathBuf, Source)> {
+    pub fn path(&self, environment: &Environment) -> Option<(PathBuf, ValueSource)> {
         match self {
             Self::None => None,
-            Self::Named(path) => Some((path.clone(), Source::Flag("--config"))),
+            Self::Named(path) => Some((path.clone(), ValueSource::Flag("--config"))),
             Self::Default => {
                 if let Some(named) = CONFIG.sourced(environment) {
                     return Some((named.value.into(), named.source));
@@ -42,7 +42,7 @@ impl ConfigSource {
                     Some(base) => PathBuf::from(base),
                     None => Path::new(HOME.text(environment)?).join(".config"),
                 };
-                Some((base.join("turnpipe/config.toml"), Source::Default))
+                Some((base.join("turnpipe/config.toml"), ValueSource::Default))
             }
         }
     }
@@ -70,7 +70,7 @@ pub enum ConfigError {
     /// A permission rule is malformed.
     #[error(transparent)]
     Rule(#[from] InvalidRule),
-    /// A restriction is not understood, and so cannot be applied.
+    /// An unknown restriction, which cannot be applied.
     #[error("{source_name}: unknown setting `{key}`, which may restrict calls")]
     UnknownRestriction {
         /// The file as given.
@@ -100,7 +100,7 @@ pub(super) struct ConfigFile {
     pub(super) emit_tool_use_summaries: Option<Spanned<bool>>,
     /// Manifests of command tools, relative to the file.
     pub(super) tools: Vec<Spanned<PathBuf>>,
-    /// Maximum length of a tool's inline result, in UTF-16 units; 0 is no limit.
+    /// Maximum length of a tool's inline result, in UTF-16 units; 0 means unlimited.
     pub(super) max_result_chars: BTreeMap<String, Spanned<usize>>,
     /// The timeout of shell calls without one.
     pub(super) bash_default_timeout_ms: Option<Spanned<u64>>,
@@ -137,7 +137,7 @@ impl ConfigFile {
         };
         match Self::read(&path) {
             Err(ConfigError::Unreadable { source, .. })
-                if source.kind() == ErrorKind::NotFound && named_by == Source::Default =>
+                if source.kind() == ErrorKind::NotFound && named_by == ValueSource::Default =>
             {
                 Ok(Self::default())
             }
@@ -170,7 +170,7 @@ impl ConfigFile {
         let before = self.text.get(..value.span().start).unwrap_or_default();
         Some(Sourced {
             value: value.as_ref().clone(),
-            source: Source::File {
+            source: ValueSource::File {
                 path: self.path.clone().unwrap_or_default(),
                 line: before.matches('\n').count() + 1,
             },

@@ -18,5 +18,5 @@ pub use file::{ConfigError, ConfigSource};
 pub use permissions::{PermissionFlags, PermissionSettings, project_directory};
 pub use settings::{Config, Overrides, Settings};
 pub use side::SideGates;
-pub use sourced::{Setting, Source};
+pub use sourced::{Setting, ValueSource};
 pub use variables::{VARIABLES, has_less_options, pager};

@@ -8,7 +8,7 @@ use toml::Spanned;
 
 use super::file::ProviderTable;
 use super::settings::{Config, milliseconds};
-use super::sourced::{Setting, Source, Sourced};
+use super::sourced::{Setting, Sourced, ValueSource};
 use super::variables::{
     ADVISOR_MODEL, ADVISOR_OFF, ALL_PROXY, ANTHROPIC_ADDRESS, ANTHROPIC_KEY, ANTHROPIC_TOKEN,
     CERTIFICATE_DIRECTORY, CERTIFICATE_FILE, DASHSCOPE_ADDRESS, DASHSCOPE_KEY, FAST_MODEL,
@@ -65,7 +65,7 @@ impl Config {
             let chosen = chosen.map(|chosen| {
                 let in_file = self.file.sourced(in_file.as_ref());
                 in_file.filter(|_| chosen.by == name).unwrap_or(Sourced {
-                    source: Source::Variable(chosen.by.to_owned()),
+                    source: ValueSource::Variable(chosen.by.to_owned()),
                     value: chosen.name,
                 })
             });
@@ -144,7 +144,7 @@ impl Config {
             let key = self.environment.text(name)?;
             Some(Sourced {
                 value: KeySource::Given(Secret::new(key)),
-                source: Source::Variable(name.to_owned()),
+                source: ValueSource::Variable(name.to_owned()),
             })
         });
         let path = || file.sourced(table.api_key_file.as_ref());
@@ -154,7 +154,7 @@ impl Config {
             .or_else(|| Some(command()?.map(|words| KeySource::Command(words.into_words()))))
     }
 
-    /// The model of the tool `Advisor`: that of the flag, else the configured one; `None` if the
+    /// The model of the tool `Advisor`, from the flag or the configuration; `None` if the
     /// environment disables the tool.
     pub fn advisor(&self, flag: Option<&str>) -> Option<ChosenModel> {
         if says_yes(ADVISOR_OFF.text(&self.environment)) {

@@ -1,4 +1,4 @@
-//! Examples of a rule, which are checked when it is read.
+//! Examples of permission rules, which are checked when a rule is read.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ impl TestedRule {
     /// Checks the examples, for a session that starts in `directory`.
     ///
     /// # Errors
-    /// The first failing example, on one line.
+    /// Describes the first failing example on one line.
     pub(super) fn try_examples(
         &self,
         rule: &Rule,
@@ -33,7 +33,7 @@ impl TestedRule {
     }
 }
 
-/// Whether a rule has the expected effect on an example.
+/// Whether a rule applies to an example.
 fn holds(rule: &Rule, example: &str, directory: &Path, home: Option<&Path>) -> bool {
     let tool = canonical_tool(rule.text.split('(').next().unwrap_or_default());
     let path = || vec![directory.join(example)];
@@ -74,7 +74,7 @@ fn holds(rule: &Rule, example: &str, directory: &Path, home: Option<&Path>) -> b
     if rule.behavior != Behavior::Allow || tool == "Read" {
         return rule.matches(&request);
     }
-    // An allow rule must allow every command of a command line.
+    // Every command of a command line has to be allowed.
     let decided = Rules::new(vec![rule.clone()]).decide(Mode::Default, &request);
     decided.decision == Decision::Allow && matches!(decided.by, DecidedBy::Rule { .. })
 }

@@ -37,7 +37,7 @@ pub struct Overrides {
     pub state_directory: Option<PathBuf>,
     /// Maximum number of calls that run at once.
     pub concurrency: Option<NonZeroUsize>,
-    /// Manifests of command tools, before those of the file.
+    /// Manifests of command tools, added before those in the file.
     pub manifests: Vec<PathBuf>,
     /// Whether pages may come from this machine and private networks.
     pub allow_private_addresses: bool,
@@ -56,7 +56,7 @@ pub struct Settings {
     pub limits: ToolLimits,
     /// Timeouts of shell calls.
     pub shell_timeouts: ShellTimeouts,
-    /// Which machines pages may come from.
+    /// Networks that pages may come from.
     pub reach: Reach,
     /// Settings of HTTP requests.
     pub http: HttpSettings,

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::path::PathBuf;
 
-/// What set a value.
+/// Origin of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
-    /// Nothing: it is the default.
+pub enum ValueSource {
+    /// The default.
     Default,
     /// An option of the command line, e.g. `--config`.
     Flag(&'static str),
@@ -21,7 +21,7 @@ pub enum Source {
     },
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for ValueSource {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => formatter.write_str("default"),
@@ -36,13 +36,13 @@ impl fmt::Display for Source {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Sourced<T> {
     pub(super) value: T,
-    pub(super) source: Source,
+    pub(super) source: ValueSource,
 }
 
 impl<T> Sourced<T> {
     /// The value of a flag, if it is given.
     pub(super) fn flag(flag: &'static str, value: Option<T>) -> Option<Self> {
-        let source = Source::Flag(flag);
+        let source = ValueSource::Flag(flag);
         value.map(|value| Self { value, source })
     }
 
@@ -50,7 +50,7 @@ impl<T> Sourced<T> {
     pub(super) fn or_default(found: Option<Self>, default: T) -> Self {
         found.unwrap_or(Self {
             value: default,
-            source: Source::Default,
+            source: ValueSource::Default,
         })
     }
 
@@ -84,6 +84,6 @@ pub struct Setting {
     pub name: String,
     /// The value as text, without secrets.
     pub value: String,
-    /// What set it.
-    pub source: Source,
+    /// Origin of the value.
+    pub source: ValueSource,
 }

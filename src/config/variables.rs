@@ -1,6 +1,6 @@
 //! The environment variables of the configuration. `variables.tsv` describes them.
 
-use super::sourced::{Source, Sourced};
+use super::sourced::{Sourced, ValueSource};
 use crate::io::Environment;
 
 /// The names and descriptions of all variables for the documentation, one per line.
@@ -77,7 +77,7 @@ impl Variable {
         self.names().find_map(|name| {
             Some(Sourced {
                 value: environment.text(name)?,
-                source: Source::Variable(name.to_owned()),
+                source: ValueSource::Variable(name.to_owned()),
             })
         })
     }

@@ -10,7 +10,7 @@ use super::turns::{BatchNumber, TurnNumber};
 use crate::io::CancelToken;
 use crate::message::ToolUseId;
 use crate::permission::Request;
-use crate::records::{Lane, Permission, Verdict, VerdictAccess};
+use crate::records::{Lane, Permission, VerdictAccess, VerdictReport};
 use crate::text::terminal_safe_line;
 use crate::tool_facts::{Parameter, parameters};
 use crate::tools::{Access, Assessment, Input, PreparedCall, Tool, ToolContext, ToolKind, Touch};
@@ -52,7 +52,7 @@ pub(super) struct Profile {
     pub(super) label: String,
     pub(super) lane: Lane,
     /// The result of the analysis, as records state it.
-    pub(super) verdict: Option<Verdict>,
+    pub(super) verdict: Option<VerdictReport>,
 }
 
 /// Points in time of a call, on the run's clock.
@@ -100,7 +100,7 @@ pub(super) struct FinishedCall {
     pub(super) turn: TurnNumber,
     pub(super) batch: Option<BatchNumber>,
     pub(super) lane: Lane,
-    pub(super) verdict: Option<Verdict>,
+    pub(super) verdict: Option<VerdictReport>,
     /// Approximate memory use, in bytes.
     pub(super) weight: usize,
     pub(super) result: CallResult,
@@ -201,7 +201,7 @@ impl ReadyCall {
             } else {
                 Lane::Serial
             },
-            verdict: Some(Verdict {
+            verdict: Some(VerdictReport {
                 access: verdict,
                 why: why.clone(),
             }),

@@ -16,9 +16,9 @@ use crate::message::{SessionId, ToolUseId};
 use crate::process::ConfinementReport;
 use crate::records::{
     ContentReplacementRecord, ControlResponse, ControlResponseRecord, HookStoppedRecord,
-    HookStoppedSubtype, Lane, Persisted, Replacement, ResultMessage, SandboxReport, SideExtension,
-    ToolProgressRecord, ToolResultBlock, ToolResultExtension, ToolResultRecord, TurnEndRecord,
-    TurnEndSubtype, UsageRecord,
+    HookStoppedSubtype, Lane, PersistedOutput, Replacement, ResultMessage, SandboxReport,
+    SideExtension, ToolProgressRecord, ToolResultBlock, ToolResultExtension, ToolResultRecord,
+    TurnEndRecord, TurnEndSubtype, UsageRecord,
 };
 
 /// Writes the output of a run.
@@ -131,7 +131,7 @@ impl<Sink: Write> Emitter<Sink> {
             verdict: call.verdict,
             duration_ms: u64::try_from(result.phases.run.as_millis()).unwrap_or(u64::MAX),
             permission: result.permission,
-            persisted: result.persisted.map(|persisted| Persisted {
+            persisted: result.persisted.map(|persisted| PersistedOutput {
                 path: persisted.path.display().to_string(),
                 bytes: persisted.size,
             }),

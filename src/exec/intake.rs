@@ -201,7 +201,7 @@ fn events(piece: &Piece, decoder: &mut Decoder) -> (Vec<Event>, Vec<Damage>) {
 
 fn item(piece: Piece, decoder: &mut Decoder) -> Item {
     let (events, damage) = events(&piece, decoder);
-    let is_inside = matches!(piece, Piece::Giant { is_last: false, .. });
+    let is_inside = matches!(piece, Piece::LongLine { is_last: false, .. });
     Item {
         piece,
         events,

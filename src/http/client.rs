@@ -46,7 +46,7 @@ impl Client {
     /// [`super::Engine`].
     ///
     /// # Errors
-    /// There is no response in time.
+    /// No response arrived in time.
     pub async fn send(&self, outgoing: &Outgoing) -> Result<Response, HttpFailure> {
         let client = self.for_address(&outgoing.address)?;
         let request = client.post(outgoing.address.url.clone());
@@ -59,7 +59,7 @@ impl Client {
     /// Sends a GET request with the headers of `outgoing` and without a body.
     ///
     /// # Errors
-    /// There is no response in time.
+    /// No response arrived in time.
     pub async fn fetch(&self, outgoing: &Outgoing) -> Result<Response, HttpFailure> {
         let client = self.for_address(&outgoing.address)?;
         let request = client.get(outgoing.address.url.clone());
@@ -70,7 +70,7 @@ impl Client {
     /// [`super::Engine`].
     ///
     /// # Errors
-    /// The address is out of reach, or there is no response in time.
+    /// The address is out of reach, or no response arrived in time.
     pub async fn get(&self, address: &Address, accept: &str) -> Result<Response, HttpFailure> {
         let redaction = Redaction::of(&address.secrets());
         let request = self.for_address(address)?.get(address.url.clone());

@@ -52,7 +52,7 @@ const RESERVED: Network = Network::Never("a reserved address");
 const LINK_LOCAL: Network = Network::Never("a link-local address");
 const MULTICAST: Network = Network::Never("a multicast address");
 
-/// Networks that are not public. The first match wins. The metadata services are those of cloud-init's data
+/// Networks that are not public. The first match wins. The metadata services come from cloud-init's data
 /// sources; others have link-local or reserved addresses.
 const TABLE: &[(&str, Network)] = &[
     // Alibaba Cloud.
@@ -93,7 +93,7 @@ const TABLE: &[(&str, Network)] = &[
     ("ff00::/8", MULTICAST),
     ("2001:db8::/32", DOCUMENTATION),
     ("3fff::/20", DOCUMENTATION),
-    // Teredo and similar, then 6to4: the address contains an IPv4 address, to which it leads.
+    // Teredo and similar, then 6to4: the address embeds the IPv4 address of its target.
     ("2001::/23", RESERVED),
     ("2002::/16", RESERVED),
 ];

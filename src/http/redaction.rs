@@ -38,7 +38,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// The secrets of a request, in all encodings in which a server may return them.
+/// The secrets of a request, in all encodings that a server may return.
 #[derive(Debug, Clone, Default)]
 pub struct Redaction {
     secrets: Vec<Secret>,
@@ -84,7 +84,7 @@ impl Redaction {
         }
     }
 
-    /// Masks the secrets in `text`, including those that would appear once it is made terminal-safe.
+    /// Masks the secrets in `text`, including any that appear only in its terminal-safe form.
     pub fn clean(&self, text: &str) -> String {
         if self.secrets.is_empty() {
             return text.to_owned();
@@ -177,7 +177,7 @@ impl Redaction {
     }
 }
 
-/// Returns the base64 that encodes the text whatever is before and after it, in both alphabets.
+/// Returns the base64 that encodes the text at any alignment, in both alphabets.
 fn base64_spellings(text: &str) -> Vec<String> {
     let mut spellings = Vec::new();
     for before in 0..3 {

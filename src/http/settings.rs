@@ -79,7 +79,7 @@ impl Proxies {
             .collect()
     }
 
-    /// Builds the proxies of the client, those of a single scheme first.
+    /// Builds the proxies of the client. Proxies for a single scheme come first.
     pub(super) fn build(&self) -> Result<Vec<Proxy>, HttpFailure> {
         let except = self.except.as_deref().and_then(NoProxy::from_string);
         let mut proxies = Vec::new();

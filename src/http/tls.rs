@@ -17,7 +17,7 @@ pub(super) fn without_roots() -> Result<ClientConfig, HttpFailure> {
 /// Parses a few hundred kilobytes.
 ///
 /// # Errors
-/// A configured file cannot be read, or there are no certificates.
+/// A configured file cannot be read, or no certificates were found.
 pub(super) fn with_roots(settings: &HttpSettings) -> Result<ClientConfig, HttpFailure> {
     let mut store = RootCertStore::empty();
     if let Some(path) = &settings.extra_certificates {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::text::terminal_safe_line;
 
-/// Which messages are printed (`-q`, `-v`).
+/// Level of messages to print (`-q`, `-v`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum MessageLevel {
@@ -87,11 +87,6 @@ impl Messages {
         if self.prints(MessageLevel::All) {
             self.error(text);
         }
-    }
-
-    /// The same as [`Self::error`].
-    pub fn note(&self, text: &str) {
-        self.error(text);
     }
 
     /// Prints a line unchanged. The caller makes it terminal-safe.

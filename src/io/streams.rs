@@ -64,7 +64,7 @@ pub struct Io {
     pub stdout_watch: Option<OwnedFd>,
     /// Standard error: messages.
     pub messages: Messages,
-    /// Which streams are terminals.
+    /// Facts about the terminal.
     pub terminal: TerminalFacts,
     /// The clock.
     pub clock: Arc<dyn Clock>,

@@ -44,7 +44,7 @@ pub struct Hit<'a> {
     pub offset: u64,
 }
 
-/// How a search continues.
+/// Continuation of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchControl {
     /// The search stops.

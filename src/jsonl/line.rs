@@ -24,7 +24,7 @@ const MAX_FINDINGS: usize = 8;
 pub enum Record {
     /// A range of the line's `raw` bytes.
     Range(Range<usize>),
-    /// A copy in which invalid UTF-8 and lone surrogate escapes were replaced by U+FFFD.
+    /// A copy with invalid UTF-8 and lone surrogate escapes replaced by U+FFFD.
     Repaired(String),
 }
 

@@ -102,7 +102,7 @@ fn a_record_after_a_torn_one_is_recovered() {
     }
 }
 
-/// Where the next record could be a part of the torn one, it is taken for that.
+/// A record that could be a part of the torn one before it is treated as such.
 #[test]
 fn a_record_that_may_be_a_part_of_another_is_left_alone() {
     for torn in [

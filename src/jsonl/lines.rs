@@ -1,4 +1,4 @@
-//! Splits streams into lines of bounded length, whatever the lines contain.
+//! Splits streams into lines of bounded length.
 //!
 //! [`Reader`](super::Reader) is for records: it passes on every byte and keeps objects together that span
 //! several lines.

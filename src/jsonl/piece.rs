@@ -22,7 +22,7 @@ pub enum Piece {
         offset: u64,
     },
     /// A part of a line of more than [`super::MAX_LINE_BYTES`] bytes, which is not parsed.
-    Giant {
+    LongLine {
         /// A part of the line. The last part ends with the newline if there is one, and is empty if the input
         /// ended right before it.
         raw: Vec<u8>,
@@ -40,13 +40,13 @@ pub enum Piece {
 impl Piece {
     /// Returns the bytes of the input.
     pub fn raw(&self) -> &[u8] {
-        let (Self::Plain { raw } | Self::Line { raw, .. } | Self::Giant { raw, .. }) = self;
+        let (Self::Plain { raw } | Self::Line { raw, .. } | Self::LongLine { raw, .. }) = self;
         raw
     }
 
     /// Like [`Piece::raw`], by value.
     pub fn into_raw(self) -> Vec<u8> {
-        let (Self::Plain { raw } | Self::Line { raw, .. } | Self::Giant { raw, .. }) = self;
+        let (Self::Plain { raw } | Self::Line { raw, .. } | Self::LongLine { raw, .. }) = self;
         raw
     }
 
@@ -55,7 +55,7 @@ impl Piece {
     pub fn records(&self) -> (Vec<Record>, Vec<Damage>) {
         match self {
             Self::Plain { .. } => (Vec::new(), Vec::new()),
-            Self::Giant { damage, .. } => (Vec::new(), damage.iter().cloned().collect()),
+            Self::LongLine { damage, .. } => (Vec::new(), damage.iter().cloned().collect()),
             Self::Line {
                 raw,
                 number,

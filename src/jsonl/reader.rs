@@ -61,7 +61,7 @@ pub struct Reader<Source> {
     openings: [usize; MULTILINE_DELIMITERS.len()],
     multiline: Multiline,
     /// The line that is being returned in parts.
-    giant: Option<Giant>,
+    long_line: Option<LongLine>,
     ended: bool,
     /// The number of bytes searched for needles and openings.
     #[cfg(test)]
@@ -81,7 +81,7 @@ enum Multiline {
 
 /// The position of a line that is too long.
 #[derive(Clone, Copy)]
-struct Giant {
+struct LongLine {
     number: u64,
     offset: u64,
 }
@@ -102,7 +102,7 @@ impl<Source: Read> Reader<Source> {
             number: 1,
             openings: [0; MULTILINE_DELIMITERS.len()],
             multiline: Multiline::None,
-            giant: None,
+            long_line: None,
             ended: false,
             #[cfg(test)]
             searched: 0,
@@ -133,8 +133,8 @@ impl<Source: Read> Reader<Source> {
                 self.ended = true;
                 self.lines_end = self.end;
                 self.measure_multiline();
-                if let Some(giant) = self.giant.take() {
-                    return Ok(Some(self.part_of(giant, 0, true)));
+                if let Some(long_line) = self.long_line.take() {
+                    return Ok(Some(self.part_of(long_line, 0, true)));
                 }
             }
         }
@@ -143,7 +143,7 @@ impl<Source: Read> Reader<Source> {
     /// Whether the next call of [`Reader::next_piece`] returns without reading. If not, callers should flush their
     /// output first.
     pub fn has_piece(&self) -> bool {
-        let limit = if self.giant.is_some() {
+        let limit = if self.long_line.is_some() {
             0
         } else {
             MAX_LINE_BYTES
@@ -156,12 +156,12 @@ impl<Source: Read> Reader<Source> {
     fn buffered_piece(&mut self) -> Option<Piece> {
         if !self.has_piece() {
             None
-        } else if let Some(giant) = self.giant {
-            Some(self.more_of(giant))
+        } else if let Some(long_line) = self.long_line {
+            Some(self.more_of(long_line))
         } else if self.start < self.lines_end {
             Some(self.next_lines())
         } else {
-            Some(self.start_of_giant())
+            Some(self.start_of_long_line())
         }
     }
 
@@ -216,7 +216,7 @@ impl<Source: Read> Reader<Source> {
         memrchr(b'\n', before).map_or(self.start, |at| self.start + at + 1)
     }
 
-    /// Returns the start of the first line after `start` that may begin a multiline object, or the end of the whole
+    /// Returns the start of the first line after `start` that may start a multiline object, or the end of the whole
     /// lines.
     fn opening_line(&mut self) -> usize {
         let lines = &self.buffer[self.start..self.lines_end];
@@ -292,40 +292,40 @@ impl<Source: Read> Reader<Source> {
         if has_bom { BOM.len() } else { 0 }
     }
 
-    fn start_of_giant(&mut self) -> Piece {
-        let giant = Giant {
+    fn start_of_long_line(&mut self) -> Piece {
+        let long_line = LongLine {
             number: self.number,
             offset: self.offset,
         };
-        self.giant = Some(giant);
-        Piece::Giant {
+        self.long_line = Some(long_line);
+        Piece::LongLine {
             raw: self.take(self.end - self.start),
             damage: Some(Damage {
                 reason: Defect::TooLong.to_string(),
-                line: giant.number,
-                offset: giant.offset,
+                line: long_line.number,
+                offset: long_line.offset,
             }),
-            number: giant.number,
-            offset: giant.offset,
+            number: long_line.number,
+            offset: long_line.offset,
             is_last: false,
         }
     }
 
-    fn more_of(&mut self, giant: Giant) -> Piece {
+    fn more_of(&mut self, long_line: LongLine) -> Piece {
         let lines = &self.buffer[self.start..self.lines_end];
         if let Some(newline) = memchr(b'\n', lines) {
-            self.giant = None;
-            return self.part_of(giant, newline + 1, true);
+            self.long_line = None;
+            return self.part_of(long_line, newline + 1, true);
         }
-        self.part_of(giant, self.end - self.start, false)
+        self.part_of(long_line, self.end - self.start, false)
     }
 
-    fn part_of(&mut self, giant: Giant, length: usize, is_last: bool) -> Piece {
-        Piece::Giant {
+    fn part_of(&mut self, long_line: LongLine, length: usize, is_last: bool) -> Piece {
+        Piece::LongLine {
             raw: self.take(length),
             damage: None,
-            number: giant.number,
-            offset: giant.offset,
+            number: long_line.number,
+            offset: long_line.offset,
             is_last,
         }
     }

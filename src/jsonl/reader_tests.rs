@@ -82,7 +82,7 @@ fn joined(pieces: &[Piece]) -> Vec<u8> {
     pieces.iter().flat_map(Piece::raw).copied().collect()
 }
 
-/// What does not depend on how the input arrived: the text of each record, each damage, with the
+/// Results that do not depend on the chunks of the input: the text of each record, each damage, with the
 /// number, the offset and the termination of its line.
 type Line = (u64, u64, bool, Vec<String>, Vec<Damage>);
 
@@ -101,12 +101,12 @@ fn lines(pieces: &[Piece]) -> Vec<Line> {
             assert_eq!(visited(piece), (texts.clone(), damage.clone()));
             Some((*number, *offset, raw.ends_with(b"\n"), texts, damage))
         }
-        Piece::Plain { .. } | Piece::Giant { .. } => None,
+        Piece::Plain { .. } | Piece::LongLine { .. } => None,
     };
     pieces.iter().filter_map(line).collect()
 }
 
-/// What a reader that only knows JSON objects visits.
+/// Records visited by a reader of JSON objects only.
 fn visited(piece: &Piece) -> (Vec<String>, Vec<Damage>) {
     let mut texts = Vec::new();
     let damage = piece.visit_records(|text| {
@@ -205,7 +205,7 @@ fn an_object_may_stand_on_several_lines() {
             &["input line 1 (byte 8): text after a record"],
         ),
         ("{\n  \"x\": 1\n}\n".to_owned(), &[]),
-        // What is no such object is read a line at a time.
+        // Other input is read line by line.
         ("{\n{\"w\":1}\n}\n".to_owned(), &["{\"w\":1}"]),
         ("{\n  1\n{\"w\":1}".to_owned(), &["{\"w\":1}"]),
     ];
@@ -380,8 +380,8 @@ fn lines_without_needle_come_in_runs() {
     );
 }
 
-/// Neither damaged lines without a needle nor lines that may begin an object restart the searches: one for needles
-/// and one for each way in which an object can begin.
+/// Neither damaged lines without a needle nor lines that may start an object restart the searches: one for needles
+/// and one for each possible start of an object.
 #[test]
 fn hostile_lines_are_searched_in_linear_time() {
     for line in ["x\n", "{\n", "[{\r\n", "{\nx\n", "[\n]\n"] {
@@ -444,9 +444,9 @@ fn a_whole_line_is_returned_before_the_next_read() {
 }
 
 #[test]
-fn giant_lines_are_passed_on_in_parts() {
+fn long_lines_are_returned_in_parts() {
     let long = |length: usize| format!("{{\"w\":\"{}\"}}", "x".repeat(length - 8)).into_bytes();
-    for (length, giant) in [
+    for (length, is_long) in [
         (MAX_LINE_BYTES, false),
         (MAX_LINE_BYTES + 1, true),
         (40 << 20, true),
@@ -467,7 +467,7 @@ fn giant_lines_are_passed_on_in_parts() {
                 assert!(piece.raw().len() <= MAX_LINE_BYTES + 1);
                 output.extend_from_slice(piece.raw());
                 match &piece {
-                    Piece::Giant {
+                    Piece::LongLine {
                         damage,
                         number,
                         offset,
@@ -486,8 +486,8 @@ fn giant_lines_are_passed_on_in_parts() {
                 }
             }
             assert!(output == input);
-            assert_eq!(damages, usize::from(giant));
-            let expected: &[u64] = match (giant, newline.is_empty()) {
+            assert_eq!(damages, usize::from(is_long));
+            let expected: &[u64] = match (is_long, newline.is_empty()) {
                 (false, false) => &[1, 2, 3],
                 (false, true) => &[1, 2],
                 (true, false) => &[1, 3],
@@ -496,7 +496,7 @@ fn giant_lines_are_passed_on_in_parts() {
             assert_eq!(numbers, expected);
             assert_eq!(
                 ends,
-                if giant {
+                if is_long {
                     vec![!newline.is_empty()]
                 } else {
                     vec![]
@@ -580,7 +580,7 @@ proptest! {
                 Piece::Plain { raw } => {
                     prop_assert_eq!(prefilter().find(raw, 0), None);
                     prop_assert!(std::str::from_utf8(raw).is_ok());
-                    // A list may begin here, and end on a later line.
+                    // A list may start here, and end on a later line.
                     let is_json = |text: &[u8]| {
                         [text, text.strip_prefix(b"[").unwrap_or_default()]
                             .iter()
@@ -599,7 +599,7 @@ proptest! {
                     let is_wanted = prefilter().find(piece.raw(), 0).is_some();
                     prop_assert!(is_wanted || !piece.records().1.is_empty());
                 }
-                Piece::Giant { .. } => prop_assert!(false, "no line is that long"),
+                Piece::LongLine { .. } => prop_assert!(false, "no line is that long"),
             }
         }
     }

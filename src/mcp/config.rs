@@ -40,9 +40,9 @@ pub struct Program {
     pub command: String,
     /// Its arguments.
     pub arguments: Vec<String>,
-    /// Environment variables in addition to those of all servers.
+    /// Environment variables in addition to the shared ones.
     pub environment: BTreeMap<String, String>,
-    /// Its working directory, relative to that of the run.
+    /// Working directory, relative to the directory of the run.
     pub directory: Option<PathBuf>,
 }
 

@@ -23,7 +23,7 @@ use tokio::net::unix::pipe;
 use tokio::time::{sleep, timeout};
 
 use super::content::{MAX_TEXT_LENGTH, cut};
-use super::deps::Failure;
+use super::deps::McpFailure;
 use super::output_limit::{LimitedOutput, MAX_LINE_BYTES, Output};
 use super::process::{Ends, MAX_MESSAGE_WIDTH, ServerProcess};
 use crate::io::CancelToken;
@@ -140,14 +140,14 @@ impl Connection {
         input: Input,
         cancel: &CancelToken,
         limit: Duration,
-    ) -> Result<CallToolResult, Failure> {
+    ) -> Result<CallToolResult, McpFailure> {
         self.output.reset();
         let parameters = CallToolRequestParams::new(tool).with_arguments(input);
         let called = self.answer(parameters, cancel, limit).await;
         // Each response may be long.
         self.output.reset();
         match called {
-            Err(Failure::Failed(reason)) => Err(Failure::Failed(self.reason(reason).await)),
+            Err(McpFailure::Failed(reason)) => Err(McpFailure::Failed(self.reason(reason).await)),
             other => other,
         }
     }
@@ -157,13 +157,13 @@ impl Connection {
         parameters: CallToolRequestParams,
         cancel: &CancelToken,
         limit: Duration,
-    ) -> Result<CallToolResult, Failure> {
+    ) -> Result<CallToolResult, McpFailure> {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(parameters));
         let options = PeerRequestOptions::no_options();
         let sent = tokio::select! {
             sent = self.peer.send_request_with_option(request, options) => sent,
-            () = cancel.fired() => return Err(Failure::Cancelled),
-            () = sleep(limit) => return Err(Failure::TimedOut(limit)),
+            () = cancel.fired() => return Err(McpFailure::Cancelled),
+            () = sleep(limit) => return Err(McpFailure::TimedOut(limit)),
         };
         let mut handle = sent.map_err(|error| self.failed(error))?;
         let failure = tokio::select! {
@@ -171,19 +171,19 @@ impl Connection {
                 let answer = answer.unwrap_or(Err(ServiceError::TransportClosed));
                 return match answer.map_err(|error| self.failed(error))? {
                     ServerResult::CallToolResult(result) => Ok(result),
-                    _ => Err(Failure::Failed("the response is not a tool result".to_owned())),
+                    _ => Err(McpFailure::Failed("the response is not a tool result".to_owned())),
                 };
             }
-            () = cancel.fired() => Failure::Cancelled,
-            () = sleep(limit) => Failure::TimedOut(limit),
+            () = cancel.fired() => McpFailure::Cancelled,
+            () = sleep(limit) => McpFailure::TimedOut(limit),
         };
         // The server may have stopped reading.
         let _ = timeout(CANCEL_TIMEOUT, handle.cancel(None)).await;
         Err(failure)
     }
 
-    fn failed(&self, error: ServiceError) -> Failure {
-        Failure::Failed(match error {
+    fn failed(&self, error: ServiceError) -> McpFailure {
+        McpFailure::Failed(match error {
             ServiceError::McpError(error) => {
                 let mut message = error.message.into_owned();
                 cut(&mut message, MAX_TEXT_LENGTH);

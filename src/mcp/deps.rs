@@ -42,28 +42,28 @@ impl ServerDeps {
     /// Runs a task to completion on the engine.
     pub(super) fn run<Output: Send + 'static>(
         &self,
-        task: impl Future<Output = Result<Output, Failure>> + Send + 'static,
-    ) -> Result<Output, Failure> {
+        task: impl Future<Output = Result<Output, McpFailure>> + Send + 'static,
+    ) -> Result<Output, McpFailure> {
         let done = self.engine.run(|_: Task<()>| task, |()| ());
-        done.unwrap_or_else(|error| Err(Failure::Failed(error.to_string())))
+        done.unwrap_or_else(|error| Err(McpFailure::Failed(error.to_string())))
     }
 }
 
 /// Waits for a task unless `cancel` fires. A cancelled task continues to run: a server that has started can be used by
 /// the next call.
 pub(super) async fn unless_cancelled<Output>(
-    task: JoinHandle<Result<Output, Failure>>,
+    task: JoinHandle<Result<Output, McpFailure>>,
     cancel: &CancelToken,
-) -> Result<Output, Failure> {
+) -> Result<Output, McpFailure> {
     tokio::select! {
-        done = task => done.unwrap_or_else(|error| Err(Failure::Failed(error.to_string()))),
-        () = cancel.fired() => Err(Failure::Cancelled),
+        done = task => done.unwrap_or_else(|error| Err(McpFailure::Failed(error.to_string()))),
+        () = cancel.fired() => Err(McpFailure::Cancelled),
     }
 }
 
 /// A failure of a server.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Failure {
+pub(super) enum McpFailure {
     /// The call or the run was cancelled.
     #[error("cancelled")]
     Cancelled,

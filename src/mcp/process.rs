@@ -15,7 +15,7 @@ use super::config::Program;
 use super::deps::ServerDeps;
 use crate::io::CancelToken;
 use crate::process::{
-    Capture, Captured, Command, Conversation, ExitStatus, Finished, Limits, SpawnError, Stdin,
+    Capture, Captured, Command, ExitStatus, Finished, Limits, SpawnError, Stdin, StdioPipes,
 };
 use crate::text::{fitted, terminal_safe_line};
 
@@ -68,7 +68,7 @@ impl ServerProcess {
                 drain: GRACE,
             },
         };
-        let conversation = Conversation {
+        let conversation = StdioPipes {
             stdin: stdin.into(),
             stdout: stdout.into(),
         };

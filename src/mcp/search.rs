@@ -6,7 +6,7 @@ use schemars::{JsonSchema, schema_for};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::deps::Failure;
+use super::deps::McpFailure;
 use super::server::{McpTool, ended};
 use super::servers::Servers;
 use crate::permission::Action;
@@ -92,7 +92,7 @@ impl PreparedCall for Search {
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         let tools = match self.servers.list(call.cancel) {
             Ok(tools) => tools,
-            Err(Failure::Cancelled) => return Ok(ended(CallStatus::Cancelled, String::new())),
+            Err(McpFailure::Cancelled) => return Ok(ended(CallStatus::Cancelled, String::new())),
             Err(failure) => return Err(ToolFailure(failure.to_string())),
         };
         let found = found(&tools, &self.query);

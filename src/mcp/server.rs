@@ -14,7 +14,7 @@ use tokio::sync::{Mutex, MutexGuard};
 use super::config::{ServerConfig, Transport, normalised, server_prefix};
 use super::connection::{Connection, Route};
 use super::content::reply;
-use super::deps::{Failure, ServerDeps, unless_cancelled};
+use super::deps::{McpFailure, ServerDeps, unless_cancelled};
 use super::process::ServerProcess;
 use crate::http::{Address, PlainText};
 use crate::io::CancelToken;
@@ -47,7 +47,7 @@ struct State {
     connection: Option<Arc<Connection>>,
     tools: Vec<Arc<McpTool>>,
     /// Set if the server never worked; then it is not tried again.
-    failure: Option<Failure>,
+    failure: Option<McpFailure>,
 }
 
 impl Server {
@@ -70,7 +70,7 @@ impl Server {
     }
 
     /// Lists its tools. Starts the server if it does not run.
-    pub(super) async fn tools(self: Arc<Self>) -> Result<Vec<Arc<McpTool>>, Failure> {
+    pub(super) async fn tools(self: Arc<Self>) -> Result<Vec<Arc<McpTool>>, McpFailure> {
         let (connection, mut state) = self.connected().await?;
         if self.changed.swap(false, Ordering::Relaxed) {
             let limit = self.deps.timeouts.start;
@@ -80,7 +80,7 @@ impl Server {
                 Err(_) if !connection.is_closed() => {}
                 Err(reason) => {
                     connection.end().await;
-                    return Err(Failure::Failed(self.reason(&reason)));
+                    return Err(McpFailure::Failed(self.reason(&reason)));
                 }
             }
         }
@@ -93,7 +93,7 @@ impl Server {
         tool: String,
         input: Input,
         cancel: &CancelToken,
-    ) -> Result<CallToolResult, Failure> {
+    ) -> Result<CallToolResult, McpFailure> {
         let (server, cancel) = (Arc::clone(self), cancel.clone());
         self.deps.run(async move {
             let connecting = Arc::clone(&server).connection();
@@ -101,26 +101,26 @@ impl Server {
             let limit = server.deps.timeouts.call;
             let called = connection.call(tool, input, &cancel, limit).await;
             called.map_err(|failure| match failure {
-                Failure::Failed(reason) => Failure::Failed(server.reason(&reason)),
+                McpFailure::Failed(reason) => McpFailure::Failed(server.reason(&reason)),
                 other => other,
             })
         })
     }
 
-    async fn connection(self: Arc<Self>) -> Result<Arc<Connection>, Failure> {
+    async fn connection(self: Arc<Self>) -> Result<Arc<Connection>, McpFailure> {
         Ok(self.connected().await?.0)
     }
 
     /// A connection to it. It is started if it does not run.
     async fn connected(
         self: &Arc<Self>,
-    ) -> Result<(Arc<Connection>, MutexGuard<'_, State>), Failure> {
+    ) -> Result<(Arc<Connection>, MutexGuard<'_, State>), McpFailure> {
         let mut state = self.state.lock().await;
         if let Some(failure) = &state.failure {
             return Err(failure.clone());
         }
         if self.stop.is_cancelled() {
-            return Err(Failure::Cancelled);
+            return Err(McpFailure::Cancelled);
         }
         let living = state.connection.as_ref();
         if let Some(connection) = living.filter(|connection| !connection.is_closed()) {
@@ -133,7 +133,7 @@ impl Server {
                 Ok((connection, state))
             }
             Err(reason) => {
-                let failure = Failure::Failed(self.reason(&reason));
+                let failure = McpFailure::Failed(self.reason(&reason));
                 if state.tools.is_empty() {
                     state.failure = Some(failure.clone());
                 }
@@ -324,9 +324,9 @@ impl PreparedCall for McpCall {
         let Remote { server, name, .. } = &*self.remote;
         match server.call(name.clone(), self.input.clone(), call.cancel) {
             Ok(result) => Ok(reply(result)),
-            Err(Failure::Failed(reason)) => Err(ToolFailure(reason)),
-            Err(Failure::Cancelled) => Ok(ended(CallStatus::Cancelled, String::new())),
-            Err(failure @ Failure::TimedOut(_)) => {
+            Err(McpFailure::Failed(reason)) => Err(ToolFailure(reason)),
+            Err(McpFailure::Cancelled) => Ok(ended(CallStatus::Cancelled, String::new())),
+            Err(failure @ McpFailure::TimedOut(_)) => {
                 let text = server.reason(&failure.to_string());
                 Ok(ended(CallStatus::TimedOut, text))
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use super::config::{ServerConfig, server_prefix};
-use super::deps::{Failure, ServerDeps, unless_cancelled};
+use super::deps::{McpFailure, ServerDeps, unless_cancelled};
 use super::server::{McpTool, Server};
 use crate::io::{CancelToken, Messages};
 use crate::tools::Tool;
@@ -40,7 +40,7 @@ impl Servers {
     }
 
     /// Lists the tools of all servers, which start at the same time, sorted by name.
-    pub(super) fn list(&self, cancel: &CancelToken) -> Result<Vec<Arc<McpTool>>, Failure> {
+    pub(super) fn list(&self, cancel: &CancelToken) -> Result<Vec<Arc<McpTool>>, McpFailure> {
         let (servers, cancel) = (Arc::clone(&self.all), cancel.clone());
         let listed = self.deps.run(async move {
             let listings = servers.iter().map(|server| Arc::clone(server).tools());
@@ -48,7 +48,7 @@ impl Servers {
             let mut listed = Vec::new();
             for listing in listings {
                 match unless_cancelled(listing, &cancel).await {
-                    Err(Failure::Cancelled) => return Err(Failure::Cancelled),
+                    Err(McpFailure::Cancelled) => return Err(McpFailure::Cancelled),
                     listing => listed.push(listing),
                 }
             }
@@ -58,7 +58,7 @@ impl Servers {
         for listing in listed {
             match listing {
                 Ok(listing) => tools.extend(listing),
-                Err(failure) => self.messages.note(&failure.to_string()),
+                Err(failure) => self.messages.error(&failure.to_string()),
             }
         }
         tools.sort_by(|one, next| one.name().cmp(next.name()));

@@ -33,7 +33,7 @@ impl ToolSource for Servers {
     fn tools(&self) -> Vec<Arc<dyn Tool>> {
         let tools = self.list(&CancelToken::default());
         let tools = tools.unwrap_or_else(|failure| {
-            self.messages.note(&failure.to_string());
+            self.messages.error(&failure.to_string());
             Vec::new()
         });
         let has_deferred = tools.iter().any(|tool| tool.is_deferred());

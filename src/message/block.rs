@@ -1,42 +1,42 @@
-//! The parts of a message.
+//! Blocks of messages.
 
 use serde_json::value::RawValue;
 
-/// One part of a message.
+/// A block of a message.
 #[derive(Debug, Clone)]
 pub enum Block {
-    /// Text.
+    /// Plain text.
     Text(String),
     /// Thinking of the model.
     Thinking(Thought),
-    /// A call of a tool.
+    /// A tool call.
     Call(Call),
-    /// The result of a call.
+    /// A tool result.
     Result(ToolResult),
     /// An image or another attachment.
     Media(Media),
 }
 
 impl Block {
-    /// Thinking that nobody signed.
+    /// Creates a thinking block without a signature.
     pub fn thinking(text: impl Into<String>) -> Self {
         Self::Thinking(Thought::Plain(text.into()))
     }
 }
 
-/// What a model thought. Some servers take a thought back only as they gave it, with its signature.
+/// Thinking of the model. Some servers accept it back only unchanged and with its signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Thought {
-    /// Its text.
+    /// Text without a signature.
     Plain(String),
-    /// Its text, and what proves that it was not changed.
+    /// Text with a signature.
     Signed {
-        /// The text.
+        /// The thinking.
         text: String,
-        /// The proof.
+        /// Signature by which the server recognizes the text as unchanged.
         signature: String,
     },
-    /// It is encrypted.
+    /// Encrypted thinking.
     Redacted {
         /// The encrypted text.
         data: String,
@@ -44,7 +44,7 @@ pub enum Thought {
 }
 
 impl Thought {
-    /// What can be read of it.
+    /// Returns the readable text; empty if encrypted.
     pub fn text(&self) -> &str {
         match self {
             Self::Plain(text) | Self::Signed { text, .. } => text,
@@ -53,31 +53,31 @@ impl Thought {
     }
 }
 
-/// A call of a tool.
+/// A tool call.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// The id of the call.
+    /// Id of the call.
     pub id: String,
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
-    /// Its input as in the file; usually an object.
+    /// Input as written in the file; usually an object.
     pub input: Box<RawValue>,
-    /// What the server wants to see again beside the call.
+    /// Signature that the server expects back with the call.
     pub signature: Option<String>,
 }
 
-/// The result of a call.
+/// A tool result.
 #[derive(Debug, Clone)]
 pub struct ToolResult {
-    /// The call that it answers.
+    /// Id of the call.
     pub id: String,
     /// The output.
     pub parts: Vec<ResultPart>,
-    /// Whether the file says that the call failed.
+    /// Whether the call failed, according to the file.
     pub failed: bool,
 }
 
-/// A part of the output of a call.
+/// A block of a tool result.
 #[derive(Debug, Clone)]
 pub enum ResultPart {
     /// Text.
@@ -100,12 +100,12 @@ impl From<ResultPart> for Block {
 pub struct Media {
     /// E.g. `image/png`; empty if unknown.
     pub media_type: String,
-    /// The bytes in base64, if they are in the file.
+    /// Contents in base64, if they are in the file.
     pub data: Option<String>,
 }
 
 impl ToolResult {
-    /// The text of the result, without attachments.
+    /// Returns the text of the result, without attachments.
     pub fn text(&self) -> String {
         let texts: Vec<&str> = self
             .parts

@@ -1,60 +1,60 @@
-//! Decisions about calls.
+//! Permission decisions.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{BuiltinRule, Mode};
 
-/// What was decided about a call; stricter ones come later.
+/// Permission decision for a call, ordered by strictness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-    /// It may run.
+    /// The call may run.
     Allow,
-    /// A person must say.
+    /// The user must approve the call.
     Ask,
-    /// It must not run.
+    /// The call must not run.
     Deny,
 }
 
-/// What decided about a call.
+/// Origin of a permission decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum DecidedBy {
-    /// The mode.
+    /// The permission mode.
     Mode {
-        /// Its name, e.g. `acceptEdits`.
+        /// The mode, e.g. `acceptEdits`.
         #[schemars(with = "String")]
         mode: Mode,
     },
     /// A built-in rule.
     Builtin {
-        /// Its name, e.g. `critical-path`.
+        /// The rule, e.g. `critical-path`.
         #[schemars(with = "String")]
         builtin: BuiltinRule,
     },
-    /// A rule.
+    /// A configured rule.
     Rule {
-        /// As it is written.
+        /// The rule, as written.
         rule: String,
-        /// What it does with calls.
+        /// Decision for matching calls.
         behavior: Decision,
-        /// The flag or file that it is written in.
+        /// The option or file that contains the rule.
         source: String,
     },
     /// A hook.
     Hook {
-        /// The event.
+        /// The hook event.
         hook: String,
     },
-    /// Somebody who was asked.
+    /// A permission prompt.
     Prompt {
-        /// How: `tty`, `stdio`, or the name of a tool.
+        /// Kind of prompt: `tty`, `stdio`, or the name of a tool.
         prompt: String,
     },
     /// Nothing matched.
     Default {
-        /// Always true.
+        /// Always `true`.
         default: bool,
     },
 }

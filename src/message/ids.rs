@@ -33,14 +33,14 @@ macro_rules! identifier {
 }
 
 identifier! {
-    /// Names one tool call (`tool_use.id`, `tool_calls[].id`, `functionCall.id`).
+    /// Id of a tool call (`tool_use.id`, `tool_calls[].id`, `functionCall.id`).
     ToolUseId
 }
 identifier! {
-    /// Names one assistant message (`message.id`); all its parts carry it.
+    /// Id of an assistant message (`message.id`), shared by all its records.
     MessageId
 }
 identifier! {
-    /// Names a session.
+    /// Id of a session.
     SessionId
 }

@@ -1,16 +1,16 @@
-//! Joins the records of one message.
+//! Joins the records of a message.
 
 use super::{Message, Role};
 
-/// Takes messages in order and gives them back whole. Agents write one record a block, all with
-/// the same message id, and repeat the usage in each: the last reading counts.
+/// Joins consecutive records of one message. Agents write one record per block, all with the same
+/// message id, and repeat the usage in each; the last usage is valid.
 #[derive(Debug, Default)]
-pub struct Joiner {
+pub struct MessageJoiner {
     open: Option<Message>,
 }
 
-impl Joiner {
-    /// Takes the next record's message; returns the one before once it is complete.
+impl MessageJoiner {
+    /// Adds the message of the next record. Returns the previous message once it is complete.
     pub fn push(&mut self, message: Message) -> Option<Message> {
         match &mut self.open {
             Some(open) if continues(open, &message) => {
@@ -23,12 +23,12 @@ impl Joiner {
         }
     }
 
-    /// The message that may not be complete.
+    /// Returns the message that may be incomplete.
     pub fn open(&self) -> Option<&Message> {
         self.open.as_ref()
     }
 
-    /// The last message.
+    /// Returns the last message.
     pub fn finish(&mut self) -> Option<Message> {
         self.open.take()
     }
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn records_of_a_message_become_one_with_the_last_usage() {
-        let mut joiner = Joiner::default();
+        let mut joiner = MessageJoiner::default();
         let mut whole = Vec::new();
         let records = [
             reply("a", "1", 1),

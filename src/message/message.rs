@@ -1,84 +1,84 @@
-//! One message.
+//! Messages.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Block, Usage};
 
-/// Who speaks.
+/// Role of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// A person, or the agent on their behalf.
+    /// The user, or the agent on the user's behalf.
     User,
     /// The model.
     Assistant,
-    /// The agent, to the reader of the file.
+    /// The agent, for the user.
     System,
 }
 
-/// What a message is there for.
+/// Origin of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// A person typed it.
+    /// Typed by the user.
     Prompt,
-    /// The model said it.
+    /// Written by the model.
     Reply,
-    /// It carries results of calls.
+    /// Tool results.
     Results,
-    /// The agent added it: context, reminders, notices to the model.
+    /// Added by the agent: context, reminders, notices to the model.
     Injected,
-    /// It stands for what was said before a compaction.
+    /// Summary that replaces the messages before a compaction.
     Summary,
-    /// The conversation was compacted here.
+    /// Marker of a compaction.
     Compaction,
-    /// A request failed.
+    /// A failed request.
     Error,
-    /// A recap for a person who was away.
+    /// A recap for a returning user.
     Recap,
-    /// A label for calls that came before.
+    /// A label of earlier calls.
     Label,
-    /// The reading of a token meter that counts from the start of the session: the usage of the
-    /// message is the sum so far, and there is nothing else in it.
+    /// Reading of a token meter that counts from the start of the session: its usage is the sum so far,
+    /// and it has no content.
     Meter,
 }
 
-/// Whose conversation a message belongs to.
+/// Thread that a message belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Thread {
-    /// The one that the person sees.
+    /// The main conversation.
     Main,
-    /// A subagent's.
+    /// The conversation of a subagent.
     Subagent,
 }
 
-/// One message, or the part of it in one record.
+/// A message, or the part of it in one record.
 #[derive(Debug, Clone)]
 pub struct Message {
-    /// Who speaks.
+    /// Role of the message.
     pub role: Role,
-    /// Its origin.
+    /// Origin of the message.
     pub origin: Origin,
-    /// Whose conversation it belongs to.
+    /// Thread of the message.
     pub thread: Thread,
-    /// The id of the message; its records share it.
+    /// Id of the message, shared by its records.
     pub id: Option<String>,
-    /// The id of the record.
+    /// Id of the record.
     pub uuid: Option<String>,
-    /// The model that spoke.
+    /// Name of the model.
     pub model: Option<String>,
-    /// The time as in the file: RFC 3339.
+    /// Timestamp as stored in the file: RFC 3339.
     pub time: Option<String>,
-    /// Its content.
+    /// Blocks of the message.
     pub blocks: Vec<Block>,
-    /// What it cost.
+    /// Token counts and cost.
     pub usage: Option<Usage>,
 }
 
 impl Message {
-    /// A message without content.
+    /// Creates a message without content.
     pub fn new(role: Role, origin: Origin) -> Self {
         Self {
             role,
@@ -93,7 +93,7 @@ impl Message {
         }
     }
 
-    /// The text, its blocks joined by blank lines.
+    /// Returns the text blocks, joined by blank lines.
     pub fn text(&self) -> String {
         let texts: Vec<&str> = self
             .blocks
@@ -106,7 +106,7 @@ impl Message {
         texts.join("\n\n")
     }
 
-    /// The calls in it, in order.
+    /// Returns the calls, in order.
     pub fn calls(&self) -> impl Iterator<Item = &super::Call> {
         self.blocks.iter().filter_map(|block| match block {
             Block::Call(call) => Some(call),
@@ -114,7 +114,7 @@ impl Message {
         })
     }
 
-    /// The results in it, in order.
+    /// Returns the results, in order.
     pub fn results(&self) -> impl Iterator<Item = &super::ToolResult> {
         self.blocks.iter().filter_map(|block| match block {
             Block::Result(result) => Some(result),

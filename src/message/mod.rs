@@ -1,6 +1,5 @@
-//! The domain types: messages with their blocks, token counts, ids and decisions.
-//!
-//! No type here knows the format of an API or of an agent.
+//! The domain types: messages with their blocks, token counts, ids and decisions. They do not depend
+//! on the format of an API or agent.
 
 mod block;
 mod decision;
@@ -20,7 +19,7 @@ pub use block::{Block, Call, Media, ResultPart, Thought, ToolResult};
 pub use decision::{DecidedBy, Decision};
 pub use ids::{MessageId, SessionId, ToolUseId};
 pub use injected::{is_remark, split_typed, typed, without_injected};
-pub use join::Joiner;
+pub use join::MessageJoiner;
 pub use message::{Message, Origin, Role, Thread};
 pub use mode::{BuiltinRule, Mode};
 pub use pairs::Pairs;

@@ -1,4 +1,4 @@
-//! The permission mode and the built-in rules, which decide where no written rule does.
+//! Permission modes, and the built-in rules that apply where no configured rule does.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "camelCase")]
 pub enum Mode {
-    /// Calls that only read run; permission is asked for all others.
+    /// Read-only calls run; all others need approval.
     #[default]
     #[cfg_attr(feature = "cli", value(alias = "manual"))]
     Default,
@@ -17,20 +17,20 @@ pub enum Mode {
         aliases = ["accept-edits", "auto-edit", "auto_edit"]
     ))]
     AcceptEdits,
-    /// Calls that only read run; permission is asked for all others, even if a rule allows them.
+    /// Read-only calls run; all others need approval, even if a rule allows them.
     Plan,
-    /// A model decides what rules leave open.
+    /// A model decides about calls that no rule decides.
     Auto,
-    /// What rules leave open is denied.
+    /// Calls that no rule decides are denied.
     #[cfg_attr(feature = "cli", value(name = "dontAsk", alias = "dont-ask"))]
     DontAsk,
-    /// Every call runs, except what no mode allows.
+    /// All calls run, except those that no mode allows.
     #[cfg_attr(feature = "cli", value(name = "bypassPermissions", aliases = ["bypass-permissions", "yolo"]))]
     BypassPermissions,
 }
 
 impl Mode {
-    /// Its name in settings and records.
+    /// Returns the name of the mode in settings and records.
     pub fn name(self) -> &'static str {
         match self {
             Self::Default => "default",
@@ -47,28 +47,30 @@ impl Mode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BuiltinRule {
-    /// Calls that only read are allowed.
+    /// Read-only calls are allowed.
     ReadOnly,
-    /// Removing what is needed beyond the project needs approval.
+    /// Removing critical paths outside the project needs approval.
     CriticalPath,
-    /// Changing files that decide what programs run needs approval.
+    /// Changing files that determine which programs run needs approval.
     Protected,
-    /// A command line that is not understood needs approval.
+    /// A command line that cannot be parsed needs approval.
     Unparsable,
-    /// A command needs approval if what it runs or names is only known when it runs, and a rule
-    /// restricts some of that.
+    /// A command needs approval if its program or paths are known only at run time and a rule restricts
+    /// some of them.
     Unresolved,
 }
 
 impl BuiltinRule {
-    /// The effect of a call that it is about: a verb phrase.
+    /// Returns the effect of a call that triggers the rule, as a verb phrase.
     pub fn effect(self) -> &'static str {
         match self {
             Self::ReadOnly => "only reads",
-            Self::CriticalPath => "removes what is never removed without approval",
-            Self::Protected => "changes a file that decides what programs run",
-            Self::Unparsable => "is not understood",
-            Self::Unresolved => "may do what a rule denies, which is only known when it runs",
+            Self::CriticalPath => "removes a critical path",
+            Self::Protected => "changes a file that determines which programs run",
+            Self::Unparsable => "cannot be parsed",
+            Self::Unresolved => {
+                "may do something that a rule denies, which is known only at run time"
+            }
         }
     }
 }

@@ -1,11 +1,10 @@
-//! Which calls were answered. Calls and results are matched by id: they need not be adjacent or in
-//! order.
+//! Matching of calls and results by id. They need not be adjacent or in order.
 
 use std::collections::HashMap;
 
 use super::Message;
 
-/// Matches calls and results. Keeps one entry for each call id.
+/// Matches calls and results. Stores one entry per call id.
 #[derive(Debug, Default)]
 pub struct Pairs {
     seen: HashMap<String, Seen>,
@@ -19,7 +18,7 @@ struct Seen {
 }
 
 impl Pairs {
-    /// Takes the calls and results of a message.
+    /// Adds the calls and results of a message.
     pub fn note(&mut self, message: &Message) {
         for call in message.calls() {
             self.entry(&call.id).calls += 1;
@@ -36,12 +35,12 @@ impl Pairs {
         self.seen.entry(id.to_owned()).or_default()
     }
 
-    /// Calls without a result, in the order in which they were seen.
+    /// Returns the calls without a result, in order of their first occurrence.
     pub fn unanswered(&self) -> Vec<&str> {
         self.ids(|seen| seen.calls > 0 && seen.results == 0)
     }
 
-    /// Results without a call, in order.
+    /// Returns the results without a call, in order.
     pub fn orphans(&self) -> Vec<&str> {
         self.ids(|seen| seen.calls == 0)
     }

@@ -5,33 +5,33 @@ use std::ops::AddAssign;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-/// Tokens. The names are those of the Anthropic API; what an agent does not record is 0.
+/// Token counts. The names come from the Anthropic API; unrecorded counts are 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Usage {
-    /// Read by the model, without what came from a cache.
+    /// Input tokens, without cached ones.
     #[serde(rename = "input_tokens")]
     pub input: u64,
-    /// Written by the model, thinking included.
+    /// Output tokens, including thinking.
     #[serde(rename = "output_tokens")]
     pub output: u64,
-    /// Read from a cache.
+    /// Input tokens read from a cache.
     #[serde(rename = "cache_read_input_tokens")]
     pub cache_read: u64,
-    /// Written to a cache.
+    /// Input tokens written to a cache.
     #[serde(rename = "cache_creation_input_tokens")]
     pub cache_write: u64,
-    /// The part of it that is kept for an hour; the rest is kept for five minutes.
+    /// Cache writes with a lifetime of one hour; the others live five minutes.
     #[serde(rename = "ephemeral_1h_input_tokens", skip_serializing_if = "is_zero")]
     pub cache_write_1h: u64,
-    /// In US dollars: as the agent records it, else, in statistics, by prices. Without the tokens of
-    /// models that have no price.
+    /// Cost in US dollars: as recorded by the agent, or in statistics, calculated from prices. Excludes
+    /// models without a known price.
     #[serde(
         rename = "cost_usd",
         skip_serializing_if = "Option::is_none",
         serialize_with = "to_the_millionth"
     )]
     pub cost: Option<f64>,
-    /// The part of the output that is thinking, where a model's reply says so. Not in records.
+    /// Output tokens spent on thinking, if the model reports them. Not in records.
     #[serde(skip)]
     pub thinking: u64,
 }
@@ -41,8 +41,8 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// Prices are decimal, sums of binary fractions are not quite: 0.1 and 0.2 would be
-/// 0.30000000000000004.
+/// Rounds to a millionth: prices are decimal, but sums of binary fractions are inexact (0.1 + 0.2 is
+/// 0.30000000000000004).
 #[allow(clippy::ref_option, reason = "as serde calls it")]
 pub(crate) fn to_the_millionth<S: Serializer>(
     cost: &Option<f64>,
@@ -53,17 +53,17 @@ pub(crate) fn to_the_millionth<S: Serializer>(
 }
 
 impl Usage {
-    /// Everything that was read or written.
+    /// Returns the sum of all token counts.
     pub fn total(&self) -> u64 {
         self.input + self.output + self.cache_read + self.cache_write
     }
 
-    /// Whether there is nothing in it.
+    /// Whether all counts are zero.
     pub fn is_empty(&self) -> bool {
         self.total() == 0 && self.cost.is_none_or(|cost| cost <= 0.0)
     }
 
-    /// What was added since an `earlier` reading of the same meter. A lower reading means that the
+    /// Returns the increase since an `earlier` reading of the same meter. A lower reading means that the
     /// meter was reset.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {

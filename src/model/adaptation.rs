@@ -1,4 +1,4 @@
-//! How to change a request that a server refused. Pure.
+//! Changes to a request after a server refused it. Pure.
 //!
 //! The name of a model does not always show which parameters it accepts. If a refusal names a
 //! parameter, the request is sent again without it, and so are all later requests.
@@ -6,36 +6,36 @@
 use serde_json::{Map, Value};
 
 use super::Failure;
-use crate::api::{Acceptance, Dialect, ForcedCall, JsonForm};
+use crate::api::{Acceptance, BUDGET_KEYS, Dialect, ForcedCall, JsonForm};
 
-/// What is changed.
+/// A change to a request.
 #[derive(Debug, Clone, Copy)]
 enum Change {
-    /// Thinking is left on.
+    /// Thinking stays on.
     LeaveThinking,
-    /// Thinking is turned off by this parameter in every request.
+    /// `enable_thinking: false` turns thinking off.
     EnableThinkingFalse,
-    /// The token budget gets this key.
+    /// The token limit is sent under this key.
     BudgetKey(&'static str),
     /// The temperature is not sent.
     NoTemperature,
-    /// Thoughts are not sent back.
+    /// Thinking blocks are not sent back.
     NoThoughts,
-    /// JSON is asked for instead of a call.
+    /// JSON output is requested instead of a forced call.
     NoForcedCall,
-    /// JSON is asked for in the instructions only.
+    /// JSON is requested only in the instructions.
     NoJsonForm,
 }
 
-/// How servers say that they do not know or accept a parameter.
+/// Phrases with which servers refuse a parameter.
 const REFUSALS: &str = "not support|unsupported|not permitted|not allowed|unrecognized|unknown\
     |deprecated|unavailable|invalid|no such";
 
-const NEW_KEY: &str = "max_completion_tokens";
-const OLD_KEY: &str = "max_tokens";
+const NEW_KEY: &str = BUDGET_KEYS[0];
+const OLD_KEY: &str = BUDGET_KEYS[1];
 
-/// What refusals mean: words that the message contains, phrases of which it contains one, and what
-/// to change. All in lower case.
+/// Lower-case words that must all occur in a message, phrases of which at least one must occur, and the
+/// change to make.
 const ADAPTATIONS: &[(&[&str], &str, Change)] = &[
     (
         &["enable_thinking", "must be set to false"],
@@ -58,8 +58,8 @@ const ADAPTATIONS: &[(&[&str], &str, Change)] = &[
     (&["chat_template_kwargs"], REFUSALS, Change::LeaveThinking),
 ];
 
-/// The dialect in which a refused request may be accepted. `None` if the refusal is about something
-/// else, or if the dialect has been changed already.
+/// Returns a dialect in which a refused request may be accepted. `None` if the refusal is about
+/// something else, or if the dialect has been changed already.
 pub(super) fn adapt(dialect: &Dialect, failure: &Failure) -> Option<Dialect> {
     let Failure::Rejected {
         status: Some(400 | 422),
@@ -92,7 +92,7 @@ fn changed(mut dialect: Dialect, change: Change) -> Dialect {
             dialect.extra_body.insert(key, Value::Bool(false));
         }
         Change::BudgetKey(key) => {
-            // Other APIs have keys of their own.
+            // Other APIs have other keys.
             if [NEW_KEY, OLD_KEY].contains(&dialect.budget_key.as_str()) {
                 key.clone_into(&mut dialect.budget_key);
             }

@@ -1,11 +1,11 @@
-//! From the name of a model to a model that can be asked.
+//! Connections to models, by name.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::key::{Key, KeySource};
 use super::presets::{KeyScheme, Preset, known_providers, preset};
-use super::recording::{Recorder, Recording, Replayed, UnusableRecording};
+use super::recording::{Recorder, Recording, RecordingError, Replayed};
 use super::remote::{Access, Remote, Shared};
 use super::retry::RetryPolicy;
 use super::settings::{ModelSettings, ProviderSettings};
@@ -15,62 +15,60 @@ use crate::http::{Address, Client, Engine, Header};
 use crate::io::{Clock, Environment, Ids, Io};
 use crate::process::Supervisor;
 
-/// A model cannot be asked.
+/// Error connecting to a model.
 #[derive(Debug, thiserror::Error)]
-pub enum Unconnectable {
+pub enum ConnectError {
     /// The provider is unknown.
     #[error("unknown model provider `{name}`")]
     UnknownProvider {
-        /// Its name.
         name: String,
-        /// A known one with a similar name.
+        /// A similar provider that exists.
         suggestion: Option<String>,
     },
-    /// A provider of the configuration cannot be used.
+    /// A configured provider cannot be used.
     #[error("model provider `{name}`: {reason}")]
     UnusableProvider {
-        /// Its name.
         name: String,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
-    /// There is no key.
+    /// No API key is configured.
     #[error("no key for {provider}: set {variable}, or `api_key_cmd` in the configuration")]
     NoKey {
         /// The provider.
         provider: String,
-        /// The variable that may hold one.
+        /// The environment variable for its key.
         variable: String,
     },
     /// The recording cannot be used.
     #[error(transparent)]
-    Recording(#[from] UnusableRecording),
+    Recording(#[from] RecordingError),
 }
 
-/// Whether a model needs its key.
+/// Whether connecting requires an API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyCheck {
-    /// Yes: without a key, requests would be refused.
-    Demanded,
-    /// No: nothing will be sent.
-    Waived,
+    /// A missing key is an error.
+    Required,
+    /// A missing key is ignored, because no request is sent.
+    Optional,
 }
 
-/// The dependencies of models.
+/// Dependencies of models.
 #[derive(Clone)]
-pub struct ModelWorld {
+pub struct ModelDeps {
     /// The environment of key commands.
     pub environment: Environment,
-    /// The time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Ids for calls without one, and random numbers.
+    /// Source of call ids and random numbers.
     pub ids: Arc<dyn Ids>,
-    /// Supervises key commands.
+    /// Supervisor of key commands.
     pub children: Supervisor,
 }
 
-impl ModelWorld {
-    /// That of the process.
+impl ModelDeps {
+    /// Returns the dependencies of the process.
     pub fn of(io: &Io) -> Self {
         Self {
             environment: io.environment.clone(),
@@ -81,28 +79,28 @@ impl ModelWorld {
     }
 }
 
-/// Connects to models. They share a client and a thread, which the first request starts.
+/// Connects to models. They share an HTTP client and its thread, which starts with the first request.
 pub struct Connector {
     settings: ModelSettings,
-    world: ModelWorld,
+    deps: ModelDeps,
     engine: Engine,
     client: Arc<Client>,
     keys: KeyCheck,
-    /// Writes every exchange down.
+    /// Records every exchange, if set.
     pub recorder: Option<Arc<Recorder>>,
-    /// When requests are tried again.
+    /// Retry limits.
     pub policy: RetryPolicy,
-    /// When requests are sent.
+    /// Rate limit and scheduling, shared by all models.
     pub pace: Option<Arc<Pace>>,
 }
 
 impl Connector {
-    /// A connector. Nothing is opened yet.
-    pub fn new(settings: ModelSettings, world: ModelWorld, keys: KeyCheck) -> Self {
+    /// Creates a connector. Opens no connection.
+    pub fn new(settings: ModelSettings, deps: ModelDeps, keys: KeyCheck) -> Self {
         let client = Arc::new(Client::new(settings.http.clone()));
         Self {
             settings,
-            world,
+            deps,
             engine: Engine::default(),
             client,
             keys,
@@ -112,11 +110,11 @@ impl Connector {
         }
     }
 
-    /// The model of this name. Nothing is sent.
+    /// Returns the model of this name. Sends nothing.
     ///
     /// # Errors
     /// The provider is unknown or has no key, or a file cannot be used.
-    pub fn connect(&self, name: &ModelName) -> Result<Model, Unconnectable> {
+    pub fn connect(&self, name: &ModelName) -> Result<Model, ConnectError> {
         Ok(match name {
             ModelName::None => Model::None,
             ModelName::Builtin => Model::Builtin,
@@ -125,7 +123,7 @@ impl Connector {
         })
     }
 
-    fn remote(&self, model: &RemoteModel) -> Result<Remote, Unconnectable> {
+    fn remote(&self, model: &RemoteModel) -> Result<Remote, ConnectError> {
         let (preset, settings) = self.provider(&model.provider)?;
         let base = settings.base_url.as_deref().unwrap_or(&preset.base_url);
         let target = target(model.clone(), base)?;
@@ -133,8 +131,8 @@ impl Connector {
             KeyScheme::Bearer | KeyScheme::Header(_) => settings.base_url.is_none(),
             KeyScheme::BearerIfAny => false,
         };
-        if needs_key && settings.key == KeySource::None && self.keys == KeyCheck::Demanded {
-            return Err(Unconnectable::NoKey {
+        if needs_key && settings.key == KeySource::None && self.keys == KeyCheck::Required {
+            return Err(ConnectError::NoKey {
                 provider: model.provider.clone(),
                 variable: format!("{}_API_KEY", model.provider.to_uppercase()),
             });
@@ -150,8 +148,8 @@ impl Connector {
             key: Key {
                 source: settings.key.clone(),
                 scheme: preset.key.clone(),
-                environment: self.world.environment.clone(),
-                children: self.world.children.clone(),
+                environment: self.deps.environment.clone(),
+                children: self.deps.children.clone(),
                 fetched: OnceLock::new(),
             },
             plain_text: settings.plain_text,
@@ -161,8 +159,8 @@ impl Connector {
         Ok(self.model(target, access, dialect, transport))
     }
 
-    /// A provider: its preset, and its settings in the configuration.
-    fn provider(&self, name: &str) -> Result<(&'static Preset, ProviderSettings), Unconnectable> {
+    /// Returns the preset of a provider and its configured settings.
+    fn provider(&self, name: &str) -> Result<(&'static Preset, ProviderSettings), ConnectError> {
         let settings = self.settings.providers.get(name);
         let like = settings.and_then(|settings| settings.preset.as_deref());
         let reason = match (preset(like.unwrap_or(name)), settings, like) {
@@ -173,24 +171,24 @@ impl Connector {
                 }
                 "it needs a `base_url`".to_owned()
             }
-            (None, Some(_), Some(like)) => format!("there is no preset `{like}`"),
+            (None, Some(_), Some(like)) => format!("unknown preset `{like}`"),
             (None, Some(_), None) => {
                 "it needs a `preset`: the known provider that it resembles".to_owned()
             }
             (None, None, _) => {
-                return Err(Unconnectable::UnknownProvider {
+                return Err(ConnectError::UnknownProvider {
                     name: name.to_owned(),
                     suggestion: suggestion(name),
                 });
             }
         };
-        Err(Unconnectable::UnusableProvider {
+        Err(ConnectError::UnusableProvider {
             name: name.to_owned(),
             reason,
         })
     }
 
-    fn replay(&self, path: &Path) -> Result<Arc<dyn Provider>, Unconnectable> {
+    fn replay(&self, path: &Path) -> Result<Arc<dyn Provider>, ConnectError> {
         let recording = Arc::new(Recording::read(path)?);
         let mut models: Vec<Remote> = Vec::new();
         for exchange in recording.exchanges() {
@@ -199,7 +197,7 @@ impl Connector {
                 model: exchange.model.clone(),
             };
             let target = target(model, &exchange.base_url)?;
-            // A model that was adapted appears in several dialects; the first is the original.
+            // An adapted model occurs in several dialects; the first is the original.
             if models.iter().all(|model| model.shared.target != target) {
                 let transport = Transport::Replayed(Arc::clone(&recording));
                 let dialect = exchange.dialect.clone();
@@ -225,8 +223,8 @@ impl Connector {
             limits: self.settings.http.limits,
             policy: self.policy,
             pace: self.pace.clone(),
-            clock: Arc::clone(&self.world.clock),
-            ids: Arc::clone(&self.world.ids),
+            clock: Arc::clone(&self.deps.clock),
+            ids: Arc::clone(&self.deps.ids),
         };
         Remote {
             engine: self.engine.clone(),
@@ -235,17 +233,17 @@ impl Connector {
     }
 }
 
-fn target(model: RemoteModel, base: &str) -> Result<Target, Unconnectable> {
+fn target(model: RemoteModel, base: &str) -> Result<Target, ConnectError> {
     match Address::parse(base) {
         Ok(base) => Ok(Target { model, base }),
-        Err(error) => Err(Unconnectable::UnusableProvider {
+        Err(error) => Err(ConnectError::UnusableProvider {
             name: model.provider,
             reason: error.to_string(),
         }),
     }
 }
 
-/// A known provider with a similar name.
+/// Returns a known provider with a similar name.
 fn suggestion(name: &str) -> Option<String> {
     known_providers()
         .map(|known| (strsim::damerau_levenshtein(known, name), known))

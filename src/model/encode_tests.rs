@@ -168,7 +168,7 @@ fn no_empty_list_of_tools_is_sent() {
     }
 }
 
-/// A conversation in which everything occurs.
+/// A conversation with all kinds of blocks.
 fn conversation() -> Request {
     let call = Call {
         id: "c1".to_owned(),
@@ -465,7 +465,7 @@ fn what_a_server_signed_goes_back_to_it() {
         }])
     );
     assert_eq!(reply("openai", "messages", "content"), Value::Null);
-    // Nobody signs it there.
+    // This API has no signatures.
     assert_eq!(
         reply("openai", "messages", "reasoning_content"),
         "not signed"

@@ -1,5 +1,5 @@
-//! One attempt to get a reply. An answer is judged in this order: its status, the type of its
-//! content, errors in the content, and only then what it says.
+//! One attempt to get a reply. A response is checked in this order: status, content type, errors in
+//! the content, then the content itself.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,9 +9,9 @@ use tokio::time::timeout;
 
 use super::listener::Listener;
 use super::server_error::ServerError;
-use super::settle::{Delivered, Extent, malformed, read, settle};
+use super::settle::{Completeness, Delivered, malformed, read, settle};
 use super::transport::Incoming;
-use super::{Cut, Delivery, Failure, Refused, Reply};
+use super::{CutCause, Delivery, Failure, Refused, Reply};
 use crate::api::Api;
 use crate::assemble::Draft;
 use crate::http::{
@@ -20,24 +20,23 @@ use crate::http::{
 use crate::io::{Clock, Ids};
 use crate::message::Usage;
 
-/// How much of an error is read, in bytes.
-const LONGEST_ERROR: usize = 256 * 1024;
+/// Maximum size of an error response that is read, in bytes.
+const MAX_ERROR_BYTES: usize = 256 * 1024;
 
-/// How long to wait for the last bytes of a complete answer: the connection can be used again once
-/// they are read.
-const LAST_BYTES: Duration = Duration::from_millis(20);
+/// Time to wait for the end of a complete response, so that its connection can be reused.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(20);
 
-/// Reads the answer to one request.
+/// Reads the response to one request.
 pub(super) struct Reading<'a> {
     pub(super) api: Api,
     pub(super) delivery: Delivery,
     pub(super) ids: Arc<dyn Ids>,
     pub(super) clock: &'a dyn Clock,
-    /// Receives the parts of the reply.
+    /// Receives the deltas of the reply.
     pub(super) listener: Listener<'a>,
 }
 
-/// How an answer is framed.
+/// Framing of a response body.
 enum Framing {
     /// One JSON value.
     Value,
@@ -46,10 +45,10 @@ enum Framing {
 }
 
 impl Reading<'_> {
-    /// The reply in an answer.
+    /// Returns the reply in a response.
     ///
     /// # Errors
-    /// There is no whole, usable reply.
+    /// The response is not a complete, usable reply.
     pub(super) async fn reply(&mut self, incoming: Incoming) -> Result<Reply, Failure> {
         let mut incoming = successful(incoming, self.clock).await?;
         let framing = match framing(self.api, self.delivery, incoming.response.content_type())? {
@@ -65,7 +64,7 @@ impl Reading<'_> {
             Framing::Stream(frames) => {
                 let status = incoming.response.status;
                 let again = Response::recorded(status, Headers::new(), vec![body], None);
-                self.stream(Incoming::untaped(again), frames).await
+                self.stream(Incoming::unrecorded(again), frames).await
             }
         }
     }
@@ -74,12 +73,12 @@ impl Reading<'_> {
         let mut draft = Draft::new(Arc::clone(&self.ids));
         if let Err(error) = serde_json::from_str::<IgnoredAny>(json) {
             if error.is_eof() && !json.is_empty() {
-                // A body that is shorter than its declared length fails elsewhere; this one had no length.
+                // A body shorter than its `content-length` fails in the HTTP client; this one had no length.
                 return Err(cut_off(Usage::default()));
             }
             return Err(malformed(json));
         }
-        read(self.api, json, Extent::Whole, &mut draft)?;
+        read(self.api, json, Completeness::Whole, &mut draft)?;
         self.listener.tell(draft.take_parts()).await;
         self.listener.finish().await;
         settle(self.api, draft, Delivered::AsOneValue)
@@ -98,7 +97,7 @@ impl Reading<'_> {
                 Ok(None) => break,
                 Err(HttpFailure::Broken { .. }) => {
                     self.listener.tell(draft.take_parts()).await;
-                    // What the server said is more useful than that the connection broke.
+                    // The message of the server is more useful than the broken connection.
                     let reply = settle(self.api, draft, Delivered::InPart);
                     return reply.map_err(|failure| match failure {
                         Failure::Empty { usage, .. } => cut_off(usage),
@@ -114,13 +113,13 @@ impl Reading<'_> {
                 self.listener.tell(draft.take_parts()).await;
             }
             if draft.closed {
-                while let Ok(Ok(Some(_))) = timeout(LAST_BYTES, incoming.piece()).await {}
+                while let Ok(Ok(Some(_))) = timeout(DRAIN_TIMEOUT, incoming.piece()).await {}
                 self.listener.finish().await;
                 return settle(self.api, draft, Delivered::ToTheEnd);
             }
         }
         if let Some(json) = frames.rest() {
-            // A torn end of a stream means that it was cut, not that it is malformed.
+            // JSON that ends early was cut off, and is not malformed.
             let torn = serde_json::from_str::<IgnoredAny>(&json).is_err();
             if !torn || json.trim() == DONE {
                 self.part(&json, &mut draft)?;
@@ -136,14 +135,14 @@ impl Reading<'_> {
             draft.closed = true;
             return Ok(());
         }
-        read(self.api, json, Extent::Part, draft)
+        read(self.api, json, Completeness::Part, draft)
     }
 }
 
-/// Returns an answer whose status is a success.
+/// Returns a response with a success status.
 ///
 /// # Errors
-/// The status is another one. The failure has the server's message.
+/// The status is an error. The failure contains the server's message.
 pub(super) async fn successful(
     mut incoming: Incoming,
     clock: &dyn Clock,
@@ -157,7 +156,7 @@ pub(super) async fn successful(
         return Err(redirected(status, &incoming));
     }
     let body = match incoming.response.content_type() {
-        // The markup of an error page is useless in a message.
+        // HTML is not readable in a message.
         ContentType::Html => "a web page".to_owned(),
         _ => beginning(&mut incoming).await,
     };
@@ -165,14 +164,14 @@ pub(super) async fn successful(
 }
 
 fn cut_off(usage: Usage) -> Failure {
-    let cut = Cut::Connection;
+    let cut = CutCause::Connection;
     Failure::Cut { cut, usage }
 }
 
-/// What `OpenAI`'s streams end with.
+/// Data of the event that ends `OpenAI`'s streams.
 const DONE: &str = "[DONE]";
 
-/// Takes a stream apart.
+/// Splits a stream into frames.
 enum Frames {
     Events(EventStream),
     Lines(JsonLines),
@@ -210,8 +209,8 @@ impl Framing {
     }
 }
 
-/// How an answer is framed: by what the server says, not by what was requested. `None` if it does
-/// not say.
+/// Returns the framing according to the content type, which may differ from the request. `None` if the
+/// content type is missing.
 fn framing(
     api: Api,
     delivery: Delivery,
@@ -233,7 +232,7 @@ fn framing(
     }))
 }
 
-/// How a body is framed, by its beginning.
+/// Guesses the framing from the start of a body.
 fn guessed(api: Api, body: &str) -> Result<Framing, Failure> {
     if body.starts_with(['{', '[']) {
         return Ok(match api {
@@ -250,7 +249,7 @@ fn guessed(api: Api, body: &str) -> Result<Framing, Failure> {
     Err(malformed(body))
 }
 
-/// A server that sent good parts before a malformed one may do better next time.
+/// Makes a failure temporary if valid frames came before the malformed one.
 fn spoiled(failure: Failure, good_parts: usize) -> Failure {
     match failure {
         Failure::Malformed { reason } if good_parts > 0 => Failure::Overloaded {
@@ -264,8 +263,8 @@ fn spoiled(failure: Failure, good_parts: usize) -> Failure {
 
 async fn beginning(incoming: &mut Incoming) -> String {
     let mut body = Vec::new();
-    // What came before the connection broke is better than nothing.
-    let _ = incoming.read(&mut body, LONGEST_ERROR).await;
+    // A partial body is better than none if the connection breaks.
+    let _ = incoming.read(&mut body, MAX_ERROR_BYTES).await;
     String::from_utf8_lossy(&body).into_owned()
 }
 

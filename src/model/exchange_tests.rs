@@ -9,15 +9,15 @@ use super::*;
 use crate::http::{Headers, HttpFailure, Redaction, Response};
 use crate::io::{FixedClock, SeededIds};
 use crate::model::test_samples::{SAMPLES, Sample};
-use crate::model::{Cut, Event, Input, ReplyPart, Silence};
+use crate::model::{CallInput, CutCause, EmptyReply, ReplyEvent, ReplyPart};
 
-/// What a reply says, on one line.
+/// Formats a reply on one line.
 pub(in crate::model) fn describe(reply: &Reply) -> String {
     let mut described = format!("text={:?} thinking={:?}", reply.text, reply.thinking);
     for call in &reply.calls {
         let input = match &call.input {
-            Input::Object(raw) => raw.get().to_owned(),
-            Input::Unusable(text) => format!("unusable {text}"),
+            CallInput::Object(raw) => raw.get().to_owned(),
+            CallInput::Unusable(text) => format!("unusable {text}"),
         };
         write!(described, " call={}:{}:{input}", call.id, call.name).unwrap();
     }
@@ -39,8 +39,8 @@ struct Answer<'a> {
     ending: Option<HttpFailure>,
 }
 
-/// Reads an answer; also returns the events that were told.
-fn read(answer: Answer<'_>, delivery: Delivery) -> (Result<Reply, Failure>, Vec<Event>) {
+/// Reads a response. Returns the reply and the events.
+fn read(answer: Answer<'_>, delivery: Delivery) -> (Result<Reply, Failure>, Vec<ReplyEvent>) {
     let content_type = answer.content_type.map(str::to_owned);
     let header = content_type.map(|value| ("content-type".to_owned(), value));
     let headers: Headers = header.into_iter().collect();
@@ -55,7 +55,7 @@ fn read(answer: Answer<'_>, delivery: Delivery) -> (Result<Reply, Failure>, Vec<
         listener: Listener::new(&listener, Redaction::default()),
     };
     let runtime = Builder::new_current_thread().enable_time().build().unwrap();
-    let outcome = runtime.block_on(reading.reply(Incoming::untaped(response)));
+    let outcome = runtime.block_on(reading.reply(Incoming::unrecorded(response)));
     let mut events = Vec::new();
     while let Ok(event) = heard.try_recv() {
         events.push(event);
@@ -63,7 +63,7 @@ fn read(answer: Answer<'_>, delivery: Delivery) -> (Result<Reply, Failure>, Vec<
     (outcome, events)
 }
 
-fn in_pieces(sample: &Sample, pieces: Vec<Vec<u8>>) -> (Result<Reply, Failure>, Vec<Event>) {
+fn in_pieces(sample: &Sample, pieces: Vec<Vec<u8>>) -> (Result<Reply, Failure>, Vec<ReplyEvent>) {
     let answer = Answer {
         api: sample.api,
         status: 200,
@@ -124,8 +124,8 @@ fn the_events_of_a_stream_add_up_to_its_reply() {
         let mut calls: Vec<(String, String, String)> = Vec::new();
         for event in events {
             match event {
-                Event::Restart | Event::Retry { .. } => panic!("nothing was cut"),
-                Event::Part(part) => match part {
+                ReplyEvent::Restart | ReplyEvent::Retry { .. } => panic!("nothing was cut"),
+                ReplyEvent::Part(part) => match part {
                     ReplyPart::Signature(_) | ReplyPart::RedactedThinking(_) => {}
                     ReplyPart::Text(part) => text.push_str(&part),
                     ReplyPart::Thinking(part) => thinking.push_str(&part),
@@ -145,7 +145,7 @@ fn the_events_of_a_stream_add_up_to_its_reply() {
         );
         assert_eq!(calls.len(), reply.calls.len());
         for ((id, name, input), call) in calls.iter().zip(&reply.calls) {
-            let Input::Object(object) = &call.input else {
+            let CallInput::Object(object) = &call.input else {
                 panic!("{call:?}")
             };
             let input = if input.is_empty() { "{}" } else { input };
@@ -158,8 +158,7 @@ fn the_events_of_a_stream_add_up_to_its_reply() {
 fn a_reply_that_is_cut_anywhere_is_no_reply() {
     for sample in SAMPLES {
         let bytes = sample.body.as_bytes();
-        // OpenAI's streams have said all when they give their reason to end; what follows is
-        // bookkeeping.
+        // OpenAI's streams are complete once they contain a finish reason; only usage follows.
         let reason = sample
             .body
             .find("\"finish_reason\":\"tool_calls\"")
@@ -174,7 +173,7 @@ fn a_reply_that_is_cut_anywhere_is_no_reply() {
             let expected = matches!(
                 failure,
                 Failure::Cut {
-                    cut: Cut::Connection,
+                    cut: CutCause::Connection,
                     ..
                 } | Failure::Malformed { .. }
             );
@@ -203,7 +202,7 @@ fn a_connection_that_breaks_is_a_cut_whatever_came_before() {
                 matches!(
                     outcome,
                     Err(Failure::Cut {
-                        cut: Cut::Connection,
+                        cut: CutCause::Connection,
                         ..
                     })
                 ),
@@ -257,7 +256,7 @@ fn a_stream_of_gemini_may_be_an_array() {
     ));
 }
 
-/// What an answer amounts to.
+/// Expected result of a response.
 #[derive(Debug, PartialEq)]
 enum Ending {
     Rejected,
@@ -277,19 +276,20 @@ fn ending(outcome: Result<Reply, Failure>) -> Ending {
         Err(Failure::Rejected { .. }) => Ending::Rejected,
         Err(Failure::Overloaded { .. }) => Ending::Overloaded,
         Err(Failure::Cut {
-            cut: Cut::Budget, ..
+            cut: CutCause::Budget,
+            ..
         }) => Ending::Budget,
         Err(Failure::Cut {
-            cut: Cut::Connection,
+            cut: CutCause::Connection,
             ..
         }) => Ending::Cut,
         Err(Failure::Declined { .. }) => Ending::Declined,
         Err(Failure::Empty {
-            silence: Silence::Complete,
+            kind: EmptyReply::Complete,
             ..
         }) => Ending::Empty,
         Err(Failure::Empty {
-            silence: Silence::OnlyThinking,
+            kind: EmptyReply::OnlyThinking,
             ..
         }) => Ending::OnlyThinking,
         Err(Failure::Malformed { .. }) => Ending::Malformed,
@@ -515,7 +515,7 @@ fn what_is_no_good_answer_has_its_name() {
 #[test]
 fn odd_but_usable_answers_are_used() {
     let rows = [
-        // Content in parts, and no reason to end.
+        // Content as a list, without a finish reason.
         (
             r#"{"choices":[{"message":{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}}]}"#,
             r#"text="ab" thinking="""#,
@@ -530,17 +530,17 @@ fn odd_but_usable_answers_are_used() {
             r#"{"choices":[{"message":{"function_call":{"name":"f","arguments":"{}"}},"finish_reason":"function_call"}]}"#,
             r#"text="" thinking="" call=call_910a2dec890241fc8a37ff1d5a3b2a0b:f:{}"#,
         ),
-        // Arguments that are no JSON.
+        // Arguments that are not JSON.
         (
             r#"{"choices":[{"message":{"tool_calls":[{"id":"1","function":{"name":"f","arguments":"{oops"}}]},"finish_reason":"stop"}]}"#,
             r#"text="" thinking="" call=1:f:unusable {oops"#,
         ),
-        // Half a character, for ever.
+        // An incomplete character at the end.
         (
             r#"{"choices":[{"message":{"content":"a\ud83d"},"finish_reason":"stop"}]}"#,
             "text=\"a\u{fffd}\" thinking=\"\"",
         ),
-        // Several alternatives: the first one counts, wherever it stands.
+        // Several alternatives: index 0 counts, at any position.
         (
             r#"{"choices":[{"index":1,"message":{"content":"b"}},{"index":0,"message":{"content":"a"},"finish_reason":"stop"}]}"#,
             r#"text="a" thinking="""#,

@@ -1,151 +1,151 @@
-//! Why there is no reply.
+//! Failed requests to models.
 
 use std::time::Duration;
 
 use crate::http::{Address, Redaction};
 use crate::message::Usage;
 
-/// The longest message, in bytes.
-const LONGEST_MESSAGE: usize = 400;
+/// Maximum length of a message, in bytes.
+const MAX_MESSAGE_BYTES: usize = 400;
 
-/// Why there is no whole, usable reply. Every text in it is one line without secrets.
+/// A failed request. All texts in it are single lines without secrets.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Failure {
-    /// The provider refused the request: key, quota, an invalid request, an unknown model.
+    /// The provider refused the request: key, quota, invalid request or unknown model.
     #[error("the provider refused: {}{message}", status_prefix(*status))]
     Rejected {
-        /// The HTTP status; `None` if the refusal came inside of a reply.
+        /// HTTP status; `None` if the error was part of a reply.
         status: Option<u16>,
-        /// What it said.
+        /// Message of the server.
         message: String,
-        /// How much it refused.
+        /// Scope of the refusal.
         what: Refused,
     },
-    /// The provider is overloaded or broken.
+    /// The provider is overloaded or has an internal error.
     #[error("the provider is overloaded or failing: {}{message}", status_prefix(*status))]
     Overloaded {
-        /// The HTTP status; `None` if the error came inside of a reply.
+        /// HTTP status; `None` if the error was part of a reply.
         status: Option<u16>,
-        /// What it said.
+        /// Message of the server.
         message: String,
-        /// How long it asks to wait.
+        /// Delay requested by the server.
         retry_after: Option<Duration>,
     },
-    /// There was no connection, or it broke before the answer began.
+    /// Connecting failed, or the connection broke before the response.
     #[error("the provider cannot be reached: {message}")]
     Unreachable {
-        /// What happened.
+        /// The network error.
         message: String,
     },
-    /// The answer did not arrive in time.
+    /// The response took too long.
     #[error("no answer within {} ms", limit.as_millis())]
     TimedOut {
-        /// The limit that was reached.
+        /// The time limit.
         limit: Duration,
     },
-    /// The call was stopped ([`crate::io::CancelToken`]).
+    /// Cancelled by the caller ([`crate::io::CancelToken`]).
     #[error("aborted")]
     Aborted,
-    /// The answer began and was cut off.
+    /// The reply was cut off.
     #[error("the answer was cut off: {cut}")]
     Cut {
-        /// What cut it off.
-        cut: Cut,
-        /// The usage, if known.
+        /// The cause.
+        cut: CutCause,
+        /// Usage, if known.
         usage: Usage,
     },
-    /// The answer is empty.
-    #[error("the answer is empty{silence}")]
+    /// The reply is empty.
+    #[error("the answer is empty{kind}")]
     Empty {
-        /// Whether the model at least produced thinking.
-        silence: Silence,
-        /// What it cost.
+        /// Whether there was thinking.
+        kind: EmptyReply,
+        /// Usage of the request.
         usage: Usage,
     },
-    /// The model, or a filter, declined to answer.
+    /// The model or a filter refused to answer.
     #[error("the model declined: {reason}")]
     Declined {
-        /// Why, in its words or the API's.
+        /// The reason, in the words of the model or the API.
         reason: String,
-        /// What it cost.
+        /// Usage of the request.
         usage: Usage,
     },
-    /// The answer does not follow the API: a web page, another type, broken JSON.
+    /// The response does not follow the API: a web page, another content type, invalid JSON.
     #[error("unusable answer: {reason}")]
     Malformed {
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// The request was not sent, because an earlier refusal concerns it as well.
+    /// The request was not sent, because an earlier refusal applies to it too.
     #[error("{refusal}")]
     NotAsked {
-        /// The refusal.
+        /// The earlier refusal.
         refusal: Box<Failure>,
     },
-    /// The request is not in the recording that is replayed.
+    /// The recording to replay does not contain the request.
     #[error("not in the recording {file}: {reason}")]
     NotRecorded {
-        /// The recording.
+        /// Path of the recording.
         file: String,
-        /// How the request differs from the nearest recorded one.
+        /// One-line difference from the nearest recorded request.
         reason: String,
-        /// The differences, one a line, for people; empty if the recording is.
+        /// Line diff to the nearest recorded request; empty if the recording is empty.
         difference: String,
     },
-    /// The request cannot be made: a certificate, key or file is missing.
+    /// The request cannot be built: a certificate, key or file is missing.
     #[error("{message}")]
     Unusable {
-        /// What is missing.
+        /// The missing item.
         message: String,
     },
 }
 
-/// How much a provider refused.
+/// Scope of a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
-    /// This request.
+    /// Only this request.
     Request,
-    /// This request, which is longer than the model can read.
+    /// Only this request, which exceeds the context window.
     Length,
-    /// Every request: the key, the quota, the model or the address is no good.
+    /// All requests: the key, quota, model or address is wrong.
     Everything,
 }
 
-/// What cut an answer off.
+/// Cause of an incomplete reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Cut {
-    /// The token budget ran out.
+pub enum CutCause {
+    /// The token limit was reached.
     #[error("the token budget was used up")]
     Budget,
-    /// The connection ended before the answer did.
+    /// The connection closed early.
     #[error("the connection ended first")]
     Connection,
 }
 
-/// What kind of empty an answer is.
+/// Kind of empty reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Silence {
-    /// Nothing at all.
+pub enum EmptyReply {
+    /// Empty, without thinking.
     #[error("")]
     Complete,
-    /// Thinking, and nothing after it.
+    /// Thinking only.
     #[error(": the model only thought")]
     OnlyThinking,
 }
 
-/// Whether another attempt makes sense.
+/// Whether a retry can succeed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retryability {
-    /// It does not: the request has to change (exit status 4).
+    /// No: the request has to change (exit status 4).
     Permanent,
-    /// It does: the trouble may pass (exit status 5).
+    /// Yes: the problem is temporary (exit status 5).
     Temporary,
-    /// The call was stopped.
+    /// Cancelled by the caller.
     Stopped,
 }
 
 impl Failure {
-    /// Whether another attempt makes sense.
+    /// Returns whether a retry can succeed.
     pub fn retryability(&self) -> Retryability {
         match self {
             Self::Rejected { .. }
@@ -155,13 +155,14 @@ impl Failure {
             | Self::Unusable { .. }
             | Self::Empty { .. }
             | Self::Cut {
-                cut: Cut::Budget, ..
+                cut: CutCause::Budget,
+                ..
             } => Retryability::Permanent,
             Self::Overloaded { .. }
             | Self::Unreachable { .. }
             | Self::TimedOut { .. }
             | Self::Cut {
-                cut: Cut::Connection,
+                cut: CutCause::Connection,
                 ..
             } => Retryability::Temporary,
             Self::Aborted => Retryability::Stopped,
@@ -169,7 +170,7 @@ impl Failure {
         }
     }
 
-    /// Whether every other request to the model would fail as well.
+    /// Whether all other requests to the model would fail too.
     pub fn refuses_everything(&self) -> bool {
         match self {
             Self::Rejected { what, .. } => *what == Refused::Everything,
@@ -178,7 +179,7 @@ impl Failure {
         }
     }
 
-    /// The HTTP status, if there was one.
+    /// Returns the HTTP status, if there was a response.
     pub fn status(&self) -> Option<u16> {
         match self {
             Self::Rejected { status, .. } | Self::Overloaded { status, .. } => *status,
@@ -187,7 +188,7 @@ impl Failure {
         }
     }
 
-    /// What was paid nevertheless.
+    /// Returns the usage that was billed despite the failure.
     pub fn usage(&self) -> Option<&Usage> {
         match self {
             Self::Cut { usage, .. } | Self::Empty { usage, .. } | Self::Declined { usage, .. } => {
@@ -205,7 +206,7 @@ impl Failure {
         }
     }
 
-    /// The same failure with the address, if that may be why the server has nothing there.
+    /// Adds the address to the message of a 404 failure.
     pub(super) fn located(mut self, address: &Address) -> Self {
         if let Self::Rejected {
             status: Some(404 | 405),
@@ -221,7 +222,7 @@ impl Failure {
         self
     }
 
-    /// The same failure with texts that are short, on one line, and without secrets.
+    /// Shortens all texts, puts them on one line and redacts secrets.
     pub(super) fn cleaned(mut self, redaction: &Redaction) -> Self {
         match &mut self {
             Self::Rejected { message, .. }
@@ -232,12 +233,12 @@ impl Failure {
                 reason: message, ..
             }
             | Self::Malformed { reason: message } => {
-                *message = redaction.clean_line(message, LONGEST_MESSAGE);
+                *message = redaction.clean_line(message, MAX_MESSAGE_BYTES);
             }
             Self::NotRecorded {
                 reason, difference, ..
             } => {
-                *reason = redaction.clean_line(reason, LONGEST_MESSAGE);
+                *reason = redaction.clean_line(reason, MAX_MESSAGE_BYTES);
                 *difference = redaction.clean(difference);
             }
             Self::TimedOut { .. }

@@ -1,4 +1,4 @@
-//! Where keys come from.
+//! API keys and their sources.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,29 +11,29 @@ use crate::http::{Header, Secret};
 use crate::io::{CancelToken, Environment};
 use crate::process::{Capture, Command, Ended, ExitStatus, Limits, Stdin, Supervisor};
 
-/// How long a command may take to print a key, if the request has more time.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Time limit of a key command, unless the request has less time.
+const KEY_COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The longest key, in bytes.
-const LONGEST: u64 = 16 * 1024;
+/// Maximum length of a key, in bytes.
+const MAX_KEY_BYTES: u64 = 16 * 1024;
 
-/// Where a key comes from. None of it is ever shown.
+/// Source of an API key. Keys are never shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum KeySource {
-    /// The provider takes no key.
+    /// No key is used.
     #[default]
     None,
-    /// From the environment.
+    /// A key in the environment.
     Given(Secret),
-    /// A token for the `authorization` header, from the environment.
+    /// A token for the `authorization` header, in the environment.
     Token(Secret),
-    /// The first line of a file.
+    /// First line of a file.
     File(PathBuf),
-    /// The first line that a command prints; the words of the command.
+    /// First line of a command's output; the words of the command.
     Command(Vec<String>),
 }
 
-/// A key, fetched when it is first needed.
+/// A key that is read on first use.
 #[derive(Debug, Default)]
 pub(super) struct Key {
     pub(super) source: KeySource,
@@ -44,10 +44,10 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// The header that carries the key. The first call may run a command for up to `limit`.
+    /// Returns the header with the key. The first call may run a command for up to `limit`.
     ///
     /// # Errors
-    /// There is no usable key.
+    /// No usable key was found.
     pub(super) fn header(&self, limit: Duration) -> Result<Option<Header>, Failure> {
         self.fetched.get_or_init(|| self.fetch(limit)).clone()
     }
@@ -77,7 +77,7 @@ impl Key {
     }
 
     fn printed(&self, words: &[String], limit: Duration) -> Result<String, Failure> {
-        let limit = limit.min(PATIENCE);
+        let limit = limit.min(KEY_COMMAND_TIMEOUT);
         let Some((program, arguments)) = words.split_first() else {
             return Err(unusable("the key command is empty".to_owned()));
         };
@@ -103,7 +103,7 @@ impl Key {
         match (finished.ended, finished.status) {
             (Ended::Exited, ExitStatus::Code(0)) => finished
                 .stdout
-                .prefix_text(LONGEST)
+                .prefix_text(MAX_KEY_BYTES)
                 .map_err(|error| unusable(format!("the key command: {error}"))),
             (Ended::Exited, status) => {
                 let code = status.shell_code();
@@ -125,7 +125,7 @@ fn bearer(secret: &str) -> Header {
     Header::secret("authorization", format!("Bearer {secret}"))
 }
 
-/// The first line, if it can be a key. The error does not repeat it.
+/// Returns the first line, if it can be a key. The error does not contain it.
 fn usable(text: &str, source_name: &str) -> Result<String, Failure> {
     let line = text.lines().next().unwrap_or_default().trim();
     if line.is_empty() {

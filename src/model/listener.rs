@@ -1,29 +1,29 @@
-//! Passes on the parts of a reply, without secrets.
+//! Forwards the deltas of a reply with secrets redacted.
 
-use super::{Event, ReplyPart};
+use super::{ReplyEvent, ReplyPart};
 use crate::http::{Redaction, StreamRedaction, Task};
 
-/// Passes on the parts of one reply.
+/// Forwards the deltas of one reply.
 pub(super) struct Listener<'a> {
-    task: &'a Task<Event>,
+    task: &'a Task<ReplyEvent>,
     redaction: Redaction,
-    /// The current text, and what is held back of it.
+    /// The current text and its redaction state, which holds back possible starts of secrets.
     current: Option<(Channel, StreamRedaction)>,
     has_begun: bool,
     has_block: bool,
 }
 
-/// A text that grows by events.
+/// A text that is streamed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Channel {
     Text,
     Thinking,
-    Input(usize),
+    CallInput(usize),
 }
 
 impl<'a> Listener<'a> {
-    /// Nothing was passed on yet.
-    pub(super) fn new(task: &'a Task<Event>, redaction: Redaction) -> Self {
+    /// Creates a listener.
+    pub(super) fn new(task: &'a Task<ReplyEvent>, redaction: Redaction) -> Self {
         Self {
             task,
             redaction,
@@ -33,24 +33,24 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// Whether anything was passed on.
+    /// Whether any delta was forwarded.
     pub(super) fn has_begun(&self) -> bool {
         self.has_begun
     }
 
-    /// Whether a block was passed on that is complete, since another one began.
+    /// Whether a complete block was forwarded: a later one started.
     pub(super) fn has_block(&self) -> bool {
         self.has_block
     }
 
-    /// Passes on parts.
+    /// Forwards deltas.
     pub(super) async fn tell(&mut self, parts: Vec<ReplyPart>) {
         for part in parts {
             match part {
                 ReplyPart::Text(text) => self.add(Channel::Text, &text).await,
                 ReplyPart::Thinking(text) => self.add(Channel::Thinking, &text).await,
                 ReplyPart::CallInput { index, fragment } => {
-                    self.add(Channel::Input(index), &fragment).await;
+                    self.add(Channel::CallInput(index), &fragment).await;
                 }
                 ReplyPart::CallBegins { .. } | ReplyPart::RedactedThinking(_) => {
                     self.has_block |= self.has_begun;
@@ -65,7 +65,7 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// Passes on what was held back.
+    /// Forwards the text held back so far.
     pub(super) async fn finish(&mut self) {
         if let Some((channel, mut text)) = self.current.take() {
             self.send_text(channel, text.rest()).await;
@@ -78,7 +78,7 @@ impl<'a> Listener<'a> {
             .as_ref()
             .is_some_and(|(current, _)| *current != channel)
         {
-            let is_input = matches!(channel, Channel::Input(_));
+            let is_input = matches!(channel, Channel::CallInput(_));
             self.has_block |= !is_input;
             self.finish().await;
         }
@@ -97,7 +97,7 @@ impl<'a> Listener<'a> {
         let part = match channel {
             Channel::Text => ReplyPart::Text(text),
             Channel::Thinking => ReplyPart::Thinking(text),
-            Channel::Input(index) => ReplyPart::CallInput {
+            Channel::CallInput(index) => ReplyPart::CallInput {
                 index,
                 fragment: text,
             },
@@ -107,7 +107,7 @@ impl<'a> Listener<'a> {
 
     async fn send(&mut self, part: ReplyPart) {
         self.has_begun = true;
-        // Without a listener, the reply is still read to its end.
-        let _ = self.task.send(Event::Part(part)).await;
+        // Without a receiver the reply is still read to its end.
+        let _ = self.task.send(ReplyEvent::Part(part)).await;
     }
 }

@@ -1,5 +1,5 @@
-//! Model providers: a request goes in, a whole reply or the reason of a failure comes out.
-//! [`Provider`] hides the differences between APIs from other rooms.
+//! Model providers: send a request, return a complete reply or a failure. [`Provider`] hides the
+//! differences between APIs from other modules.
 
 mod adaptation;
 mod connect;
@@ -36,14 +36,14 @@ pub use crate::api::{
     SharedPrefix, Thinking, Turn,
 };
 pub use crate::assemble::{ReplyPart, without_think_tags};
-pub use connect::{Connector, KeyCheck, ModelWorld, Unconnectable};
-pub use failure::{Cut, Failure, Refused, Retryability, Silence};
+pub use connect::{ConnectError, Connector, KeyCheck, ModelDeps};
+pub use failure::{CutCause, EmptyReply, Failure, Refused, Retryability};
 pub use key::KeySource;
-pub use name::{ModelName, RemoteModel, UnknownModel};
+pub use name::{InvalidModelName, ModelName, RemoteModel};
 pub use pace::Pace;
 pub use presets::{known_for, known_providers};
-pub use provider::{Event, Model, Provider};
-pub use recording::{Recorder, UnusableRecording};
-pub use reply::{Input, Reply, ToolCall};
+pub use provider::{Model, Provider, ReplyEvent};
+pub use recording::{Recorder, RecordingError};
+pub use reply::{CallInput, Reply, ReplyCall};
 pub use retry::RetryPolicy;
 pub use settings::{ChosenModel, ModelSettings, ProviderSettings};

@@ -1,10 +1,10 @@
-//! How a model is named: `provider:model`.
+//! Model names: `provider:model`.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// A model by name. Connecting to it shows whether the provider exists.
+/// Name of a model. Whether the provider exists is checked when connecting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelName {
     /// No model (`none`).
@@ -17,28 +17,28 @@ pub enum ModelName {
     Remote(RemoteModel),
 }
 
-/// A model of a provider.
+/// Name of a provider's model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RemoteModel {
-    /// The provider: a known one (`openai`), or one of the configuration.
+    /// Name of the provider: a preset (`openai`) or a configured one.
     pub provider: String,
-    /// The provider's name of the model; may contain colons and slashes.
+    /// Name of the model at the provider; may contain colons and slashes.
     pub model: String,
 }
 
-/// A text does not name a model.
+/// Error parsing a model name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a model: `{text}`: {reason}")]
-pub struct UnknownModel {
+pub struct InvalidModelName {
     text: String,
     reason: &'static str,
 }
 
 impl FromStr for ModelName {
-    type Err = UnknownModel;
+    type Err = InvalidModelName;
 
-    fn from_str(text: &str) -> Result<Self, UnknownModel> {
-        let wrong = |reason| UnknownModel {
+    fn from_str(text: &str) -> Result<Self, InvalidModelName> {
+        let wrong = |reason| InvalidModelName {
             text: text.to_owned(),
             reason,
         };

@@ -1,4 +1,4 @@
-//! When the requests of a run may be sent.
+//! Scheduling of the requests of a run.
 
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,34 +9,33 @@ use tokio::time::{Instant, sleep_until};
 
 use super::Failure;
 
-/// After so many good answers in a row, requests are sent side by side again.
-const CALM: u32 = 20;
+/// Number of successful requests after which requests run concurrently again.
+const SUCCESSES_TO_RUN_CONCURRENTLY: u32 = 20;
 
-/// What the requests of a run share: they are sent no more often than a limit allows, not while the
-/// server wants to be left alone, one after the other once it has said so, and not at all after a
-/// refusal that concerns every request.
+/// Scheduling state shared by the requests of a run: a rate limit, pauses that the server asked for,
+/// sequential sending after the server was overloaded, and refusals that apply to all requests.
 #[derive(Debug, Default)]
 pub struct Pace {
     interval: Duration,
     state: Mutex<State>,
-    /// Held by the only request that is under way, where they are sent one after the other.
-    front: Arc<tokio::sync::Mutex<()>>,
+    /// Held by the running request while requests are sent sequentially.
+    permit: Arc<tokio::sync::Mutex<()>>,
 }
 
 #[derive(Debug, Default)]
 struct State {
     next: Option<Instant>,
-    /// How many good answers are missing until requests are sent side by side.
-    wary: u32,
-    /// The refusal of everything, and when it ends, if it does.
+    /// Number of successful requests until requests run concurrently again.
+    serial_remaining: u32,
+    /// A refusal of all requests and its expiry, if it has one.
     refusal: Option<(Failure, Option<Instant>)>,
 }
 
-/// The place of the only request that is under way.
-pub(super) type Front = OwnedMutexGuard<()>;
+/// Permit of the running request while requests are sent sequentially.
+pub(super) type SerialPermit = OwnedMutexGuard<()>;
 
 impl Pace {
-    /// At most `limit` requests per minute; `None` for no limit.
+    /// Creates a limit of `limit` requests per minute; `None` means unlimited.
     pub fn per_minute(limit: Option<NonZeroU32>) -> Self {
         Self {
             interval: limit.map_or(Duration::ZERO, |limit| Duration::from_mins(1) / limit.get()),
@@ -44,14 +43,14 @@ impl Pace {
         }
     }
 
-    /// Waits until a request may be sent. It keeps `front` until it is answered for good.
+    /// Waits until a request may be sent. The caller holds the permit until its last attempt ended.
     ///
     /// # Errors
-    /// It is not to be sent.
-    pub(super) async fn turn(&self, front: &mut Option<Front>) -> Result<(), Failure> {
+    /// An earlier refusal applies to the request.
+    pub(super) async fn turn(&self, permit: &mut Option<SerialPermit>) -> Result<(), Failure> {
         loop {
-            if front.is_none() && self.state().wary > 0 {
-                *front = Some(Arc::clone(&self.front).lock_owned().await);
+            if permit.is_none() && self.state().serial_remaining > 0 {
+                *permit = Some(Arc::clone(&self.permit).lock_owned().await);
             }
             let next = {
                 let mut state = self.state();
@@ -72,13 +71,13 @@ impl Pace {
         }
     }
 
-    /// A request was answered well.
+    /// Records a successful request.
     pub(super) fn answered(&self) {
         let mut state = self.state();
-        state.wary = state.wary.saturating_sub(1);
+        state.serial_remaining = state.serial_remaining.saturating_sub(1);
     }
 
-    /// A request failed. No server is waited for longer than `longest`.
+    /// Records a failed request. A delay requested by the server is capped at `longest`.
     pub(super) fn failed(&self, failure: &Failure, longest: Duration) {
         let asked = match failure {
             Failure::Overloaded { retry_after, .. } => *retry_after,
@@ -89,7 +88,7 @@ impl Pace {
         if failure.refuses_everything() || asked.is_some_and(|asked| asked > longest) {
             state.refusal = Some((failure.clone(), end));
         } else if end.is_some() {
-            state.wary = CALM;
+            state.serial_remaining = SUCCESSES_TO_RUN_CONCURRENTLY;
             state.next = state.next.max(end);
         }
     }
@@ -104,7 +103,7 @@ mod tests {
     use super::super::Refused;
     use super::*;
 
-    const LONGEST: Duration = Duration::from_millis(80);
+    const MAX_DELAY: Duration = Duration::from_millis(80);
 
     fn overloaded(retry_after: Duration) -> Failure {
         Failure::Overloaded {
@@ -138,18 +137,18 @@ mod tests {
         wait_for(async {
             let pace = Pace::default();
             let start = Instant::now();
-            pace.failed(&overloaded(LONGEST), LONGEST);
-            let mut front = None;
-            pace.turn(&mut front).await.unwrap();
-            assert!(start.elapsed() >= LONGEST);
+            pace.failed(&overloaded(MAX_DELAY), MAX_DELAY);
+            let mut permit = None;
+            pace.turn(&mut permit).await.unwrap();
+            assert!(start.elapsed() >= MAX_DELAY);
             let mut other = None;
             let second = pace.turn(&mut other);
             tokio::pin!(second);
-            let early = tokio::time::timeout(LONGEST, second.as_mut()).await;
+            let early = tokio::time::timeout(MAX_DELAY, second.as_mut()).await;
             assert!(early.is_err(), "two requests are under way");
-            drop(front);
+            drop(permit);
             second.await.unwrap();
-            for _ in 0..CALM {
+            for _ in 0..SUCCESSES_TO_RUN_CONCURRENTLY {
                 pace.answered();
             }
             let mut third = None;
@@ -161,10 +160,10 @@ mod tests {
     #[test]
     fn a_refusal_for_a_time_ends() {
         let pace = Pace::default();
-        pace.failed(&overloaded(LONGEST), Duration::ZERO);
+        pace.failed(&overloaded(MAX_DELAY), Duration::ZERO);
         wait_for(async {
             assert!(pace.turn(&mut None).await.is_err());
-            tokio::time::sleep(LONGEST).await;
+            tokio::time::sleep(MAX_DELAY).await;
             pace.turn(&mut None).await.unwrap();
         });
     }
@@ -179,12 +178,12 @@ mod tests {
         let rows = [
             (refused(Refused::Everything), true),
             (refused(Refused::Request), false),
-            (overloaded(2 * LONGEST), true),
-            (overloaded(LONGEST), false),
+            (overloaded(2 * MAX_DELAY), true),
+            (overloaded(MAX_DELAY), false),
         ];
         for (failure, ends) in rows {
             let pace = Pace::default();
-            pace.failed(&failure, LONGEST);
+            pace.failed(&failure, MAX_DELAY);
             let turn = wait_for(async { pace.turn(&mut None).await });
             assert_eq!(turn.is_err(), ends, "{failure:?}");
         }

@@ -1,4 +1,4 @@
-//! The known providers and models, and how they differ: the table is `presets.toml`.
+//! Presets of providers and models, from `presets.toml`.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -9,57 +9,57 @@ use crate::api::{Dialect, DialectOverrides};
 
 const FILE: &str = include_str!("presets.toml");
 
-/// The table. A test checks that the file can be read.
+/// The presets. A test checks that the file is valid.
 static PRESETS: LazyLock<Presets> = LazyLock::new(|| toml::from_str(FILE).unwrap_or_default());
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Presets {
     provider: Vec<Preset>,
-    /// What differs in the models of a provider, by the prefix of their names.
+    /// Overrides for models of a provider, by prefix of the model name.
     models: BTreeMap<String, BTreeMap<String, DialectOverrides>>,
 }
 
-/// A provider that is known by name.
+/// Preset of a provider.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Preset {
     pub(super) name: String,
-    /// How the names of the models begin that it is known for.
+    /// Name prefix of the provider's best-known models.
     family: Option<String>,
-    /// Its address, up to what the API adds.
+    /// Base URL; the API appends a path.
     pub(super) base_url: String,
     pub(super) key: KeyScheme,
-    /// Headers of every request.
+    /// Headers of all requests.
     #[serde(default)]
     pub(super) headers: BTreeMap<String, String>,
     dialect: Dialect,
 }
 
-/// How a provider takes the key.
+/// Header that carries the API key.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum KeyScheme {
-    /// As a bearer token; a request without one is refused.
+    /// Bearer token; the key is required.
     Bearer,
-    /// As a bearer token, if there is one.
+    /// Bearer token, if there is a key.
     #[default]
     BearerIfAny,
-    /// In this header.
+    /// This header; the key is required.
     Header(String),
 }
 
-/// The provider of this name, if it is known.
+/// Returns the preset of this name.
 pub(super) fn preset(name: &str) -> Option<&'static Preset> {
     PRESETS.provider.iter().find(|preset| preset.name == name)
 }
 
-/// The names of all known providers.
+/// Returns the names of all presets.
 pub fn known_providers() -> impl Iterator<Item = &'static str> {
     PRESETS.provider.iter().map(|preset| preset.name.as_str())
 }
 
-/// The provider that a model of this name is known from.
+/// Returns the provider whose best-known models have names like this one.
 pub fn known_for(model: &str) -> Option<&'static str> {
     let mut providers = PRESETS.provider.iter();
     let is_known_for = |preset: &&Preset| {
@@ -72,7 +72,7 @@ pub fn known_for(model: &str) -> Option<&'static str> {
 }
 
 impl Preset {
-    /// The dialect of one of its models.
+    /// Returns the dialect of a model.
     pub(super) fn dialect(&self, model: &str) -> Dialect {
         let rules = PRESETS.models.get(&self.name).into_iter().flatten();
         let rule = rules

@@ -1,30 +1,30 @@
-//! The interface of a model.
+//! Interface of models.
 
 use std::sync::Arc;
 
 use super::{Delivery, Failure, Reply, ReplyPart, Request};
 use crate::io::CancelToken;
 
-/// A model that can be asked. Calls block until the answer arrives; several threads may call at once.
+/// A model. Calls block until the reply is complete, and may be made from several threads.
 pub trait Provider: Send + Sync {
-    /// The name of the model in records, e.g. `openai:gpt-5-mini`.
+    /// Returns the name of the model in records, e.g. `openai:gpt-5-mini`.
     fn name(&self) -> &str;
 
-    /// Asks, and returns the whole reply. Its parts are handed to `sink` as they come; they are not
-    /// taken back if it then fails for good. When `stop` fires, the connection is closed at once, and
-    /// the failure is [`Failure::Aborted`].
+    /// Sends a request and returns the complete reply. Streams its deltas to `sink`; they are not
+    /// withdrawn if the request then fails. When `stop` fires, the connection is closed at once and the
+    /// failure is [`Failure::Aborted`].
     ///
     /// # Errors
-    /// There is no whole, usable reply.
+    /// The reply is incomplete or unusable.
     fn ask(
         &self,
         request: &Request,
         delivery: Delivery,
         stop: &CancelToken,
-        sink: &mut dyn FnMut(Event),
+        sink: &mut dyn FnMut(ReplyEvent),
     ) -> Result<Reply, Failure>;
 
-    /// Asks, and returns the whole reply, which comes at once.
+    /// Sends a request and returns the complete reply, without streaming.
     ///
     /// # Errors
     /// As [`Provider::ask`].
@@ -32,44 +32,44 @@ pub trait Provider: Send + Sync {
         self.ask(request, Delivery::Whole, stop, &mut |_| ())
     }
 
-    /// The names of the models that its server has; empty if there is no server to ask.
+    /// Returns the names of the models on the server; empty without a server.
     ///
     /// # Errors
-    /// The server has no such list.
+    /// The server cannot list models.
     fn models(&self, _: &CancelToken) -> Result<Vec<String>, Failure> {
         Ok(Vec::new())
     }
 
-    /// The exact body that a request is sent with; nothing is sent.
+    /// Returns the exact body of a request. Sends nothing.
     fn body(&self, request: &Request, delivery: Delivery) -> String;
 }
 
-/// What happens while a reply comes.
+/// ReplyEvent during a request.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Event {
-    /// The reply was cut off and begins again: discard all parts before this event. Only sent for
-    /// requests that are retried.
+pub enum ReplyEvent {
+    /// The reply was cut off and starts again: discard all earlier deltas. Only sent if the request is
+    /// retried.
     Restart,
-    /// The request failed, and is tried again after the wait.
+    /// The request failed and is retried after a delay.
     Retry {
-        /// How often it failed so far.
+        /// Number of failed attempts.
         failures: u32,
-        /// The wait in milliseconds.
+        /// Delay, in milliseconds.
         wait_ms: u64,
-        /// Why it failed.
+        /// The failure.
         failure: Box<Failure>,
     },
-    /// A part of the reply.
+    /// A delta of the reply.
     Part(ReplyPart),
 }
 
-/// A model that was chosen by name.
+/// A model chosen by name.
 #[derive(Clone)]
 pub enum Model {
-    /// No model: nothing is asked.
+    /// No model: no request is sent.
     None,
     /// The rules that need no model.
     Builtin,
-    /// One that can be asked.
+    /// A model of a provider or recording.
     Provider(Arc<dyn Provider>),
 }

@@ -19,8 +19,8 @@ const EVENTS: (&str, &str) = ("content-type", "text/event-stream");
 const CANARY: &str = "sk-canary-0123456789";
 const GOOD: &str = r#"{"choices":[{"message":{"content":"Fix login"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":2}}"#;
 
-fn world() -> ModelWorld {
-    ModelWorld {
+fn deps() -> ModelDeps {
+    ModelDeps {
         environment: Environment::default(),
         clock: Arc::new(FixedClock("2026-01-02T03:04:05Z".parse().unwrap())),
         ids: Arc::new(SeededIds::new(1)),
@@ -61,7 +61,7 @@ fn quick() -> RetryPolicy {
 }
 
 fn connector(settings: ModelSettings) -> Connector {
-    let mut connector = Connector::new(settings, world(), KeyCheck::Demanded);
+    let mut connector = Connector::new(settings, deps(), KeyCheck::Required);
     connector.policy = quick();
     connector
 }
@@ -236,7 +236,7 @@ fn what_may_pass_is_tried_again_and_the_rest_is_not() {
         answer(408, &[], ""),
         // Cut in the middle of the body.
         answer(200, &[JSON], GOOD)[..150].to_vec(),
-        // Closed before any answer.
+        // Closed before the response.
         Vec::new(),
         answer(
             200,
@@ -336,16 +336,16 @@ fn a_stream_that_is_cut_is_no_reply_and_not_begun_again_once_it_was_told() {
             matches!(
                 failure,
                 Failure::Cut {
-                    cut: Cut::Connection,
+                    cut: CutCause::Connection,
                     ..
                 }
             ),
             "{failure:?}"
         );
-        assert_eq!(heard, [Event::Part(ReplyPart::Text("Fix".to_owned()))]);
+        assert_eq!(heard, [ReplyEvent::Part(ReplyPart::Text("Fix".to_owned()))]);
         assert_eq!(server.requests().len(), 1);
     }
-    // Before anything was told it is; and after, if what was told is taken back.
+    // It is retried before any delta was sent, and afterwards if the deltas are withdrawn.
     let empty = open_answer(200, &[EVENTS]);
     let mut begun = open_answer(200, &[EVENTS]);
     begun.extend_from_slice(part.as_bytes());
@@ -365,10 +365,10 @@ fn a_stream_that_is_cut_is_no_reply_and_not_begun_again_once_it_was_told() {
         },
     );
     assert_eq!(reply.unwrap().text, "Fix");
-    let fix = Event::Part(ReplyPart::Text("Fix".to_owned()));
-    let retries = heard.extract_if(.., |event| matches!(event, Event::Retry { .. }));
+    let fix = ReplyEvent::Part(ReplyPart::Text("Fix".to_owned()));
+    let retries = heard.extract_if(.., |event| matches!(event, ReplyEvent::Retry { .. }));
     assert_eq!(retries.count(), 2);
-    assert_eq!(heard, [fix.clone(), Event::Restart, fix]);
+    assert_eq!(heard, [fix.clone(), ReplyEvent::Restart, fix]);
 }
 
 #[test]
@@ -463,7 +463,7 @@ fn stopping_closes_the_connection_at_once() {
             "{:?}",
             start.elapsed()
         );
-        // And nothing begins after it.
+        // No further attempt starts.
         assert_eq!(
             model.complete(&request(), &stop).unwrap_err(),
             Failure::Aborted
@@ -566,10 +566,12 @@ fn a_reply_that_holds_the_key_is_cleaned() {
         Delivery::Streamed,
         &CancelToken::default(),
         &mut |event| match event {
-            Event::Part(ReplyPart::Text(part) | ReplyPart::CallInput { fragment: part, .. }) => {
+            ReplyEvent::Part(
+                ReplyPart::Text(part) | ReplyPart::CallInput { fragment: part, .. },
+            ) => {
                 heard.push_str(&part);
             }
-            Event::Part(_) | Event::Restart | Event::Retry { .. } => {}
+            ReplyEvent::Part(_) | ReplyEvent::Restart | ReplyEvent::Retry { .. } => {}
         },
     );
     assert_eq!(heard, "It is [redacted]. Or sk-{\"key\":\"[redacted]\"}");
@@ -635,7 +637,7 @@ fn requests_go_through_the_proxy_but_for_the_exceptions() {
 #[test]
 fn requests_go_through_socks_proxies() {
     let rows = [
-        // Who looks the name up says the scheme; here only the proxy can.
+        // The scheme determines who resolves the name; here only the proxy can.
         (
             "socks5h",
             "",
@@ -724,10 +726,10 @@ fn a_request_is_adapted_to_what_a_server_refuses() {
 
 #[test]
 fn a_missing_key_and_an_unknown_provider_are_told_before_anything_is_sent() {
-    let connector = |keys| Connector::new(ModelSettings::default(), world(), keys);
+    let connector = |keys| Connector::new(ModelSettings::default(), deps(), keys);
     let fails = |name: &str| {
         let name: ModelName = name.parse().unwrap();
-        match connector(KeyCheck::Demanded).connect(&name) {
+        match connector(KeyCheck::Required).connect(&name) {
             Ok(_) => panic!("{name}"),
             Err(error) => error.to_string(),
         }
@@ -747,14 +749,14 @@ fn a_missing_key_and_an_unknown_provider_are_told_before_anything_is_sent() {
         "lmstudio:m",
     ] {
         assert!(
-            connector(KeyCheck::Demanded)
+            connector(KeyCheck::Required)
                 .connect(&name.parse().unwrap())
                 .is_ok(),
             "{name}"
         );
     }
     assert!(
-        connector(KeyCheck::Waived)
+        connector(KeyCheck::Optional)
             .connect(&"openai:m".parse().unwrap())
             .is_ok()
     );

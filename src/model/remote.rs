@@ -1,4 +1,4 @@
-//! A model behind an API.
+//! A model behind an HTTP API.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,45 +9,45 @@ use super::adaptation::adapt;
 use super::exchange::{Reading, successful};
 use super::key::Key;
 use super::listener::Listener;
-use super::pace::{Front, Pace};
+use super::pace::{Pace, SerialPermit};
 use super::retry::{Retry, RetryPolicy};
 use super::transport::{Incoming, Target, Transport};
-use super::{Attempts, Delivery, Dialect, Event, Failure, Provider, Reply, Request};
+use super::{Attempts, Delivery, Dialect, Failure, Provider, Reply, ReplyEvent, Request};
 use crate::api::encode;
 use crate::http::{Engine, Header, Outgoing, PlainText, Task, TimeLimits};
 use crate::io::{CancelToken, Clock, Ids};
 
-/// How often a request is adapted after a refusal.
-const MOST_ADAPTATIONS: usize = 3;
+/// Maximum number of times a request is adapted after a refusal.
+const MAX_ADAPTATIONS: usize = 3;
 
-/// A model behind an API.
+/// A model behind an HTTP API.
 pub(super) struct Remote {
     pub(super) engine: Engine,
     pub(super) shared: Arc<Shared>,
 }
 
-/// What the calls of a model share.
+/// State shared by the calls of a model.
 pub(super) struct Shared {
     pub(super) name: String,
     pub(super) target: Target,
     pub(super) access: Access,
-    /// Adapted to what the server refuses.
+    /// The dialect, adapted to refusals of the server.
     pub(super) dialect: Mutex<Dialect>,
     pub(super) transport: Transport,
     pub(super) limits: TimeLimits,
     pub(super) policy: RetryPolicy,
-    /// What the requests of a run share.
+    /// Scheduling shared by all requests of a run.
     pub(super) pace: Option<Arc<Pace>>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) ids: Arc<dyn Ids>,
 }
 
-/// What requests carry besides their body; nothing where a recording answers.
+/// Key and headers of requests; empty for replay.
 #[derive(Debug, Default)]
 pub(super) struct Access {
     pub(super) headers: Vec<Header>,
     pub(super) key: Key,
-    /// Where secrets may be sent without encryption.
+    /// Hosts to which secrets may be sent unencrypted.
     pub(super) plain_text: PlainText,
 }
 
@@ -61,18 +61,18 @@ impl Provider for Remote {
         request: &Request,
         delivery: Delivery,
         stop: &CancelToken,
-        sink: &mut dyn FnMut(Event),
+        sink: &mut dyn FnMut(ReplyEvent),
     ) -> Result<Reply, Failure> {
         if stop.is_cancelled() {
             return Err(Failure::Aborted);
         }
         let headers = self.shared.headers()?;
         let (shared, request) = (Arc::clone(&self.shared), request.clone());
-        let conversation = |listener: Task<Event>| async move {
-            // The time limit begins with the first attempt.
-            let mut front = None;
-            shared.turn(&mut front).await?;
-            let attempts = shared.converse(&request, delivery, headers, &listener, front);
+        let conversation = |listener: Task<ReplyEvent>| async move {
+            // The time limit starts with the first attempt.
+            let mut permit = None;
+            shared.turn(&mut permit).await?;
+            let attempts = shared.converse(&request, delivery, headers, &listener, permit);
             shared.with_time_limit(attempts).await
         };
         self.run(conversation, stop, sink)
@@ -93,7 +93,7 @@ impl Provider for Remote {
         let (address, redaction) = (outgoing.address.clone(), outgoing.redaction());
         let exchange = |_: Task<()>| async move {
             let answer = async {
-                let incoming = Incoming::untaped(client.fetch(&outgoing).await?);
+                let incoming = Incoming::unrecorded(client.fetch(&outgoing).await?);
                 let mut incoming = successful(incoming, &*shared.clock).await?;
                 let mut body = Vec::new();
                 incoming.read(&mut body, usize::MAX).await?;
@@ -108,7 +108,7 @@ impl Provider for Remote {
             reason: format!("the answer has no list `{list}`"),
         })?;
         let names = models.iter().filter_map(|model| model[name].as_str());
-        // Gemini's names are paths.
+        // Names of Gemini models are paths.
         let names = names.map(|name| name.strip_prefix("models/").unwrap_or(name).to_owned());
         Ok(names.collect())
     }
@@ -120,7 +120,7 @@ impl Provider for Remote {
 }
 
 impl Remote {
-    /// Runs a task until it is done or `stop` fires.
+    /// Runs a task until it finishes or `stop` fires.
     fn run<Message, Output, Work>(
         &self,
         task: impl FnOnce(Task<Message>) -> Work,
@@ -143,7 +143,7 @@ impl Remote {
                 }
             }
         };
-        // Threads or descriptors have run out. Like an overloaded server, that may pass.
+        // Threads or file descriptors ran out, which is temporary.
         self.engine
             .run(unless_stopped, sink)
             .unwrap_or_else(|error| {
@@ -154,14 +154,14 @@ impl Remote {
 }
 
 impl Shared {
-    /// The headers of every request, with the key.
+    /// Returns the headers of all requests, including the key.
     fn headers(&self) -> Result<Vec<Header>, Failure> {
         let mut headers = self.access.headers.clone();
         headers.extend(self.access.key.header(self.limits.total)?);
         Ok(headers)
     }
 
-    /// Waits for work, at most as long as a request may take.
+    /// Runs work with the time limit of a request.
     async fn with_time_limit<Output>(
         &self,
         work: impl Future<Output = Result<Output, Failure>>,
@@ -171,7 +171,7 @@ impl Shared {
         outcome.unwrap_or(Err(Failure::TimedOut { limit }))
     }
 
-    /// A request as it would be sent, without a key.
+    /// Returns a request as it would be sent, without the key.
     pub(super) fn outgoing(
         &self,
         dialect: &Dialect,
@@ -192,21 +192,21 @@ impl Shared {
     }
 
     /// Waits until a request may be sent.
-    async fn turn(&self, front: &mut Option<Front>) -> Result<(), Failure> {
+    async fn turn(&self, permit: &mut Option<SerialPermit>) -> Result<(), Failure> {
         match &self.pace {
-            Some(pace) => pace.turn(front).await,
+            Some(pace) => pace.turn(permit).await,
             None => Ok(()),
         }
     }
 
-    /// All attempts. It is this request's turn.
+    /// Makes all attempts. The caller has waited for its turn.
     async fn converse(
         &self,
         request: &Request,
         delivery: Delivery,
         headers: Vec<Header>,
-        listener: &Task<Event>,
-        mut front: Option<Front>,
+        listener: &Task<ReplyEvent>,
+        mut permit: Option<SerialPermit>,
     ) -> Result<Reply, Failure> {
         let start = Instant::now();
         let mut retry = Retry::new(request.attempts, self.policy, self.limits.total);
@@ -238,21 +238,21 @@ impl Shared {
             let has_begun = reading.listener.has_begun();
             let is_final =
                 request.attempts == Attempts::UntilABlock && reading.listener.has_block();
-            if adaptations < MOST_ADAPTATIONS
+            if adaptations < MAX_ADAPTATIONS
                 && let Some(adapted) = adapt(&dialect, &failure)
             {
                 adaptations += 1;
                 *self.dialect.lock().unwrap_or_else(PoisonError::into_inner) = adapted;
-                self.turn(&mut front).await?;
+                self.turn(&mut permit).await?;
                 continue;
             }
             let failure = failure.located(&outgoing.address).cleaned(&redaction);
             if let Some(pace) = &self.pace {
-                pace.failed(&failure, self.policy.longest_asked);
+                pace.failed(&failure, self.policy.max_server_wait);
             }
             match retry.failed(&failure, start.elapsed(), self.chance()) {
                 Some(wait) if !is_final => {
-                    let retried = Event::Retry {
+                    let retried = ReplyEvent::Retry {
                         failures: retry.failures(),
                         wait_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
                         failure: Box::new(failure),
@@ -262,9 +262,9 @@ impl Shared {
                 }
                 _ => return Err(failure),
             }
-            self.turn(&mut front).await?;
+            self.turn(&mut permit).await?;
             if has_begun {
-                let _ = listener.send(Event::Restart).await;
+                let _ = listener.send(ReplyEvent::Restart).await;
             }
         }
     }
@@ -280,7 +280,7 @@ impl Shared {
         reading.reply(incoming).await
     }
 
-    /// Refuses to send secrets where others may read them.
+    /// Refuses to send secrets unencrypted.
     fn admit(&self, outgoing: &Outgoing) -> Result<(), Failure> {
         if !outgoing.has_secrets() {
             return Ok(());
@@ -291,10 +291,10 @@ impl Shared {
         })
     }
 
-    /// A random number from 0 to 1.
+    /// Returns a random number from 0 to 1.
     fn chance(&self) -> f64 {
         let (high, _) = self.ids.uuid().as_u64_pair();
-        // The upper 32 bits of a random id are random.
+        // The upper 32 bits of the id are random.
         f64::from(u32::try_from(high >> 32).unwrap_or(0)) / f64::from(u32::MAX)
     }
 }

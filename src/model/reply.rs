@@ -1,4 +1,4 @@
-//! What a model answered, independent of any API.
+//! Replies of models, independent of the API.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -7,57 +7,57 @@ use super::Failure;
 use crate::http::Redaction;
 use crate::message::Usage;
 
-/// A whole answer. Answers that were cut off or are empty are failures.
+/// A complete reply. Incomplete and empty replies are failures.
 #[derive(Debug, Clone)]
 pub struct Reply {
     /// The text.
     pub text: String,
-    /// The thinking, if the server reports it. Not part of the answer.
+    /// The thinking, if the server returns it. Not part of the text.
     pub thinking: String,
-    /// Calls, in order.
-    pub calls: Vec<ToolCall>,
-    /// What it cost. Zeros if the server does not report it.
+    /// Tool calls, in order.
+    pub calls: Vec<ReplyCall>,
+    /// Token counts; zero if the server does not return them.
     pub usage: Usage,
 }
 
-/// A call of a function.
+/// A tool call.
 #[derive(Debug, Clone)]
-pub struct ToolCall {
-    /// The id of the call; generated if the server gives none.
+pub struct ReplyCall {
+    /// Id of the call; generated if the server returns none.
     pub id: String,
-    /// The function.
+    /// Name of the tool.
     pub name: String,
-    /// Its arguments.
-    pub input: Input,
+    /// Arguments of the call.
+    pub input: CallInput,
 }
 
-/// The arguments of a call.
+/// Arguments of a tool call.
 #[derive(Debug, Clone)]
-pub enum Input {
+pub enum CallInput {
     /// A JSON object.
     Object(Box<RawValue>),
-    /// Anything else that a model wrote.
+    /// Any other text.
     Unusable(String),
 }
 
 impl Reply {
-    /// The same reply without secrets: a server may send back what it was sent.
+    /// Returns the reply with secrets redacted: a server may echo what it was sent.
     pub(super) fn cleaned(mut self, redaction: &Redaction) -> Self {
         self.text = redaction.clean(&self.text);
         self.thinking = redaction.clean(&self.thinking);
         for call in &mut self.calls {
             call.input = match &call.input {
-                // The mask needs no escaping, and secrets only stand in strings.
-                Input::Object(raw) => Input::of_text(&redaction.clean(raw.get())),
-                Input::Unusable(text) => Input::Unusable(redaction.clean(text)),
+                // The mask needs no escaping, and secrets occur only in strings.
+                CallInput::Object(raw) => CallInput::of_text(&redaction.clean(raw.get())),
+                CallInput::Unusable(text) => CallInput::Unusable(redaction.clean(text)),
             };
         }
         self
     }
 }
 
-impl Input {
-    /// The arguments that a model wrote. An empty text stands for an empty object.
+impl CallInput {
+    /// Parses arguments written by a model. An empty text is an empty object.
     pub fn of_text(text: &str) -> Self {
         let text = text.trim();
         let json = if text.is_empty() { "{}" } else { text };
@@ -69,11 +69,11 @@ impl Input {
 }
 
 impl Reply {
-    /// The structured answer: the arguments of the first call of `function`, else the first JSON
-    /// object in the text. Servers ignore a forced call, repeat it, or put the JSON into a fence.
+    /// Returns the structured output: the arguments of the first call of `function`, else the first JSON
+    /// object in the text. Servers ignore a forced call, repeat it, or put the JSON into a code fence.
     ///
     /// # Errors
-    /// There is neither.
+    /// The reply contains neither.
     pub fn structured(&self, function: &str) -> Result<Value, Failure> {
         let mut called = self
             .calls
@@ -81,13 +81,13 @@ impl Reply {
             .filter(|call| call.name == function)
             .peekable();
         let reason = if called.peek().is_some() {
-            format!("the arguments of {function} are no json object")
+            format!("{function}: arguments must be a JSON object")
         } else {
-            format!("the answer is neither a call of {function} nor json")
+            format!("the reply contains neither a call of {function} nor JSON")
         };
         let mut usable = called.filter_map(|call| match &call.input {
-            Input::Object(raw) => serde_json::from_str(raw.get()).ok(),
-            Input::Unusable(_) => None,
+            CallInput::Object(raw) => serde_json::from_str(raw.get()).ok(),
+            CallInput::Unusable(_) => None,
         });
         usable
             .next()
@@ -96,10 +96,10 @@ impl Reply {
     }
 }
 
-/// The JSON object that `text` is, apart from prose around it and a fence.
+/// Extracts the first JSON object from text that may contain prose and a code fence.
 fn json_object(text: &str) -> Option<Value> {
     text.match_indices('{')
-        .take(MOST_STARTS)
+        .take(MAX_STARTS)
         .find_map(|(start, _)| {
             let mut values =
                 serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
@@ -107,9 +107,9 @@ fn json_object(text: &str) -> Option<Value> {
         })
 }
 
-/// How many opening brackets of a text are tried. Without a limit, a text of brackets would take
-/// quadratic time.
-const MOST_STARTS: usize = 64;
+/// Maximum number of opening braces tried. Without a limit, a text of braces would take quadratic
+/// time.
+const MAX_STARTS: usize = 64;
 
 #[cfg(test)]
 mod tests {
@@ -123,10 +123,10 @@ mod tests {
             thinking: String::new(),
             calls: calls
                 .iter()
-                .map(|(name, input)| ToolCall {
+                .map(|(name, input)| ReplyCall {
                     id: "1".to_owned(),
                     name: (*name).to_owned(),
-                    input: Input::of_text(input),
+                    input: CallInput::of_text(input),
                 })
                 .collect(),
             usage: Usage::default(),
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn no_answer_has_a_reason() {
         let missing = Failure::Malformed {
-            reason: "the answer is neither a call of f nor json".to_owned(),
+            reason: "the reply contains neither a call of f nor JSON".to_owned(),
         };
         for text in ["", "Fix login", "{\"title\":", "[1]", &"{".repeat(100_000)] {
             assert_eq!(reply(text, &[]).structured("f"), Err(missing.clone()));
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(
             unusable,
             Err(Failure::Malformed {
-                reason: "the arguments of f are no json object".to_owned()
+                reason: "f: arguments must be a JSON object".to_owned()
             })
         );
     }

@@ -1,37 +1,37 @@
-//! Whether and when a failed request is tried again. Pure: times are passed in.
+//! Retry schedule of failed requests. Pure: the caller passes times.
 
 use std::time::Duration;
 
 use super::{Attempts, Failure, Retryability};
 
-/// The limits of trying again.
+/// Retry limits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RetryPolicy {
-    /// How many attempts a request gets, besides those after a wait that the server asked for.
-    pub most_attempts: u32,
-    /// The wait after the first failure; it doubles with each.
+    /// Maximum number of attempts, not counting those after a delay that the server asked for.
+    pub max_attempts: u32,
+    /// Delay after the first failure; doubles with each further one.
     pub first_wait: Duration,
-    /// The longest wait, unless the server asks for another.
-    pub longest_wait: Duration,
-    /// The longest wait that a server can ask for. If it asks for more, the request fails.
-    pub longest_asked: Duration,
-    /// How many waits a server can ask for.
-    pub most_asked: u32,
+    /// Maximum delay, unless the server asks for a longer one.
+    pub max_wait: Duration,
+    /// Maximum delay that a server may ask for. A request fails if it asks for more.
+    pub max_server_wait: Duration,
+    /// Maximum number of delays that a server may ask for.
+    pub max_server_waits: u32,
 }
 
 impl Default for RetryPolicy {
     fn default() -> Self {
         Self {
-            most_attempts: 4,
+            max_attempts: 4,
             first_wait: Duration::from_millis(500),
-            longest_wait: Duration::from_secs(20),
-            longest_asked: Duration::from_mins(2),
-            most_asked: 8,
+            max_wait: Duration::from_secs(20),
+            max_server_wait: Duration::from_mins(2),
+            max_server_waits: 8,
         }
     }
 }
 
-/// The attempts of one request.
+/// Attempts of one request.
 #[derive(Debug)]
 pub(super) struct Retry {
     policy: RetryPolicy,
@@ -41,15 +41,15 @@ pub(super) struct Retry {
 }
 
 impl Retry {
-    /// For a request with this number of attempts; `deadline` counts from the first one.
+    /// Starts with these limits; `deadline` is relative to the first attempt.
     pub(super) fn new(attempts: Attempts, policy: RetryPolicy, deadline: Duration) -> Self {
-        let most_attempts = match attempts {
+        let max_attempts = match attempts {
             Attempts::One => 1,
-            Attempts::ByPolicy | Attempts::UntilABlock => policy.most_attempts,
+            Attempts::ByPolicy | Attempts::UntilABlock => policy.max_attempts,
         };
         Self {
             policy: RetryPolicy {
-                most_attempts,
+                max_attempts,
                 ..policy
             },
             deadline,
@@ -58,14 +58,14 @@ impl Retry {
         }
     }
 
-    /// How often the request failed so far.
+    /// Returns the number of failed attempts.
     pub(super) fn failures(&self) -> u32 {
         self.failed + self.asked
     }
 
-    /// An attempt failed, `elapsed` after the first began. Returns how long to wait for the next
-    /// one; `None` to give up. `chance` is a random number from 0 to 1: it spreads the waits of many
-    /// clients.
+    /// Records a failed attempt, `elapsed` after the first one started. Returns the delay before the next
+    /// attempt, or `None` to give up. `chance` is a random number from 0 to 1 that spreads the retries of
+    /// many clients.
     pub(super) fn failed(
         &mut self,
         failure: &Failure,
@@ -82,19 +82,19 @@ impl Retry {
         } = failure
         {
             self.asked += 1;
-            if *asked > self.policy.longest_asked || self.asked > self.policy.most_asked {
+            if *asked > self.policy.max_server_wait || self.asked > self.policy.max_server_waits {
                 return None;
             }
-            // Never less than what was asked for, and not all clients at the same moment.
+            // At least the requested delay, plus jitter.
             *asked + self.policy.first_wait.mul_f64(chance / 2.0)
         } else {
             self.failed += 1;
-            if self.failed >= self.policy.most_attempts {
+            if self.failed >= self.policy.max_attempts {
                 return None;
             }
             let doublings = (self.failed - 1).min(16);
             let wait = self.policy.first_wait.saturating_mul(1 << doublings);
-            let wait = wait.min(self.policy.longest_wait);
+            let wait = wait.min(self.policy.max_wait);
             wait.mul_f64(0.5 + chance / 2.0)
         };
         (elapsed.saturating_add(wait) < self.deadline).then_some(wait)
@@ -105,7 +105,7 @@ impl Retry {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Cut, Refused, Silence};
+    use super::super::{CutCause, EmptyReply, Refused};
     use super::*;
     use crate::message::Usage;
 
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn waits_double_up_to_the_cap_and_end() {
         let policy = RetryPolicy {
-            most_attempts: 9,
+            max_attempts: 9,
             ..RetryPolicy::default()
         };
         let mut retry = Retry::new(Attempts::ByPolicy, policy, Duration::from_hours(1));
@@ -167,7 +167,7 @@ mod tests {
     fn one_attempt_is_one_but_for_waits_that_are_asked_for() {
         let policy = RetryPolicy::default();
         let mut retry = Retry::new(Attempts::One, policy, MINUTE);
-        for _ in 0..policy.most_asked {
+        for _ in 0..policy.max_server_waits {
             let decision = retry.failed(&overloaded(Some(1)), Duration::ZERO, 0.0);
             assert_eq!(decision, Some(Duration::from_millis(1)));
         }
@@ -192,7 +192,7 @@ mod tests {
                 reason: String::new(),
             },
             Failure::Empty {
-                silence: Silence::Complete,
+                kind: EmptyReply::Complete,
                 usage,
             },
             Failure::Declined {
@@ -200,7 +200,7 @@ mod tests {
                 usage,
             },
             Failure::Cut {
-                cut: Cut::Budget,
+                cut: CutCause::Budget,
                 usage,
             },
         ];
@@ -213,7 +213,7 @@ mod tests {
             },
             Failure::TimedOut { limit: MINUTE },
             Failure::Cut {
-                cut: Cut::Connection,
+                cut: CutCause::Connection,
                 usage,
             },
         ];
@@ -244,7 +244,7 @@ mod tests {
                 }
             }
             let policy = RetryPolicy::default();
-            prop_assert!(attempts <= policy.most_attempts + policy.most_asked);
+            prop_assert!(attempts <= policy.max_attempts + policy.max_server_waits);
             prop_assert!(elapsed < deadline.max(Duration::from_nanos(1)));
         }
     }

@@ -1,4 +1,4 @@
-//! Error messages of servers, and what they mean. Pure.
+//! Parses and classifies error messages of servers. Pure.
 
 use std::time::Duration;
 
@@ -7,41 +7,42 @@ use serde_json::Value;
 use super::{Failure, Refused};
 use crate::jsonl::replace_lone_surrogates;
 
-/// What a server says about an error.
+/// An error reported by a server.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ServerError {
     message: String,
-    /// A status in the text, which is the only one inside of a reply.
+    /// Status in the text; errors in replies have no other.
     status: Option<u16>,
-    /// Everything that names its kind, in lower case.
+    /// All error codes and types, in lower case.
     kinds: Vec<String>,
     retry_after: Option<Duration>,
 }
 
-/// Kinds for which another attempt is pointless, whatever the status.
-const SPENT: &str = "insufficient_quota credit_balance_exhausted billing_error \
+/// Kinds that a retry cannot fix, with any status.
+const EXHAUSTED: &str = "insufficient_quota credit_balance_exhausted billing_error \
     billing_hard_limit_reached enforced_spend_limit_reached insufficient_balance \
     quota_exceeded arrearage";
 
-/// Phrases in messages and kinds about a quota that will not return soon.
-const SPENT_WORDS: &str = "credit balance is too low|limit: 0|per day|perday|insufficient balance";
+/// Phrases in messages and kinds about an exhausted quota.
+const EXHAUSTED_WORDS: &str =
+    "credit balance is too low|limit: 0|per day|perday|insufficient balance";
 
-/// Permanent kinds of errors inside of replies, which have no status.
+/// Permanent kinds of errors in replies, which have no HTTP status.
 const FINAL: &str = "invalid_request_error invalid_parameter_error authentication_error \
     permission_error not_found_error request_too_large exceed_context_size_error \
     context_length_exceeded invalid_argument permission_denied unauthenticated \
     failed_precondition not_found";
 
-/// Kinds of errors about requests that are longer than the model can read.
+/// Kinds of errors about requests that exceed the context window.
 const TOO_LONG: &str = "context_length_exceeded exceed_context_size_error request_too_large";
 
-/// Phrases of such errors, from servers that have no kind for them.
+/// Phrases about such requests, from servers without a kind for them.
 const TOO_LONG_WORDS: &str = "prompt is too long|maximum context length|context window|\
     exceeds the maximum number of tokens|range of input length should be|input is too long|\
     exceeds the available context size";
 
 impl ServerError {
-    /// The error in a reply with a success status.
+    /// Parses the error in a response with a success status.
     pub(super) fn inside(json: &str) -> Option<Self> {
         if !json.contains("\"error\"") {
             return None;
@@ -51,7 +52,7 @@ impl ServerError {
         (!error.is_null()).then(|| Self::read(error))
     }
 
-    /// The error in an answer with another status, which may be any text.
+    /// Parses the error in a response with another status, which may be any text.
     pub(super) fn of_body(body: &str) -> Self {
         let answer = first_value(body).unwrap_or_default();
         let mut error = match &answer["error"] {
@@ -78,7 +79,7 @@ impl ServerError {
         };
         let mut kinds = vec![&error["type"], &error["code"], &error["status"]];
         let mut retry_after = None;
-        // One, or a list.
+        // An object, or a list of objects.
         let details = &error["details"];
         let details = details
             .as_array()
@@ -98,15 +99,15 @@ impl ServerError {
         }
     }
 
-    /// The failure that it stands for, with the status and the wait from the headers of the answer.
+    /// Converts the error to a failure, with status and delay from the response headers.
     pub(super) fn failure(self, status: Option<u16>, retry_after: Option<Duration>) -> Failure {
         let status = status.or(self.status);
-        let is_spent = self.is_spent();
+        let is_exhausted = self.is_exhausted();
         let may_pass = match status {
             Some(408 | 409 | 425 | 429) => true,
             Some(501 | 505) => false,
             Some(status) => status >= 500,
-            // A server that began to answer had accepted the request.
+            // A server that started a reply had accepted the request.
             None => !self.is_one_of(FINAL),
         };
         let retry_after = retry_after.or(self.retry_after);
@@ -115,15 +116,15 @@ impl ServerError {
         } else {
             self.message.clone()
         };
-        if may_pass && !is_spent {
+        if may_pass && !is_exhausted {
             return Failure::Overloaded {
                 status,
                 message,
                 retry_after,
             };
         }
-        // The key, the account, the address or the model is wrong for every request.
-        let what = if is_spent || matches!(status, Some(401..=404 | 407)) {
+        // The key, account, address or model is wrong for all requests.
+        let what = if is_exhausted || matches!(status, Some(401..=404 | 407)) {
             Refused::Everything
         } else if self.is_too_long(&message) {
             Refused::Length
@@ -148,16 +149,16 @@ impl ServerError {
         self.is_one_of(TOO_LONG) || phrases.any(|phrase| message.contains(phrase))
     }
 
-    /// Whether a quota is used up that will not return soon.
-    fn is_spent(&self) -> bool {
+    /// Whether a quota is exhausted for a long time.
+    fn is_exhausted(&self) -> bool {
         let message = self.message.to_lowercase();
         let mut texts = self.kinds.iter().chain([&message]);
-        self.is_one_of(SPENT)
-            || texts.any(|text| SPENT_WORDS.split('|').any(|words| text.contains(words)))
+        self.is_one_of(EXHAUSTED)
+            || texts.any(|text| EXHAUSTED_WORDS.split('|').any(|words| text.contains(words)))
     }
 }
 
-/// A JSON value, or the first of an array, which is how a stream without event framing begins.
+/// Parses a JSON value, or the first one of an array: a stream without event framing is an array.
 fn first_value(json: &str) -> Option<Value> {
     let repaired = replace_lone_surrogates(json);
     match serde_json::from_str(repaired.as_deref().unwrap_or(json)).ok()? {
@@ -166,14 +167,14 @@ fn first_value(json: &str) -> Option<Value> {
     }
 }
 
-/// A status as a number or a string.
+/// Parses a status given as a number or string.
 fn status(code: &Value) -> Option<u16> {
     let number = code.as_u64().or_else(|| code.as_str()?.parse().ok())?;
     let number = u16::try_from(number).ok()?;
     (400..600).contains(&number).then_some(number)
 }
 
-/// `46s`, `1.5s`.
+/// Parses a duration such as `46s` or `1.5s`.
 fn seconds(delay: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(delay.strip_suffix('s')?.parse().ok()?).ok()
 }

@@ -1,4 +1,4 @@
-//! What can be configured about models.
+//! Settings of models.
 
 use std::collections::BTreeMap;
 
@@ -11,36 +11,35 @@ use crate::http::{Header, HttpSettings, PlainText};
 pub struct ModelSettings {
     /// The model for labels, titles and recaps.
     pub fast: Option<ChosenModel>,
-    /// The model for the conversation itself.
+    /// The model for conversations.
     pub main: Option<ChosenModel>,
-    /// The settings of providers, known ones and others.
+    /// Settings of providers, by name.
     pub providers: BTreeMap<String, ProviderSettings>,
-    /// How requests are made.
+    /// HTTP settings.
     pub http: HttpSettings,
 }
 
-/// A model that was chosen. The name is checked when it is needed.
+/// A configured model. Its name is checked on first use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChosenModel {
-    /// Its name.
     pub name: String,
-    /// What chose it: a flag, a variable, or `fast_model` or `model` in the configuration file.
+    /// Origin of the choice: an option, a variable, or `fast_model` or `model` in the configuration file.
     pub by: &'static str,
 }
 
 /// The settings of a provider.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ProviderSettings {
-    /// The known provider that it resembles; without, the one of the same name.
+    /// Name of the preset; by default the provider's own name.
     pub preset: Option<String>,
-    /// Its address.
+    /// Base URL.
     pub base_url: Option<String>,
-    /// Its key.
+    /// Source of the API key.
     pub key: KeySource,
-    /// Headers of every request.
+    /// Headers of all requests.
     pub headers: Vec<Header>,
-    /// Where keys may be sent to without encryption.
+    /// Hosts to which keys may be sent unencrypted.
     pub plain_text: PlainText,
-    /// The differences of its API.
+    /// Overrides of the dialect.
     pub dialect: DialectOverrides,
 }

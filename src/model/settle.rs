@@ -1,43 +1,48 @@
-//! Decides whether an answer is a reply. Pure.
+//! Decides whether a response is a reply. Pure.
 
 use super::server_error::ServerError;
-use super::{Cut, Failure, Input, Reply, Silence, ToolCall};
+use super::{CallInput, CutCause, EmptyReply, Failure, Reply, ReplyCall};
 use crate::api::{Api, EndKind};
 use crate::assemble::{Draft, without_think_tags};
 
-/// How much of a reply a JSON value is.
+/// Part of a reply contained in a JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(super) enum Completeness {
     /// All of it.
     Whole,
-    /// A part, which came in a stream.
+    /// A delta of a stream.
     Part,
 }
 
-/// How the transport of a reply ended.
+/// End of the body of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Delivered {
-    /// As one JSON value, which was complete.
+    /// One complete JSON value.
     AsOneValue,
-    /// As a stream, to its end.
+    /// A complete stream.
     ToTheEnd,
-    /// As a stream that broke off.
+    /// An incomplete stream.
     InPart,
 }
 
-/// Adds a reply, or a part of one, to a draft.
+/// Adds a reply or delta to a draft.
 ///
 /// # Errors
-/// It is an error, or something else.
-pub(super) fn read(api: Api, json: &str, extent: Extent, draft: &mut Draft) -> Result<(), Failure> {
+/// The value is an error or does not follow the API.
+pub(super) fn read(
+    api: Api,
+    json: &str,
+    completeness: Completeness,
+    draft: &mut Draft,
+) -> Result<(), Failure> {
     let json = json.trim();
-    // Errors count before everything else, whatever the status is.
+    // Errors take precedence over the status.
     if let Some(error) = ServerError::inside(json) {
         return Err(error.failure(None, None));
     }
-    let chunk = match extent {
-        Extent::Whole => api.parse_whole(json),
-        Extent::Part => api.parse_event(json),
+    let chunk = match completeness {
+        Completeness::Whole => api.parse_whole(json),
+        Completeness::Part => api.parse_event(json),
     };
     let chunk = chunk.ok_or_else(|| malformed(json))?;
     for choice in chunk.choices.into_iter().filter(|choice| choice.index == 0) {
@@ -49,7 +54,7 @@ pub(super) fn read(api: Api, json: &str, extent: Extent, draft: &mut Draft) -> R
     Ok(())
 }
 
-/// An answer that does not follow the API.
+/// Returns the failure for a response that does not follow the API.
 pub(super) fn malformed(body: &str) -> Failure {
     let body = body.trim();
     let reason = if body.is_empty() {
@@ -62,13 +67,13 @@ pub(super) fn malformed(body: &str) -> Failure {
     Failure::Malformed { reason }
 }
 
-/// How much of a malformed answer is shown, in characters.
+/// Maximum length of the excerpt of a malformed response, in characters.
 const MAX_EXCERPT: usize = 80;
 
-/// Returns the reply in a draft. It alone decides whether there is one.
+/// Converts a draft to a reply.
 ///
 /// # Errors
-/// It is not a whole, usable reply.
+/// The draft is not a complete, usable reply.
 pub(super) fn settle(api: Api, draft: Draft, delivered: Delivered) -> Result<Reply, Failure> {
     let is_closed = draft.closed;
     let draft = draft.finish();
@@ -96,34 +101,34 @@ pub(super) fn settle(api: Api, draft: Draft, delivered: Delivered) -> Result<Rep
             return Err(Failure::Declined { reason, usage });
         }
         Some(EndKind::Budget) => {
-            let cut = Cut::Budget;
+            let cut = CutCause::Budget;
             return Err(Failure::Cut { cut, usage });
         }
         Some(EndKind::Regular) | None if !whole => {
-            let cut = Cut::Connection;
+            let cut = CutCause::Connection;
             return Err(Failure::Cut { cut, usage });
         }
         Some(EndKind::Regular) | None => {}
     }
     let (text, tagged) = without_think_tags(draft.text);
     let thinking = draft.thinking + &tagged;
-    let calls = draft.calls.into_iter().map(|call| ToolCall {
+    let calls = draft.calls.into_iter().map(|call| ReplyCall {
         id: call.id,
         name: call.name,
-        input: Input::of_text(&call.arguments),
+        input: CallInput::of_text(&call.arguments),
     });
-    let calls: Vec<ToolCall> = calls.collect();
+    let calls: Vec<ReplyCall> = calls.collect();
     if calls.is_empty() && text.trim().is_empty() {
         if !refusal.trim().is_empty() {
             let reason = refusal;
             return Err(Failure::Declined { reason, usage });
         }
-        let silence = if thinking.trim().is_empty() && usage.thinking == 0 {
-            Silence::Complete
+        let kind = if thinking.trim().is_empty() && usage.thinking == 0 {
+            EmptyReply::Complete
         } else {
-            Silence::OnlyThinking
+            EmptyReply::OnlyThinking
         };
-        return Err(Failure::Empty { silence, usage });
+        return Err(Failure::Empty { kind, usage });
     }
     Ok(Reply {
         text,

@@ -3,20 +3,20 @@
 use crate::http::ContentType;
 use crate::model::Api;
 
-/// A reply, and what it says.
+/// A reply and its expected content.
 pub(in crate::model) struct Sample {
     pub(in crate::model) name: &'static str,
     pub(in crate::model) api: Api,
     pub(in crate::model) content_type: &'static str,
     pub(in crate::model) body: &'static str,
-    /// How many bytes at the end may be missing without the reply being cut.
+    /// Number of bytes that may be missing at the end without the reply being incomplete.
     pub(in crate::model) dispensable: usize,
     /// The reply, as `describe` formats it.
     pub(in crate::model) says: &'static str,
 }
 
 impl Sample {
-    /// Whether it comes in parts.
+    /// Whether it is streamed.
     pub(in crate::model) fn is_stream(&self) -> bool {
         ContentType::of(Some(self.content_type)) != ContentType::Json
     }
@@ -26,7 +26,7 @@ const EVENTS: &str = "text/event-stream; charset=utf-8";
 const JSON: &str = "application/json";
 const LINES: &str = "application/x-ndjson";
 
-/// Whole replies.
+/// Complete replies.
 pub(in crate::model) const SAMPLES: &[Sample] = &[
     Sample {
         name: "openai, a call",

@@ -6,10 +6,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// What is done on one connection, after a request was read.
+/// Steps on one connection, after reading a request.
 pub(super) type Script = Vec<Step>;
 
-/// One thing that a server does.
+/// A step of a server.
 #[derive(Debug, Clone)]
 pub(super) enum Step {
     /// Sends bytes in one piece.
@@ -22,7 +22,7 @@ pub(super) enum Step {
     AwaitClose,
 }
 
-/// What a server has seen.
+/// An observation of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Seen {
     /// A request: its first line and headers, and its body.
@@ -69,12 +69,12 @@ impl TestServer {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    /// The next thing that it has seen.
+    /// Returns the next observation.
     pub(super) fn next(&self) -> Seen {
         self.seen.recv_timeout(Duration::from_secs(20)).unwrap()
     }
 
-    /// Everything that it has seen, once all scripts are done.
+    /// Returns all observations, once all scripts are done.
     pub(super) fn finish(mut self) -> Vec<Seen> {
         if let Some(thread) = self.thread.take() {
             thread.join().unwrap();
@@ -82,7 +82,7 @@ impl TestServer {
         self.seen.try_iter().collect()
     }
 
-    /// The requests, once all scripts are done.
+    /// Returns the requests, once all scripts are done.
     pub(super) fn requests(self) -> Vec<(String, String)> {
         let request = |seen| match seen {
             Seen::Request { head, body } => Some((head, body)),
@@ -99,7 +99,7 @@ fn play(mut stream: TcpStream, script: &[Step], seen: &Sender<Seen>) {
     };
     let _ = seen.send(request);
     for step in script {
-        // The client may have gone before the end.
+        // The client may have closed the connection.
         match step {
             Step::Send(bytes) => {
                 let _ = stream.write_all(bytes);
@@ -154,7 +154,7 @@ fn read_request(stream: &mut TcpStream) -> Option<Seen> {
     Some(Seen::Request { head, body })
 }
 
-/// A whole answer: status and headers, then the body with its length.
+/// A complete response: status and headers, then the body with its length.
 pub(super) fn answer(status: u16, headers: &[(&str, &str)], body: &str) -> Vec<u8> {
     let length = body.len().to_string();
     let mut bytes = head(status, headers, &[("content-length", &length)]);
@@ -162,13 +162,13 @@ pub(super) fn answer(status: u16, headers: &[(&str, &str)], body: &str) -> Vec<u
     bytes
 }
 
-/// The beginning of an answer whose end is the end of the connection.
+/// The start of a response that ends with the connection.
 pub(super) fn open_answer(status: u16, headers: &[(&str, &str)]) -> Vec<u8> {
     head(status, headers, &[])
 }
 
 fn head(status: u16, headers: &[(&str, &str)], more: &[(&str, &str)]) -> Vec<u8> {
-    let mut text = format!("HTTP/1.1 {status} Whatever\r\nconnection: close\r\n");
+    let mut text = format!("HTTP/1.1 {status} Reason\r\nconnection: close\r\n");
     for (name, value) in headers.iter().chain(more) {
         text.extend([*name, ": ", *value, "\r\n"]);
     }

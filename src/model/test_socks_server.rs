@@ -1,29 +1,29 @@
-//! A SOCKS5 proxy on this machine, for tests: whatever a client asks for, it gets one server.
+//! A local SOCKS5 proxy for tests. It connects every client to the same server.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 
-/// What one client said.
+/// Request of a client.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct SocksRequest {
-    /// Name and password, if it gave them.
+    /// Name and password, if sent.
     pub(super) login: Option<(String, String)>,
-    /// Where it wants to go: `name:port`, or `address:port`.
+    /// Target: `name:port` or `address:port`.
     pub(super) target: String,
 }
 
-/// Where the proxy stands, and what its clients said.
+/// A running proxy and the requests it received.
 pub(super) struct SocksServer {
     pub(super) port: u16,
     requests: Receiver<SocksRequest>,
 }
 
-/// Offers of ways to log in, as a client makes them.
+/// Authentication methods offered by a client.
 const PASSWORD: u8 = 2;
 
 impl SocksServer {
-    /// Takes clients to the server at `port`.
+    /// Connects clients to the server at `port`.
     pub(super) fn leading_to(port: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let own = listener.local_addr().unwrap().port();
@@ -45,7 +45,7 @@ impl SocksServer {
         }
     }
 
-    /// What the next client said.
+    /// Returns the next request.
     pub(super) fn next_request(&self) -> SocksRequest {
         self.requests
             .recv_timeout(std::time::Duration::from_secs(20))
@@ -89,7 +89,7 @@ fn bytes<const COUNT: usize>(client: &mut TcpStream) -> std::io::Result<[u8; COU
     Ok(bytes)
 }
 
-/// A text after its length in one byte.
+/// Returns a text prefixed with its length in one byte.
 fn short_text(client: &mut TcpStream) -> std::io::Result<String> {
     let [length] = bytes(client)?;
     let mut text = vec![0; length.into()];

@@ -1,23 +1,23 @@
-//! How requests are sent: over the network, with or without a recording, or not at all.
+//! Sends requests over the network, with or without a recorder, or replays a recording.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::recording::{Recorder, Recording, Tape};
-use super::{Cut, Dialect, Failure, RemoteModel};
+use super::recording::{PendingExchange, Recorder, Recording};
+use super::{CutCause, Dialect, Failure, RemoteModel};
 use crate::http::{Address, Client, HttpFailure, Outgoing, Response};
 use crate::message::Usage;
 
-/// How requests are sent.
+/// Transport of requests.
 #[derive(Debug, Clone)]
 pub(super) enum Transport {
-    /// Over the network. A recorder writes every exchange down.
+    /// The network, with an optional recorder.
     Network(Arc<Client>, Option<Arc<Recorder>>),
-    /// Not at all: a recording answers.
+    /// A recording.
     Replayed(Arc<Recording>),
 }
 
-/// The model that is asked.
+/// The model to send requests to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Target {
     pub(super) model: RemoteModel,
@@ -28,7 +28,7 @@ impl Transport {
     /// Sends a request.
     ///
     /// # Errors
-    /// There is no answer.
+    /// No response was received.
     pub(super) async fn send(
         &self,
         outgoing: &Outgoing,
@@ -38,7 +38,7 @@ impl Transport {
         let (client, recorder) = match self {
             Self::Network(client, recorder) => (client, recorder),
             Self::Replayed(recording) => {
-                return Ok(Incoming::untaped(recording.answer(outgoing)?));
+                return Ok(Incoming::unrecorded(recording.answer(outgoing)?));
             }
         };
         let tape = recorder
@@ -59,26 +59,26 @@ impl Transport {
     }
 }
 
-/// An answer whose body is still to come.
+/// A response whose body has not been read yet.
 #[derive(Debug)]
 pub(super) struct Incoming {
     pub(super) response: Response,
-    tape: Option<Tape>,
+    tape: Option<PendingExchange>,
 }
 
 impl Incoming {
-    /// An answer that is not recorded.
-    pub(super) fn untaped(response: Response) -> Self {
+    /// Returns a response that is not recorded.
+    pub(super) fn unrecorded(response: Response) -> Self {
         Self {
             response,
             tape: None,
         }
     }
 
-    /// The next piece of the body; `None` at its end.
+    /// Returns the next chunk of the body; `None` at its end.
     ///
     /// # Errors
-    /// There is no more, or it cannot be recorded.
+    /// Reading or recording failed.
     pub(super) async fn piece(&mut self) -> Result<Option<Vec<u8>>, HttpFailure> {
         let piece = self.response.piece().await;
         if let Ok(Some(bytes)) = &piece {
@@ -94,10 +94,10 @@ impl Incoming {
         piece
     }
 
-    /// Reads the body to its end, or until it has more than `limit` bytes.
+    /// Reads the body up to its end or `limit` bytes.
     ///
     /// # Errors
-    /// There is no more. What came before is in `body`.
+    /// Reading failed. `body` contains the bytes read so far.
     pub(super) async fn read(
         &mut self,
         body: &mut Vec<u8>,
@@ -117,7 +117,7 @@ impl From<HttpFailure> for Failure {
         match error {
             HttpFailure::Unreachable { message } => Self::Unreachable { message },
             HttpFailure::Broken { .. } => Self::Cut {
-                cut: Cut::Connection,
+                cut: CutCause::Connection,
                 usage: Usage::default(),
             },
             HttpFailure::TimedOut { ms } => Self::TimedOut {

@@ -247,11 +247,11 @@ fn a_reason_names_the_rule_or_the_mode() {
         ),
         (
             r#"{"command":"rm -rf /"}"#,
-            "it removes what is never removed without approval, and no approver is available.",
+            "it removes a critical path, and no approver is available.",
         ),
         (
             r#"{"write":".envrc"}"#,
-            "it changes a file that decides what programs run, and no approver is available.",
+            "it changes a file that determines which programs run, and no approver is available.",
         ),
         (
             r#"{"write":"a","mode":"plan"}"#,

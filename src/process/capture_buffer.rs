@@ -16,7 +16,7 @@ const MAX_TAIL: u64 = 1024 * 1024;
 #[derive(Debug)]
 pub(super) struct CaptureBuffer<'a> {
     memory_bytes: usize,
-    /// Most bytes of the head. Lowered if there is no spill file.
+    /// Maximum size of the head, in bytes. Lowered without a spill file.
     head_bytes: u64,
     tail_bytes: usize,
     spill_directory: &'a Path,

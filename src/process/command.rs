@@ -25,7 +25,7 @@ pub struct Command {
     pub directory: PathBuf,
     /// The child's standard input.
     pub stdin: Stdin,
-    /// A descriptor above 2 to which the child may write a short report, apart from its output.
+    /// A descriptor above 2 for a short report of the child, separate from its output.
     pub report: Option<RawFd>,
     /// Limits on the captured output.
     pub capture: Capture,

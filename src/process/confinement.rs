@@ -242,7 +242,7 @@ mod linux {
     /// Refuses system calls that Landlock does not cover.
     ///
     /// # Errors
-    /// The kernel has no filters, or forbids them, or there is no table for this architecture.
+    /// The kernel lacks or forbids filters, or this architecture lacks a table.
     pub(super) fn filter() -> Result<(), String> {
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         return crate::process::system_call_filter::install()

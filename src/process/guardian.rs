@@ -157,7 +157,7 @@ impl Table {
         self.set_leader(entry, leader);
         if entry < MAX_ENTRIES {
             // SAFETY: the eight bytes lie inside the mapping, which lives as long as `self`, and are
-            // aligned, since a mapping begins with a page. They are only accessed atomically here; the
+            // aligned, since a mapping starts at a page boundary. They are only accessed atomically here; the
             // other process only reads them.
             let word = unsafe { AtomicU64::from_ptr(self.at(entry * ENTRY + BEGAN).cast()) };
             word.store(began, Ordering::Release);

@@ -52,7 +52,7 @@ pub use own_process::{
     stdin_was_closed, stdout_was_closed,
 };
 pub use pager::Pager;
-pub use pipes::Conversation;
+pub use pipes::StdioPipes;
 pub use spawners::Spawners;
 pub use supervisor::Supervisor;
 pub use thread_pool::{Job, NoThread, ThreadPool};

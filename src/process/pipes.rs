@@ -19,7 +19,7 @@ pub(super) struct ChildEnds {
 
 /// The standard input and output of a child that the caller talks to.
 #[derive(Debug)]
-pub struct Conversation {
+pub struct StdioPipes {
     /// The end that the child reads.
     pub stdin: OwnedFd,
     /// The end that the child writes.
@@ -28,7 +28,7 @@ pub struct Conversation {
 
 impl ChildEnds {
     /// Replaces the standard input and output.
-    pub(super) fn with(self, conversation: Conversation) -> io::Result<Self> {
+    pub(super) fn with(self, conversation: StdioPipes) -> io::Result<Self> {
         Ok(Self {
             stdin: Arc::new(above_standard_streams(conversation.stdin)?),
             stdout: above_standard_streams(conversation.stdout)?,

@@ -1,4 +1,4 @@
-//! Starting a child with `posix_spawn`: a session and group of its own, default signals, an empty mask, its
+//! Starting a child with `posix_spawn`: a new session and group, default signals, an empty mask, its
 //! directory, and its own descriptors only. The child inherits kernel restrictions of the calling thread.
 
 use std::ffi::{CString, c_char, c_int};

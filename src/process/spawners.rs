@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::confinement::{
     Confinement, ConfinementReport, Enforcement, LaneOptions, NotEnforced, looks_denied,
 };
-use super::pipes::{Conversation, PipeMaker};
+use super::pipes::{PipeMaker, StdioPipes};
 use super::process_tree::ProcessTree;
 use super::spawner_pool::SpawnerPool;
 use super::start::{self, Start};
@@ -84,7 +84,7 @@ impl Spawners {
         }
     }
 
-    /// The same threads for the children of one call, with a [`Spawners::confinement_report`] of their own.
+    /// The same threads for the children of one call, with a separate [`Spawners::confinement_report`].
     #[must_use]
     pub fn for_one_call(&self) -> Self {
         Self {
@@ -142,7 +142,7 @@ impl Spawners {
     pub fn run_with(
         &self,
         command: &Command,
-        conversation: Option<Conversation>,
+        conversation: Option<StdioPipes>,
         cancel: &CancelToken,
     ) -> Result<Finished, SpawnError> {
         if cancel.is_cancelled() {

@@ -302,7 +302,7 @@ impl Supervision<'_> {
         let mut report = Vec::new();
         if let Some(pipe) = &self.report {
             report.reserve_exact(READ_BYTES);
-            // Fails if there is no report and a surviving process holds the pipe.
+            // Fails if the report is missing and a surviving process holds the pipe.
             let _ = rustix::io::read(pipe, rustix::buffer::spare_capacity(&mut report));
         }
         let supervisor = self.registration.supervisor.clone();
@@ -332,7 +332,7 @@ impl Output<'_> {
         if ready.contains(PollFlags::IN) {
             self.read(scratch);
         } else if !ready.is_empty() {
-            // There is no writer, and everything is read.
+            // All writers are closed, and everything is read.
             self.pipe = None;
         }
     }

@@ -7,7 +7,8 @@
 use std::io;
 
 use super::system_call_table::{
-    ABSENT, Condition, EXAMINED, NEWEST_KNOWN, Pattern, Relation, SIGNALLING, Word, refused,
+    ABSENT, ArgumentCondition, ArgumentWord, EXAMINED, NEWEST_KNOWN, Pattern, Relation, SIGNALLING,
+    refused,
 };
 
 #[cfg(target_arch = "x86_64")]
@@ -125,10 +126,10 @@ fn refusal(pattern: Pattern) -> Vec<libc::sock_filter> {
 }
 
 /// Continues if the condition holds, else skips the next `skipped` instructions.
-fn check(condition: &Condition, skipped: u8) -> [libc::sock_filter; 3] {
+fn check(condition: &ArgumentCondition, skipped: u8) -> [libc::sock_filter; 3] {
     let offset = match condition.word {
-        Word::Low(argument) => FIRST_ARGUMENT + 8 * u32::from(argument),
-        Word::High(argument) => FIRST_ARGUMENT + 8 * u32::from(argument) + 4,
+        ArgumentWord::Low(argument) => FIRST_ARGUMENT + 8 * u32::from(argument),
+        ArgumentWord::High(argument) => FIRST_ARGUMENT + 8 * u32::from(argument) + 4,
     };
     let (if_equal, if_not) = match condition.relation {
         Relation::Is => (0, skipped),

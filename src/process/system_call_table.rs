@@ -14,12 +14,12 @@ pub(super) const NEWEST_KNOWN: u32 = 469;
 pub(super) type Examined = (c_long, &'static [Pattern]);
 
 /// Matches if every condition holds.
-pub(super) type Pattern = &'static [Condition];
+pub(super) type Pattern = &'static [ArgumentCondition];
 
 /// A condition on half an argument.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Condition {
-    pub(super) word: Word,
+pub(super) struct ArgumentCondition {
+    pub(super) word: ArgumentWord,
     /// The compared bits.
     pub(super) mask: u32,
     pub(super) relation: Relation,
@@ -28,7 +28,7 @@ pub(super) struct Condition {
 
 /// The kernel takes most arguments as 32 bits and ignores the rest.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Word {
+pub(super) enum ArgumentWord {
     /// The low half of the argument with this index.
     Low(u8),
     /// The high half.
@@ -41,36 +41,36 @@ pub(super) enum Relation {
     IsNot,
 }
 
-const fn is(argument: u8, value: u32) -> Condition {
+const fn is(argument: u8, value: u32) -> ArgumentCondition {
     masked(argument, u32::MAX, value)
 }
 
-const fn is_not(argument: u8, value: u32) -> Condition {
-    Condition {
+const fn is_not(argument: u8, value: u32) -> ArgumentCondition {
+    ArgumentCondition {
         relation: Relation::IsNot,
         ..is(argument, value)
     }
 }
 
-const fn masked(argument: u8, mask: u32, value: u32) -> Condition {
-    Condition {
-        word: Word::Low(argument),
+const fn masked(argument: u8, mask: u32, value: u32) -> ArgumentCondition {
+    ArgumentCondition {
+        word: ArgumentWord::Low(argument),
         mask,
         relation: Relation::Is,
         value,
     }
 }
 
-const fn has_any(argument: u8, bits: u32) -> Condition {
-    Condition {
+const fn has_any(argument: u8, bits: u32) -> ArgumentCondition {
+    ArgumentCondition {
         relation: Relation::IsNot,
         ..masked(argument, bits, 0)
     }
 }
 
-const fn high_is_not_zero(argument: u8) -> Condition {
-    Condition {
-        word: Word::High(argument),
+const fn high_is_not_zero(argument: u8) -> ArgumentCondition {
+    ArgumentCondition {
+        word: ArgumentWord::High(argument),
         ..has_any(argument, u32::MAX)
     }
 }
@@ -188,11 +188,11 @@ pub(super) const EXAMINED: &[Examined] = &[
     (
         libc::SYS_socketpair,
         &[&[
-            Condition {
+            ArgumentCondition {
                 relation: Relation::IsNot,
                 ..masked(1, 0xf, libc::SOCK_STREAM as u32)
             },
-            Condition {
+            ArgumentCondition {
                 relation: Relation::IsNot,
                 ..masked(1, 0xf, libc::SOCK_SEQPACKET as u32)
             },

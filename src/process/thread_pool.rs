@@ -63,7 +63,7 @@ impl<Local: 'static> ThreadPool<Local> {
     /// Queues a job.
     ///
     /// # Errors
-    /// There is no thread, and the system refuses one.
+    /// No thread is idle, and the system refuses to create one.
     pub fn run(&self, job: Job<Local>) -> Result<(), NoThread<Local>> {
         let mut state = self.shared.lock();
         if state.jobs.len() >= state.idle && state.threads < self.max_threads {

@@ -16,7 +16,7 @@ use super::{
     TurnResultRecord, UsageRecord,
 };
 
-/// The name of a record, and how its schema is made.
+/// Name and schema generator of a record.
 type Entry = (&'static str, fn() -> Schema);
 
 /// Sorted by name.
@@ -63,13 +63,13 @@ const RECORDS: [Entry; 40] = [
     ("usage", schema_of::<UsageRecord>),
 ];
 
-/// The names that [`schema`] knows, sorted.
+/// Returns the sorted names accepted by [`schema`].
 pub fn record_names() -> Vec<&'static str> {
     RECORDS.iter().map(|(name, _)| *name).collect()
 }
 
-/// The JSON Schema (draft 2020-12) of the record with this name, as it is written; `None` for an
-/// unknown name. Members may be added within a major version, so other members are allowed.
+/// Returns the JSON Schema (draft 2020-12) of the named record, or `None` for an unknown name.
+/// Other members are allowed, because records may gain members within a major version.
 pub fn schema(name: &str) -> Option<Value> {
     let (_, schema) = RECORDS.iter().find(|(known, _)| *known == name)?;
     Some(schema().to_value())

@@ -1,4 +1,4 @@
-//! `check`: one verdict for each input line of a `check` command.
+//! Records of the `check` commands: one per input line.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,7 +7,7 @@ use super::constant::{PermissionCheck, ShellCheck, TextCheck, tagged};
 use super::extension::VerdictAccess;
 use crate::message::{DecidedBy, Decision};
 
-/// The known effects of a shell command.
+/// Effects of a shell command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "check")]
 #[schemars(transform = tagged("check"))]
@@ -15,35 +15,35 @@ pub struct CheckShellRecord {
     pub(crate) check: ShellCheck,
     /// The command.
     pub command: String,
-    /// Whether it only reads.
+    /// Access the command needs.
     pub verdict: VerdictAccess,
-    /// The construct or the word that decided.
+    /// The construct or word that decided the verdict.
     pub why: String,
-    /// What else must hold (`clean-git-config`); empty once that is known.
+    /// Conditions still to be checked (`clean-git-config`).
     pub requires: Vec<String>,
-    /// Where the word stands that decided, in bytes: from and to; absent if no single word did.
+    /// Start and end byte offset of the word that decided; absent if no single word did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub span: Option<(usize, usize)>,
-    /// Whether the shell may end in another directory than it began in.
+    /// Whether the command may change the working directory of the shell.
     pub changes_directory: bool,
 }
 
-/// What was decided about a call.
+/// Permission decision for a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "check")]
 #[schemars(transform = tagged("check"))]
 pub struct CheckPermissionRecord {
     pub(crate) check: PermissionCheck,
-    /// The tool, by its own name.
+    /// Canonical name of the tool.
     pub name: String,
     /// The command line, if the call runs one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// Whether the call may run; `ask` whether or not there is somebody to ask.
+    /// Decision for the call; `ask` even if there is no user to ask.
     pub decision: Decision,
-    /// What decided.
+    /// The rule or mode that decided.
     pub by: DecidedBy,
-    /// The same of each command of a command line, if it was looked at command by command.
+    /// Decision for each command of a command line, if each was checked on its own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<CheckedPart>,
     /// A rule that would allow the call.
@@ -51,41 +51,40 @@ pub struct CheckPermissionRecord {
     pub remedy: Option<String>,
 }
 
-/// What was decided about one command of a command line.
+/// Permission decision for one command of a command line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CheckedPart {
-    /// The command, as it is written.
+    /// The command, as written.
     pub command: String,
-    /// Whether it may run.
     pub decision: Decision,
-    /// What decided.
+    /// The rule or mode that decided.
     pub by: DecidedBy,
-    /// A rule that would allow it, if one can.
+    /// A rule that would allow the command, if there is one.
     #[serde(skip)]
     pub remedy: Option<String>,
 }
 
-/// What became of a text of the model.
+/// Result of cleaning model output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "check")]
 #[schemars(transform = tagged("check"))]
 pub struct CheckTextRecord {
     pub(crate) check: TextCheck,
-    /// What the text was taken for.
+    /// Kind of text it was checked as.
     #[serde(rename = "as")]
     pub kind: TextKind,
-    /// The cleaned text; empty if it was rejected.
+    /// The cleaned text; empty if rejected.
     pub output: String,
-    /// Why it was rejected; `null` if it was not.
+    /// Reason for the rejection; `null` if accepted.
     pub rejected: Option<TextRejection>,
 }
 
-/// What a text is taken for.
+/// Kind of model output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum TextKind {
-    /// One line that is harmless on a terminal.
+    /// One terminal-safe line.
     Terminal,
     /// A label for a batch of tool calls.
     Label,
@@ -95,20 +94,20 @@ pub enum TextKind {
     Recap,
 }
 
-/// Why a text cannot be used.
+/// Reason for rejecting model output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum TextRejection {
-    /// Nothing is left of it.
+    /// Nothing is left after cleaning.
     #[error("nothing is left of it")]
     Empty,
     /// The model refused.
     #[error("it is a refusal")]
     Refusal,
-    /// The tag that should surround it is not there.
+    /// The required tag is missing.
     #[error("it has no `<recap>` tag")]
     NoTag,
-    /// It repeats the prompt.
+    /// It repeats an example of the prompt.
     #[error("it repeats an example of the prompt")]
     PromptEcho,
 }
@@ -118,13 +117,13 @@ pub enum TextRejection {
 #[serde(tag = "type", rename = "check")]
 #[schemars(transform = tagged("check"))]
 pub struct CheckErrorRecord {
-    /// The command: `shell`, `permission` or `text`.
+    /// Name of the check: `shell`, `permission` or `text`.
     pub check: String,
-    /// The line, counted from 1.
+    /// Line number, starting at 1.
     pub line: u64,
-    /// What is wrong with it.
+    /// Error message.
     pub error: String,
-    /// The file that the line stands in, if it was given as an argument.
+    /// Path of the input file, if one was given as an argument.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
 }

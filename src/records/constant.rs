@@ -1,10 +1,10 @@
-//! Members that always have the same value.
+//! Types of members with a constant value.
 
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// Declares types that have one value each, a string.
+/// Declares enums whose only value is a string.
 macro_rules! constants {
     ($($name:ident = $text:literal,)+) => {$(
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -36,8 +36,8 @@ constants! {
     UserRole = "user",
 }
 
-/// Puts the `type` of a tagged struct into its schema, which the derive leaves out: `type` comes first,
-/// is required and always `kind`.
+/// Adds `type` to the schema of a tagged struct, which the derive omits: the first member, required,
+/// with the constant value `kind`.
 pub(super) fn tagged(kind: &'static str) -> impl FnMut(&mut Schema) {
     move |schema: &mut Schema| {
         let schema = schema.ensure_object();

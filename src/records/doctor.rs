@@ -1,58 +1,56 @@
-//! What `doctor` finds out.
+//! Records of `doctor`.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::constant::tagged;
 
-/// One thing that was looked at.
+/// Result of one check of the installation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "doctor")]
 #[schemars(transform = tagged("doctor"))]
 pub struct DoctorRecord {
-    /// What kind of thing it is.
     pub subject: Subject,
-    /// Its name.
+    /// Name of the checked item.
     pub name: String,
-    /// Its value; for sessions, how many there are. Keys are never shown.
+    /// Its value; for sessions, their number. Keys are never shown.
     pub value: String,
-    /// What set the value, or whose it is.
+    /// Origin of the value: a variable, a file, an option or the default.
     pub source: String,
-    /// Whether it works.
     pub condition: Condition,
-    /// What is wrong with it.
+    /// Description of the problem.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
-/// The kinds of things that are looked at.
+/// Kind of item checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Subject {
-    /// A value of the configuration.
+    /// A setting.
     Setting,
-    /// A file that configures something.
+    /// A configuration file.
     File,
-    /// A key for a provider of models.
+    /// An API key of a model provider.
     Key,
-    /// What the kernel enforces on calls that only read.
+    /// Kernel enforcement of read-only calls.
     Enforcement,
-    /// A folder where an agent keeps its sessions.
+    /// A session directory of an agent.
     Sessions,
-    /// The script that completes command lines in a shell.
+    /// The completion script of a shell.
     Completions,
-    /// A model, or a provider of models.
+    /// A model or model provider.
     Model,
 }
 
-/// Whether something works.
+/// Result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Condition {
-    /// It works, as far as was looked.
+    /// No problem found.
     Ok,
-    /// It is not there, and need not be.
+    /// Missing, but optional.
     Absent,
-    /// It is configured, and cannot work.
+    /// Configured, but not usable.
     Broken,
 }

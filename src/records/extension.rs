@@ -1,11 +1,11 @@
-//! The extension member `turnpipe` of a result: how a call went and why.
+//! The extension member `turnpipe` of a result.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::message::{DecidedBy, Decision};
 
-/// The version of the contract: always 1.
+/// Version of the record contract: always 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline, extend("const" = 1))]
@@ -17,41 +17,39 @@ impl Default for Version {
     }
 }
 
-/// The extension of a record about which nothing more is to be said.
+/// An extension that contains only the version.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct VersionOnly {
-    /// The version of the contract.
     pub v: Version,
 }
 
 /// The extension of a result.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ToolResultExtension {
-    /// The version of the contract.
     pub v: Version,
-    /// How the call went.
+    /// How the call ended.
     pub outcome: Outcome,
-    /// Where it ran; absent if it did not run.
+    /// Lane it ran in; absent if it did not run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lane: Option<Lane>,
-    /// The batch it was in, counted from 0; absent if it was never scheduled.
+    /// Index of its batch, starting at 0; absent if it was never scheduled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<u64>,
-    /// What the analysis said it touches; absent if it was never analysed.
+    /// VerdictReport of the analysis; absent if the call was not analysed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<Verdict>,
-    /// How long it ran, in milliseconds; 0 if it did not run.
+    pub verdict: Option<VerdictReport>,
+    /// Run time, in milliseconds; 0 if it did not run.
     pub duration_ms: u64,
-    /// Who allowed or denied it; absent if it did not get that far.
+    /// Permission decision; absent if the call ended before one was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permission: Option<Permission>,
-    /// Where the whole output is, if the content is only a part of it.
+    /// File with the whole output, if `content` is shortened.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub persisted: Option<Persisted>,
-    /// How its processes were confined; absent if it started none in the parallel lane.
+    pub persisted: Option<PersistedOutput>,
+    /// Confinement of its processes; absent unless it started processes in the parallel lane.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxReport>,
-    /// The hooks that ran, in the order of the configuration.
+    /// The hooks that ran, in configuration order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hooks: Vec<HookReport>,
 }
@@ -59,22 +57,22 @@ pub struct ToolResultExtension {
 /// A hook that ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct HookReport {
-    /// When it ran, e.g. `PreToolUse`.
+    /// Hook event, e.g. `PreToolUse`.
     pub event: String,
-    /// Its command or address.
+    /// Command or URL of the hook.
     pub name: String,
-    /// How long it took, in milliseconds.
+    /// Run time, in milliseconds.
     pub duration_ms: u64,
-    /// Its exit status; absent if it did not exit by itself, or is no program.
+    /// Exit status; absent if it was killed or is not a program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// What it decided, if anything.
+    /// Decision of the hook, if it made one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
 }
 
 impl ToolResultExtension {
-    /// The extension of a call with this outcome, of which nothing else is known.
+    /// Returns an extension with only this outcome.
     pub fn of(outcome: Outcome) -> Self {
         Self {
             v: Version::default(),
@@ -91,96 +89,94 @@ impl ToolResultExtension {
     }
 }
 
-/// How a call went.
+/// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// It ran and succeeded.
+    /// Ran and succeeded.
     Ok,
-    /// It ran and failed.
+    /// Ran and failed.
     Error,
-    /// It was incomplete, or its input does not fit the tool.
+    /// The input was incomplete or did not match the tool's schema.
     InvalidInput,
-    /// There is no such tool.
+    /// The tool does not exist.
     UnknownTool,
-    /// The permission rules, the mode or a person denied it.
+    /// Denied by a permission rule, the permission mode or the user.
     Denied,
-    /// A hook denied it.
+    /// Denied by a hook.
     HookBlocked,
-    /// A call beside it failed in a way that ended this one.
+    /// Cancelled because a parallel call failed.
     CancelledSibling,
-    /// The run was interrupted.
+    /// Interrupted by a signal or a control request.
     Interrupted,
-    /// Its time was up.
+    /// Exceeded its timeout.
     Timeout,
-    /// It was not run for another reason; the content says which.
+    /// Not run for another reason, given in the content.
     NotRun,
 }
 
-/// Where a call ran.
+/// Scheduling lane of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Lane {
-    /// Beside others.
+    /// Runs concurrently with other calls.
     Parallel,
-    /// Alone.
+    /// Runs alone.
     Serial,
 }
 
-/// What the analysis said about a call before it ran.
+/// Result of analysing a call before it ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Verdict {
-    /// What it may do.
+pub struct VerdictReport {
     pub access: VerdictAccess,
     /// The word, construct or declaration that decided.
     pub why: String,
 }
 
-/// What a call may do.
+/// Access that a call needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum VerdictAccess {
-    /// It changes nothing.
+    /// Changes nothing.
     ReadOnly,
-    /// It changes something.
+    /// Changes something.
     Writes,
-    /// It is not known; counts as a change.
+    /// Unknown; treated as a change.
     Unknown,
 }
 
-/// An output that was written to a file.
+/// Output that was written to a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Persisted {
-    /// The file.
+pub struct PersistedOutput {
+    /// Path of the file.
     pub path: String,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub bytes: u64,
 }
 
-/// How a call was confined.
+/// Confinement of a call's processes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SandboxReport {
-    /// Whether the kernel enforced that it changes no file and reaches no network.
+    /// Whether the kernel prevented file changes and network access.
     pub enforced: bool,
-    /// What enforced it (e.g. `landlock`), or why nothing did.
+    /// Mechanism (e.g. `landlock`), or the reason for running without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// The version of Landlock's interface that kept it from writing files; absent if nothing did.
+    /// Landlock ABI version that prevented file changes; absent if none did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub landlock_abi: Option<u32>,
-    /// Whether a filter kept it from system calls that change attributes or use sockets.
+    /// Whether a seccomp filter blocked sockets and attribute changes.
     pub seccomp: bool,
-    /// It failed, and that looks like the enforcement's doing: in this lane it might succeed. It
-    /// was not run again.
+    /// Lane in which the call might succeed: it failed, probably because of the confinement. It was
+    /// not run again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reclassify: Option<Lane>,
 }
 
-/// A decision, and what made it.
+/// A permission decision and its origin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Permission {
-    /// What was decided.
     pub decision: Decision,
-    /// What decided.
+    /// The rule, mode, hook or user that decided.
     pub by: DecidedBy,
 }

@@ -1,8 +1,7 @@
-//! The records turnpipe writes, as types: what a field holds is said here, when a record is
-//! written is not.
+//! Types of the records that turnpipe writes. docs/records.md says when each is written.
 //!
-//! Members stand in the order of the fields. A member that is not always there is left out, not
-//! `null`; within a major version records only gain members.
+//! Members are written in field order. Optional members are omitted rather than `null`. Within a
+//! major version, records only gain members.
 
 mod catalogue;
 mod check;
@@ -29,8 +28,8 @@ pub(crate) use constant::{
 };
 pub use doctor::{Condition, DoctorRecord, Subject};
 pub use extension::{
-    HookReport, Lane, Outcome, Permission, Persisted, SandboxReport, ToolResultExtension, Verdict,
-    VerdictAccess, Version, VersionOnly,
+    HookReport, Lane, Outcome, Permission, PersistedOutput, SandboxReport, ToolResultExtension,
+    VerdictAccess, VerdictReport, Version, VersionOnly,
 };
 pub use run::{
     ContentReplacementRecord, ControlCancelRecord, ControlRequest, ControlRequestRecord,
@@ -38,22 +37,22 @@ pub use run::{
     PlannedCall, Replacement, StateCleanedRecord, ToolProgressRecord, TurnEndRecord,
 };
 pub use session::{
-    AboutSession, Dimension, SessionCostRecord, SessionCounts, SessionErrorRecord,
+    Dimension, SessionCostRecord, SessionCounts, SessionDescription, SessionErrorRecord,
     SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord, SessionStatsRecord,
     SessionToolRecord, ToolShare, UsageShare,
 };
 pub use session_file::{
-    DamageKind, HitPlace, SessionCheckRecord, SessionCursorRecord, SessionDamageRecord,
+    DamageKind, HitBlock, SessionCheckRecord, SessionCursorRecord, SessionDamageRecord,
     SessionHitRecord, SessionSwitchRecord, SwitchReason,
 };
 pub use session_message::{
-    MessageRole, SessionMessageExtension, SessionMessageRecord, SessionNoteRecord, SpokenBlock,
-    SpokenImageSource, SpokenMessage, SpokenResult,
+    AttachmentSource, MessageBlock, MessageBody, MessageResult, MessageRole,
+    SessionMessageExtension, SessionMessageRecord, SessionNoteRecord,
 };
 pub use side::{
     AwaySummaryRecord, RecapRecord, SideExtension, TitleRecord, ToolUseSummaryRecord, UsageRecord,
 };
-pub use to_record::{About, DialogRecord, to_record};
+pub use to_record::{DialogRecord, MessageContext, to_record};
 pub use tool_result::{
     ImageSource, ResultBlock, ResultContent, ResultMessage, ToolResultBlock, ToolResultRecord,
 };

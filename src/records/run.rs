@@ -1,36 +1,34 @@
-//! What `run-tools` writes apart from results, and what `state clean` writes.
+//! Records written by `run-tools` apart from results, and by `state clean`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::constant::{ExecutorSubtype, HookStoppedSubtype, PlanSubtype, TurnEndSubtype, tagged};
-use super::extension::{Lane, Outcome, Verdict, Version, VersionOnly};
+use super::extension::{Lane, Outcome, VerdictReport, Version, VersionOnly};
 use crate::message::{SessionId, ToolUseId};
 
-/// Written before the first line that holds a call which will be run, so that a second executor
-/// further down the pipeline runs nothing.
+/// Announces an executor, before the first line with a call that it will run. Executors further down
+/// the pipeline then run nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
 pub struct ExecutorRecord {
     subtype: ExecutorSubtype,
-    /// What the executor says of itself.
     pub turnpipe: ExecutorExtension,
 }
 
-/// What an executor says of itself.
+/// The extension of an executor record.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ExecutorExtension {
-    /// The version of the contract.
     pub v: Version,
-    /// How the ids begin that calls without one get from here on; their number in the stream follows.
+    /// Prefix of the ids assigned from here on to calls without one; a sequence number follows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_ids: Option<String>,
 }
 
 impl ExecutorRecord {
-    /// The record of an executor whose ids for calls without one begin like this.
+    /// Returns the record of an executor that assigns ids with this prefix.
     pub fn new(call_ids: String) -> Self {
         let mut record = Self::default();
         record.turnpipe.call_ids = Some(call_ids);
@@ -38,86 +36,85 @@ impl ExecutorRecord {
     }
 }
 
-/// Tells that a call is running, and for how long.
+/// Reports that a call is running.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "tool_progress")]
 #[schemars(transform = tagged("tool_progress"))]
 pub struct ToolProgressRecord {
-    /// The call.
+    /// Id of the call.
     pub tool_use_id: ToolUseId,
-    /// The tool's name.
+    /// Name of the tool.
     pub tool_name: String,
-    /// The call that started the subagent whose call this is; `null` in the main thread.
+    /// Call that started the subagent which made this call; `null` in the main thread.
     pub parent_tool_use_id: Option<ToolUseId>,
-    /// How long it has been running, in seconds.
+    /// Elapsed time, in seconds.
     pub elapsed_time_seconds: f64,
-    /// `true` when the record only says that the call still runs.
+    /// `true` if the record only reports that the call is still running.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heartbeat: Option<bool>,
-    /// What the tool says.
+    /// Progress message of the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Names this record.
+    /// Id of this record.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uuid: Option<String>,
-    /// The session.
+    /// Session id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
 }
 
-/// Written when the last result of a turn is out.
+/// Ends a turn: all of its results have been written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
 pub struct TurnEndRecord {
     pub(crate) subtype: TurnEndSubtype,
-    /// The calls of the turn that got a result here, in call order.
+    /// Calls of the turn that got a result here, in call order.
     pub tool_use_ids: Vec<ToolUseId>,
-    /// Names this record.
+    /// Id of this record.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uuid: Option<String>,
-    /// The session.
+    /// Session id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
 }
 
-/// A hook wants the session to go on no further.
+/// Reports that a hook stopped the session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
 pub struct HookStoppedRecord {
     pub(crate) subtype: HookStoppedSubtype,
-    /// The call that the hook was about; absent after a reply without calls.
+    /// The call that triggered the hook; absent if the hook ran after a reply without calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<ToolUseId>,
-    /// Why.
+    /// Reason given by the hook.
     pub content: String,
-    /// Names this record.
+    /// Id of this record.
     pub uuid: String,
-    /// The session.
+    /// Session id.
     pub session_id: SessionId,
 }
 
-/// One batch of a plan; nothing has run.
+/// One batch of a plan (`--plan`); nothing is run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
 pub struct PlanRecord {
     subtype: PlanSubtype,
-    /// The batch, counted from 0.
+    /// Index of the batch, starting at 0.
     pub batch: u64,
-    /// Where it would run.
+    /// Lane it would run in.
     pub lane: Lane,
-    /// The ids of its calls, in call order.
+    /// Ids of its calls, in call order.
     pub tool_use_ids: Vec<ToolUseId>,
     /// Its calls, in call order.
     pub calls: Vec<PlannedCall>,
-    /// The version of the contract.
     pub turnpipe: VersionOnly,
 }
 
 impl PlanRecord {
-    /// A batch with these calls.
+    /// Returns a batch of these calls.
     pub fn new(batch: u64, lane: Lane, calls: Vec<PlannedCall>) -> Self {
         Self {
             subtype: PlanSubtype::Only,
@@ -130,123 +127,120 @@ impl PlanRecord {
     }
 }
 
-/// One call of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PlannedCall {
-    /// The call.
+    /// Id of the call.
     pub tool_use_id: ToolUseId,
-    /// The tool's name.
+    /// Name of the tool.
     pub tool_name: String,
-    /// What the analysis says about it; absent if it could not be analysed.
+    /// VerdictReport of the analysis; absent if the call could not be analysed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<Verdict>,
-    /// The outcome of its result if it would not run; absent if it would.
+    pub verdict: Option<VerdictReport>,
+    /// Outcome of a call that would not run; absent if it would run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
 }
 
-/// Answers one control request.
+/// Response to a control request.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "control_response")]
 #[schemars(transform = tagged("control_response"))]
 pub struct ControlResponseRecord {
-    /// The answer.
     pub response: ControlResponse,
 }
 
-/// The answer to a control request.
+/// Outcome of a control request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "subtype", rename_all = "snake_case")]
 pub enum ControlResponse {
-    /// It was done.
+    /// The request succeeded.
     Success {
-        /// The request.
+        /// Id of the request.
         request_id: String,
-        /// What the request asked for; absent if it asked for nothing.
+        /// The requested data, if any.
         #[serde(skip_serializing_if = "Option::is_none")]
         response: Option<Value>,
     },
-    /// It was not done.
+    /// The request failed.
     Error {
-        /// The request.
+        /// Id of the request.
         request_id: String,
-        /// Why.
+        /// Error message.
         error: String,
     },
 }
 
-/// Asks the program at the other end for something.
+/// Request to the controlling program.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "control_request")]
 #[schemars(transform = tagged("control_request"))]
 pub struct ControlRequestRecord {
-    /// The answer names it.
+    /// Id of the request, repeated in the response.
     pub request_id: String,
-    /// What is asked.
     pub request: ControlRequest,
 }
 
-/// What is asked of the program at the other end.
+/// Body of a control request.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "subtype", rename_all = "snake_case")]
 pub enum ControlRequest {
-    /// Whether a call may run.
+    /// Asks for permission to run a call.
     CanUseTool {
-        /// The tool.
+        /// Name of the tool.
         tool_name: String,
-        /// Its arguments.
+        /// Arguments of the call.
         input: Value,
-        /// The call.
+        /// Id of the call.
         tool_use_id: ToolUseId,
-        /// Why it has to be asked.
+        /// Reason why permission is needed.
         decision_reason: String,
     },
 }
 
-/// Takes a control request back.
+/// Cancels a control request.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "control_cancel_request")]
 #[schemars(transform = tagged("control_cancel_request"))]
 pub struct ControlCancelRecord {
-    /// The request.
+    /// Id of the request.
     pub request_id: String,
 }
 
-/// Remembers what stands in place of results, so that a later request repeats the same bytes.
+/// Stores replaced result contents, so that later requests repeat the same bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "content-replacement")]
 #[schemars(transform = tagged("content-replacement"))]
 pub struct ContentReplacementRecord {
-    /// The session; the name is that of the transcript, in which the record is kept.
+    /// Session id, equal to the name of the transcript that contains this record.
     #[serde(rename = "sessionId")]
     pub session_id: SessionId,
-    /// What was replaced, in call order.
+    /// Replaced results, in call order.
     pub replacements: Vec<Replacement>,
-    /// Names this record.
+    /// Id of this record.
     pub uuid: String,
-    /// When it was decided, RFC 3339.
+    /// Time of the replacement, RFC 3339.
     pub timestamp: String,
 }
 
-/// One result whose content was replaced.
+/// A result whose content was replaced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Replacement {
-    /// The call that the result answers.
+    /// Id of the call.
     pub tool_use_id: ToolUseId,
-    /// What stands in place of its content.
+    /// The text that replaces the content.
     pub replacement: String,
 }
 
-/// What a clean-up removed.
+/// Result of `state clean`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "state_cleaned")]
 #[schemars(transform = tagged("state_cleaned"))]
 pub struct StateCleanedRecord {
-    /// Files removed.
+    /// Number of files removed.
     pub files: u64,
-    /// Their sizes together, in bytes.
+    /// Their total size, in bytes.
     pub bytes: u64,
-    /// Sessions of which nothing is left.
+    /// Number of sessions removed entirely.
     pub sessions: u64,
     /// The directory that was cleaned.
     pub path: String,

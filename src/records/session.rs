@@ -1,4 +1,4 @@
-//! What is known of session files: lists, paths, statistics, names.
+//! Records about sessions: lists, paths, statistics, names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,69 +10,68 @@ use crate::message::Usage;
 use super::constant::{StartSubtype, tagged};
 use crate::message::SessionId;
 
-/// One session.
+/// A session in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session")]
 #[schemars(transform = tagged("session"))]
 pub struct SessionRecord {
-    /// What is known of it.
     #[serde(flatten)]
-    pub about: AboutSession,
-    /// When it began, RFC 3339.
+    pub about: SessionDescription,
+    /// Start time, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started: Option<String>,
-    /// The latest time in its records, RFC 3339.
+    /// Latest time in its records, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_activity: Option<String>,
-    /// The size of the file in bytes.
+    /// Size of the file, in bytes.
     pub size: u64,
-    /// How many files of subagents belong to it.
+    /// Number of subagent transcripts.
     pub subagents: u64,
-    /// What is in it; only with `--counts`, since that takes reading the whole file.
+    /// Counts of its contents; only with `--counts`, which reads the whole file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counts: Option<SessionCounts>,
 }
 
-/// Who a session is.
+/// Description of a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
-pub struct AboutSession {
-    /// The session; absent if the file does not name it.
+pub struct SessionDescription {
+    /// Session id; absent if the file does not contain one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
-    /// Whose file it is: `claude`, `qwen`, `codex`, `gemini`, `pi`.
+    /// Agent that wrote the file: `claude`, `qwen`, `codex`, `gemini` or `pi`.
     pub agent: String,
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// Its title.
+    /// Title of the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Where the title comes from: `manual`, `auto`, or `summary`.
+    /// Origin of the title: `manual`, `auto` or `summary`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title_source: Option<String>,
-    /// The beginning of the first prompt that a person typed.
+    /// First prompt typed by the user, shortened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_prompt: Option<String>,
-    /// The directory in which it began.
+    /// Directory in which the session started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// The directory it works in now, if that is another one.
+    /// Current working directory, if different.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current_cwd: Option<String>,
-    /// The branch.
+    /// Git branch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub git_branch: Option<String>,
-    /// The model that spoke last.
+    /// Model of the latest reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The session that it was forked from.
+    /// Session that this one was forked from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fork_parent: Option<SessionId>,
-    /// The shell command that resumes it, for use in its directory.
+    /// Shell command that resumes the session, to be run in its directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resume: Option<String>,
 }
 
-/// What is in a session file, all branches counted.
+/// Counts of the contents of a session file, over all branches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SessionCounts {
     /// Records.
@@ -93,150 +92,149 @@ pub struct SessionCounts {
     pub errors: u64,
     /// Compactions.
     pub compactions: u64,
-    /// Tokens.
+    /// Token counts and cost.
     pub usage: Usage,
 }
 
-/// The head of a dialog that is shown. It opens a stream that is history: nothing in it is run.
+/// Starts a dialog from a session file. Calls in it have already run and are not run again.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
 pub struct SessionStartRecord {
     pub(crate) subtype: StartSubtype,
-    /// What is known of the session.
     #[serde(flatten)]
-    pub about: AboutSession,
+    pub about: SessionDescription,
 }
 
-/// A session file that cannot be read.
+/// A session file that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_error")]
 #[schemars(transform = tagged("session_error"))]
 pub struct SessionErrorRecord {
-    /// The file, or what was asked for.
+    /// Path of the file, or the argument that was given.
     pub path: String,
-    /// Why, as a lowercase phrase.
+    /// Error message.
     pub error: String,
 }
 
-/// Where a session is.
+/// Location of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_path")]
 #[schemars(transform = tagged("session_path"))]
 pub struct SessionPathRecord {
-    /// The session; absent if the file does not name it.
+    /// Session id; absent if the file does not contain one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
-    /// The agent that wrote the file; absent if it is unknown.
+    /// Agent that wrote the file; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// Its title.
+    /// Title of the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Where the title comes from: `manual`, `auto`, or `summary`.
+    /// Origin of the title: `manual`, `auto` or `summary`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title_source: Option<String>,
-    /// The shell command that resumes it, where something was searched.
+    /// Shell command that resumes the session; only for searches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resume: Option<String>,
-    /// How many parts of messages matched, if matches were counted.
+    /// Number of message blocks that matched, if counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matches: Option<u64>,
 }
 
-/// What sessions cost.
+/// Usage statistics of sessions.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_stats")]
 #[schemars(transform = tagged("session_stats"))]
 pub struct SessionStatsRecord {
-    /// How many sessions were counted.
+    /// Number of sessions.
     pub sessions: u64,
     /// Prompts.
     pub prompts: u64,
     /// Replies.
     pub replies: u64,
-    /// Tokens of all.
+    /// Total token counts and cost.
     pub usage: Usage,
-    /// Models whose tokens are not in the cost, because they have no price.
+    /// Models without a known price, whose tokens are not in the cost.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub unpriced_models: BTreeSet<String>,
-    /// By the model that spoke.
+    /// Usage by model.
     pub by_model: Vec<UsageShare>,
-    /// By the day of the reader's time zone (`--tz`), where records have a time.
+    /// Usage by day in the time zone of `--tz`, for records with a time.
     pub by_day: Vec<UsageShare>,
-    /// By what asked the model: `main`, or the id of a service such as `session_title`.
+    /// Usage by prompt id: `main`, or a service such as `session_title`.
     pub by_prompt_id: Vec<UsageShare>,
-    /// By the tool that was called.
+    /// Calls by tool.
     pub by_tool: Vec<ToolShare>,
 }
 
-/// The share of one model, day or prompt id.
+/// Usage of one model, day or prompt id.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct UsageShare {
-    /// Which.
+    /// Name of the group.
     pub name: String,
     /// Replies.
     pub replies: u64,
-    /// Tokens.
+    /// Token counts and cost.
     pub usage: Usage,
-    /// Models whose tokens are not in the cost, because they have no price.
+    /// Models without a known price, whose tokens are not in the cost.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub unpriced_models: BTreeSet<String>,
 }
 
-/// What usage is grouped by.
+/// Dimension to group usage by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum Dimension {
     /// The day
     Day,
-    /// The week of ISO 8601, which begins on Monday
+    /// The ISO 8601 week, starting on Monday
     Week,
     /// The month
     Month,
-    /// The five hours in which Claude's subscriptions count: they begin at the full hour before the
-    /// first request that is in no block yet; for use with `--agent claude`
+    /// A five-hour block of a Claude subscription; the first request outside any block starts a new one
+    /// at its full hour. For use with `--agent claude`
     Block,
-    /// The model that was asked
+    /// The model
     Model,
-    /// The directory in which the session began
+    /// The directory in which the session started
     Project,
-    /// The session's id
+    /// The session id
     Session,
     /// The agent that wrote the session
     Agent,
-    /// What asked: `main`, or the id of a service such as `session_title`
+    /// The prompt id: `main`, or a service such as `session_title`
     Prompt,
-    /// The tool that was called. A reply's tokens belong to none of its calls, so this counts calls and
-    /// the text of their results instead of money
+    /// The tool. Tokens belong to replies rather than calls, so this counts calls and result text
+    /// instead of cost
     Tool,
 }
 
-/// What the requests cost that have the same day, model and so on.
+/// Usage of a group of requests.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_cost")]
 #[schemars(transform = tagged("session_cost"))]
 pub struct SessionCostRecord {
-    /// What they have in common, by dimension; `(unknown)` where the sessions do not say.
+    /// The group, by dimension; `(unknown)` if a session does not contain the value.
     pub by: BTreeMap<Dimension, String>,
     /// Replies.
     pub replies: u64,
-    /// Tokens.
+    /// Token counts and cost.
     pub usage: Usage,
-    /// Models whose tokens are not in the cost, because they have no price.
+    /// Models without a known price, whose tokens are not in the cost.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub unpriced_models: BTreeSet<String>,
 }
 
-/// The calls that have the same tool, day and so on, and how much their results say.
+/// Tool calls of a group and the size of their results.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_tool")]
 #[schemars(transform = tagged("session_tool"))]
 pub struct SessionToolRecord {
-    /// What they have in common, by dimension; `(unknown)` where the sessions do not say.
+    /// The group, by dimension; `(unknown)` if a session does not contain the value.
     pub by: BTreeMap<Dimension, String>,
     /// Calls.
     pub calls: u64,
@@ -244,16 +242,16 @@ pub struct SessionToolRecord {
     pub results: u64,
     /// Results that report a failure.
     pub failed: u64,
-    /// The length of the text of all results, without images.
+    /// Total size of result text, in bytes; images are not counted.
     pub result_bytes: u64,
-    /// About how many tokens these bytes are: a quarter.
+    /// Estimated tokens of that text: a quarter of the bytes.
     pub result_tokens: u64,
 }
 
-/// The share of one tool.
+/// Calls of one tool.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ToolShare {
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
     /// Calls.
     pub calls: u64,
@@ -261,15 +259,15 @@ pub struct ToolShare {
     pub failed: u64,
 }
 
-/// A session has a new name.
+/// A session was renamed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_renamed")]
 #[schemars(transform = tagged("session_renamed"))]
 pub struct SessionRenamedRecord {
-    /// The session.
+    /// Session id.
     pub session_id: SessionId,
-    /// Its name, made safe for a terminal.
+    /// The new name, terminal-safe.
     pub title: String,
-    /// The file that says so.
+    /// Path of the file that contains the name.
     pub path: String,
 }

@@ -1,4 +1,4 @@
-//! What stands in one session file: hits of a search, damage, and where reading goes on.
+//! Records about the contents of one session file: search hits, damage, read positions.
 
 use std::collections::BTreeMap;
 
@@ -9,180 +9,180 @@ use super::constant::{CursorSubtype, SwitchSubtype, tagged};
 use super::extension::VersionOnly;
 use crate::message::{Origin, Role, SessionId};
 
-/// A part of a message in which a pattern matches.
+/// A message block that matches a search pattern.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_hit")]
 #[schemars(transform = tagged("session_hit"))]
 pub struct SessionHitRecord {
-    /// The session; absent if the file does not name it.
+    /// Session id; absent if the file does not contain one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
-    /// Whose file it is.
+    /// Agent that wrote the file.
     pub agent: String,
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// The title of the session.
+    /// Title of the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The shell command that resumes the session.
+    /// Shell command that resumes the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resume: Option<String>,
-    /// The line, counted from 1; absent in files that are one document.
+    /// Line number, starting at 1; absent if the file is one JSON document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// Names the record in the file.
+    /// Id of the record in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uuid: Option<String>,
-    /// Who speaks.
+    /// Role of the message.
     pub role: Role,
-    /// What the message is there for.
+    /// Origin of the message.
     pub origin: Origin,
-    /// Whether a subagent's conversation is meant.
+    /// Whether the message belongs to a subagent.
     pub subagent: bool,
     /// The timestamp, as stored in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
-    /// The part of the message.
+    /// Kind of block.
     #[serde(rename = "in")]
-    pub place: HitPlace,
-    /// The tool, where it is a call.
+    pub place: HitBlock,
+    /// Name of the tool, if the block is a call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// The first match in its context.
+    /// The first match with context.
     pub snippet: String,
     /// The matched text, at most 400 bytes.
     #[serde(rename = "match")]
     pub matched: String,
-    /// How many matches there are in the part.
+    /// Number of matches in the block.
     pub matches: u64,
 }
 
-/// The part of a message.
+/// Kind of message block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum HitPlace {
-    /// What was said.
+pub enum HitBlock {
+    /// Text of the message.
     Text,
-    /// What the model thought.
+    /// Thinking of the model.
     Thinking,
-    /// The input of a call.
+    /// Input of a call.
     Call,
-    /// The result of a call.
+    /// Result of a call.
     Result,
 }
 
-/// One thing that is wrong with a session file.
+/// A problem in a session file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_damage")]
 #[schemars(transform = tagged("session_damage"))]
 pub struct SessionDamageRecord {
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// What kind.
+    /// Kind of problem.
     pub kind: DamageKind,
-    /// More about it.
+    /// Description of the problem.
     pub detail: String,
-    /// The line, counted from 1, if it has a place.
+    /// Line number, starting at 1, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// Where in the file, in bytes, if it has a place.
+    /// Byte offset in the file, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
 }
 
-/// A kind of damage.
+/// Kind of problem in a session file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DamageKind {
-    /// Text that is not a record, or is lost: glued, torn, NUL bytes, invalid UTF-8, not JSON.
+    /// Text that is not a record, or is lost: joined or torn lines, NUL bytes, invalid UTF-8 or JSON.
     Line,
-    /// A last line without an end; a writer may be at work on it.
+    /// A last line without a line end; it may still be being written.
     Pending,
-    /// A record of a kind that the format does not know. New versions write new ones.
+    /// A record of an unknown kind, probably from a newer version of the agent.
     UnknownKind,
-    /// Two records with one id.
+    /// Two records with the same id.
     DuplicateId,
     /// A record whose parent is not in the file.
     MissingParent,
-    /// Records that are each other's parents.
+    /// Records that form a cycle of parents.
     Cycle,
     /// A result without a call.
     OrphanResult,
     /// A call without a result.
     UnansweredCall,
-    /// A time before that of an earlier record.
+    /// A timestamp earlier than an earlier record's.
     TimeOrder,
-    /// Token counts that stand in the file more than once.
+    /// Token counts that occur more than once.
     RepeatedUsage,
 }
 
-/// The sum for one file.
+/// Summary of checking one file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_check")]
 #[schemars(transform = tagged("session_check"))]
 pub struct SessionCheckRecord {
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// The agent that wrote it; absent if it is unknown.
+    /// Agent that wrote the file; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The session; absent if the file does not name it.
+    /// Session id; absent if the file does not contain one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
-    /// Whether nothing is lost or broken: no finding of the kinds `line`, `duplicate_id`, `cycle`.
+    /// Whether the file has no problem of the kinds `line`, `duplicate_id` and `cycle`.
     pub ok: bool,
-    /// Lines that are not blank.
+    /// Number of lines that are not blank.
     pub lines: u64,
-    /// Records, those recovered from damaged lines too.
+    /// Number of records, including those recovered from damaged lines.
     pub records: u64,
-    /// How many records there are of each kind (`type` or `type/subtype`).
+    /// Number of records of each kind (`type` or `type/subtype`).
     pub kinds: BTreeMap<String, u64>,
-    /// How many findings there are of each kind.
+    /// Number of problems of each kind.
     pub findings: BTreeMap<DamageKind, u64>,
 }
 
-/// Where reading can go on: behind the last record that was handed out.
+/// Position after the last record written, to resume reading from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
 pub struct SessionCursorRecord {
     pub(crate) subtype: CursorSubtype,
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// In bytes, for `--from`.
+    /// Byte offset, for `--from`.
     pub offset: u64,
-    /// Bytes behind it that are no whole line yet.
+    /// Number of bytes after the offset that are not a complete line yet.
     pub pending: u64,
-    /// What turnpipe adds.
+    /// The turnpipe extension.
     pub turnpipe: VersionOnly,
 }
 
-/// The records that follow come from another file, or from its start again.
+/// The following records come from another file, or from the start of the same file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
 pub struct SessionSwitchRecord {
     pub(crate) subtype: SwitchSubtype,
-    /// Why.
+    /// Reason for the switch.
     pub reason: SwitchReason,
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// What turnpipe adds.
+    /// The turnpipe extension.
     pub turnpipe: VersionOnly,
 }
 
-/// Why reading starts anew.
+/// Reason for reading from the start of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SwitchReason {
-    /// The file became shorter than what was read of it.
+    /// The file became shorter than the part already read.
     Truncated,
-    /// Another file stands in its place.
+    /// Another file replaced it.
     Replaced,
-    /// What was read of it is not in it any more.
+    /// The part already read has changed.
     Rewritten,
-    /// It is gone; nothing follows until there is one again.
+    /// The file was deleted; records follow when it exists again.
     Deleted,
-    /// A newer session began, or another one went on.
+    /// A newer session started, or another one continued.
     Newer,
 }

@@ -1,5 +1,5 @@
-//! `user` and `assistant`: a message of a session file, whatever its format; `system`: what the
-//! agent noted.
+//! Messages of session files: `user` and `assistant` records, and `system` records for notes of the
+//! agent. They have the same form for every file format.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,58 +13,58 @@ use crate::message::{MessageId, Origin, SessionId, ToolUseId, Usage};
 /// A message of a session file.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct SessionMessageRecord {
-    /// Who speaks.
+    /// Role of the message.
     pub r#type: MessageRole,
-    /// What is said.
-    pub message: SpokenMessage,
-    /// The call that started the subagent that speaks; always `null`, since files do not say.
+    /// The message.
+    pub message: MessageBody,
+    /// Always `null`: session files do not name the call that started a subagent.
     pub parent_tool_use_id: Option<ToolUseId>,
-    /// Names the record in the file.
+    /// Id of the record in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uuid: Option<String>,
-    /// The session.
+    /// Session id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
     /// The timestamp, as stored in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
-    /// What turnpipe knows about it.
+    /// The turnpipe extension.
     pub turnpipe: SessionMessageExtension,
 }
 
-/// Who speaks.
+/// Role of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageRole {
-    /// A person, or the agent on their behalf.
+    /// The user, or the agent on the user's behalf.
     User,
     /// The model.
     Assistant,
 }
 
-/// The message itself.
+/// A message with its blocks.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct SpokenMessage {
-    /// Names the message.
+pub struct MessageBody {
+    /// Id of the message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<MessageId>,
-    /// Who speaks.
+    /// Role of the message.
     pub role: MessageRole,
-    /// The model that spoke.
+    /// Name of the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Its parts.
-    pub content: Vec<SpokenBlock>,
-    /// What it cost.
+    /// The blocks of the message.
+    pub content: Vec<MessageBlock>,
+    /// Token counts and cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// Why it ended, in the agent's own words.
+    /// Stop reason, as written by the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
 }
 
-impl SpokenMessage {
-    /// A message without content.
+impl MessageBody {
+    /// Returns a message without content.
     pub fn new(role: MessageRole) -> Self {
         Self {
             id: None,
@@ -77,10 +77,10 @@ impl SpokenMessage {
     }
 }
 
-/// A part of a message.
+/// A block of a message.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum SpokenBlock {
+pub enum MessageBlock {
     /// Text.
     Text {
         /// The text.
@@ -88,60 +88,60 @@ pub enum SpokenBlock {
     },
     /// Thinking.
     Thinking {
-        /// The thought.
+        /// The text of the thinking block.
         thinking: String,
-        /// What proves to the server that it was not changed.
+        /// Signature that lets the server verify the block.
         #[serde(skip_serializing_if = "Option::is_none")]
         signature: Option<String>,
     },
-    /// Thinking that the server encrypted.
+    /// Thinking encrypted by the server.
     RedactedThinking {
-        /// The encrypted thought.
+        /// The encrypted text.
         data: String,
     },
-    /// A call of a tool.
+    /// A tool call.
     ToolUse {
-        /// Names the call.
+        /// Id of the call.
         id: ToolUseId,
-        /// The tool.
+        /// Name of the tool.
         name: String,
-        /// Its input.
+        /// Input of the tool.
         #[schemars(with = "Value")]
         input: Box<RawValue>,
-        /// What a server of the Gemini API wants to see again beside the call.
+        /// Signature that servers of the Gemini API expect to get back with the call.
         #[serde(skip_serializing_if = "Option::is_none")]
         thought_signature: Option<String>,
     },
-    /// The result of a call.
+    /// A tool result.
     ToolResult {
-        /// The call that it answers.
+        /// Id of the call.
         tool_use_id: ToolUseId,
-        /// What came out: text, or blocks if there is more than text.
-        content: SpokenResult,
+        /// Output of the tool.
+        content: MessageResult,
         /// Whether the call failed, if the file says so.
         is_error: bool,
     },
     /// An image or another attachment.
     Image {
-        /// Where it is.
-        source: SpokenImageSource,
+        /// Source of the attachment.
+        source: AttachmentSource,
     },
 }
 
-/// What came out of a call.
+/// Output of a call.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub enum SpokenResult {
+pub enum MessageResult {
     /// Text only.
     Text(String),
-    /// There is more than text.
-    Blocks(Vec<SpokenBlock>),
+    /// Blocks, if the output is more than one text.
+    Blocks(Vec<MessageBlock>),
 }
 
-/// Where an attachment is.
+/// Source of an attachment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct SpokenImageSource {
-    /// `base64` if it is here, `omitted` if it is not.
+pub struct AttachmentSource {
+    /// `base64` if `data` is present, `omitted` if not.
     pub r#type: String,
     /// E.g. `image/png`.
     pub media_type: String,
@@ -150,17 +150,16 @@ pub struct SpokenImageSource {
     pub data: Option<String>,
 }
 
-/// What turnpipe knows about a message.
+/// The extension of a message from a session file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SessionMessageExtension {
-    /// The version of the contract.
     pub v: Version,
-    /// What the message is there for.
+    /// Origin of the message.
     pub origin: Origin,
-    /// Whether a subagent speaks, or is spoken to.
+    /// Whether the message belongs to a subagent.
     #[serde(skip_serializing_if = "is_false")]
     pub subagent: bool,
-    /// Which subagent, where it speaks in its own file.
+    /// Id of the subagent, if the file is a subagent transcript.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
 }
@@ -170,7 +169,7 @@ fn is_false(value: &bool) -> bool {
     !*value
 }
 
-/// A note of the agent for the reader of the file.
+/// A note written by the agent for the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
@@ -178,15 +177,15 @@ pub struct SessionNoteRecord {
     pub(crate) subtype: NoteSubtype,
     /// The text; empty if there is none.
     pub content: String,
-    /// Names the record in the file.
+    /// Id of the record in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uuid: Option<String>,
-    /// The session.
+    /// Session id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
     /// The timestamp, as stored in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
-    /// What turnpipe knows about it.
+    /// The turnpipe extension.
     pub turnpipe: SessionMessageExtension,
 }

@@ -1,4 +1,4 @@
-//! What the services beside the conversation write: labels, titles, recaps, and what they cost.
+//! Records of labels, titles and recaps, and of their cost.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,44 +7,43 @@ use super::constant::{AwaySummary, UsageSubtype, tagged};
 use super::extension::Version;
 use crate::message::{SessionId, ToolUseId, Usage};
 
-/// Who made something, and at what cost.
+/// Model and cost of a label, title or recap.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SideExtension {
-    /// The version of the contract.
     pub v: Version,
-    /// The model, e.g. `openai:gpt-5-mini`; `builtin` for the rules that need none.
+    /// Model, e.g. `openai:gpt-5-mini`; `builtin` for the rules that need no model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_used: Option<String>,
-    /// Under which prompt the tokens count.
+    /// Prompt id under which the tokens are counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_id: Option<String>,
-    /// What the call cost; absent if there was no call.
+    /// Token counts and cost of the request; absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// Of a title: it replaces one that a person gave.
+    /// Titles only: whether it replaces a title set by the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub supersedes_manual: Option<bool>,
 }
 
-/// What a batch of tool calls did.
+/// Label of a batch of tool calls.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "tool_use_summary")]
 #[schemars(transform = tagged("tool_use_summary"))]
 pub struct ToolUseSummaryRecord {
     /// The label: one line.
     pub summary: String,
-    /// The calls that it describes, in their order.
+    /// Ids of the labelled calls, in call order.
     pub preceding_tool_use_ids: Vec<ToolUseId>,
-    /// Names this record.
+    /// Id of this record.
     pub uuid: String,
-    /// The session.
+    /// Session id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
-    /// Who made it.
+    /// Model and cost.
     pub turnpipe: SideExtension,
 }
 
-/// The title of a session, or why there is none.
+/// Title of a session, or the reason for having none.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "title")]
 #[schemars(transform = tagged("title"))]
@@ -57,29 +56,29 @@ pub struct TitleRecord {
     /// `auto`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title_source: Option<String>,
-    /// The model that made it; `builtin` for the rules that need none.
+    /// Model, or `builtin` for the rules that need no model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_used: Option<String>,
-    /// Why there is no title, e.g. `empty_history`.
+    /// Reason for having no title, e.g. `empty_history`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What went wrong, in words.
+    /// Error message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Whether it was written to the file; absent if that was not asked for.
+    /// Whether the title was written to the file; absent if that was not requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written: Option<bool>,
-    /// The session.
+    /// Session id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
-    /// The session's file.
+    /// Path of the session file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// What it cost.
+    /// Model and cost.
     pub turnpipe: SideExtension,
 }
 
-/// A recap of where a person left off.
+/// Recap of a session for a user who returns to it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
@@ -87,62 +86,62 @@ pub struct AwaySummaryRecord {
     pub(crate) subtype: AwaySummary,
     /// The recap: one line.
     pub content: String,
-    /// Whether it was written to the file; absent if that was not asked for.
+    /// Whether the recap was written to the file; absent if that was not requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written: Option<bool>,
-    /// Names this record.
+    /// Id of this record.
     pub uuid: String,
-    /// The session.
+    /// Session id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
-    /// The session's file.
+    /// Path of the session file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// When, RFC 3339.
+    /// Time of the recap, RFC 3339.
     pub timestamp: String,
-    /// Who made it.
+    /// Model and cost.
     pub turnpipe: SideExtension,
 }
 
-/// Why there is no recap.
+/// Reason for having no recap.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "recap")]
 #[schemars(transform = tagged("recap"))]
 pub struct RecapRecord {
-    /// `false`.
+    /// Always `false`.
     pub ok: bool,
-    /// Why, e.g. `empty_history`.
+    /// Reason, e.g. `empty_history`.
     pub reason: String,
-    /// What went wrong, in words.
+    /// Error message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The session.
+    /// Session id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
-    /// The session's file.
+    /// Path of the session file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// What it cost.
+    /// Model and cost.
     pub turnpipe: SideExtension,
 }
 
-/// What a call cost that produced nothing.
+/// Usage of a request that produced no output.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
 pub struct UsageRecord {
     subtype: UsageSubtype,
-    /// Names this record.
+    /// Id of this record.
     pub uuid: String,
-    /// The session.
+    /// Session id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
-    /// The model, the prompt and the tokens.
+    /// Model, prompt id and usage.
     pub turnpipe: SideExtension,
 }
 
 impl UsageRecord {
-    /// What a call cost.
+    /// Returns the record for a request.
     pub fn new(uuid: String, session_id: Option<SessionId>, turnpipe: SideExtension) -> Self {
         Self {
             subtype: UsageSubtype::Only,

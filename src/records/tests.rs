@@ -30,7 +30,7 @@ fn full_result() -> ToolResultRecord {
         turnpipe: ToolResultExtension {
             lane: Some(Lane::Parallel),
             batch: Some(0),
-            verdict: Some(Verdict {
+            verdict: Some(VerdictReport {
                 access: VerdictAccess::ReadOnly,
                 why: "ls".to_owned(),
             }),
@@ -41,7 +41,7 @@ fn full_result() -> ToolResultRecord {
                     mode: Mode::BypassPermissions,
                 },
             }),
-            persisted: Some(Persisted {
+            persisted: Some(PersistedOutput {
                 path: "/s/toolu_1.txt".to_owned(),
                 bytes: 9,
             }),

@@ -1,37 +1,37 @@
-//! The record of a message in a stream.
+//! Conversion of messages to records.
 
 use crate::message::{Block, Media, Message, Origin, ResultPart, Thought, Thread};
 use crate::message::{MessageId, Role, SessionId, ToolUseId};
 use crate::records::{
-    MessageRole, NoteSubtype, SessionMessageExtension, SessionMessageRecord, SessionNoteRecord,
-    SpokenBlock, SpokenImageSource, SpokenMessage, SpokenResult,
+    AttachmentSource, MessageBlock, MessageBody, MessageResult, MessageRole, NoteSubtype,
+    SessionMessageExtension, SessionMessageRecord, SessionNoteRecord,
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// Where a message comes from.
+/// Source of a message.
 #[derive(Debug, Clone, Default)]
-pub struct About {
-    /// The session.
+pub struct MessageContext {
+    /// Session id.
     pub session_id: Option<SessionId>,
-    /// The subagent, if it is the file of one.
+    /// Id of the subagent, if the file is a subagent transcript.
     pub agent_id: Option<String>,
-    /// The directory of the session, for text: paths below it are shown without it.
+    /// Working directory of the session. In text output, paths below it are relative to it.
     pub cwd: Option<String>,
 }
 
-/// The record of a message.
+/// Record of a message or note.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum DialogRecord {
-    /// A person or the model speaks.
+    /// A message of the user or the model.
     Message(Box<SessionMessageRecord>),
-    /// The agent notes something.
+    /// A note of the agent.
     Note(SessionNoteRecord),
 }
 
-/// The record of a message.
-pub fn to_record(message: Message, about: &About) -> DialogRecord {
+/// Converts a message to a record.
+pub fn to_record(message: Message, about: &MessageContext) -> DialogRecord {
     let turnpipe = SessionMessageExtension {
         v: crate::records::Version::default(),
         origin: message.origin,
@@ -55,12 +55,12 @@ pub fn to_record(message: Message, about: &About) -> DialogRecord {
     };
     DialogRecord::Message(Box::new(SessionMessageRecord {
         r#type: speaker,
-        message: SpokenMessage {
+        message: MessageBody {
             id: message.id.map(MessageId),
             model: message.model,
             content: message.blocks.into_iter().map(block).collect(),
             usage: message.usage,
-            ..SpokenMessage::new(speaker)
+            ..MessageBody::new(speaker)
         },
         parent_tool_use_id: None,
         uuid: message.uuid,
@@ -70,25 +70,25 @@ pub fn to_record(message: Message, about: &About) -> DialogRecord {
     }))
 }
 
-fn block(block: Block) -> SpokenBlock {
+fn block(block: Block) -> MessageBlock {
     match block {
-        Block::Text(text) => SpokenBlock::Text { text },
-        Block::Thinking(Thought::Plain(thinking)) => SpokenBlock::Thinking {
+        Block::Text(text) => MessageBlock::Text { text },
+        Block::Thinking(Thought::Plain(thinking)) => MessageBlock::Thinking {
             thinking,
             signature: None,
         },
-        Block::Thinking(Thought::Signed { text, signature }) => SpokenBlock::Thinking {
+        Block::Thinking(Thought::Signed { text, signature }) => MessageBlock::Thinking {
             thinking: text,
             signature: Some(signature),
         },
-        Block::Thinking(Thought::Redacted { data }) => SpokenBlock::RedactedThinking { data },
-        Block::Call(call) => SpokenBlock::ToolUse {
+        Block::Thinking(Thought::Redacted { data }) => MessageBlock::RedactedThinking { data },
+        Block::Call(call) => MessageBlock::ToolUse {
             id: ToolUseId(call.id),
             name: call.name,
             input: on_one_line(call.input),
             thought_signature: call.signature,
         },
-        Block::Result(result) => SpokenBlock::ToolResult {
+        Block::Result(result) => MessageBlock::ToolResult {
             tool_use_id: ToolUseId(result.id),
             content: content(result.parts),
             is_error: result.failed,
@@ -97,8 +97,8 @@ fn block(block: Block) -> SpokenBlock {
     }
 }
 
-/// JSON from a document or a string may stand on several lines, a record may not. Within strings
-/// there are no line breaks.
+/// Replaces line breaks in JSON by spaces, so that the record fits on one line. JSON strings contain
+/// no literal line breaks.
 fn on_one_line(json: Box<RawValue>) -> Box<RawValue> {
     if !json.get().contains(['\n', '\r']) {
         return json;
@@ -106,27 +106,27 @@ fn on_one_line(json: Box<RawValue>) -> Box<RawValue> {
     RawValue::from_string(json.get().replace(['\n', '\r'], " ")).unwrap_or(json)
 }
 
-fn content(mut parts: Vec<ResultPart>) -> SpokenResult {
+fn content(mut parts: Vec<ResultPart>) -> MessageResult {
     if parts.is_empty() {
-        return SpokenResult::Text(String::new());
+        return MessageResult::Text(String::new());
     }
     if let [ResultPart::Text(text)] = parts.as_mut_slice() {
-        return SpokenResult::Text(std::mem::take(text));
+        return MessageResult::Text(std::mem::take(text));
     }
     let blocks = parts.into_iter().map(|part| match part {
-        ResultPart::Text(text) => SpokenBlock::Text { text },
+        ResultPart::Text(text) => MessageBlock::Text { text },
         ResultPart::Media(media) => image(media),
     });
-    SpokenResult::Blocks(blocks.collect())
+    MessageResult::Blocks(blocks.collect())
 }
 
-fn image(media: Media) -> SpokenBlock {
+fn image(media: Media) -> MessageBlock {
     let kind = match media.data {
         Some(_) => "base64",
         None => "omitted",
     };
-    SpokenBlock::Image {
-        source: SpokenImageSource {
+    MessageBlock::Image {
+        source: AttachmentSource {
             r#type: kind.to_owned(),
             media_type: media.media_type,
             data: media.data,
@@ -150,7 +150,7 @@ mod tests {
             })],
             ..Message::new(Role::Assistant, Origin::Reply)
         };
-        let json = serde_json::to_string(&to_record(message, &About::default())).unwrap();
+        let json = serde_json::to_string(&to_record(message, &MessageContext::default())).unwrap();
         assert!(!json.contains(['\n', '\r']), "{json}");
         assert!(json.contains(r#""a": "\n""#), "{json}");
     }

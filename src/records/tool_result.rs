@@ -8,24 +8,24 @@ use super::constant::{UserRole, tagged};
 use super::extension::ToolResultExtension;
 use crate::message::{Media, ResultPart, SessionId, ToolResult, ToolUseId};
 
-/// The result of one call. There is exactly one for each call that was ours to run.
+/// Result of one call. Each call of the stream that has no result yet gets exactly one.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "user")]
 #[schemars(transform = tagged("user"))]
 pub struct ToolResultRecord {
-    /// What the model gets to see.
+    /// The message for the model.
     pub message: ResultMessage,
-    /// The call that started the subagent whose call this was; `null` in the main thread.
+    /// Call that started the subagent which made this call; `null` in the main thread.
     pub parent_tool_use_id: Option<ToolUseId>,
-    /// The structured output of the tool; its shape depends on the tool.
+    /// Structured output, in a form that depends on the tool.
     pub tool_use_result: Value,
-    /// What turnpipe adds.
+    /// The turnpipe extension.
     pub turnpipe: ToolResultExtension,
-    /// Names this record.
+    /// Id of this record.
     pub uuid: String,
-    /// The session.
+    /// Session id.
     pub session_id: SessionId,
-    /// When it was written, RFC 3339.
+    /// Time of writing, RFC 3339.
     pub timestamp: String,
 }
 
@@ -33,12 +33,12 @@ pub struct ToolResultRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ResultMessage {
     role: UserRole,
-    /// One block.
+    /// The result block.
     pub content: [ToolResultBlock; 1],
 }
 
 impl ResultMessage {
-    /// The message with this result.
+    /// Returns a message with this result.
     pub fn new(block: ToolResultBlock) -> Self {
         Self {
             role: UserRole::Only,
@@ -52,9 +52,9 @@ impl ResultMessage {
 #[serde(tag = "type", rename = "tool_result")]
 #[schemars(transform = tagged("tool_result"))]
 pub struct ToolResultBlock {
-    /// The call it answers.
+    /// Id of the call.
     pub tool_use_id: ToolUseId,
-    /// The output, or what was wrong.
+    /// Output or error message.
     pub content: ResultContent,
     /// Whether the call failed or did not run.
     pub is_error: bool,
@@ -86,17 +86,17 @@ impl From<ResultBlock> for ResultPart {
     }
 }
 
-/// The content of a result.
+/// Content of a result.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ResultContent {
     /// Text only.
     Text(String),
-    /// Blocks: there is more than text.
+    /// Blocks, if the content is more than text.
     Blocks(Vec<ResultBlock>),
 }
 
-/// A block in the content of a result.
+/// A block of a result.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ResultBlock {
@@ -107,12 +107,12 @@ pub enum ResultBlock {
     },
     /// An image.
     Image {
-        /// Where it is.
+        /// Source of the image.
         source: ImageSource,
     },
 }
 
-/// An image in the record itself.
+/// An image embedded in the record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "base64")]
 #[schemars(transform = tagged("base64"))]

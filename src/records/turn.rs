@@ -1,4 +1,4 @@
-//! What `turn` writes apart from messages.
+//! Records written by `turn` apart from messages.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use super::extension::{Version, VersionOnly};
 use crate::message::to_the_millionth;
 use crate::message::{SessionId, ToolUseId, Usage};
 
-/// Opens the stream of a reply. Its calls are there to be run.
+/// Starts the stream of a reply. Calls in it are to be run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
@@ -17,114 +17,112 @@ pub struct TurnInitRecord {
     pub(crate) subtype: InitSubtype,
     /// The working directory.
     pub cwd: String,
-    /// The session.
+    /// Session id.
     pub session_id: SessionId,
-    /// The tools that the model is offered.
+    /// Names of the tools offered to the model.
     pub tools: Vec<String>,
-    /// The model.
+    /// Name of the model.
     pub model: String,
-    /// Names this record.
+    /// Id of this record.
     pub uuid: String,
-    /// What turnpipe adds.
+    /// The turnpipe extension.
     pub turnpipe: TurnInitExtension,
 }
 
-/// The extension of the record that opens the stream of a reply.
+/// The extension of the record that starts the stream of a reply.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TurnInitExtension {
-    /// The version of the contract.
     pub v: Version,
     /// SHA-256 of the canonical path of the session file; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_file: Option<String>,
 }
 
-/// A part of a reply that is still arriving.
+/// A fragment of a reply that is being streamed.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "stream_event")]
 #[schemars(transform = tagged("stream_event"))]
 pub struct StreamEventRecord {
-    /// An event in the form of Anthropic's streaming API, whatever the API is.
+    /// Event in the form of Anthropic's streaming API, for every provider.
     pub event: Value,
-    /// Always `null`: the main model speaks.
+    /// Always `null`: the reply belongs to the main thread.
     pub parent_tool_use_id: Option<ToolUseId>,
-    /// Names this record.
+    /// Id of this record.
     pub uuid: String,
-    /// The session.
+    /// Session id.
     pub session_id: SessionId,
 }
 
-/// A request failed, and is tried again.
+/// A request failed and will be retried.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]
 #[schemars(transform = tagged("system"))]
 pub struct ApiRetryRecord {
     pub(crate) subtype: RetrySubtype,
-    /// How often it failed, from 1.
+    /// Number of failed attempts so far.
     pub attempt: u32,
-    /// The wait, in milliseconds.
+    /// Delay before the retry, in milliseconds.
     pub retry_delay_ms: u64,
-    /// The HTTP status; `null` if there was none.
+    /// HTTP status; `null` if there was no response.
     pub error_status: Option<u16>,
-    /// Why it failed.
+    /// Error message.
     pub error: String,
-    /// Names this record.
+    /// Id of this record.
     pub uuid: String,
-    /// The session.
+    /// Session id.
     pub session_id: SessionId,
 }
 
-/// How a reply ended.
+/// End of a reply.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "result")]
 #[schemars(transform = tagged("result"))]
 pub struct TurnResultRecord {
-    /// The kind of ending.
+    /// Kind of ending.
     pub subtype: TurnResult,
-    /// Whether there is no whole reply.
+    /// Whether the reply is incomplete or missing.
     pub is_error: bool,
-    /// How long it took, in milliseconds.
+    /// Elapsed time, in milliseconds.
     pub duration_ms: u64,
     /// Always 1: one request is one turn.
     pub num_turns: u64,
-    /// The text of the reply.
+    /// Text of the reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// Why the model stopped: `end_turn`, `tool_use`, `max_tokens` or `refusal`; `null` if it did not
-    /// say.
+    /// Stop reason of the model: `end_turn`, `tool_use`, `max_tokens` or `refusal`; `null` if unknown.
     pub stop_reason: Option<&'static str>,
-    /// Why this is the end, in Claude Code's words: `completed`, `prompt_too_long`, `api_error`,
+    /// Terminal reason in Claude Code's terms: `completed`, `prompt_too_long`, `api_error`,
     /// `model_error`, `aborted_streaming`, `max_turns` or `budget_exhausted`.
     pub terminal_reason: &'static str,
-    /// What it cost in US dollars; absent if the model has no price.
+    /// Cost in US dollars; absent if the model has no known price.
     #[serde(
         skip_serializing_if = "Option::is_none",
         serialize_with = "to_the_millionth"
     )]
     pub total_cost_usd: Option<f64>,
-    /// The tokens.
+    /// Token counts.
     pub usage: Usage,
-    /// What went wrong.
+    /// Error messages.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<String>,
-    /// Names this record.
+    /// Id of this record.
     pub uuid: String,
-    /// The session.
+    /// Session id.
     pub session_id: SessionId,
-    /// The version of the contract.
+    /// Contract version.
     pub turnpipe: VersionOnly,
 }
 
-/// The kind of an ending.
+/// Kind of ending of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnResult {
-    /// There is a whole reply.
+    /// The reply is complete.
     Success,
-    /// There is none.
+    /// The request failed.
     ErrorDuringExecution,
-    /// The limit of turns was reached; the model was not asked.
+    /// The turn limit was reached; no request was sent.
     ErrorMaxTurns,
-    /// A budget was reached; the model was not asked.
+    /// A budget was reached; no request was sent.
     ErrorMaxBudgetUsd,
 }

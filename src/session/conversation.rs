@@ -13,7 +13,7 @@ use super::side_file::Labels;
 use super::tree::{Scope, Tree};
 use crate::agent::{Change, Detail, Entry, Shape};
 use crate::jsonl::read_at;
-use crate::message::{Joiner, Message, Origin, Role};
+use crate::message::{Message, MessageJoiner, Origin, Role};
 
 /// A record, or one row of a record that holds several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Session {
             shown(whole)?;
             due.into_iter().try_for_each(&mut *shown)
         };
-        let mut joiner = Joiner::default();
+        let mut joiner = MessageJoiner::default();
         let mut is_over = false;
         let mut take = |messages: Vec<Message>| {
             for message in messages {

@@ -155,7 +155,7 @@ pub fn for_each_line<Value>(
     let mut reader = Reader::new(source, everything);
     while let Some(piece) = reader.next_piece()? {
         let flow = match &piece {
-            Piece::Plain { .. } | Piece::Giant { damage: None, .. } => ControlFlow::Continue(()),
+            Piece::Plain { .. } | Piece::LongLine { damage: None, .. } => ControlFlow::Continue(()),
             Piece::Line {
                 raw,
                 number,
@@ -174,7 +174,7 @@ pub fn for_each_line<Value>(
                     terminated: raw.ends_with(b"\n"),
                 })
             }
-            Piece::Giant {
+            Piece::LongLine {
                 damage: Some(damage),
                 number,
                 offset,

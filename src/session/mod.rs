@@ -42,7 +42,7 @@ mod watch;
 
 pub use crate::agent::{
     Agent, Change, Detail, Entry, Facts, Format, History, ManualTitle, Part, Root, Shape, SideCost,
-    Title, TitleRecord, TitleSource, project_hash, session_roots,
+    StoredTitle, Title, TitleSource, project_hash, session_roots,
 };
 pub use discover::{
     Candidate, Found, discover, discover_names, discover_with, subagent_files, subagents_beside,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::lines::for_each_line;
 use super::open::{SessionError, SessionFile, open_safely};
 use super::title::find_titles;
-use crate::agent::{Detail, Entry, TitleRecord, own_format};
+use crate::agent::{Detail, Entry, StoredTitle, own_format};
 use crate::jsonl::{FixedFile, Mapping};
 use crate::message::Message;
 
@@ -108,7 +108,7 @@ pub(super) fn each_side_entry(path: &Path, visit: &mut dyn FnMut(Entry)) -> io::
 ///
 /// # Errors
 /// Reading failed.
-pub(super) fn side_file_title(path: &Path, mapping: Mapping) -> io::Result<Option<TitleRecord>> {
+pub(super) fn side_file_title(path: &Path, mapping: Mapping) -> io::Result<Option<StoredTitle>> {
     let Some(file) = open(path)? else {
         return Ok(None);
     };

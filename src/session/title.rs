@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::recover::each_entry_on;
 use crate::agent::{
-    Detail, Entry, Format, ManualTitle, Precedence, Title, TitleRecord, TitleSource,
+    Detail, Entry, Format, ManualTitle, Precedence, StoredTitle, Title, TitleSource,
 };
 use crate::jsonl::{FixedFile, SearchControl, search_backward};
 
@@ -24,7 +24,7 @@ const MAX_SUMMARIES: usize = 64;
 #[derive(Debug)]
 struct TitleRule {
     precedence: Precedence,
-    best: Option<TitleRecord>,
+    best: Option<StoredTitle>,
 }
 
 impl TitleRule {
@@ -37,7 +37,7 @@ impl TitleRule {
     }
 
     /// Considers the next record from the end, on the line at `offset`. Returns how far to continue.
-    fn offer(&mut self, record: TitleRecord, offset: u64) -> SearchControl {
+    fn offer(&mut self, record: StoredTitle, offset: u64) -> SearchControl {
         let is_decisive = record.title.source == TitleSource::Manual
             || record.manual_title == ManualTitle::Supersede;
         let Some(best) = &mut self.best else {
@@ -63,12 +63,12 @@ impl TitleRule {
     }
 
     /// The title that counts.
-    fn finish(self) -> Option<TitleRecord> {
+    fn finish(self) -> Option<StoredTitle> {
         self.best.filter(|record| !record.title.text.is_empty())
     }
 }
 
-fn lost_a_race(manual: &TitleRecord, automatic: &TitleRecord) -> bool {
+fn lost_a_race(manual: &StoredTitle, automatic: &StoredTitle) -> bool {
     let (Some(before), Some(after)) = (manual.time, automatic.time) else {
         return false;
     };
@@ -96,7 +96,7 @@ pub(super) type Summary = (String, String);
 pub(super) fn find_titles<Source: Borrow<File>>(
     file: &mut FixedFile<Source>,
     format: &Format,
-) -> io::Result<(Option<TitleRecord>, Vec<Summary>)> {
+) -> io::Result<(Option<StoredTitle>, Vec<Summary>)> {
     let search = format.titles;
     let mut rule = TitleRule::new(search.precedence);
     let mut summaries = Vec::new();

@@ -159,8 +159,8 @@ proptest! {
 mod rule {
     use super::*;
 
-    fn record(text: &str, source: TitleSource, second: Option<i64>) -> TitleRecord {
-        TitleRecord {
+    fn record(text: &str, source: TitleSource, second: Option<i64>) -> StoredTitle {
+        StoredTitle {
             title: Title {
                 text: text.to_owned(),
                 source,
@@ -170,16 +170,16 @@ mod rule {
         }
     }
 
-    fn manual(text: &str, second: i64) -> TitleRecord {
+    fn manual(text: &str, second: i64) -> StoredTitle {
         record(text, TitleSource::Manual, Some(second))
     }
 
-    fn auto(text: &str, second: i64) -> TitleRecord {
+    fn auto(text: &str, second: i64) -> StoredTitle {
         record(text, TitleSource::Auto, Some(second))
     }
 
     /// Offers records in reverse order until the rule stops.
-    fn winner(precedence: Precedence, records: &[TitleRecord]) -> Option<String> {
+    fn winner(precedence: Precedence, records: &[StoredTitle]) -> Option<String> {
         let mut rule = TitleRule::new(precedence);
         for record in records {
             if rule.offer(record.clone(), 9) == SearchControl::Stop {
@@ -191,12 +191,12 @@ mod rule {
 
     #[test]
     fn the_last_title_counts_but_for_lost_races() {
-        let on_request = TitleRecord {
+        let on_request = StoredTitle {
             manual_title: ManualTitle::Supersede,
             ..auto("a", 50)
         };
         let timeless = record("a", TitleSource::Auto, None);
-        let rows: [(&[TitleRecord], Option<&str>); 11] = [
+        let rows: [(&[StoredTitle], Option<&str>); 11] = [
             (&[], None),
             (&[manual("m", 0), auto("a", -5)], Some("m")),
             (&[auto("a", 0)], Some("a")),
@@ -224,7 +224,7 @@ mod rule {
 
     #[test]
     fn a_manual_title_may_stand_above_all_others() {
-        let rows: [(&[TitleRecord], &str); 3] = [
+        let rows: [(&[StoredTitle], &str); 3] = [
             (&[auto("a", 900), auto("b", 30), manual("m", 0)], "m"),
             (&[auto("a", 900), auto("b", 30)], "a"),
             (&[manual("m", 900), auto("b", 930)], "m"),

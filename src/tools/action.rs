@@ -168,7 +168,7 @@ fn outlined(glob: &str) -> String {
     format!("{}\0{}", &glob[..start], &glob[end + 1..])
 }
 
-/// Returns the file name of a filter such as `.env*`. A filter such as `*.rs` is taken for a file named `.rs`.
+/// Returns the file name of a filter such as `.env*`. A filter such as `*.rs` means a file named `.rs`.
 fn searched_name(filter: &str) -> Option<&str> {
     let name = filter.trim_start_matches(['*', '/']).trim_end_matches('*');
     (!name.is_empty() && !name.contains(GLOB_CHARACTERS)).then_some(name)

@@ -1,4 +1,4 @@
-//! The environment that children of tools get.
+//! The environment of child processes of tools.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -9,8 +9,8 @@ use crate::io::Environment;
 use crate::process::Variables;
 use crate::text::{is_secret, redact};
 
-/// Variables that would make a harmless command do something else, or that describe another
-/// shell than the one that is started. A star stands for any further characters.
+/// Variables that change the effects of commands, or that describe the calling shell. A star matches
+/// any characters.
 const REMOVED: &str = "
     # Files that a shell reads before the command.
     BASH_ENV ENV
@@ -38,14 +38,14 @@ const REMOVED: &str = "
     LESS* MAN* PAGER
 ";
 
-/// Where programs are if the environment does not say it.
+/// The search path if `PATH` is not set.
 const SAFE_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Shows programs that they run inside of a tool call.
+/// Marks child processes as started by a tool call.
 const MARKER: (&str, &str) = ("TURNPIPE", "1");
 
-/// The variables for the children of a session: worked out when there is a first child, and then
-/// shared by all calls of the session, whose environment does not change.
+/// The variables for the children of a session, computed for the first child and shared by all calls
+/// of the session, whose environment does not change.
 #[derive(Debug, Clone, Default)]
 pub struct ChildVariables(Arc<OnceLock<Variables>>);
 
@@ -57,7 +57,8 @@ impl ChildVariables {
     }
 }
 
-/// With the marker `TURNPIPE=1`, and a `PATH` that does not depend on the working directory.
+/// Returns the cleaned variables, with the marker `TURNPIPE=1` and a `PATH` that does not depend on
+/// the working directory.
 pub fn cleaned(environment: &Environment, kept: &BTreeSet<OsString>) -> Vec<(OsString, OsString)> {
     let mut variables: Vec<_> = environment
         .iter()
@@ -84,20 +85,20 @@ fn is_removed(name: &OsStr) -> bool {
         })
 }
 
-/// Returns whether a variable holds a key, a token or a password, by its name or by its value.
+/// Whether a variable contains a key, token or password, judging by its name and value.
 fn holds_secret(name: &OsStr, value: &OsStr) -> bool {
     let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
-    // Most variables hold a path, which contains no secret.
+    // Most variables are paths, which are not secret.
     is_secret(&name, &value) || (!value.starts_with('/') && redact(&value) != value)
 }
 
-/// The search path of children: that of the environment without the entries that are relative or
-/// empty, which would be programs of the working directory. Never empty, because the shell would
-/// take that for the working directory, or look where it was built to.
+/// Returns the search path of children: `PATH` without relative and empty entries, which would find
+/// programs in the working directory. Never empty, because a shell would then search the working
+/// directory or its compiled-in path.
 pub(super) fn search_path(environment: &Environment) -> OsString {
     let path = environment.get("PATH").unwrap_or_default();
     let absolute = std::env::split_paths(path).filter(|entry| entry.is_absolute());
-    // What was split joins again.
+    // Joining entries that were split cannot fail.
     let absolute = std::env::join_paths(absolute).unwrap_or_default();
     if absolute.is_empty() {
         SAFE_PATH.into()
@@ -106,7 +107,7 @@ pub(super) fn search_path(environment: &Environment) -> OsString {
     }
 }
 
-/// Settings with which git reads without writing: it neither refreshes the index nor fetches.
+/// Adds settings that keep git from refreshing the index and fetching objects.
 pub(super) fn keep_git_from_writing(variables: &mut Vec<(OsString, OsString)>) {
     const SETTINGS: [(&str, &str); 6] = [
         ("GIT_CONFIG_COUNT", "1"),

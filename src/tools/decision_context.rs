@@ -22,8 +22,8 @@ pub type Input = Map<String, Value>;
 pub struct DecisionContext {
     /// Absolute working directory of shell calls, and the base of relative paths.
     pub directory: PathBuf,
-    /// Directories in which the shell's working directory may be. The first is the initial directory. Never
-    /// empty.
+    /// Directories that may contain the shell's working directory. The first is the initial directory.
+    /// Never empty.
     pub allowed_directories: Vec<PathBuf>,
     /// The environment of the session, with configured variables.
     pub environment: Arc<Environment>,
@@ -52,9 +52,9 @@ pub struct ShellGuarantees {
 /// Protection of files from commands that are expected to read only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteProtection {
-    /// The lane's, if the kernel supports it.
+    /// The protection of the lane, if the kernel supports it.
     Lane,
-    /// Taken for granted: the user relies on the analysis, or the record names the requirement.
+    /// Assumed: the user relies on the analysis, or the record names the requirement.
     Assumed,
     /// None.
     Absent,

@@ -228,13 +228,13 @@ impl Registry {
         Err(message(name, &problems) + &deferred_hint(tool))
     }
 
-    /// Returns all tools in declaration order, those of the source last. May wait for servers.
+    /// Returns all tools in declaration order, with the tools of the source last. May wait for servers.
     pub fn all(&self) -> Vec<Arc<dyn Tool>> {
         let sourced = self.source.iter().flat_map(|source| source.tools());
         self.iter().cloned().chain(sourced).collect()
     }
 
-    /// Returns all tools except those of the source, in declaration order.
+    /// Returns all tools except the tools of the source, in declaration order.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {
         self.tools.iter().map(|entry| &entry.tool)
     }

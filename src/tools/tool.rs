@@ -148,7 +148,7 @@ pub enum ResultLimit {
     Unlimited,
 }
 
-/// Tools that are looked up on demand, such as those of MCP servers.
+/// Tools that are looked up on demand, such as tools of MCP servers.
 pub trait ToolSource: Send + Sync {
     /// Whether [`ToolSource::find`] may have to wait for this name.
     fn is_slow(&self, name: &str) -> bool;

@@ -9,29 +9,29 @@ use crate::model::Turn;
 use crate::results::{Action, Candidate, MAX_REPLACEMENT, TURN_BUDGET, decide};
 use crate::text::utf16_length;
 
-/// How a text begins that tells the model to go on, because of a hook.
+/// The prefix of a message from a Stop hook that makes the model continue.
 pub const FEEDBACK: &str = "Stop hook feedback:";
 
-/// What stands for a result that is missing.
+/// The text of a missing result.
 const NO_RESULT: &str = "There is no result: the call was not finished.";
 
-/// How many bytes of a result its replacement has to show, to be the replacement of that result.
-/// Ids come again.
+/// Length of the start of a result that its replacement must contain, in bytes. An id alone does not
+/// identify a result: other calls may have the same one.
 const SHOWN: usize = 64;
 
 /// A conversation, message by message.
 #[derive(Debug, Default)]
 pub struct History {
     rounds: Vec<Round>,
-    /// What stands in place of results, by the ids of their calls.
+    /// Replacements of results, by the ids of their calls.
     replacements: BTreeMap<String, String>,
-    /// The replies of the model since a person last said something.
+    /// The number of replies since the last prompt.
     replies: u64,
-    /// How often it was told to go on since then.
+    /// The number of continuations by hooks since the last prompt.
     continuations: u64,
 }
 
-/// A reply, and what the model is told then.
+/// A reply, and the input that follows it.
 #[derive(Debug, Default)]
 struct Round {
     id: Option<String>,
@@ -39,13 +39,13 @@ struct Round {
     reply: Vec<Block>,
     /// The results, by the position of the call in the reply.
     results: BTreeMap<usize, ToolResult>,
-    told: Vec<Block>,
+    input: Vec<Block>,
 }
 
 /// There is nothing that a model could answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NothingToAnswer {
-    /// Nobody said anything.
+    /// There are no messages.
     #[error("the conversation is empty")]
     Empty,
     /// The model spoke last, and made no calls.
@@ -54,8 +54,8 @@ pub enum NothingToAnswer {
 }
 
 impl History {
-    /// Takes the next message. What the model was not told is left out: errors, labels, recaps, what
-    /// subagents said.
+    /// Takes the next message. Skips messages that were not sent to the model: errors, labels, recaps,
+    /// and messages of subagents.
     pub fn note(&mut self, message: Message) {
         let is_said = matches!(
             message.origin,
@@ -77,24 +77,24 @@ impl History {
                 for block in message.blocks {
                     match block {
                         Block::Result(result) => self.result(result),
-                        other => self.last().told.push(other),
+                        other => self.last().input.push(other),
                     }
                 }
             }
         }
     }
 
-    /// Takes a replacement that an earlier request was sent with.
+    /// Takes a replacement from an earlier request.
     pub fn replacement(&mut self, id: String, text: String) {
         self.replacements.insert(id, text);
     }
 
-    /// How often the model was asked since a person last said something.
+    /// The number of replies since the last prompt.
     pub fn replies(&self) -> u64 {
         self.replies
     }
 
-    /// How often hooks told the model to go on since a person last said something.
+    /// The number of continuations by hooks since the last prompt.
     pub fn continuations(&self) -> u64 {
         self.continuations
     }
@@ -126,11 +126,11 @@ impl History {
         &mut self.rounds[last]
     }
 
-    /// The records of one message have the same id, and results may stand between them.
+    /// Records of one message have the same id, and results may come between them.
     fn reply(&mut self, message: Message) {
         let open = self.rounds.last_mut().filter(|round| {
             !round.reply.is_empty()
-                && round.told.is_empty()
+                && round.input.is_empty()
                 && round.id == message.id
                 && (round.id.is_some() || round.results.is_empty())
         });
@@ -161,9 +161,9 @@ impl History {
         }
     }
 
-    /// Puts the replacements in place of results, and decides on the results that no model was sent
-    /// yet: those of the last reply. `replace` makes a replacement of an id and a text; it is asked
-    /// where the results are too long together.
+    /// Replaces results that were replaced before, and decides on the results of the last reply, which
+    /// were not sent yet. `replace` is called with the id and text of a result if the results together
+    /// exceed the limit; it returns the replacement.
     pub fn shorten(&mut self, mut replace: impl FnMut(&str, &str) -> Option<String>) {
         for result in self
             .rounds
@@ -205,21 +205,21 @@ impl History {
             .reply
             .iter()
             .any(|block| matches!(block, Block::Call(_)));
-        if last.told.is_empty() && !calls {
+        if last.input.is_empty() && !calls {
             return Err(NothingToAnswer::Answered);
         }
         let mut ids = HashMap::new();
         let mut turns = Vec::new();
         for round in self.rounds {
             let keeps_thoughts = round.model.as_deref() == Some(model);
-            let (mut reply, mut told) = (Vec::new(), Vec::new());
+            let (mut reply, mut input) = (Vec::new(), Vec::new());
             let mut results = round.results;
             for (position, block) in round.reply.into_iter().enumerate() {
                 match block {
                     Block::Call(call) => {
                         let id = own_id(&call.id, &mut ids);
                         let result = results.remove(&position);
-                        told.push(Block::Result(ToolResult {
+                        input.push(Block::Result(ToolResult {
                             id: id.clone(),
                             ..result.unwrap_or_else(no_result)
                         }));
@@ -229,14 +229,14 @@ impl History {
                     other => reply.push(other),
                 }
             }
-            told.extend(round.told);
+            input.extend(round.input);
             turns.push(Turn {
                 role: Role::Assistant,
                 blocks: reply,
             });
             turns.push(Turn {
                 role: Role::User,
-                blocks: told,
+                blocks: input,
             });
         }
         turns.retain(|turn| !turn.blocks.is_empty());

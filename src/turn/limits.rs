@@ -1,13 +1,13 @@
-//! When a conversation has to end.
+//! Limits of a conversation.
 
 use std::fmt;
 
 use crate::message::Usage;
 
-/// What limits a conversation; nothing unless it is given.
+/// The limits of a conversation; `None` is no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Limits {
-    /// Replies since a person last said something.
+    /// Replies since the last prompt.
     pub turns: Option<u64>,
     /// US dollars.
     pub dollars: Option<f64>,
@@ -15,10 +15,10 @@ pub struct Limits {
     pub tokens: Option<u64>,
 }
 
-/// What a conversation has cost so far.
+/// The use of a conversation so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Spent {
-    /// Replies since a person last said something.
+    /// Replies since the last prompt.
     pub turns: u64,
     /// US dollars; some replies may have no price.
     pub dollars: f64,
@@ -48,9 +48,9 @@ impl Spent {
 impl Limits {
     /// The first limit that is reached.
     pub fn reached(&self, spent: &Spent) -> Option<Limit> {
-        let turns = self.turns.filter(|most| spent.turns >= *most);
-        let dollars = self.dollars.filter(|most| spent.dollars >= *most);
-        let tokens = self.tokens.filter(|most| spent.tokens >= *most);
+        let turns = self.turns.filter(|limit| spent.turns >= *limit);
+        let dollars = self.dollars.filter(|limit| spent.dollars >= *limit);
+        let tokens = self.tokens.filter(|limit| spent.tokens >= *limit);
         turns
             .map(Limit::Turns)
             .or(dollars.map(Limit::Dollars))
@@ -61,9 +61,9 @@ impl Limits {
 impl fmt::Display for Limit {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Turns(most) => write!(formatter, "reached the limit of {most} turns"),
-            Self::Dollars(most) => write!(formatter, "reached the budget of ${most}"),
-            Self::Tokens(most) => write!(formatter, "reached the budget of {most} tokens"),
+            Self::Turns(limit) => write!(formatter, "reached the limit of {limit} turns"),
+            Self::Dollars(limit) => write!(formatter, "reached the budget of ${limit}"),
+            Self::Tokens(limit) => write!(formatter, "reached the budget of {limit} tokens"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Requests to the main model, and what becomes of its replies: the history as an API accepts it,
+//! Requests to the main model and its replies: the history in the form that an API accepts,
 //! limits, and the records of a reply while it arrives. Executes nothing; the rules are pure.
 
 mod history;

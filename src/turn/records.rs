@@ -2,15 +2,15 @@
 
 use super::limits::Limit;
 use crate::message::{Block, Message, Origin, Role, SessionId, Usage};
-use crate::model::{Cut, Failure, Refused, Reply};
+use crate::model::{CutCause, Failure, Refused, Reply};
 use crate::records::{
-    About, ApiRetryRecord, DialogRecord, HookStoppedRecord, HookStoppedSubtype, RetrySubtype,
-    StreamEventRecord, TurnResult, TurnResultRecord, VersionOnly, to_record,
+    ApiRetryRecord, DialogRecord, HookStoppedRecord, HookStoppedSubtype, MessageContext,
+    RetrySubtype, StreamEventRecord, TurnResult, TurnResultRecord, VersionOnly, to_record,
 };
 use crate::session::record::Moment;
 use serde_json::{Value, json};
 
-/// Writes down a reply of one model in one session.
+/// Builds the records of a reply of one model in one session.
 pub struct RecordBuilder {
     /// The model, without its provider.
     pub model: String,
@@ -22,14 +22,14 @@ pub struct RecordBuilder {
     message_id: String,
 }
 
-/// How a reply ended.
+/// The end of a reply.
 #[derive(Debug)]
 pub enum Ending<'a> {
-    /// There is one.
+    /// The reply is complete.
     Replied(&'a Reply),
-    /// There is none, or a part of one.
+    /// The request failed, or the reply is incomplete.
     Failed(&'a Failure),
-    /// The model was not asked.
+    /// No request was sent: a limit was reached.
     Limited(Limit),
 }
 
@@ -52,7 +52,7 @@ impl RecordBuilder {
         self.record(message)
     }
 
-    /// The record of what hooks tell the model.
+    /// The record of feedback from hooks.
     pub fn feedback(&self, text: String) -> DialogRecord {
         let mut message = Message::new(Role::User, Origin::Injected);
         message.blocks.push(Block::Text(text));
@@ -81,9 +81,9 @@ impl RecordBuilder {
     }
 
     fn record(&self, message: Message) -> DialogRecord {
-        let about = About {
+        let about = MessageContext {
             session_id: Some(self.session_id.clone()),
-            ..About::default()
+            ..MessageContext::default()
         };
         let message = Message {
             uuid: Some(self.moment.uuid()),
@@ -103,7 +103,7 @@ impl RecordBuilder {
         }
     }
 
-    /// The event that begins the reply.
+    /// The event that starts the reply.
     pub fn begin(&self) -> StreamEventRecord {
         let message = json!({
             "id": self.message_id, "type": "message", "role": "assistant", "model": self.model,
@@ -136,7 +136,7 @@ impl RecordBuilder {
         }
     }
 
-    /// The record of the ending. `text` is what the model said.
+    /// The record of the end. `text` is the text of the reply.
     pub fn result(
         &self,
         ending: &Ending<'_>,
@@ -162,7 +162,7 @@ impl RecordBuilder {
 }
 
 impl<'a> Ending<'a> {
-    /// How this reply ended.
+    /// The end of this reply.
     pub fn of(reply: &'a Result<Reply, Failure>) -> Self {
         match reply {
             Ok(reply) => Self::Replied(reply),
@@ -179,13 +179,14 @@ impl<'a> Ending<'a> {
         }
     }
 
-    /// Why the model stopped.
+    /// The stop reason, in Anthropic's terms.
     pub fn stop_reason(&self) -> Option<&'static str> {
         match self {
             Self::Replied(reply) if reply.calls.is_empty() => Some("end_turn"),
             Self::Replied(_) => Some("tool_use"),
             Self::Failed(Failure::Cut {
-                cut: Cut::Budget, ..
+                cut: CutCause::Budget,
+                ..
             }) => Some("max_tokens"),
             Self::Failed(Failure::Declined { .. }) => Some("refusal"),
             Self::Failed(_) | Self::Limited(_) => None,

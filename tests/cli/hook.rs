@@ -223,15 +223,12 @@ fn nothing_is_asked_where_the_settings_deny_instead() {
 fn built_in_rules_have_their_own_reasons() {
     let dont_ask = ["hook", "pre-tool-use", "--permission-mode", "dontAsk"];
     for (command, reason) in [
-        (
-            "rm -rf /",
-            "denied, since it removes what is never removed without approval",
-        ),
+        ("rm -rf /", "denied, since it removes a critical path"),
         (
             "echo x > .envrc",
-            "denied, since it changes a file that decides what programs run",
+            "denied, since it changes a file that determines which programs run",
         ),
-        ("f() { ls; }; f", "denied, since it is not understood"),
+        ("f() { ls; }; f", "denied, since it cannot be parsed"),
         ("npm test", "denied in the mode `dontAsk`"),
         ("ls", "it only reads"),
     ] {

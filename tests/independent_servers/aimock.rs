@@ -8,8 +8,8 @@ use std::sync::Arc;
 use serde_json::json;
 use turnpipe::io::CancelToken;
 use turnpipe::model::{
-    Answer, Cut, Delivery, Event, Failure, Function, Input, Provider, ReplyPart, Request,
-    Retryability,
+    Answer, CallInput, CutCause, Delivery, Failure, Function, Provider, ReplyEvent, ReplyPart,
+    Request, Retryability,
 };
 
 use crate::models::{forced, model, request};
@@ -61,8 +61,8 @@ fn stream(model: &Arc<dyn Provider>, request: &Request) -> (Result<String, Failu
         Delivery::Streamed,
         &CancelToken::default(),
         &mut |event| match event {
-            Event::Restart => parts = 0,
-            Event::Part(ReplyPart::Text(_)) => parts += 1,
+            ReplyEvent::Restart => parts = 0,
+            ReplyEvent::Part(ReplyPart::Text(_)) => parts += 1,
             _ => {}
         },
     );
@@ -121,7 +121,7 @@ fn ask(provider: &str, model: &Arc<dyn Provider>) -> usize {
             matches!(
                 failure,
                 Failure::Cut {
-                    cut: Cut::Connection,
+                    cut: CutCause::Connection,
                     ..
                 }
             ),
@@ -151,11 +151,11 @@ fn ask(provider: &str, model: &Arc<dyn Provider>) -> usize {
             .calls
             .iter()
             .map(|call| match &call.input {
-                Input::Object(raw) => {
+                CallInput::Object(raw) => {
                     let value: serde_json::Value = serde_json::from_str(raw.get()).unwrap();
                     format!("{}:{}", call.name, value["path"].as_str().unwrap())
                 }
-                Input::Unusable(text) => text.clone(),
+                CallInput::Unusable(text) => text.clone(),
             })
             .collect();
         assert_eq!(inputs, ["read_file:ä.txt", "read_file:b.txt"], "{provider}");

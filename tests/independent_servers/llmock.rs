@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use turnpipe::io::CancelToken;
 use turnpipe::model::{
-    Delivery, Event, Failure, Provider, Reply, ReplyPart, Request, Retryability,
+    Delivery, Failure, Provider, Reply, ReplyEvent, ReplyPart, Request, Retryability,
 };
 
 use crate::models::{forced, model, request};
@@ -83,8 +83,8 @@ fn stream(model: &Arc<dyn Provider>, request: &Request) -> Result<Reply, Failure
         Delivery::Streamed,
         &CancelToken::default(),
         &mut |event| match event {
-            Event::Restart => text.clear(),
-            Event::Part(ReplyPart::Text(part)) => text.push_str(&part),
+            ReplyEvent::Restart => text.clear(),
+            ReplyEvent::Part(ReplyPart::Text(part)) => text.push_str(&part),
             _ => {}
         },
     )?;

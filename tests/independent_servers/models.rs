@@ -7,7 +7,7 @@ use serde_json::json;
 use turnpipe::http::{HttpSettings, Secret, TimeLimits};
 use turnpipe::io::{Environment, RandomIds, SystemClock};
 use turnpipe::model::{
-    Answer, Attempts, Connector, Function, KeyCheck, KeySource, Model, ModelSettings, ModelWorld,
+    Answer, Attempts, Connector, Function, KeyCheck, KeySource, Model, ModelDeps, ModelSettings,
     PromptId, Provider, ProviderSettings, Request, Turn,
 };
 use turnpipe::process::Supervisor;
@@ -31,13 +31,13 @@ pub(crate) fn model(provider: &str, url: &str) -> Arc<dyn Provider> {
         ..ProviderSettings::default()
     };
     settings.providers.insert(provider.to_owned(), described);
-    let world = ModelWorld {
+    let deps = ModelDeps {
         environment: Environment::default(),
         clock: Arc::new(SystemClock::default()),
         ids: Arc::new(RandomIds),
         children: Supervisor::default(),
     };
-    let connector = Connector::new(settings, world, KeyCheck::Demanded);
+    let connector = Connector::new(settings, deps, KeyCheck::Required);
     match connector
         .connect(&format!("{provider}:m").parse().unwrap())
         .unwrap()

@@ -168,7 +168,7 @@ fn own_records_are_never_inside_a_torn_line() {
 }
 
 #[test]
-fn giant_lines_pass_in_constant_memory() {
+fn long_lines_pass_in_constant_memory() {
     let bench = Bench::new();
     let script = "
         { echo '{\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"Bash\",\"input\":{\"command\":\"echo a\"}}'

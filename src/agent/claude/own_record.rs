@@ -1,5 +1,5 @@
-//! The records of turnpipe's own session files. Their form is that of Claude Code, so that tools for
-//! The records of turnpipe's own session files. They have the form of Claude Code, so that tools for its
+//! The records of turnpipe's own session files. They have the form of Claude Code, so that tools for
+//! Claude Code can read them.
 
 use serde_json::{Value, json};
 

@@ -7,7 +7,7 @@ use crate::agent::content::{is_in, is_true, note, string, user_messages};
 use crate::agent::facts::Facts;
 use crate::agent::format::{Detail, Entry, Part};
 use crate::agent::own::{recorded_origin, side_cost_in, title_source};
-use crate::agent::title::{ManualTitle, TitleRecord, TitleSource};
+use crate::agent::title::{ManualTitle, StoredTitle, TitleSource};
 use crate::json::{elements, non_null, object, text};
 use crate::message::{Message, Origin, Role};
 
@@ -99,7 +99,7 @@ fn facts(row: &Row<'_>, kind: &str, said: Option<Said<'_>>, detail: Detail) -> F
     .in_directory(string(row.relocated).or_else(|| string(row.cwd)))
 }
 
-fn title(row: &Row<'_>, kind: &str) -> Option<TitleRecord> {
+fn title(row: &Row<'_>, kind: &str) -> Option<StoredTitle> {
     let (title, source) = match kind {
         "custom-title" => (text(row.custom_title)?, title_source(row.title_source)),
         "ai-title" => (text(row.ai_title)?, TitleSource::Auto),
@@ -111,7 +111,7 @@ fn title(row: &Row<'_>, kind: &str) -> Option<TitleRecord> {
     } else {
         ManualTitle::Keep
     };
-    Some(TitleRecord::new(title, source, row.time, manual_title))
+    Some(StoredTitle::new(title, source, row.time, manual_title))
 }
 
 fn messages(row: &Row<'_>, entry: &Entry, said: Option<Said<'_>>, detail: Detail) -> Vec<Message> {

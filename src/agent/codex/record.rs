@@ -6,7 +6,7 @@ use super::item::{Payload, content, item_messages};
 use crate::agent::content::{count, is_in, message, note, string, user_messages};
 use crate::agent::facts::{Facts, History};
 use crate::agent::format::{Detail, Entry, Meter};
-use crate::agent::title::{ManualTitle, TitleRecord, TitleSource};
+use crate::agent::title::{ManualTitle, StoredTitle, TitleSource};
 use crate::json::{non_null, number, object, text};
 use crate::message::{Block, Message, Origin, Role, Usage};
 
@@ -114,12 +114,12 @@ fn facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {
     }
 }
 
-fn title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<TitleRecord> {
+fn title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<StoredTitle> {
     if kind != "event_msg" || text(payload.kind)? != "thread_name_updated" {
         return None;
     }
     let name = text(payload.thread_name).or_else(|| text(payload.name))?;
-    Some(TitleRecord::new(
+    Some(StoredTitle::new(
         name,
         TitleSource::Manual,
         row.time,

@@ -5,7 +5,7 @@ use crate::cmd::progress::ProgressLine;
 use crate::config::Config;
 use crate::io::{CancelToken, Io};
 use crate::model::{
-    Connector, KeyCheck, Model, ModelName, ModelWorld, PromptId, Provider, RemoteModel, Request,
+    Connector, KeyCheck, Model, ModelDeps, ModelName, PromptId, Provider, RemoteModel, Request,
     Turn,
 };
 use crate::records::{DoctorRecord, Subject};
@@ -20,9 +20,9 @@ const MAX_NAMES: usize = 5;
 /// Findings about each configured provider and model.
 pub(crate) fn models(config: &Config, probe: bool, quiet: bool, io: &mut Io) -> Vec<DoctorRecord> {
     let settings = config.models(None);
-    let connector = |keys| Connector::new(settings.clone(), ModelWorld::of(io), keys);
-    let providers = connector(KeyCheck::Waived);
-    let models = connector(KeyCheck::Demanded);
+    let connector = |keys| Connector::new(settings.clone(), ModelDeps::of(io), keys);
+    let providers = connector(KeyCheck::Optional);
+    let models = connector(KeyCheck::Required);
     let mut findings = Vec::new();
     for provider in settings.providers.keys() {
         let model = RemoteModel {

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 
-use crate::cmd::check::line::{LineForm, Question, read_question};
+use crate::cmd::check::line::{CheckedLine, LineForm, read_question};
 use crate::cmd::inputs::{InputErrors, is_stdin, open_stream, take_stdin};
 use crate::cmd::output::{self, Form, FormArguments, RecordWriter};
 use crate::cmd::progress::ProgressLine;
@@ -47,11 +47,11 @@ pub(crate) struct Check<'a, Answer> {
     /// The form of the output.
     pub(crate) prints: Form,
     /// Answers a question.
-    pub(crate) answer: &'a dyn Fn(&Question) -> Reply<Answer>,
+    pub(crate) answer: &'a dyn Fn(&CheckedLine) -> CheckOutput<Answer>,
 }
 
 /// The answer to a line.
-pub(crate) enum Reply<Answer> {
+pub(crate) enum CheckOutput<Answer> {
     Records(Vec<Answer>),
     /// The reason why the line is unusable.
     Unusable(String),
@@ -155,13 +155,13 @@ impl<Answer: Serialize> Answering<'_, Answer> {
                         ));
                     }
                     match (self.check.answer)(&question) {
-                        Reply::Records(records) => {
+                        CheckOutput::Records(records) => {
                             for record in &records {
                                 self.writer.record(record)?;
                             }
                         }
-                        Reply::Unusable(error) => self.unusable(number, error, path)?,
-                        Reply::Text(text) => self.writer.echo(text.as_bytes())?,
+                        CheckOutput::Unusable(error) => self.unusable(number, error, path)?,
+                        CheckOutput::Text(text) => self.writer.echo(text.as_bytes())?,
                     }
                 }
                 Err(error) => self.unusable(number, error, path)?,

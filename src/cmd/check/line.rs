@@ -34,7 +34,7 @@ pub(crate) enum Context {
 
 /// A usable line.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Question {
+pub(crate) struct CheckedLine {
     /// The text to check.
     pub(crate) text: String,
     /// The line's `cwd`.
@@ -47,7 +47,7 @@ pub(crate) struct Question {
 ///
 /// # Errors
 /// The reason why the line is unusable.
-pub(crate) fn read_question(line: &[u8], form: LineForm) -> Result<Question, String> {
+pub(crate) fn read_question(line: &[u8], form: LineForm) -> Result<CheckedLine, String> {
     let decoded = String::from_utf8_lossy(line);
     let repaired = matches!(decoded, Cow::Owned(_));
     let paired = || replace_lone_surrogates(&decoded).unwrap_or_else(|| (*decoded).to_owned());
@@ -56,7 +56,7 @@ pub(crate) fn read_question(line: &[u8], form: LineForm) -> Result<Question, Str
         LineForm::AnyJson => (paired(), None),
         LineForm::Json { field, context } => parts_of_json(&paired(), field, context)?,
     };
-    Ok(Question {
+    Ok(CheckedLine {
         text,
         directory,
         repaired,
@@ -178,7 +178,7 @@ mod tests {
         let text = "\"a\" \\ud83d".to_owned();
         assert_eq!(
             question,
-            Ok(Question {
+            Ok(CheckedLine {
                 directory: None,
                 text,
                 repaired: false

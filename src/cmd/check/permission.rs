@@ -10,7 +10,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::assemble::{Decoder, Event};
-use crate::cmd::check::input::{Check, CheckInput, Reply};
+use crate::cmd::check::input::{Check, CheckInput, CheckOutput};
 use crate::cmd::check::line::{LineForm, on_one_line};
 use crate::cmd::command::Run;
 use crate::cmd::output::Form;
@@ -110,7 +110,7 @@ impl Run for CheckPermissionArguments {
                     Ok(asked) => asked,
                     Err(problem) => {
                         all_allowed.set(false);
-                        return Reply::Unusable(problem);
+                        return CheckOutput::Unusable(problem);
                     }
                 };
                 let directory = asked
@@ -128,12 +128,12 @@ impl Run for CheckPermissionArguments {
                     (call, decided)
                 });
                 match prints {
-                    Form::Text => Reply::Text(
+                    Form::Text => CheckOutput::Text(
                         decided
                             .map(|(call, decided)| line(&call, &decided, &directory, columns))
                             .collect(),
                     ),
-                    Form::Jsonl => Reply::Records(
+                    Form::Jsonl => CheckOutput::Records(
                         decided
                             .map(|(call, decided)| record(call, decided))
                             .collect(),

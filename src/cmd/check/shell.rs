@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use anyhow::Context as _;
 use clap::Args;
 
-use crate::cmd::check::input::{Check, CheckInput, Reply};
-use crate::cmd::check::line::{Context, LineForm, Question};
+use crate::cmd::check::input::{Check, CheckInput, CheckOutput};
+use crate::cmd::check::line::{CheckedLine, Context, LineForm};
 use crate::cmd::command::Run;
 use crate::cmd::output::Form;
 use crate::cmd::run::call_decisions::decision_context;
@@ -44,7 +44,7 @@ impl Run for CheckShellArguments {
         // The record lists what the shell must guarantee.
         let shell = ShellGuarantees::foreign(WriteProtection::Assumed);
         let context = decision_context(Vec::new(), io.environment.clone(), shell)?;
-        let look = |question: &Question| {
+        let look = |question: &CheckedLine| {
             let analysis = analyse(&question.text);
             let conditions = analysis.conditions();
             let analysis = match &question.directory {
@@ -75,9 +75,9 @@ impl Run for CheckShellArguments {
             answer: &|question| {
                 let (analysis, conditions) = look(question);
                 if prints == Form::Text {
-                    Reply::Text(explanation(&question.text, &analysis))
+                    CheckOutput::Text(explanation(&question.text, &analysis))
                 } else {
-                    Reply::Records(vec![record(&question.text, analysis, conditions)])
+                    CheckOutput::Records(vec![record(&question.text, analysis, conditions)])
                 }
             },
         };

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::cmd::check::input::{Check, CheckInput, Reply};
+use crate::cmd::check::input::{Check, CheckInput, CheckOutput};
 use crate::cmd::check::line::{Context, LineForm};
 use crate::cmd::command::Run;
 use crate::cmd::output::Form;
@@ -45,8 +45,8 @@ impl Run for CheckTextArguments {
             answer: &|question| {
                 let record = cleaned(self.kind, &question.text);
                 match prints {
-                    Form::Text => Reply::Text(record.output + "\n"),
-                    Form::Jsonl => Reply::Records(vec![record]),
+                    Form::Text => CheckOutput::Text(record.output + "\n"),
+                    Form::Jsonl => CheckOutput::Records(vec![record]),
                 }
             },
         };

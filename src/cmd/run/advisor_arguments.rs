@@ -13,7 +13,7 @@ use crate::tools::Registry;
 
 #[derive(Debug, Args)]
 pub(crate) struct AdvisorArguments {
-    /// Offer the tool `Advisor`, by which the model can ask this other model for advice; `none` omits it
+    /// Offer the tool `Advisor`, so that the model can ask this other model for advice; `none` omits it
     #[arg(long, value_name = "MODEL", hide_short_help = true)]
     advisor_model: Option<String>,
 }
@@ -30,7 +30,7 @@ impl AdvisorArguments {
         io: &Io,
     ) -> Result<Registry, UsageError> {
         let briefing = Briefing::default();
-        self.add(registry, &briefing, |_| (), KeyCheck::Waived, globals, io)
+        self.add(registry, &briefing, |_| (), KeyCheck::Optional, globals, io)
     }
 
     /// Adds the tool if a model is configured for it.

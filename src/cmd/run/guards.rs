@@ -9,7 +9,7 @@ use crate::exec::GuardedJudge;
 use crate::hooks::{HookRunner, Hooks, SessionHooks};
 use crate::http::{Client, Engine};
 use crate::io::{Environment, Io};
-use crate::model::{ChosenModel, Connector, KeyCheck, Model, ModelName, ModelWorld, Provider};
+use crate::model::{ChosenModel, Connector, KeyCheck, Model, ModelDeps, ModelName, Provider};
 use crate::permission::Mode;
 use crate::process::Spawners;
 use crate::side::{Briefing, Consultant, Cost, ModelJudge};
@@ -104,7 +104,7 @@ pub(crate) fn judge(
         by: "--judge",
     });
     let chosen = named.or(settings.fast).or(settings.main);
-    let provider = chosen.map(|chosen| provider(&chosen, KeyCheck::Demanded, globals, io));
+    let provider = chosen.map(|chosen| provider(&chosen, KeyCheck::Required, globals, io));
     let Some(provider) = provider.transpose()?.flatten() else {
         return Err(
             UsageError::new("the permission mode auto needs a model to judge calls")
@@ -136,11 +136,11 @@ pub(crate) fn provider(
         .name
         .parse()
         .map_err(|error| UsageError::reason(error).about(chosen.by))?;
-    let world = ModelWorld {
+    let deps = ModelDeps {
         children: globals.children.clone(),
-        ..ModelWorld::of(io)
+        ..ModelDeps::of(io)
     };
-    match Connector::new(settings, world, keys).connect(&name)? {
+    match Connector::new(settings, deps, keys).connect(&name)? {
         Model::Provider(provider) => Ok(Some(provider)),
         Model::None => Ok(None),
         Model::Builtin => {

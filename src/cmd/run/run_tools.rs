@@ -280,7 +280,7 @@ impl RunToolsArguments {
         }
     }
 
-    /// All tools: built-in tools, command tools, the advisor, and those of MCP servers.
+    /// Returns all tools: built-in and command tools, the advisor, and the tools of MCP servers.
     fn registry(
         &self,
         settings: &Settings,
@@ -289,7 +289,7 @@ impl RunToolsArguments {
         globals: &Globals,
         io: &Io,
     ) -> Result<Arc<Registry>, UsageError> {
-        let (builtin, keys) = (registry(settings)?, KeyCheck::Demanded);
+        let (builtin, keys) = (registry(settings)?, KeyCheck::Required);
         let spent = costs(channels);
         let registry = self
             .advisor
@@ -297,7 +297,7 @@ impl RunToolsArguments {
         Ok(Arc::new(self.mcp.add_servers(registry, here, globals, io)?))
     }
 
-    /// The tools' own names for those of `--tools-only`.
+    /// Returns the canonical names of `--tools-only`.
     fn tools_only<Names: FromIterator<String>>(
         &self,
         registry: &Registry,

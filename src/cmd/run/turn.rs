@@ -53,7 +53,7 @@ pub(crate) struct TurnArguments {
     /// The system prompt [default: a short one for coding]
     #[arg(long, value_name = "FILE")]
     system: Option<PathBuf>,
-    /// The session's id [default: that of the conversation, else a new one]
+    /// The session's id [default: the id in the conversation, else a new one]
     #[arg(long, value_name = "ID", hide_short_help = true)]
     session_id: Option<String>,
     /// Also write the deltas of each block as they arrive
@@ -82,7 +82,7 @@ pub(crate) struct TurnArguments {
         hide_short_help = true
     )]
     max_tokens: u32,
-    /// The sampling temperature, e.g. 0.7 [default: that of the server]
+    /// The sampling temperature, e.g. 0.7 [default: chosen by the server]
     #[arg(long, value_name = "T", hide_short_help = true)]
     temperature: Option<f64>,
     /// The thinking budget in tokens, in addition to `--max-tokens`; 0 disables thinking [default: that

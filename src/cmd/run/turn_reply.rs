@@ -11,7 +11,7 @@ use crate::cmd::{Globals, Outcome};
 use crate::io::{CancelToken, Io};
 use crate::jsonl::WriteError;
 use crate::message::{Block, Usage};
-use crate::model::{Delivery, Event, Failure, Provider, Reply, Request};
+use crate::model::{Delivery, Failure, Provider, Reply, ReplyEvent, Request};
 use crate::records::TurnResultRecord;
 use crate::session::Prices;
 use crate::turn::{Ending, Limit, RecordBuilder};
@@ -116,8 +116,8 @@ impl ReplyWriter {
     }
 
     /// Writes the records of an event.
-    fn delta(&mut self, event: Event, assembly: &mut BlockBuilder) -> Result<(), WriteError> {
-        if let Event::Retry {
+    fn delta(&mut self, event: ReplyEvent, assembly: &mut BlockBuilder) -> Result<(), WriteError> {
+        if let ReplyEvent::Retry {
             failures,
             wait_ms,
             failure,
@@ -127,18 +127,18 @@ impl ReplyWriter {
             self.writer.record(&record)?;
             return self.writer.flush();
         }
-        if self.partial && (!self.has_begun || event == Event::Restart) {
+        if self.partial && (!self.has_begun || event == ReplyEvent::Restart) {
             self.writer.record(&self.records.begin())?;
         }
         self.has_begun = true;
         match event {
-            Event::Part(part) => {
+            ReplyEvent::Part(part) => {
                 for output in assembly.take(part) {
                     self.output(output, None)?;
                 }
             }
-            Event::Restart => assembly.restart(),
-            Event::Retry { .. } => {}
+            ReplyEvent::Restart => assembly.restart(),
+            ReplyEvent::Retry { .. } => {}
         }
         self.writer.flush()
     }

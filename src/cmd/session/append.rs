@@ -112,7 +112,7 @@ impl Run for SessionAppendArguments {
         report_foreign_stream(run.understanding, globals.quiet, &io.messages);
         let left_out = run.recording.messages_left_out();
         if left_out > 0 {
-            io.messages.note(&format!(
+            io.messages.warn(&format!(
                 "{}: file of another agent: {} not recorded",
                 self.file.display(),
                 counted(left_out, "message was", "messages were")
@@ -210,7 +210,7 @@ impl AppendRun<'_> {
         self.understanding.note(piece.raw(), &[]);
         let (records, damage) = piece.records();
         for damage in damage {
-            self.messages.note(&damage.to_string());
+            self.messages.warn(&damage.to_string());
         }
         for record in records {
             let mut taken = Ok(());
@@ -236,7 +236,7 @@ impl AppendRun<'_> {
         for recorded in recorded {
             match recorded {
                 Recorded::No => {}
-                Recorded::KeptManualTitle => self.messages.note(&format!(
+                Recorded::KeptManualTitle => self.messages.warn(&format!(
                     "{}: keeps the title that the user gave it",
                     self.file.display()
                 )),

@@ -10,7 +10,7 @@ use crate::cmd::session::source::about;
 use crate::cmd::times::to_the_minute;
 use crate::jsonl::WriteError;
 use crate::message::{Role, Thread};
-use crate::records::{AboutSession, HitPlace, SessionHitRecord, SessionPathRecord};
+use crate::records::{HitBlock, SessionDescription, SessionHitRecord, SessionPathRecord};
 use crate::session::Listed;
 use crate::session::search::Found;
 use crate::text::{fitted, terminal_safe_line};
@@ -36,7 +36,7 @@ pub(crate) struct HitPrinter {
     /// The time zone of the user.
     pub(crate) zone: TimeZone,
     /// The session of the hits that follow.
-    pub(crate) about: Option<AboutSession>,
+    pub(crate) about: Option<SessionDescription>,
     /// The file of that session.
     pub(crate) path: PathBuf,
     /// Whether the output is a terminal.
@@ -130,12 +130,12 @@ impl HitPrinter {
 
     fn line(&self, found: &Found) -> String {
         let who = match (found.place, found.role) {
-            (HitPlace::Call, _) => found.tool.as_deref().unwrap_or("call"),
-            (HitPlace::Result, _) => "result",
-            (HitPlace::Thinking, _) => "thinking",
-            (HitPlace::Text, Role::User) => "user",
-            (HitPlace::Text, Role::Assistant) => "assistant",
-            (HitPlace::Text, Role::System) => "system",
+            (HitBlock::Call, _) => found.tool.as_deref().unwrap_or("call"),
+            (HitBlock::Result, _) => "result",
+            (HitBlock::Thinking, _) => "thinking",
+            (HitBlock::Text, Role::User) => "user",
+            (HitBlock::Text, Role::Assistant) => "assistant",
+            (HitBlock::Text, Role::System) => "system",
         };
         let line = found.line.map(|line| line.to_string()).unwrap_or_default();
         let time = found.time.as_deref().unwrap_or_default();
@@ -173,7 +173,7 @@ impl HitPrinter {
     }
 }
 
-fn record(found: Found, about: AboutSession) -> SessionHitRecord {
+fn record(found: Found, about: SessionDescription) -> SessionHitRecord {
     SessionHitRecord {
         session_id: about.session_id,
         agent: about.agent,

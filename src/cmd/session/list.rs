@@ -60,7 +60,7 @@ impl Run for SessionListArguments {
                 let progress = reading(candidates.len(), &mut listing, globals, io);
                 let (listed, failed) = list(&candidates, &listing);
                 for (path, error) in &failed {
-                    io.messages.note(&format!("{}: {error}", path.display()));
+                    io.messages.error(&format!("{}: {error}", path.display()));
                 }
                 drop(progress);
                 if listed.is_empty() {

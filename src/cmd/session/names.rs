@@ -103,7 +103,7 @@ impl SourceArguments {
             });
             let opened = found.and_then(|path| Session::open(&path).ok());
             let Some(parent) = opened.map(|parent| parent.up_to(base.end)) else {
-                messages.note(&format!(
+                messages.warn(&format!(
                     "{}: continues session {}, which is not found",
                     session.file.path.display(),
                     base.session_id

@@ -7,7 +7,9 @@ use clap::ValueEnum;
 use crate::cmd::output::RecordWriter;
 use crate::jsonl::WriteError;
 use crate::message::Message;
-use crate::records::{About, AboutSession, SessionStartRecord, StartSubtype, to_record};
+use crate::records::{
+    MessageContext, SessionDescription, SessionStartRecord, StartSubtype, to_record,
+};
 use crate::side::builtin::{FinishedCall, label};
 use crate::text::terminal_safe_line;
 use crate::view::{
@@ -71,7 +73,7 @@ impl Printer {
     /// pages for browsers have `links`: words, and the names of pages.
     pub(crate) fn head(
         &mut self,
-        about: &AboutSession,
+        about: &SessionDescription,
         facts: Vec<(&'static str, String)>,
         links: Vec<(&'static str, String)>,
     ) -> Result<(), WriteError> {
@@ -108,7 +110,11 @@ impl Printer {
     }
 
     /// A whole message of the session or subagent `about`.
-    pub(crate) fn message(&mut self, message: Message, about: &About) -> Result<(), WriteError> {
+    pub(crate) fn message(
+        &mut self,
+        message: Message,
+        about: &MessageContext,
+    ) -> Result<(), WriteError> {
         let Some(message) = self.look.selection.apply(message) else {
             return Ok(());
         };

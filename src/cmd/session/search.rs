@@ -17,7 +17,7 @@ use crate::cmd::{Globals, Outcome, UsageError};
 use crate::io::Io;
 use crate::jsonl::WriteError;
 use crate::message::Role;
-use crate::records::HitPlace;
+use crate::records::HitBlock;
 use crate::session::search::{
     Case, PatternKind, PatternOptions, Query, SearchEvent, Words, search_all,
 };
@@ -160,7 +160,7 @@ impl Run for SessionSearchArguments {
                 }
                 SearchEvent::TooLong { path, lines } => {
                     let path = path.display();
-                    messages.note(&format!("{path}: {lines} lines are too long to search"));
+                    messages.warn(&format!("{path}: {lines} lines are too long to search"));
                     Ok(())
                 }
                 SearchEvent::Failed { path, error } => {
@@ -259,17 +259,17 @@ impl SessionSearchArguments {
 }
 
 impl PlaceName {
-    fn places(self) -> Vec<HitPlace> {
+    fn places(self) -> Vec<HitBlock> {
         match self {
-            Self::Text => vec![HitPlace::Text],
-            Self::Thinking => vec![HitPlace::Thinking],
-            Self::Calls => vec![HitPlace::Call],
-            Self::Results => vec![HitPlace::Result],
+            Self::Text => vec![HitBlock::Text],
+            Self::Thinking => vec![HitBlock::Thinking],
+            Self::Calls => vec![HitBlock::Call],
+            Self::Results => vec![HitBlock::Result],
             Self::All => vec![
-                HitPlace::Text,
-                HitPlace::Thinking,
-                HitPlace::Call,
-                HitPlace::Result,
+                HitBlock::Text,
+                HitBlock::Thinking,
+                HitBlock::Call,
+                HitBlock::Result,
             ],
         }
     }

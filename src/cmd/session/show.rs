@@ -20,7 +20,7 @@ use crate::cmd::{Globals, Outcome, UsageError, output};
 use crate::io::{Io, TerminalFacts};
 use crate::jsonl::Writer;
 use crate::message::{Message, Origin, SessionId};
-use crate::records::{About, AboutSession, SessionCostRecord};
+use crate::records::{MessageContext, SessionCostRecord, SessionDescription};
 use crate::session::{Detail, Facts, Prices, Scope, Session, Tally};
 use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, Thinking, ToolDetail};
 
@@ -203,9 +203,9 @@ pub(crate) fn print_messages(
     session_id: Option<SessionId>,
     printer: &mut Printer,
 ) -> anyhow::Result<u64> {
-    let about = About {
+    let about = MessageContext {
         session_id,
-        ..About::default()
+        ..MessageContext::default()
     };
     let mut failure = None;
     let mut left_out = 0;
@@ -266,7 +266,7 @@ pub(crate) fn cost_of(session: &Session, prices: &Prices) -> std::io::Result<Ses
 /// Facts shown before the messages of a session.
 pub(crate) fn known(
     session: &Session,
-    about: &AboutSession,
+    about: &SessionDescription,
     facts: &Facts,
     prices: &Prices,
 ) -> std::io::Result<Vec<(&'static str, String)>> {

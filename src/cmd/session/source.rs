@@ -9,12 +9,12 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::cmd::inputs::InputErrors;
-use crate::cmd::times::Moment;
+use crate::cmd::times::TimeArgument;
 use crate::cmd::{Globals, UsageError};
 use crate::io::{Clock, Environment, Io};
 use crate::jsonl::Mapping;
 use crate::message::SessionId;
-use crate::records::AboutSession;
+use crate::records::SessionDescription;
 use crate::session::{
     Agent, Candidate, Depth, Facts, Found, Listing, Root, Selection, Session, discover,
     discover_names, discover_with, ids_in, list, session_roots,
@@ -53,10 +53,10 @@ pub(crate) struct FilterArguments {
     /// Only sessions active at this time or later (RFC 3339, a date, `yesterday`, or an age like
     /// 2d)
     #[arg(long, value_name = "TIME")]
-    since: Option<Moment>,
+    since: Option<TimeArgument>,
     /// Only sessions last active before this time
     #[arg(long, alias = "before", value_name = "TIME")]
-    until: Option<Moment>,
+    until: Option<TimeArgument>,
     /// Only sessions without a title
     #[arg(long)]
     untitled: bool,
@@ -176,7 +176,7 @@ impl SourceArguments {
         if globals.quiet {
             return;
         }
-        io.messages.note("no sessions found");
+        io.messages.warn("no sessions found");
         if self.roots(&io.environment).is_empty() {
             io.messages
                 .hint("HOME is not set; `--root DIR` names a directory");
@@ -215,7 +215,7 @@ pub(crate) fn candidates_at(paths: impl Iterator<Item = PathBuf>) -> Vec<Candida
 }
 
 /// A session's members in records.
-pub(crate) fn about(path: PathBuf, agent: Agent, facts: Facts) -> AboutSession {
+pub(crate) fn about(path: PathBuf, agent: Agent, facts: Facts) -> SessionDescription {
     let current = facts
         .cwd
         .filter(|cwd| Some(cwd) != facts.first_cwd.as_ref());
@@ -223,7 +223,7 @@ pub(crate) fn about(path: PathBuf, agent: Agent, facts: Facts) -> AboutSession {
     let resume = id.and_then(|id| agent.resume_command(id, &path));
     let (title, source) = facts.title.map(|title| (title.text, title.source)).unzip();
     let path = path.into_os_string().into_string();
-    AboutSession {
+    SessionDescription {
         session_id: facts.session_id.map(SessionId),
         agent: agent.name().to_owned(),
         path: path.unwrap_or_else(|path| path.to_string_lossy().into_owned()),
@@ -258,7 +258,7 @@ impl FilterArguments {
         now: Timestamp,
         zone: &TimeZone,
     ) -> (Option<Timestamp>, Option<Timestamp>) {
-        let time = |moment: Moment| moment.time(now, zone);
+        let time = |moment: TimeArgument| moment.time(now, zone);
         (self.since.map(time), self.until.map(time))
     }
 

@@ -147,7 +147,7 @@ impl Run for SessionStatsArguments {
         if !all.unpriced_models.is_empty() && !is_about_tools && !globals.quiet {
             let models: Vec<&str> = all.unpriced_models.iter().map(String::as_str).collect();
             let models = terminal_safe_line(&models.join(", "));
-            io.messages.note(&format!(
+            io.messages.warn(&format!(
                 "no price for {models}; the cost is without their tokens"
             ));
             io.messages.hint("`--prices FILE` adds prices");

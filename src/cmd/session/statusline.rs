@@ -13,7 +13,7 @@ use crate::cmd::inputs::take_stdin;
 use crate::cmd::session::cost_table::cost_cell;
 use crate::cmd::session::show::cost_of;
 use crate::cmd::session::source::SourceArguments;
-use crate::cmd::times::{Moment, spelled};
+use crate::cmd::times::{TimeArgument, spelled};
 use crate::io::Io;
 use crate::records::SessionCostRecord;
 use crate::session::{Agent, Depth, Detail, Prices, Session, Tally};
@@ -49,7 +49,7 @@ pub(crate) fn statusline(
     })?;
     let member = |path: &str| input.pointer(path);
     let now = io.clock.now();
-    let midnight = Moment::DaysAgo(0).time(now, zone);
+    let midnight = TimeArgument::DaysAgo(0).time(now, zone);
     let since = midnight.min(now.saturating_sub(LOOK_BACK)?);
     source.agent.get_or_insert(Agent::Claude);
     let mut listing = source.listing(Depth::Whole);

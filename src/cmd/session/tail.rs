@@ -19,7 +19,7 @@ use crate::cmd::{Globals, Outcome, UsageError};
 use crate::io::{Environment, Io};
 use crate::jsonl::{FixedFile, Mapping};
 use crate::message::{Message, SessionId};
-use crate::records::About;
+use crate::records::MessageContext;
 use crate::session::{
     BackwardMessages, Follower, Format, Scope, Seen, Session, SessionError, SessionFile, Shape,
     holds_only_lines, last_messages, open_safely, records_on, start_of_last,
@@ -210,7 +210,7 @@ impl SessionTailArguments {
                 let format = session.format();
                 (session.file, Some(format), about)
             }
-            Err(file) => (file, None, About::default()),
+            Err(file) => (file, None, MessageContext::default()),
         };
         let mut others = Others {
             arguments: self,
@@ -244,15 +244,15 @@ impl SessionTailArguments {
     }
 
     /// The facts of the session for records. `None` for raw lines.
-    fn about(&self, session: &Session) -> anyhow::Result<About> {
+    fn about(&self, session: &Session) -> anyhow::Result<MessageContext> {
         if self.raw {
-            return Ok(About::default());
+            return Ok(MessageContext::default());
         }
         let facts = session.first_facts(self.source.mapping())?;
-        Ok(About {
+        Ok(MessageContext {
             session_id: facts.session_id.map(SessionId),
             cwd: facts.cwd,
-            ..About::default()
+            ..MessageContext::default()
         })
     }
 
@@ -272,7 +272,7 @@ impl SessionTailArguments {
         file: SessionFile,
         start: u64,
         format: Option<&'static Format>,
-        about: About,
+        about: MessageContext,
     ) -> std::io::Result<FollowedSession> {
         let format_of_subagents = format.filter(|_| self.subagents);
         Ok(FollowedSession {

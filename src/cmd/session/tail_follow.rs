@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::cmd::UsageError;
 use crate::cmd::session::tail_printer::{Joining, Lines, Printer};
 use crate::io::Io;
-use crate::records::{About, SwitchReason};
+use crate::records::{MessageContext, SwitchReason};
 use crate::session::{Agent, Follower, Seen, WakeReason, Watch, open_safely, subagent_files};
 
 /// Interval between two searches for newer sessions and new subagents.
@@ -79,9 +79,9 @@ impl Subagents {
                 StartAt::End => file.size,
             };
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
-            let about = About {
+            let about = MessageContext {
                 agent_id: Some(name.strip_prefix("agent-").unwrap_or(&name).to_owned()),
-                ..About::default()
+                ..MessageContext::default()
             };
             if let Ok(follower) = Follower::new(file, offset) {
                 self.known.push(Followed {

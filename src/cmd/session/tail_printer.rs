@@ -4,10 +4,10 @@ use std::path::Path;
 
 use crate::cmd::session::printer::{self, DialogForm};
 use crate::jsonl::WriteError;
-use crate::message::{Joiner, Message, SessionId};
+use crate::message::{Message, MessageJoiner, SessionId};
 use crate::records::{
-    About, CursorSubtype, SessionCursorRecord, SessionSwitchRecord, SwitchReason, SwitchSubtype,
-    VersionOnly,
+    CursorSubtype, MessageContext, SessionCursorRecord, SessionSwitchRecord, SwitchReason,
+    SwitchSubtype, VersionOnly,
 };
 use crate::session::{Follower, Format, MessageLines};
 use crate::text::terminal_safe_line;
@@ -33,16 +33,16 @@ pub(crate) enum Cursors {
 /// The state of reading one file.
 pub(crate) struct Lines {
     messages: MessageLines,
-    joiner: Joiner,
-    about: About,
+    joiner: MessageJoiner,
+    about: MessageContext,
 }
 
 impl Lines {
     /// Lines of a file of this format; if it is not known yet, the first records decide.
-    pub(crate) fn new(format: Option<&'static Format>, about: About) -> Self {
+    pub(crate) fn new(format: Option<&'static Format>, about: MessageContext) -> Self {
         Self {
             messages: MessageLines::new(format),
-            joiner: Joiner::default(),
+            joiner: MessageJoiner::default(),
             about,
         }
     }
@@ -51,7 +51,7 @@ impl Lines {
     pub(crate) fn restart(&mut self) {
         self.messages.restart();
         if self.about.agent_id.is_none() {
-            self.about = About::default();
+            self.about = MessageContext::default();
         }
     }
 }
@@ -119,7 +119,7 @@ impl Printer {
         self.dialog.finish()
     }
 
-    fn message(&mut self, message: Message, about: &About) -> Result<(), WriteError> {
+    fn message(&mut self, message: Message, about: &MessageContext) -> Result<(), WriteError> {
         let speaker = Some((about.session_id.clone(), about.agent_id.clone()));
         if self.is_text() && self.speaker != speaker {
             let is_first = std::mem::replace(&mut self.speaker, speaker).is_none();

@@ -60,7 +60,7 @@ impl LabelSink for LabelPrinter {
         };
         if let Some(failure) = &no_text.failure {
             if self.verbose {
-                self.messages.note(&format!("[TOOL_USE_SUMMARY] {failure}"));
+                self.messages.log(&format!("[TOOL_USE_SUMMARY] {failure}"));
             }
             self.failures.report(failure);
         }
@@ -74,7 +74,7 @@ impl LabelSink for LabelPrinter {
 
     fn late(&mut self, batch: u64) {
         if self.verbose {
-            self.messages.note(&format!(
+            self.messages.log(&format!(
                 "[TOOL_USE_SUMMARY] the label of batch {} was not ready in time and is dropped",
                 batch + 1
             ));
@@ -83,12 +83,12 @@ impl LabelSink for LabelPrinter {
 
     fn stopped_asking(&mut self) {
         self.messages
-            .note("the model is too slow for `--hold-ms`, so it is not asked for further labels");
+            .warn("the model is too slow for `--hold-ms`, so it is not asked for further labels");
     }
 
     fn damage(&mut self, damage: &Damage) {
         if !self.quiet {
-            self.messages.note(&damage.to_string());
+            self.messages.warn(&damage.to_string());
         }
     }
 

@@ -55,12 +55,12 @@ impl ModelFailures {
             && self.verbose
         {
             for line in difference.lines() {
-                self.messages.note(line);
+                self.messages.log(line);
             }
         }
         let cause = failure.to_string();
         if !self.verbose && !self.causes.contains(&cause) {
-            self.messages.note(&cause);
+            self.messages.error(&cause);
             self.causes.insert(cause);
         }
     }
@@ -76,7 +76,7 @@ impl ModelFailures {
         if self.failed > 0 && made + self.not_asked > 0 {
             let failed = self.failed;
             self.messages
-                .note(&format!("{made} written, {failed} not{skipped}"));
+                .error(&format!("{made} written, {failed} not{skipped}"));
         }
         match self.retryability.filter(|_| made == 0 || self.is_over) {
             Some(Retryability::Permanent) => Outcome::ProviderRefused,

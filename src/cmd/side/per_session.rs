@@ -286,7 +286,7 @@ impl Runner {
             let why = no_text.error.clone();
             let why = why.unwrap_or_else(|| no_text.reason.to_string());
             let message = format!("[{}] {}{reason}: {why}", P::TAG, output.prefix());
-            self.messages.note(&message);
+            self.messages.error(&message);
         }
         match self.form {
             Form::Text => printer.write_text(self, &output, writer)?,
@@ -299,7 +299,7 @@ impl Runner {
     pub(crate) fn note_no_text(&self, output: &SessionOutput, no_text: &NoText, why: &dyn Display) {
         let is_reported = no_text.reason == Reason::Unreadable || no_text.failure.is_some();
         if !self.verbose && !is_reported {
-            self.messages.note(&format!("{}{why}", output.prefix()));
+            self.messages.error(&format!("{}{why}", output.prefix()));
         }
     }
 

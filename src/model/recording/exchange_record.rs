@@ -1,4 +1,4 @@
-//! One line of a recording.
+//! Record of an HTTP exchange.
 
 use std::path::PathBuf;
 
@@ -10,45 +10,45 @@ use serde_json::value::RawValue;
 use crate::http::{Headers, HttpFailure};
 use crate::model::Dialect;
 
-/// A file cannot be used as a recording.
+/// Error using a file as a recording.
 #[derive(Debug, thiserror::Error)]
 #[error("recording {}: {reason}", path.display())]
-pub struct UnusableRecording {
+pub struct RecordingError {
     pub(super) path: PathBuf,
     pub(super) reason: String,
 }
 
-/// A request and its answer.
+/// A request and its response.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "http_exchange")]
 pub(in crate::model) struct ExchangeRecord {
-    /// The model that was asked.
+    /// Name of the model.
     pub(in crate::model) provider: String,
     pub(in crate::model) model: String,
     pub(in crate::model) base_url: String,
     pub(in crate::model) dialect: Dialect,
-    /// Where the request went.
+    /// URL of the request.
     pub(super) url: String,
-    /// Its body, byte for byte.
+    /// Exact body of the request.
     pub(super) request: Box<RawValue>,
-    /// The status of the answer; none if there was no answer.
+    /// Status of the response; `None` if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) status: Option<u16>,
     #[serde(default, skip_serializing_if = "Headers::is_empty")]
     pub(super) headers: Headers,
-    /// The body of the answer, if it is UTF-8.
+    /// Body of the response, if it is UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) body: Option<String>,
-    /// The body of the answer, if it is not.
+    /// Body of the response in base64, if it is not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) body_base64: Option<String>,
-    /// How it failed.
+    /// The failure, if the exchange failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) failure: Option<HttpFailure>,
 }
 
 impl ExchangeRecord {
-    /// The body of the answer, byte for byte.
+    /// Returns the exact body of the response.
     pub(super) fn body_bytes(&self) -> Vec<u8> {
         match (&self.body, &self.body_base64) {
             (Some(text), _) => text.clone().into_bytes(),

@@ -1,7 +1,7 @@
 //! Recording and replay of exchanges with providers.
 //!
-//! A recording is a file of JSON Lines, one exchange a line, in the order in which the exchanges
-//! ended. It contains everything that a replay needs, including dialects, and no keys.
+//! A recording is a JSON Lines file with one exchange per line, in the order in which they ended. It
+//! contains everything needed for replay, including dialects, but no keys.
 
 mod exchange_record;
 mod nearest;
@@ -12,8 +12,8 @@ mod replayed;
 #[cfg(test)]
 mod tests;
 
-pub use exchange_record::UnusableRecording;
+pub use exchange_record::RecordingError;
 pub(super) use play::Recording;
+pub(super) use recorder::PendingExchange;
 pub use recorder::Recorder;
-pub(super) use recorder::Tape;
 pub(super) use replayed::Replayed;

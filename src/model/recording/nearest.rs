@@ -1,4 +1,4 @@
-//! The recorded request that is most similar to one that was not recorded.
+//! Search for the recorded request most similar to an unrecorded one.
 
 use std::fmt::Write;
 
@@ -7,19 +7,19 @@ use similar::TextDiff;
 use super::exchange_record::ExchangeRecord;
 use crate::http::Outgoing;
 
-/// How many exchanges are compared.
-const MOST_COMPARED: usize = 200;
+/// Maximum number of exchanges compared.
+const MAX_COMPARED: usize = 200;
 
-/// How many lines of a difference are shown.
-const MOST_LINES: usize = 60;
+/// Maximum number of diff lines shown.
+const MAX_DIFF_LINES: usize = 60;
 
-/// A line that says how the request differs from the nearest recorded one, and the differences.
-/// `forms` are the bodies that the request would be sent with.
+/// Returns a one-line description of the difference to the nearest recorded request, and the diff.
+/// `forms` are the possible bodies of the request.
 pub(super) fn nearest(exchanges: &[ExchangeRecord], forms: &[Outgoing]) -> (String, String) {
     let mut best: Option<(f32, String, String)> = None;
     for form in forms {
         let wanted = pretty(&form.redaction().clean_record(&form.body));
-        for exchange in exchanges.iter().take(MOST_COMPARED) {
+        for exchange in exchanges.iter().take(MAX_COMPARED) {
             let recorded = pretty(exchange.request.get());
             let diff = TextDiff::from_lines(&recorded, &wanted);
             let ratio = diff.ratio();
@@ -30,7 +30,7 @@ pub(super) fn nearest(exchanges: &[ExchangeRecord], forms: &[Outgoing]) -> (Stri
             let url = redaction.clean_record(&form.address.to_string());
             let mut shown = String::new();
             if url != exchange.url {
-                // Writing to a string does not fail.
+                // Writing to a string cannot fail.
                 let _ = writeln!(shown, "-{}\n+{url}", exchange.url);
             }
             let mut unified = diff.unified_diff();
@@ -49,7 +49,7 @@ pub(super) fn nearest(exchanges: &[ExchangeRecord], forms: &[Outgoing]) -> (Stri
             } else {
                 format!("the nearest request differs in {changed} lines")
             };
-            let lines: Vec<&str> = shown.lines().take(MOST_LINES).collect();
+            let lines: Vec<&str> = shown.lines().take(MAX_DIFF_LINES).collect();
             best = Some((ratio, reason, lines.join("\n")));
         }
     }
@@ -63,7 +63,7 @@ fn is_header(line: &str) -> bool {
     line.starts_with("--- ") || line.starts_with("+++ ")
 }
 
-/// A body with a value a line.
+/// Formats a body with one value per line.
 fn pretty(body: &str) -> String {
     let value: Result<serde_json::Value, _> = serde_json::from_str(body);
     value

@@ -1,11 +1,11 @@
-//! Answers from a recording.
+//! Replay of a recording.
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::exchange_record::{ExchangeRecord, UnusableRecording};
+use super::exchange_record::{ExchangeRecord, RecordingError};
 use super::nearest::nearest;
 use crate::http::{Outgoing, Response};
 use crate::model::Failure;
@@ -15,7 +15,7 @@ use crate::model::Failure;
 pub(in crate::model) struct Recording {
     path: PathBuf,
     exchanges: Vec<ExchangeRecord>,
-    /// How often each request has been answered.
+    /// Number of responses already returned, by request.
     answered: Mutex<HashMap<String, usize>>,
 }
 
@@ -24,8 +24,8 @@ impl Recording {
     ///
     /// # Errors
     /// The file is not a recording.
-    pub(in crate::model) fn read(path: &Path) -> Result<Self, UnusableRecording> {
-        let unusable = |reason| UnusableRecording {
+    pub(in crate::model) fn read(path: &Path) -> Result<Self, RecordingError> {
+        let unusable = |reason| RecordingError {
             path: path.to_owned(),
             reason,
         };
@@ -51,18 +51,18 @@ impl Recording {
         })
     }
 
-    /// All exchanges; at least one.
+    /// Returns all exchanges; at least one.
     pub(in crate::model) fn exchanges(&self) -> &[ExchangeRecord] {
         &self.exchanges
     }
 
-    /// Whether a request has an answer.
+    /// Whether the recording contains the request.
     pub(super) fn knows(&self, outgoing: &Outgoing) -> bool {
         self.exchanges_of(outgoing).next().is_some()
     }
 
-    /// The answer to a request. A request that was recorded several times gets the answers in their
-    /// order, and the last one from then on.
+    /// Returns the response to a request. A request that was recorded several times gets the responses in
+    /// order, then always the last one.
     ///
     /// # Errors
     /// The request is not in the recording, or the recorded exchange failed.
@@ -91,7 +91,7 @@ impl Recording {
         }
     }
 
-    /// The failure that says how a request, in each of its forms, differs from the nearest one.
+    /// Returns the failure that shows how a request, in each of its forms, differs from the nearest one.
     pub(super) fn not_recorded(&self, forms: &[Outgoing]) -> Failure {
         let (reason, difference) = nearest(&self.exchanges, forms);
         Failure::NotRecorded {

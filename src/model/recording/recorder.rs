@@ -9,15 +9,15 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::value::RawValue;
 
-use super::exchange_record::{ExchangeRecord, UnusableRecording};
+use super::exchange_record::{ExchangeRecord, RecordingError};
 use crate::http::{Headers, HttpFailure, Outgoing, Redaction};
 use crate::model::Dialect;
 use crate::model::transport::Target;
 
-/// Headers of answers that a replay needs.
-const KEPT_HEADERS: &[&str] = &["content-type", "retry-after", "retry-after-ms", "location"];
+/// Response headers that replay needs.
+const REPLAY_HEADERS: &[&str] = &["content-type", "retry-after", "retry-after-ms", "location"];
 
-/// Appends exchanges to a file, one line each.
+/// Appends exchanges to a file, one per line.
 #[derive(Debug)]
 pub struct Recorder {
     path: PathBuf,
@@ -25,15 +25,15 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Opens the file, or creates one that only its owner can read.
+    /// Opens the file, or creates it with access for its owner only.
     ///
     /// # Errors
     /// The file cannot be opened.
-    pub fn open(path: &Path) -> Result<Self, UnusableRecording> {
+    pub fn open(path: &Path) -> Result<Self, RecordingError> {
         let mut options = OpenOptions::new();
         options.append(true).create(true);
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(path).map_err(|error| UnusableRecording {
+        let file = options.open(path).map_err(|error| RecordingError {
             path: path.to_owned(),
             reason: error.to_string(),
         })?;
@@ -43,13 +43,13 @@ impl Recorder {
         })
     }
 
-    /// Begins to record an exchange.
+    /// Starts recording an exchange.
     pub(in crate::model) fn tape(
         self: &Arc<Self>,
         outgoing: &Outgoing,
         target: &Target,
         dialect: &Dialect,
-    ) -> Tape {
+    ) -> PendingExchange {
         let redaction = outgoing.redaction();
         let request = redaction.clean_record(&outgoing.body);
         let record = ExchangeRecord {
@@ -65,7 +65,7 @@ impl Recorder {
             body_base64: None,
             failure: None,
         };
-        Tape {
+        PendingExchange {
             recorder: Arc::clone(self),
             redaction,
             record,
@@ -85,36 +85,36 @@ impl Recorder {
     }
 }
 
-/// An exchange that is being recorded. It is written when it ends, or when it is dropped.
+/// An exchange being recorded. Written when it ends or is dropped.
 #[derive(Debug)]
-pub(in crate::model) struct Tape {
+pub(in crate::model) struct PendingExchange {
     recorder: Arc<Recorder>,
     redaction: Redaction,
     record: ExchangeRecord,
     received: Vec<u8>,
-    /// It was written, or is not to be.
+    /// Whether it was written or is to be discarded.
     is_done: bool,
 }
 
-impl Tape {
-    /// The answer has begun.
+impl PendingExchange {
+    /// Records the status and headers of the response.
     pub(in crate::model) fn answered(mut self, status: u16, headers: &Headers) -> Self {
         self.record.status = Some(status);
         let kept = headers
             .iter()
-            .filter(|(name, _)| KEPT_HEADERS.contains(&name.as_str()));
+            .filter(|(name, _)| REPLAY_HEADERS.contains(&name.as_str()));
         self.record.headers = kept
             .map(|(name, value)| (name.clone(), self.redaction.clean_record(value)))
             .collect();
         self
     }
 
-    /// More of the answer.
+    /// Appends to the body of the response.
     pub(in crate::model) fn push(&mut self, bytes: &[u8]) {
         self.received.extend_from_slice(bytes);
     }
 
-    /// The answer is complete.
+    /// Ends a complete response.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -122,7 +122,7 @@ impl Tape {
         self.write()
     }
 
-    /// The exchange failed. Failures before the request was sent are not recorded.
+    /// Ends a failed exchange. Failures before the request was sent are not recorded.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -144,9 +144,9 @@ impl Tape {
     }
 }
 
-impl Drop for Tape {
+impl Drop for PendingExchange {
     fn drop(&mut self) {
-        // Without an answer there is nothing to replay.
+        // Without a response there is nothing to replay.
         if self.record.status.is_some() {
             let _ = self.write();
         }

@@ -1,4 +1,4 @@
-//! A recording as a model.
+//! A recording used as a model.
 
 use std::sync::Arc;
 
@@ -6,9 +6,9 @@ use super::play::Recording;
 use crate::http::Outgoing;
 use crate::io::CancelToken;
 use crate::model::remote::Remote;
-use crate::model::{Delivery, Event, Failure, Provider, Reply, Request};
+use crate::model::{Delivery, Failure, Provider, Reply, ReplyEvent, Request};
 
-/// Answers as the recorded models did. The first model that was sent the same request answers.
+/// Replays recorded models. The first model with the same recorded request is used.
 pub(in crate::model) struct Replayed {
     pub(in crate::model) recording: Arc<Recording>,
     /// The recorded models; at least one.
@@ -40,7 +40,7 @@ impl Provider for Replayed {
         request: &Request,
         delivery: Delivery,
         stop: &CancelToken,
-        sink: &mut dyn FnMut(Event),
+        sink: &mut dyn FnMut(ReplyEvent),
     ) -> Result<Reply, Failure> {
         let model = self.model_for(request, delivery)?;
         model.ask(request, delivery, stop, sink)

@@ -6,8 +6,8 @@ use crate::http::Secret;
 use crate::io::{CancelToken, Environment, SeededIds, SystemClock};
 use crate::model::test_server::{TestServer, answer, open_answer};
 use crate::model::{
-    Attempts, Connector, Delivery, Event, Failure, KeyCheck, KeySource, Model, ModelName,
-    ModelSettings, ModelWorld, PromptId, Provider, ProviderSettings, Recorder, Request,
+    Attempts, Connector, Delivery, Failure, KeyCheck, KeySource, Model, ModelDeps, ModelName,
+    ModelSettings, PromptId, Provider, ProviderSettings, Recorder, ReplyEvent, Request,
     RetryPolicy, Turn,
 };
 use crate::process::Supervisor;
@@ -24,7 +24,7 @@ fn connector(providers: &[(&str, String)]) -> Connector {
         };
         settings.providers.insert((*name).to_owned(), described);
     }
-    let world = ModelWorld {
+    let deps = ModelDeps {
         environment: Environment::default(),
         clock: Arc::new(SystemClock::default()),
         ids: Arc::new(SeededIds::new(1)),
@@ -34,7 +34,7 @@ fn connector(providers: &[(&str, String)]) -> Connector {
         first_wait: std::time::Duration::from_millis(5),
         ..RetryPolicy::default()
     };
-    let mut connector = Connector::new(settings, world, KeyCheck::Demanded);
+    let mut connector = Connector::new(settings, deps, KeyCheck::Required);
     connector.policy = policy;
     connector
 }
@@ -82,7 +82,7 @@ fn what_was_recorded_is_answered_again_without_network_and_key() {
     ]);
     let ask = |model: &dyn Provider| {
         let stop = CancelToken::default();
-        let mut events: Vec<Event> = Vec::new();
+        let mut events: Vec<ReplyEvent> = Vec::new();
         let outcomes = [
             model.complete(&request("a"), &stop),
             model.complete(&request("a"), &stop),

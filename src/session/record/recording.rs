@@ -11,7 +11,7 @@ use super::transcript::Transcript;
 use crate::agent::StreamItem;
 use crate::assemble::{Decoded, Event, MessageReader, Source};
 use crate::message::Message;
-use crate::records::{About, DialogRecord, to_record};
+use crate::records::{DialogRecord, MessageContext, to_record};
 use crate::session::durable::{FileSystems, RecordError, Sync};
 use crate::text::redact_strings;
 
@@ -158,7 +158,7 @@ impl Recording {
         stop_reason: Option<&str>,
     ) -> Result<Vec<Recorded>, RecordError> {
         for message in messages {
-            let mut record = to_record(message, &About::default());
+            let mut record = to_record(message, &MessageContext::default());
             if let DialogRecord::Message(record) = &mut record {
                 record.message.stop_reason = stop_reason.map(str::to_owned);
             }

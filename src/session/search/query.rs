@@ -6,7 +6,7 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 
 use super::needles::{Case, needles};
 use crate::message::Role;
-use crate::records::HitPlace;
+use crate::records::HitBlock;
 
 /// The syntax of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub struct Query {
     /// A line must contain one of these. `None` accepts every line.
     pub(super) needles: Option<Vec<String>>,
     /// The parts of messages to search.
-    pub places: Vec<HitPlace>,
+    pub places: Vec<HitBlock>,
     /// The roles to search. Empty means all.
     pub roles: Vec<Role>,
     /// The largest number of hits per session.
@@ -82,7 +82,7 @@ impl Query {
         Ok(Self {
             matcher,
             needles,
-            places: vec![HitPlace::Text],
+            places: vec![HitBlock::Text],
             roles: Vec::new(),
             most: None,
             context: 0,

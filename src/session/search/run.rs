@@ -12,7 +12,7 @@ use super::query::Query;
 use crate::agent::{Detail, LineClass};
 use crate::jsonl::Prefilter;
 use crate::message::{Block, Message, Origin, Role, Thread};
-use crate::records::HitPlace;
+use crate::records::HitBlock;
 use crate::session::lines::for_each_raw_line;
 use crate::session::session::Session;
 use crate::session::tail::MessageLines;
@@ -34,7 +34,7 @@ pub struct Found {
     /// The timestamp, as stored.
     pub time: Option<String>,
     /// The part that matches.
-    pub place: HitPlace,
+    pub place: HitBlock,
     /// The tool, for calls.
     pub tool: Option<String>,
     /// The first match.
@@ -79,7 +79,7 @@ impl Session {
             return Ok(Searched::default());
         }
         // Most of a file are results.
-        let detail = if query.places.contains(&HitPlace::Result) {
+        let detail = if query.places.contains(&HitBlock::Result) {
             Detail::Full
         } else {
             Detail::Counts
@@ -126,11 +126,11 @@ impl Session {
 }
 
 /// Whether a line may have such a part of a message.
-fn may_hold(line: LineClass, place: HitPlace) -> bool {
+fn may_hold(line: LineClass, place: HitBlock) -> bool {
     match line {
         LineClass::NoMessage => false,
-        LineClass::Results => place == HitPlace::Result,
-        LineClass::NoText => place != HitPlace::Text,
+        LineClass::Results => place == HitBlock::Result,
+        LineClass::NoText => place != HitBlock::Text,
         LineClass::Anything => true,
     }
 }
@@ -207,10 +207,10 @@ impl Query {
         }
         let parts = message.blocks.iter().filter_map(|block| {
             let place = match block {
-                Block::Text(_) => HitPlace::Text,
-                Block::Thinking(_) => HitPlace::Thinking,
-                Block::Call(_) => HitPlace::Call,
-                Block::Result(_) => HitPlace::Result,
+                Block::Text(_) => HitBlock::Text,
+                Block::Thinking(_) => HitBlock::Thinking,
+                Block::Call(_) => HitBlock::Call,
+                Block::Result(_) => HitBlock::Result,
                 Block::Media(_) => return None,
             };
             if !self.places.contains(&place) {

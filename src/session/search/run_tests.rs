@@ -89,7 +89,7 @@ fn calls_and_results_are_searched_on_request() {
     let text = [&*user("the login"), CALL, RESULT].join("\n");
     let mut query = Query::new("login", ANY).unwrap();
     assert_eq!(found(&text, &query), [(1, "the login".to_owned())]);
-    query.places = vec![HitPlace::Call, HitPlace::Result];
+    query.places = vec![HitBlock::Call, HitBlock::Result];
     let expected = [
         (2, "grep -n \"login\" src".to_owned()),
         (3, "src/a.rs: fn login()".to_owned()),
@@ -114,10 +114,10 @@ fn lines_that_are_passed_over_hold_no_match() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let roots = ["session", "agents"].map(|name| data.join(name));
     let places = [
-        HitPlace::Text,
-        HitPlace::Thinking,
-        HitPlace::Call,
-        HitPlace::Result,
+        HitBlock::Text,
+        HitBlock::Thinking,
+        HitBlock::Call,
+        HitBlock::Result,
     ];
     let mut total = 0;
     for candidate in roots

@@ -1,4 +1,4 @@
-//! Manifests: files in which a user declares command tools.
+//! Manifests: files that declare command tools.
 //!
 //! ```toml
 //! [[tool]]
@@ -39,7 +39,7 @@ pub struct Declared {
     pub aliases: Vec<String>,
 }
 
-/// An error in a manifest, of which no tools are used then.
+/// An error in a manifest; none of its tools are used.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {problem}", file.display())]
 pub struct ManifestError {

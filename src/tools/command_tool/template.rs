@@ -1,7 +1,7 @@
 //! Arguments with fields of the input: `--depth={depth}`.
 //!
-//! An argument stays a single argument whatever the input contains: it is not split, expanded or quoted, and
-//! there is no shell. `{{` and `}}` are literal braces.
+//! An argument stays a single argument for every input: it is not split, expanded or quoted, and
+//! no shell is used. `{{` and `}}` are literal braces.
 
 use std::fmt;
 

@@ -38,7 +38,7 @@ pub(super) struct Declaration {
     pub(super) stdin: ToolInput,
     pub(super) access: AccessRule,
     pub(super) interrupt: InterruptBehavior,
-    /// The default is that of shell calls.
+    /// By default the timeout of shell calls.
     pub(super) timeout: Option<Duration>,
     pub(super) result_limit: ResultLimit,
     pub(super) deferred: bool,

@@ -214,7 +214,7 @@ fn the_old_content_of_a_large_file_is_not_in_the_record() {
     assert_eq!(structured["structuredPatch"][0]["lines"][1], "+1st");
 }
 
-/// What `Read` refuses can never have been read.
+/// A file that `Read` refuses counts as unread.
 #[test]
 fn what_cannot_be_read_is_not_asked_to_be_read() {
     let session = Session::new();

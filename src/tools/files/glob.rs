@@ -102,7 +102,7 @@ impl PreparedCall for Search {
 }
 
 impl Search {
-    /// Returns the directory in which the walk starts.
+    /// Returns the directory where the walk starts.
     fn root(&self, context: &DecisionContext) -> PathBuf {
         if self.fixed.starts_with('~') {
             paths::absolute(&self.fixed, context)

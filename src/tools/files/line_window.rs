@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn little_of_a_giant_line_is_kept() {
+    fn long_lines_are_truncated() {
         let mut window = LineWindow::new(ALL);
         let chunk = vec![b'x'; 64 << 10];
         for _ in 0..200 {

@@ -90,7 +90,7 @@ mod tests {
 
     use super::*;
 
-    /// What `patch` does.
+    /// Applies a patch as `patch` would.
     fn applied(old: &str, hunks: &[Hunk]) -> String {
         let old: Vec<&str> = old.split_inclusive('\n').collect();
         let mut result = String::new();

@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn attributes_and_access_lists_stay() {
         use rustix::fs::{XattrFlags, getxattr, setxattr};
-        // Version 2: owner and group may write, the user 1 may read, the mask lets nobody else write.
+        // Version 2: owner and group may write, the user 1 may read, the mask denies writing to others.
         let rows: [(u16, u16, u32); 5] = [
             (1, 6, u32::MAX),
             (2, 4, 1),

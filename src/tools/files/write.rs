@@ -82,7 +82,7 @@ impl PreparedCall for Write {
 
 fn not_read(found: RegularFile) -> ToolFailure {
     let mut head = Vec::new();
-    // If the file cannot be read, its kind is that of an empty file.
+    // If the file cannot be read, it is treated as an empty file.
     let _ = found.file.take(HEAD_BYTES as u64).read_to_end(&mut head);
     ToolFailure(FileKind::of(&head).read_first())
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::page::Page;
+use super::page::WebPage;
 
 /// Maximum age of a cached page.
 const MAX_AGE: Duration = Duration::from_mins(15);
@@ -15,12 +15,12 @@ const MAX_PAGES: usize = 8;
 /// Pages by URL, the latest last. Shared between threads.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
-    pages: Mutex<VecDeque<(String, Instant, Arc<Page>)>>,
+    pages: Mutex<VecDeque<(String, Instant, Arc<WebPage>)>>,
 }
 
 impl Cache {
     /// Returns the page of a URL if it is cached.
-    pub(super) fn get(&self, address: &str, now: Instant) -> Option<Arc<Page>> {
+    pub(super) fn get(&self, address: &str, now: Instant) -> Option<Arc<WebPage>> {
         let pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         let found = pages.iter().rev().find(|(known, ..)| known == address);
         let (_, since, page) = found?;
@@ -28,7 +28,7 @@ impl Cache {
     }
 
     /// Adds a page, and removes the oldest one if there are too many.
-    pub(super) fn put(&self, address: String, page: Arc<Page>, now: Instant) {
+    pub(super) fn put(&self, address: String, page: Arc<WebPage>, now: Instant) {
         let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         pages.push_back((address, now, page));
         if pages.len() > MAX_PAGES {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::fetcher::Found;
-use super::page::{Body, Page, reason};
+use super::page::{PageBody, WebPage, reason};
 use crate::http::Address;
 use crate::permission::Action;
 use crate::tools::builtin::{Parameters, WholeNumber};
@@ -103,14 +103,14 @@ impl PreparedCall for FetchPage {
 }
 
 impl FetchPage {
-    fn content(&self, page: &Page) -> Result<Content, ToolFailure> {
+    fn content(&self, page: &WebPage) -> Result<Content, ToolFailure> {
         let text = match &page.body {
-            Body::Image(image) => {
+            PageBody::Image(image) => {
                 let source = image.clone();
                 return Ok(Content::Blocks(vec![Block::Image { source }]));
             }
-            Body::Text(text) if text.trim().is_empty() => "The page has no text.",
-            Body::Text(text) => text,
+            PageBody::Text(text) if text.trim().is_empty() => "The page has no text.",
+            PageBody::Text(text) => text,
         };
         let position = |character: usize| {
             let mut positions = text.char_indices().map(|(position, _)| position);

@@ -288,7 +288,7 @@ fn answers_that_are_no_page_are_errors() {
         let server = Server::answering(head, body);
         let error = fetched(&nearby(), &server.url("/")).unwrap_err();
         assert!(error.ends_with(expected), "{error}");
-        // A failure is no page to be kept.
+        // Failures are not cached.
         fetched(&nearby(), &server.url("/")).unwrap_err();
         assert_eq!(server.requests(), 2);
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
 use super::cache::Cache;
-use super::page::{Page, reason};
+use super::page::{WebPage, reason};
 use crate::http::{Address, Client, Engine, HttpSettings, Reach, Response, Task, unless_cancelled};
 use crate::io::CancelToken;
 
@@ -36,7 +36,7 @@ pub struct Web {
 #[derive(Debug)]
 pub(super) enum Found {
     /// A response to show.
-    Page(Arc<Page>),
+    Page(Arc<WebPage>),
     /// A redirect to another server.
     Elsewhere { status: u16, to: Address },
     /// The call was cancelled.
@@ -86,7 +86,7 @@ impl Web {
             None => Ok(Found::Cancelled),
             Some(Fetched::Elsewhere { status, to }) => Ok(Found::Elsewhere { status, to }),
             Some(Fetched::Answer(response, body)) => {
-                let page = Page::of(&response, &body, cancel)?;
+                let page = WebPage::of(&response, &body, cancel)?;
                 if cancel.is_cancelled() {
                     return Ok(Found::Cancelled);
                 }

@@ -123,7 +123,7 @@ fn table(handlers: &dyn Handlers, element: Element) -> Option<HandlerResult> {
     Some(text.into())
 }
 
-/// Returns the rows of a table, without those of nested tables.
+/// Returns the rows of a table, excluding nested tables.
 fn rows(table: &Rc<Node>) -> Vec<Rc<Node>> {
     let mut found = Vec::new();
     for child in table.children.borrow().iter() {

@@ -13,32 +13,32 @@ use crate::text::byte_size;
 use crate::tools::Image;
 use crate::tools::files::{image_block, media_type};
 
-/// Number of bytes in which a page's own declaration of its encoding is searched.
+/// Number of bytes to search for a page's declaration of its encoding.
 const HEAD_BYTES: usize = 1024;
 
 /// A page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Page {
+pub(super) struct WebPage {
     pub(super) status: u16,
     /// The size of the response, in bytes.
     pub(super) bytes: usize,
-    pub(super) body: Body,
+    pub(super) body: PageBody,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Body {
+pub(super) enum PageBody {
     /// Markdown, or the original text.
     Text(String),
     Image(Image),
 }
 
-impl Default for Body {
+impl Default for PageBody {
     fn default() -> Self {
         Self::Text(String::new())
     }
 }
 
-impl Page {
+impl WebPage {
     /// Converts a response.
     ///
     /// # Errors
@@ -71,11 +71,11 @@ pub(super) fn reason(status: u16) -> &'static str {
         .unwrap_or("")
 }
 
-fn shown(header: Option<&str>, bytes: &[u8], cancel: &CancelToken) -> Result<Body, String> {
+fn shown(header: Option<&str>, bytes: &[u8], cancel: &CancelToken) -> Result<PageBody, String> {
     if let Some(media_type) = media_type(bytes) {
         let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         let image = image_block(media_type, bytes, size).map_err(|failure| failure.0)?;
-        return Ok(Body::Image(image));
+        return Ok(PageBody::Image(image));
     }
     let is_html = match ContentType::of(header) {
         ContentType::Html => true,
@@ -83,7 +83,7 @@ fn shown(header: Option<&str>, bytes: &[u8], cancel: &CancelToken) -> Result<Bod
         _ => false,
     };
     let text = decoded(bytes, charset(header, bytes, is_html));
-    // Text has no NUL bytes, whatever the content type.
+    // Text never contains NUL bytes, even if the content type says otherwise.
     if bytes.starts_with(b"%PDF-") || text.contains('\0') {
         let kind = header.unwrap_or("unknown type");
         let size = byte_size(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
@@ -94,7 +94,7 @@ fn shown(header: Option<&str>, bytes: &[u8], cancel: &CancelToken) -> Result<Bod
     } else {
         text
     };
-    Ok(Body::Text(text))
+    Ok(PageBody::Text(text))
 }
 
 fn begins_as_html(bytes: &[u8]) -> bool {
@@ -103,7 +103,7 @@ fn begins_as_html(bytes: &[u8]) -> bool {
     start.starts_with(b"<!doctype html") || start.starts_with(b"<html")
 }
 
-/// Returns the encoding that the server declares, else that of the page, else UTF-8.
+/// Returns the encoding declared by the server, else by the page, else UTF-8.
 fn charset(header: Option<&str>, bytes: &[u8], is_html: bool) -> &'static Encoding {
     static PARAMETER: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r#"(?i-u)charset\s*=\s*["']?([-\w.:]+)"#).ok());
@@ -129,8 +129,8 @@ mod tests {
 
     fn text(header: Option<&str>, bytes: &[u8]) -> Result<String, String> {
         match shown(header, bytes, &CancelToken::default())? {
-            Body::Text(text) => Ok(text),
-            Body::Image(image) => Ok(image.media_type),
+            PageBody::Text(text) => Ok(text),
+            PageBody::Image(image) => Ok(image.media_type),
         }
     }
 

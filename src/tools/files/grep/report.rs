@@ -61,7 +61,7 @@ impl Lines {
         self.cut != Cut::Nothing
     }
 
-    /// Whether there were no lines.
+    /// Whether the report is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.seen == 0
     }
@@ -73,7 +73,7 @@ pub(super) struct Report {
     pub(super) mode: OutputMode,
     /// Lines, file names, or file names with counts.
     pub(super) entries: Vec<String>,
-    /// Totals of all files, also of those that are not listed. Only for counts.
+    /// Totals of all files, including unlisted ones. Only for counts.
     pub(super) files: u64,
     pub(super) matches: u64,
     pub(super) cut: Cut,

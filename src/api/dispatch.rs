@@ -1,49 +1,12 @@
-//! The APIs, and what is done in the form of each.
+//! Calls the code of each API: to parse replies, encode requests and write results.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::dialect::Dialect;
-use super::request::{Delivery, Function, Request, Thinking};
-use super::{Chunk, RawDelta, anthropic, gemini, ollama, openai_chat, responses};
-use crate::message::ToolResult;
-
-/// A model API.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-#[serde(rename_all = "snake_case")]
-pub enum Api {
-    /// Anthropic messages, which stream-json records contain as well.
-    #[serde(rename = "anthropic_messages")]
-    #[cfg_attr(feature = "cli", value(name = "anthropic"))]
-    Anthropic,
-    /// `OpenAI` chat completions.
-    #[cfg_attr(feature = "cli", value(name = "openai"))]
-    OpenaiChat,
-    /// `OpenAI`'s Responses API.
-    #[cfg_attr(feature = "cli", value(name = "responses"))]
-    Responses,
-    /// Gemini contents, which Qwen Code sessions contain as well.
-    #[cfg_attr(feature = "cli", value(name = "gemini"))]
-    Gemini,
-    /// Ollama's own API.
-    #[serde(rename = "ollama_chat")]
-    #[cfg_attr(feature = "cli", value(name = "ollama"))]
-    Ollama,
-}
-
-/// The result of a call, for the next request.
-#[derive(Debug)]
-pub(crate) struct CallResult {
-    /// The tool's name as the model wrote it.
-    pub(crate) name: String,
-    /// Whether its model gave the call an id.
-    pub(crate) has_id: bool,
-    /// Whether the tool takes free text.
-    pub(crate) is_custom: bool,
-    /// What the model gets.
-    pub(crate) result: ToolResult,
-}
+use super::delta::Chunk;
+use super::dialect::{Api, Dialect};
+use super::raw::RawDelta;
+use super::request::{CallResult, Delivery, Function, Request, Thinking};
+use super::{anthropic, anthropic_encode, gemini, ollama, openai_chat, responses};
 
 impl Api {
     /// Whether `--dialect` with this API reads records of `other`.
@@ -108,7 +71,7 @@ impl Api {
         match self {
             Self::OpenaiChat => openai_chat::results(results),
             Self::Responses => responses::results(results),
-            Self::Anthropic => anthropic::results(results),
+            Self::Anthropic => anthropic_encode::results(results),
             Self::Gemini => gemini::results(results),
             Self::Ollama => ollama::results(results),
         }
@@ -119,7 +82,7 @@ impl Api {
         match self {
             Self::OpenaiChat | Self::Ollama => openai_chat::declaration(function),
             Self::Responses => responses::declaration(function),
-            Self::Anthropic => anthropic::declaration(function),
+            Self::Anthropic => anthropic_encode::declaration(function),
             Self::Gemini => gemini::declaration(function),
         }
     }
@@ -163,7 +126,7 @@ pub(crate) fn encode(
     let mut body = match dialect.api {
         Api::OpenaiChat => openai_chat::encode(dialect, model, request, delivery),
         Api::Responses => responses::encode(dialect, model, request, delivery),
-        Api::Anthropic => anthropic::encode(dialect, model, request, delivery),
+        Api::Anthropic => anthropic_encode::encode(dialect, model, request, delivery),
         Api::Gemini => gemini::encode(dialect, request),
         Api::Ollama => ollama::encode(dialect, model, request, delivery),
     };
