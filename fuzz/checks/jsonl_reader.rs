@@ -60,7 +60,7 @@ fn summary(source: impl Read, unwanted: UnwantedLines, input: &[u8]) -> Summary 
                 assert!(!texts.is_empty() || !damage.is_empty());
                 assert_eq!(lines.insert(*number, (texts, damage)), None);
             }
-            Piece::Giant { .. } => {}
+            Piece::LongLine { .. } => {}
         }
     }
     assert_eq!(output, input);

@@ -10,11 +10,8 @@ use std::path::{Path, PathBuf};
 
 use super::{Outcome, UsageError};
 use crate::assemble::Understanding;
-use crate::cmd::output::{Form, RecordWriter};
-use crate::cmd::session::names::NamedSession;
 use crate::io::{Input, Io, Messages};
-use crate::jsonl::{Mapping, WriteError};
-use crate::records::SessionErrorRecord;
+use crate::jsonl::Mapping;
 use crate::session::Session;
 
 /// The id that is recorded in a session file, if it can be read.
@@ -25,8 +22,8 @@ pub(super) fn recorded_id(path: &Path) -> Option<String> {
 
 /// Reports unusable inputs.
 pub(super) struct InputErrors {
-    messages: Messages,
-    any: bool,
+    pub(super) messages: Messages,
+    pub(super) any: bool,
 }
 
 impl InputErrors {
@@ -42,33 +39,6 @@ impl InputErrors {
     pub(super) fn report(&mut self, name: impl Display, error: &UsageError) {
         self.any = true;
         error.about(name).report(&self.messages);
-    }
-
-    /// Reports a session. A bad line of a list is data where the error is a record, too.
-    pub(super) fn report_session(&mut self, named: &NamedSession, form: Form, error: &UsageError) {
-        self.any |= !named.is_listed || form == Form::Text;
-        named.named(error).report(&self.messages);
-    }
-
-    /// Reports a session, with a record among other records.
-    ///
-    /// # Errors
-    /// Writing failed.
-    pub(super) fn record_session(
-        &mut self,
-        named: &NamedSession,
-        form: Form,
-        error: &UsageError,
-        writer: &mut RecordWriter,
-    ) -> Result<(), WriteError> {
-        self.report_session(named, form, error);
-        match form {
-            Form::Text => Ok(()),
-            Form::Jsonl => writer.record(&SessionErrorRecord {
-                path: named.name.clone(),
-                error: error.to_string(),
-            }),
-        }
     }
 
     /// The outcome of a command, given its `outcome` for the usable inputs.

@@ -31,31 +31,19 @@ impl CallHooks {
             .is_some_and(|session| session.hooks.has(event))
     }
 
-    /// Runs the hooks before a call.
+    /// Runs the hooks before a call, or those that may answer instead of the user.
     pub(super) fn before_call(
         &self,
+        event: HookEvent,
         ready: &ReadyCall,
         call: &CallContext<'_>,
         session: &SessionId,
         feedback: &mut HookFeedback,
     ) -> Merged {
-        let members = json!({
-            "tool_name": ready.tool.name(), "tool_input": ready.input, "tool_use_id": call.id,
-        });
-        let event = HookEvent::PreToolUse;
-        self.run(event, ready, members, call, session, feedback)
-    }
-
-    /// Runs the hooks that may answer instead of the user.
-    pub(super) fn permission_request(
-        &self,
-        ready: &ReadyCall,
-        call: &CallContext<'_>,
-        session: &SessionId,
-        feedback: &mut HookFeedback,
-    ) -> Merged {
-        let members = json!({"tool_name": ready.tool.name(), "tool_input": ready.input});
-        let event = HookEvent::PermissionRequest;
+        let mut members = json!({"tool_name": ready.tool.name(), "tool_input": ready.input});
+        if event == HookEvent::PreToolUse {
+            members["tool_use_id"] = json!(call.id);
+        }
         self.run(event, ready, members, call, session, feedback)
     }
 

@@ -7,7 +7,7 @@ use std::io::{self, Read, Seek};
 use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use super::ledger::Ledger;
+use super::stream::Ledger;
 use crate::assemble::{Decoder, Event};
 use crate::jsonl::{Damage, Piece, Prefilter, Reader};
 

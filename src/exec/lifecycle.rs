@@ -86,7 +86,12 @@ impl Lifecycle {
             None => Vec::new(),
         };
         if let Some(tool) = self.registry.slow_name(&call.name) {
-            self.refuse_unresolved(tool, &input, session)?;
+            // The server is not started for a call that nothing can permit.
+            self.check_offered(tool)?;
+            let decided = self.decide(&session.request(tool, &input, &Action::Anything));
+            if self.is_final(&decided) {
+                return Err(denied(tool, decided, None));
+            }
             return Ok(CallState::Resolving(Arc::new(UnresolvedCall {
                 name: call.name.clone(),
                 input,
@@ -98,21 +103,6 @@ impl Lifecycle {
             earlier: earlier(),
             ..ready
         })))
-    }
-
-    /// Refuses a call of a tool whose server has not started, if nothing can permit it.
-    fn refuse_unresolved(
-        &self,
-        tool: &str,
-        input: &Input,
-        session: &ToolContext,
-    ) -> Result<(), Box<CallResult>> {
-        self.check_offered(tool)?;
-        let decided = self.decide(&session.request(tool, input, &Action::Anything));
-        if self.is_final(&decided) {
-            return Err(denied(tool, decided, None));
-        }
-        Ok(())
     }
 
     /// Completes [`Lifecycle::prepare`] for a call whose server has to start. Waits for that.

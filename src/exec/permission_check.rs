@@ -95,9 +95,10 @@ impl Lifecycle {
             let is_open = decided.decision == Decision::Ask && is_open(&decided.by);
             let judging = (is_shell && is_open && self.mode == Mode::Auto)
                 .then(|| scope.spawn(|| self.judgement(&candidate)));
+            let (event, ready) = (HookEvent::PreToolUse, &candidate.ready);
             let merged = self
                 .hooks
-                .before_call(&candidate.ready, call, session, feedback);
+                .before_call(event, ready, call, session, feedback);
             (merged, judging.and_then(|judging| judging.join().ok()?))
         });
         let (candidate, judgement) = match merged.updated_input {
@@ -148,12 +149,16 @@ impl Lifecycle {
                 None => {}
             }
         }
-        let merged = self.hooks.permission_request(
-            &candidate.ready,
-            candidate.call,
-            candidate.session,
-            feedback,
-        );
+        let Candidate {
+            ready,
+            call,
+            session,
+            ..
+        } = &candidate;
+        let event = HookEvent::PermissionRequest;
+        let merged = self
+            .hooks
+            .before_call(event, ready, call, session, feedback);
         match merged.decision {
             Some((HookDecision::Allow, _)) => {
                 let by = Some(by_hook(HookEvent::PermissionRequest));

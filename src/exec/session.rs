@@ -10,7 +10,7 @@ use crate::results::Seen;
 use crate::state::{
     ReadLog, SessionDirectory, SessionKey, SessionScope, SessionState, StateError, StateRoot,
 };
-use crate::tools::{Access, ContextChange, ToolContext};
+use crate::tools::{ContextChange, ToolContext};
 
 /// The session of a run.
 pub(super) struct Session {
@@ -24,26 +24,6 @@ pub(super) struct Session {
     root: StateRoot,
     directory: Option<SessionDirectory>,
     changed: bool,
-}
-
-/// The rights of a call's processes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Children {
-    /// The call only reads, so the kernel keeps them from writing.
-    Confined,
-    /// The user's own rights.
-    Free,
-}
-
-impl Children {
-    /// The rights of the processes of a call with this access.
-    pub(super) fn of(access: &Access) -> Self {
-        if access.is_read_only() {
-            Self::Confined
-        } else {
-            Self::Free
-        }
-    }
 }
 
 impl Session {
@@ -87,15 +67,12 @@ impl Session {
         self.key.scope = scope;
     }
 
-    /// The context of a call that starts now. The lane's own threads start confined children.
-    pub(super) fn context_for(&self, children: Children) -> Arc<ToolContext> {
-        match children {
-            Children::Free => Arc::clone(&self.context),
-            Children::Confined => Arc::new(ToolContext {
-                spawners: Arc::new(self.context.lane.for_one_call()),
-                ..(*self.context).clone()
-            }),
-        }
+    /// The context of a call that only reads. The lane's own threads start its children, confined.
+    pub(super) fn confined_context(&self) -> Arc<ToolContext> {
+        Arc::new(ToolContext {
+            spawners: Arc::new(self.context.lane.for_one_call()),
+            ..(*self.context).clone()
+        })
     }
 
     /// Restores the state that earlier processes of a named session saved. A directory that this run may

@@ -9,7 +9,7 @@ use super::call::{Call, ReadyCall, UnresolvedCall};
 use super::channels::RunnerEvent;
 use super::lifecycle::Lifecycle;
 use super::schedule::CallIndex;
-use super::session::{Children, Session};
+use super::session::Session;
 use super::turns::TurnNumber;
 use crate::process::{Job, ThreadPool};
 use crate::tools::CallContext;
@@ -57,12 +57,15 @@ impl Workers {
     /// Starts work on a call. Its end is reported as an event.
     pub(super) fn start(&self, index: CallIndex, call: &Call, work: Work, session: &Session) {
         let (id, cancel) = (call.id.clone(), call.cancel.clone());
-        let (threads, children) = match &work {
-            Work::Resolve(_) => (&self.resolving, Children::Free),
-            Work::Check(ready) => (&self.checking, Children::of(&ready.assessment.access)),
-            Work::Run(ready) => (&self.running, Children::of(&ready.assessment.access)),
+        let (threads, ready) = match &work {
+            Work::Resolve(_) => (&self.resolving, None),
+            Work::Check(ready) => (&self.checking, Some(ready)),
+            Work::Run(ready) => (&self.running, Some(ready)),
         };
-        let context = session.context_for(children);
+        let context = match ready {
+            Some(ready) if ready.assessment.access.is_read_only() => session.confined_context(),
+            Some(_) | None => Arc::clone(&session.context),
+        };
         let (lifecycle, events) = (Arc::clone(&self.lifecycle), self.events.clone());
         let session = session.key().clone();
         let job = move |(): &()| {

@@ -136,20 +136,13 @@ impl<'a> Command<'a> {
                     continue;
                 }
                 let starts_unseen = starts_unseen(level);
-                if !level.assigned.is_empty() {
-                    known.push(Spelling {
-                        text: format!("{}{text}", level.assigned),
-                        set: level.assigned.clone(),
-                        starts_unseen,
-                    });
-                }
-                if is_harmlessly_set(level) {
-                    known.push(Spelling {
-                        text,
-                        set: String::new(),
-                        starts_unseen,
-                    });
-                }
+                let assigned = Some(level.assigned.clone()).filter(|set| !set.is_empty());
+                let without = is_harmlessly_set(level).then(String::new);
+                known.extend(assigned.into_iter().chain(without).map(|set| Spelling {
+                    text: format!("{set}{text}"),
+                    set,
+                    starts_unseen,
+                }));
             }
         }
         known.dedup_by(|one, other| one.text == other.text);

@@ -5,7 +5,7 @@ use super::outline::outline;
 use super::path_context::PathContext;
 use super::programs;
 use super::wildcard::begins_with_gap;
-use crate::shell::{CommandPart, PartInput, PartWord, WordPiece, analyse};
+use crate::shell::{CommandPart, PartWord, WordPiece, analyse};
 use crate::tool_facts::patched_files;
 
 /// Maximum number of words that are combined into the names of copies.
@@ -166,12 +166,8 @@ impl Invocation {
 
     /// Adds the files named in its patch.
     pub(super) fn patch(&mut self, level: &CommandPart) {
-        let input = match &level.input {
-            PartInput::Text(Some(text)) => Some(text.as_str()),
-            PartInput::Text(None) | PartInput::Given | PartInput::Inherited => None,
-        };
         let arguments = self.words.iter().skip(1).map(|word| word.value.as_deref());
-        let texts = arguments.chain(std::iter::once(input));
+        let texts = arguments.chain(std::iter::once(level.input.text()));
         let files: Vec<String> = texts
             .flatten()
             .flat_map(|text| patched_files(text).map(str::to_owned))

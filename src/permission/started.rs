@@ -38,10 +38,7 @@ impl<'a> StandardInput<'a> {
         let texts = parts.iter().flat_map(|part| {
             let arguments = part.words.iter().skip(1);
             let arguments = arguments.map(|word| word.value.as_deref().unwrap_or(&word.text));
-            let input = match &part.input {
-                PartInput::Text(text) => text.clone(),
-                PartInput::Inherited | PartInput::Given => None,
-            };
+            let input = part.input.text().map(str::to_owned);
             std::iter::once(joined(arguments)).chain(input)
         });
         let replaces_input = parts.iter().any(|part| {
@@ -131,10 +128,7 @@ impl StartedCommands {
         let program = invocation.program().to_owned();
         let arguments = level.words.get(1..).unwrap_or_default();
         self.runs_unknown |= program.contains([GAP, GLOB]) || may_mean_another(&program, level);
-        let input = match &level.input {
-            PartInput::Text(Some(text)) => Some(text.as_str()),
-            _ => None,
-        };
+        let input = level.input.text();
         let is_replaced = line.replaces_input || level.input != PartInput::Inherited;
         let is_unknown = input.is_none() && (is_replaced || !level.reads.is_empty());
         let reads_process = arguments.iter().any(|word| word.text.starts_with("<("));
@@ -299,9 +293,7 @@ fn evaluated(level: &CommandPart, program: &str) -> Vec<String> {
         let words = level.words.iter().skip(1);
         let words = words.map(|word| word.value.as_ref().unwrap_or(&word.text));
         texts.extend(words.map(|text| text.replace('\\', "")));
-        if let PartInput::Text(Some(text)) = &level.input {
-            texts.push(text.clone());
-        }
+        texts.extend(level.input.text().map(str::to_owned));
     }
     texts.retain(|text| text.contains("$(") || text.contains('`'));
     texts

@@ -4,9 +4,9 @@
 mod dedup;
 mod limits;
 mod store;
-mod text;
 
 pub use dedup::Seen;
 pub use limits::{Action, Candidate, DEFAULT_LIMIT, TURN_BUDGET, ToolLimits, decide, decision_key};
-pub use store::{MAX_REPLACEMENT, Persisted, persist};
-pub use text::{empty_result, stale_read_hint, tool_use_error};
+pub use store::{
+    MAX_REPLACEMENT, Persisted, empty_result, persist, stale_read_hint, tool_use_error,
+};

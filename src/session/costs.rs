@@ -1,14 +1,22 @@
 //! Tokens and money by day, model and so on.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
-use std::ops::Range;
+use std::io;
+use std::ops::{ControlFlow, Range};
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
+use super::meter::MeterReader;
 use super::prices::Prices;
-use super::stats::{Occasion, Reply, Tally, UsedTool};
-use crate::records::{Dimension, SessionCostRecord, SessionToolRecord};
+use super::session::Session;
+use super::stats::{Current, Occasion, Reply, Tally, UsedTool};
+use super::tree::Scope;
+use crate::agent::{Detail, Facts};
+use crate::jsonl::Mapping;
+use crate::message::{Origin, Pairs};
+use crate::records::{Dimension, SessionCostRecord, SessionCounts, SessionToolRecord};
 
 /// The purpose of a request that names no service.
 const MAIN: &str = "main";
@@ -179,4 +187,75 @@ fn name(occasion: &Occasion, dimension: Dimension, periods: &Periods) -> String 
         Dimension::Tool => occasion.tool.clone(),
     };
     name.unwrap_or_else(|| UNKNOWN.to_owned())
+}
+
+impl Session {
+    /// All facts and counts of the session, from all its records.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn facts(&self, mapping: Mapping) -> io::Result<(Facts, SessionCounts)> {
+        self.priced_facts(mapping, None)
+    }
+
+    /// The same, with the cost of all requests, unless one of them has no price.
+    pub(super) fn priced_facts(
+        &self,
+        mapping: Mapping,
+        prices: Option<&Prices>,
+    ) -> io::Result<(Facts, SessionCounts)> {
+        let (mut facts, mut said) = (Facts::default(), Facts::default());
+        let is_subagent = Cell::new(false);
+        let (mut records, mut counts) = (0, SessionCounts::default());
+        let (mut tally, mut current) = (Tally::default(), Current::of(self));
+        let (mut pairs, mut meter) = (Pairs::default(), MeterReader::default());
+        self.each_entry_and_message(
+            Scope::AllBranches,
+            Detail::Counts,
+            &mut |entry| {
+                records += 1;
+                meter.note(entry);
+                facts.add(std::mem::take(&mut entry.facts));
+                is_subagent.set(facts.is_subagent);
+            },
+            &mut |message| {
+                if std::mem::replace(&mut said.is_subagent, is_subagent.get()) && !said.is_subagent
+                {
+                    // The messages so far were from a subagent.
+                    said = Facts::default();
+                }
+                said.add_message(&message);
+                tally.message(&message, &mut current);
+                pairs.note(&message);
+                counts.errors += u64::from(message.origin == Origin::Error);
+                counts.compactions += u64::from(message.origin == Origin::Compaction);
+                for result in message.results() {
+                    counts.results += 1;
+                    counts.failed += u64::from(result.failed);
+                }
+                ControlFlow::Continue(())
+            },
+        )?;
+        tally.requests(meter);
+        tally.drop_copied(None);
+        let mut facts = said.followed_by(facts);
+        facts.title = self.title(mapping)?;
+        if let Some(prices) = prices {
+            tally.price(prices);
+        }
+        let (prompts, replies, calls, mut usage) = tally.sums();
+        if prices.is_some() && tally.has_unpriced_replies() {
+            usage.cost = None;
+        }
+        let counts = SessionCounts {
+            records,
+            messages: prompts + replies,
+            prompts,
+            calls,
+            usage,
+            unanswered: pairs.unanswered().len() as u64,
+            ..counts
+        };
+        Ok((facts, counts))
+    }
 }

@@ -109,11 +109,9 @@ impl<'tree> Walk<'_, 'tree> {
             self.source.token(&span)?;
             if self.source.slice(span) == ")" {
                 let body = children.get(index + 1..).unwrap_or_default();
-                return self.parts_in(
-                    position..self.source.trimmed(node).end,
-                    body,
-                    context.in_case_item().within(node.end_byte()),
-                );
+                let mut context = context.within(node.end_byte());
+                context.in_case_item = true;
+                return self.parts_in(position..self.source.trimmed(node).end, body, context);
             }
         }
         Err(self.source.not_accepted(node))

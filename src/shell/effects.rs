@@ -39,20 +39,6 @@ pub(super) enum Shell {
 }
 
 impl CommandContext {
-    pub(super) fn in_case_item(self) -> Self {
-        Self {
-            in_case_item: true,
-            ..self
-        }
-    }
-
-    pub(super) fn outside_of_case_item(self) -> Self {
-        Self {
-            in_case_item: false,
-            ..self
-        }
-    }
-
     pub(super) fn in_subshell(self) -> Self {
         match self.shell {
             Shell::Main => Self {
@@ -60,13 +46,6 @@ impl CommandContext {
                 ..self
             },
             Shell::Subshell | Shell::Unattended => self,
-        }
-    }
-
-    pub(super) fn in_process_substitution(self) -> Self {
-        Self {
-            shell: Shell::Unattended,
-            ..self
         }
     }
 

@@ -63,6 +63,16 @@ pub enum PartInput {
     Text(Option<String>),
 }
 
+impl PartInput {
+    /// Returns the text of a here-document or here-string, if known.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => text.as_deref(),
+            Self::Inherited | Self::Given => None,
+        }
+    }
+}
+
 /// A word of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartWord {

@@ -9,7 +9,7 @@ use std::ops::Range;
 use tree_sitter::{Node, TreeCursor};
 
 use super::bindings::Bindings;
-use super::effects::{CommandContext, Effects};
+use super::effects::{CommandContext, Effects, Shell};
 use super::lexer::{Lexer, Substitution};
 use super::parsed_command::{self, ParsedCommand};
 use super::parts::{self, CommandPart, PartInput};
@@ -256,7 +256,10 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 if part == Part::Statement && before == Part::Statement && !is_apart {
                     return Err(Refusal::unknown(span, "two commands without a separator"));
                 }
-                let context = context.outside_of_case_item();
+                let context = CommandContext {
+                    in_case_item: false,
+                    ..context
+                };
                 self.tasks.push(Task {
                     node: child,
                     context,
@@ -372,7 +375,8 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         let waits = !context.is_piped && self.reads_all(owner, &simple);
         for node in simple.substitutions {
             if waits && node.kind() == "process_substitution" {
-                let context = context.in_process_substitution();
+                let shell = Shell::Unattended;
+                let context = CommandContext { shell, ..context };
                 self.effects.may_leave_processes = true;
                 self.tasks.push(Task { node, context });
             } else {

@@ -1,6 +1,9 @@
 //! One request to a model for a label, a title, a recap, a verdict or advice.
 
+use std::borrow::Cow;
 use std::sync::Arc;
+
+use serde_json::Value;
 
 use super::outcome::{Cost, NoText, Reason, Text};
 use crate::io::CancelToken;
@@ -78,5 +81,120 @@ impl Consultant {
         let (reply, cost) = asker.ask(request);
         cost.into_iter().for_each(&self.spent);
         reply
+    }
+}
+
+/// Beginnings of refusals in the first person.
+const REFUSALS: &str = "i can't|i can’t|i cannot|i'm unable|i’m unable|i am unable|i'm sorry|i’m sorry\
+    |i am sorry|sorry,|sorry，|as an ai|我无法|我不能|抱歉";
+
+/// Answers that say that there is none.
+const NO_ANSWERS: &str =
+    "n/a|na|none|null|undefined|unknown|untitled|no title|no label|no summary|not applicable";
+
+/// Members of JSON answers that hold the text.
+const MEMBERS: [&str; 5] = ["title", "label", "summary", "text", "result"];
+
+/// Words with which models introduce an answer.
+const ANNOUNCEMENTS: [&str; 5] = ["label", "title", "summary", "result", "output"];
+
+/// Words that may precede an announcement.
+const LEAD_INS: &str = "sure|okay|ok|certainly|here's|here’s|here is|session|suggested|the";
+
+/// Returns the text in an answer that is a JSON object, possibly fenced; other answers unchanged.
+pub(super) fn unwrapped(answer: &str) -> Cow<'_, str> {
+    let bare = answer.trim();
+    let bare = bare
+        .strip_prefix("```json")
+        .or_else(|| bare.strip_prefix("```"))
+        .unwrap_or(bare);
+    let bare = bare.strip_suffix("```").unwrap_or(bare).trim();
+    let object = bare.starts_with('{').then(|| serde_json::from_str(bare));
+    let Some(Ok(Value::Object(members))) = object else {
+        return answer.into();
+    };
+    let text = MEMBERS.iter().find_map(|name| members.get(*name)?.as_str());
+    text.map_or(answer.into(), |text| text.to_owned().into())
+}
+
+/// Whether an answer says that there is none.
+pub(super) fn is_no_answer(text: &str) -> bool {
+    let bare = text
+        .trim_matches(|edge: char| !edge.is_alphanumeric())
+        .to_lowercase();
+    NO_ANSWERS.split('|').any(|no_answer| bare == no_answer)
+}
+
+/// Returns the text after an announcement, which may be emphasised: `**Label:** text`, `Here's the title: text`.
+pub(super) fn announced(text: &str) -> Option<&str> {
+    const COLONS: [char; 2] = [':', '：'];
+    let start = text.find(|character| !matches!(character, '*' | '_'))?;
+    let (marks, mut rest) = text.split_at(start);
+    while let Some(after) = LEAD_INS.split('|').find_map(|words| {
+        let is_lead_in = begins_with_words(rest, words);
+        is_lead_in.then(|| rest[words.len()..].trim_start_matches([',', '!', '.', ' ']))
+    }) {
+        rest = after;
+    }
+    ANNOUNCEMENTS.iter().find_map(|word| {
+        let head = rest.get(..word.len())?;
+        let rest = rest[word.len()..].trim_start();
+        let colon_inside = || rest.strip_prefix(COLONS)?.strip_prefix(marks);
+        let colon_behind = || rest.strip_prefix(marks)?.trim_start().strip_prefix(COLONS);
+        head.eq_ignore_ascii_case(word)
+            .then(|| colon_inside().or_else(colon_behind))?
+            .map(str::trim)
+    })
+}
+
+/// Whether a text is a refusal in the first person.
+pub(super) fn is_refusal(text: &str) -> bool {
+    REFUSALS
+        .split('|')
+        .any(|refusal| begins_with_words(text, refusal))
+}
+
+/// Whether a text repeats an example, apart from case and surrounding punctuation.
+pub(super) fn is_echo(text: &str, example: &str) -> bool {
+    let bare = |text: &str| {
+        let lowered = text.to_lowercase();
+        let is_around = |character: char| !character.is_alphanumeric();
+        lowered.trim_matches(is_around).to_owned()
+    };
+    let example = bare(example);
+    !example.is_empty() && bare(text) == example
+}
+
+/// Whether a text starts with these whole words, in any case. Words consist of ASCII letters, digits
+/// and `_`.
+pub(super) fn begins_with_words(text: &str, words: &str) -> bool {
+    let is_word = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    let head = text.get(..words.len());
+    head.is_some_and(|head| head.eq_ignore_ascii_case(words))
+        && !(words.ends_with(is_word) && text[words.len()..].starts_with(is_word))
+}
+
+#[cfg(test)]
+mod answer_tests {
+    use super::*;
+
+    #[test]
+    fn refusals_are_whole_words() {
+        for text in [
+            "I cannot do that",
+            "SORRY, no",
+            "抱歉，没有",
+            "I’m unable to help",
+        ] {
+            assert!(is_refusal(text), "{text}");
+        }
+        for text in [
+            "I cannotate",
+            "ſorry, x",
+            "Fix: I cannot log in",
+            "Sorry state of tests",
+        ] {
+            assert!(!is_refusal(text), "{text}");
+        }
     }
 }

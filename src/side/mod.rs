@@ -2,7 +2,6 @@
 //! sessions, judgements of calls, advice.
 
 mod advisor;
-mod answer;
 mod ask;
 mod briefing;
 pub mod builtin;
@@ -15,19 +14,18 @@ pub mod label;
 mod language;
 mod outcome;
 pub mod recap;
-mod spoken;
 pub mod title;
-#[cfg(test)]
-mod vectors_tests;
 
 pub use advisor::{ADVISOR, Advisor};
 pub use ask::{Asker, Consultant};
 pub use briefing::Briefing;
 pub use driver::{Auto, Driver, SessionExcerpt, Written};
 pub use emission::{labels_are_wanted, says_yes};
-pub use excerpt::Excerpt;
+pub use excerpt::{Excerpt, Said, Spoken};
 pub use generator::{Engine, Generator, Kind};
 pub use judge::ModelJudge;
 pub use language::{Language, LanguageChoice, dominant_language};
 pub use outcome::{Cost, NoText, Reason, Text, extension};
-pub use spoken::{Said, Spoken};
+
+#[cfg(test)]
+mod vectors_tests;

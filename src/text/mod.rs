@@ -1,6 +1,7 @@
 //! Pure functions on strings: terminal-safe text, redaction, UTF-16 truncation, display width, byte sizes.
 
 mod character_class;
+mod diff;
 mod escape_sequences;
 mod numbers;
 mod pieces;
@@ -10,6 +11,7 @@ mod terminal_safe;
 mod utf16;
 mod width;
 
+pub(crate) use diff::{line_operations, marked_lines};
 pub use numbers::{byte_size, byte_size_trimmed, counted};
 pub use pieces::TextPieces;
 pub use redact::{MASK, is_secret, names_secret, redact, redact_strings};

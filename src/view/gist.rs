@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use serde_json::{Map, Value};
-use similar::{ChangeTag, TextDiff};
 
 use crate::message::Call;
+use crate::text::{line_operations, marked_lines};
 use crate::tool_facts::{Parameter, parameters, patched_files};
 
 /// The most telling members of inputs: those that come before paths, and those that come after.
@@ -59,11 +59,8 @@ pub fn input_gist(members: &Map<String, Value>, cwd: Option<&str>) -> String {
                 return position;
             }
             let lines = edits.iter().flat_map(|(old, new)| changed_lines(old, new));
-            let (mut added, mut removed) = (0, 0);
-            for (tag, _) in lines {
-                added += u64::from(tag == ChangeTag::Insert);
-                removed += u64::from(tag == ChangeTag::Delete);
-            }
+            let marks: String = lines.map(|(mark, _)| mark).collect();
+            let [added, removed] = ['+', '-'].map(|mark| marks.matches(mark).count());
             format!("{position} (+{added} -{removed})")
         }
         (_, Value::String(text), _) => text.clone(),
@@ -130,14 +127,15 @@ fn edit(members: &Map<String, Value>) -> Option<(&str, &str)> {
     names.find_map(|(old, new)| Some((text_of(members, &[old])?, text_of(members, &[new])?)))
 }
 
-/// Compares two texts line by line.
-fn changed_lines(old: &str, new: &str) -> Vec<(ChangeTag, String)> {
-    let difference = TextDiff::from_lines(old, new);
-    let changes = difference.iter_all_changes();
-    let line = |text: &str| text.trim_end_matches(['\r', '\n']).to_owned();
-    changes
-        .map(|change| (change.tag(), line(change.value())))
-        .collect()
+/// Compares two texts line by line. Returns all lines, each with its mark.
+fn changed_lines<'a>(old: &'a str, new: &'a str) -> Vec<(char, &'a str)> {
+    let [old, new] = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+    let operations = line_operations(&old, &new);
+    let lines = operations
+        .iter()
+        .flat_map(|operation| marked_lines(operation, &old, &new));
+    let trimmed = |(mark, line): (char, &'a str)| (mark, line.trim_end_matches(['\r', '\n']));
+    lines.map(trimmed).collect()
 }
 
 /// Returns the first of these members that is a string.

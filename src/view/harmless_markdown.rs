@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 
-use super::tabs::safe_with_tabs;
+use super::text::safe_with_tabs;
 use crate::text::{terminal_safe, terminal_safe_line};
 
 /// Escaping a tag can turn code into text with another tag. After this many rounds, code is escaped too.

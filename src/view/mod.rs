@@ -7,9 +7,7 @@ mod index_page;
 mod markdown;
 mod outline;
 mod page;
-mod rich_text;
 mod selection;
-mod tabs;
 mod text;
 mod timeline;
 

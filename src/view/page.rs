@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-use super::tabs::safe_with_tabs;
+use super::text::safe_with_tabs;
 use crate::text::terminal_safe_line;
 
 /// The style sheet. Follows the system's light or dark mode.

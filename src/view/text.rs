@@ -5,10 +5,9 @@ use std::fmt::Write;
 use super::gist::{gist, input_in_full};
 use super::outline::{media_word, result_text};
 use super::selection::folded;
-use super::tabs::{expand_tabs, safe_with_tabs};
 use super::{Section, ToolDetail, ToolUse};
 use crate::message::{Call, Origin, Role, ToolResult};
-use crate::text::{fitted, terminal_safe_line};
+use crate::text::{display_width, fitted, terminal_safe, terminal_safe_line};
 
 /// Maximum width of the gist of a call, in columns.
 const GIST_COLUMNS: usize = 100;
@@ -181,6 +180,39 @@ pub(super) fn word(origin: Origin) -> &'static str {
     }
 }
 
+/// Distance of tab stops on terminals, in columns.
+const TAB_COLUMNS: usize = 8;
+
+/// Takes the position of a tab while a text is cleaned.
+const PLACEHOLDER: char = '\u{2409}';
+
+/// Makes a text safe, apart from tabs.
+pub(super) fn safe_with_tabs(text: &str) -> String {
+    if !text.contains('\t') {
+        return terminal_safe(text);
+    }
+    let marked = text.replace('\t', PLACEHOLDER.encode_utf8(&mut [0; 4]));
+    terminal_safe(&marked).replace(PLACEHOLDER, "\t")
+}
+
+/// Replaces tabs by spaces up to the next tab stop.
+pub(super) fn expand_tabs(text: &str) -> String {
+    let mut expanded = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let mut column = 0;
+        for (index, cell) in line.split('\t').enumerate() {
+            if index > 0 {
+                let spaces = TAB_COLUMNS - column % TAB_COLUMNS;
+                expanded.extend(std::iter::repeat_n(' ', spaces));
+                column += spaces;
+            }
+            expanded.push_str(cell);
+            column += display_width(cell);
+        }
+    }
+    expanded
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -235,5 +267,22 @@ mod tests {
         assert_eq!(prompt, "\u{1b}[1m> a\u{1b}[0m\n\n");
         let reply = ansi.section(&said(Role::Assistant, Origin::Reply, "\tb"));
         assert_eq!(reply, "        b\n\n");
+    }
+}
+
+#[cfg(test)]
+mod tabs_tests {
+    use super::*;
+
+    #[test]
+    fn tabs_are_kept_or_expanded() {
+        let text = "a:\n\tcc -o\tb\u{1b}[2J\r\n\té\tx\n";
+        let safe = safe_with_tabs(text);
+        assert_eq!(safe, "a:\n\tcc -o\tb\n\té\tx\n");
+        assert_eq!(
+            expand_tabs(&safe),
+            "a:\n        cc -o   b\n        é       x\n"
+        );
+        assert_eq!(safe_with_tabs("a\u{202e}b"), "ab");
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::cmd::inputs::{report_foreign_stream, take_stdin};
-use crate::cmd::session::conversation::read_messages;
+use crate::cmd::session::names::read_messages;
 use crate::cmd::{Globals, UsageError};
 use crate::io::Io;
 use crate::jsonl::{Mapping, Prefilter, Reader};

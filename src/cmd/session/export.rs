@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use crate::cmd::command::Run;
 use crate::cmd::inputs::InputErrors;
 use crate::cmd::progress::ProgressLine;
+use crate::cmd::session::names::usable_paths;
 use crate::cmd::session::printer::{DialogForm, Look, Printer};
 use crate::cmd::session::show::{known, print_messages};
 use crate::cmd::session::source::{SelectionArguments, about, candidates_at};
@@ -68,23 +69,13 @@ impl Run for SessionExportArguments {
         let prices = globals.config(&io.environment)?.prices(None);
         let prices = prices.map_err(UsageError::reason)?;
         let mut errors = InputErrors::new(&io.messages);
-        self.selection.source.check_roots(&mut errors);
-        let named = self
-            .selection
-            .source
-            .named_for_reading(&self.sessions, io)?;
+        self.selection.matching.source.check_roots(&mut errors);
+        let source = &self.selection.matching.source;
+        let named = source.named_for_reading(&self.sessions, io)?;
         let candidates = if self.sessions.is_empty() {
-            self.selection.source.candidates(&io.environment)
+            source.candidates(&io.environment)
         } else {
-            let mut paths = Vec::new();
-            for session in &named {
-                // A file that is missing or of another kind would be passed over.
-                match session.open().and_then(|_| session.path()) {
-                    Ok(path) => paths.push(path.to_owned()),
-                    Err(error) => errors.report(&session.name, &error),
-                }
-            }
-            candidates_at(paths.into_iter())
+            candidates_at(usable_paths(&named, &mut errors).into_iter())
         };
         let mut listing = self.selection.listing(Depth::Ends, io.clock.as_ref());
         // A named session is exported even if it is empty.
@@ -113,7 +104,7 @@ impl Run for SessionExportArguments {
         let mut written = Vec::new();
         each_in_order(
             &outdated,
-            self.selection.source.jobs().get(),
+            self.selection.matching.source.jobs().get(),
             |page| folder.write(&page.name, |file| pages.write(page, file)),
             |place, outcome| -> anyhow::Result<()> {
                 progress.advance();
@@ -279,7 +270,7 @@ impl Pages<'_> {
         let listed = page.listed;
         let session = Session::open(&listed.path).map_err(UsageError::reason)?;
         let facts = &listed.facts;
-        let source = &self.arguments.selection.source;
+        let source = &self.arguments.selection.matching.source;
         let about = about(listed.path.clone(), listed.agent, facts.clone());
         let head = known(&session, &about, facts, self.prices).map_err(UsageError::reason)?;
         let mut parts = source.ancestors(&session, facts, self.environment, self.messages);

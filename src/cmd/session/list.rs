@@ -53,10 +53,10 @@ impl Run for SessionListArguments {
             listing.prices = Some(prices.map_err(UsageError::reason)?);
         }
         let mut errors = InputErrors::new(&io.messages);
-        self.selection.source.check_roots(&mut errors);
+        self.selection.matching.source.check_roots(&mut errors);
         match self.form.form(io.terminal) {
             Form::Text => {
-                let candidates = self.selection.source.candidates(&io.environment);
+                let candidates = self.selection.matching.source.candidates(&io.environment);
                 let progress = reading(candidates.len(), &mut listing, globals, io);
                 let (listed, failed) = list(&candidates, &listing);
                 for (path, error) in &failed {
@@ -65,14 +65,14 @@ impl Run for SessionListArguments {
                 drop(progress);
                 if listed.is_empty() {
                     let files = candidates.len();
-                    self.selection.source.note_none(files, globals, io);
+                    self.selection.matching.source.note_none(files, globals, io);
                     return Ok(errors.outcome(Outcome::Done));
                 }
                 let look = TableLook {
                     columns: io.terminal.columns,
                     now: io.clock.now(),
                     resume: self.resume,
-                    other_ids: self.selection.source.all_ids(&io.environment),
+                    other_ids: self.selection.matching.source.all_ids(&io.environment),
                     zone: io.clock.time_zone(),
                     colored: globals.colors_output(io),
                 };
@@ -93,7 +93,7 @@ impl SessionListArguments {
     ) -> anyhow::Result<()> {
         let selection = &listing.selection;
         if selection.limit.is_some() || selection.since.is_some() {
-            let candidates = self.selection.source.candidates(&io.environment);
+            let candidates = self.selection.matching.source.candidates(&io.environment);
             let progress = reading(candidates.len(), &mut listing, globals, io);
             let (listed, failed) = list(&candidates, &listing);
             drop(progress);
@@ -107,7 +107,7 @@ impl SessionListArguments {
             let mut text = Vec::new();
             append_record(&mut text, &record(session)).map(|()| text)
         };
-        let files = self.selection.source.files(&io.environment);
+        let files = self.selection.matching.source.files(&io.environment);
         let progress = reading(files.len(), &mut listing, globals, io);
         let (texts, failed) = list_as_text(&files, &listing, &write)?;
         drop(progress);

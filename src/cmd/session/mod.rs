@@ -2,7 +2,6 @@
 
 pub(crate) mod append;
 pub(crate) mod check;
-pub(crate) mod conversation;
 pub(crate) mod cost_table;
 pub(crate) mod export;
 pub(crate) mod hits;
@@ -10,13 +9,11 @@ pub(crate) mod list;
 pub(crate) mod names;
 pub(crate) mod path;
 pub(crate) mod printer;
-pub(crate) mod range;
 pub(crate) mod rename;
 pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod source;
 pub(crate) mod stats;
-pub(crate) mod statusline;
 pub(crate) mod table;
 pub(crate) mod tail;
 pub(crate) mod tail_follow;

@@ -9,11 +9,17 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use tempfile::TempPath;
 
+use crate::assemble::{DialogStream, Understanding};
 use crate::cmd::UsageError;
-use crate::cmd::inputs::take_stdin;
+use crate::cmd::inputs::{InputErrors, take_stdin};
+use crate::cmd::output::{Form, RecordWriter};
 use crate::cmd::session::source::{SelectionArguments, SourceArguments};
 use crate::io::{Environment, Input, Io, Messages};
+use crate::jsonl::{Prefilter, Reader, WriteError};
+use crate::message::Message;
+use crate::records::SessionErrorRecord;
 use crate::session::{Depth, Facts, FindError, Listing, Root, Selection, Session, discover, find};
+use crate::side::Excerpt;
 
 /// Maximum number of forks of forks to follow.
 const MAX_ANCESTORS: usize = 16;
@@ -148,10 +154,12 @@ impl SelectionArguments {
     /// Standard input cannot be read. A session that is not found is an element of the list.
     pub(crate) fn named(&self, names: &[String], io: &mut Io) -> anyhow::Result<Vec<NamedSession>> {
         if !names.is_empty() {
-            return self.source.named(names, io);
+            return self.matching.source.named(names, io);
         }
         let listing = self.listing(Depth::Ends, io.clock.as_ref());
-        Ok(SourceArguments::at(self.source.paths(&listing, io)))
+        Ok(SourceArguments::at(
+            self.matching.source.paths(&listing, io),
+        ))
     }
 }
 
@@ -259,6 +267,47 @@ impl NamedSession {
     }
 }
 
+/// The files of the sessions that can be opened. The others are reported.
+pub(crate) fn usable_paths(sessions: &[NamedSession], errors: &mut InputErrors) -> Vec<PathBuf> {
+    let mut paths = Vec::new();
+    for session in sessions {
+        match session.open().and_then(|_| session.path()) {
+            Ok(path) => paths.push(path.to_owned()),
+            Err(error) => errors.report(&session.name, &error),
+        }
+    }
+    paths
+}
+
+impl InputErrors {
+    /// Reports a session. A bad line of a list is data where the error is a record, too.
+    pub(crate) fn report_session(&mut self, named: &NamedSession, form: Form, error: &UsageError) {
+        self.any |= !named.is_listed || form == Form::Text;
+        named.named(error).report(&self.messages);
+    }
+
+    /// Reports a session, with a record among other records.
+    ///
+    /// # Errors
+    /// Writing failed.
+    pub(crate) fn record_session(
+        &mut self,
+        named: &NamedSession,
+        form: Form,
+        error: &UsageError,
+        writer: &mut RecordWriter,
+    ) -> Result<(), WriteError> {
+        self.report_session(named, form, error);
+        match form {
+            Form::Text => Ok(()),
+            Form::Jsonl => writer.record(&SessionErrorRecord {
+                path: named.name.clone(),
+                error: error.to_string(),
+            }),
+        }
+    }
+}
+
 /// The content of standard input.
 pub(crate) enum StandardInput {
     /// Records of `session list`; nothing if it is empty.
@@ -313,4 +362,66 @@ pub(crate) fn read_stdin(io: &mut Io) -> anyhow::Result<StandardInput> {
         sessions.push(NamedSession::listed(&record.path, path));
     }
     Ok(StandardInput::List(sessions))
+}
+
+/// A conversation that came on a stream.
+pub(crate) struct StreamedConversation {
+    pub(crate) excerpt: Excerpt,
+    pub(crate) session_id: Option<String>,
+    pub(crate) understanding: Understanding,
+}
+
+/// Reads one conversation from a stream. If there is a `copy`, the stream is copied to it.
+///
+/// # Errors
+/// Reading or writing failed.
+pub(crate) fn read_stream(
+    stream: impl Read + Send + 'static,
+    copy: Option<&mut RecordWriter>,
+) -> anyhow::Result<StreamedConversation> {
+    let mut excerpt = Excerpt::default();
+    let mut note = |message| excerpt.note(message);
+    let (conversation, mut understanding) = read_messages(stream, copy, &mut |_| (), &mut note)?;
+    if excerpt.messages() > 0 {
+        understanding = Understanding::Something;
+    }
+    Ok(StreamedConversation {
+        excerpt,
+        session_id: conversation.session_id().map(str::to_owned),
+        understanding,
+    })
+}
+
+/// The same, with all records and all messages.
+///
+/// # Errors
+/// Reading or writing failed.
+pub(crate) fn read_messages(
+    stream: impl Read + Send + 'static,
+    mut copy: Option<&mut RecordWriter>,
+    seen: &mut dyn FnMut(&str),
+    taken: &mut dyn FnMut(Message),
+) -> anyhow::Result<(DialogStream, Understanding)> {
+    let mut conversation = DialogStream::default();
+    let mut understanding = Understanding::default();
+    // Every line may be a message.
+    let mut reader = Reader::new(stream, Prefilter::new(&["{"])?);
+    while let Some(piece) = reader.next_piece().context("cannot read standard input")? {
+        understanding.note(piece.raw(), &[]);
+        if let Some(writer) = &mut copy {
+            writer.echo(piece.raw())?;
+        }
+        for record in piece.records().0 {
+            let text = record.text(piece.raw());
+            seen(text);
+            conversation.record(text, taken);
+        }
+        if let Some(writer) = &mut copy
+            && !reader.has_piece()
+        {
+            writer.flush()?;
+        }
+    }
+    conversation.finish(taken);
+    Ok((conversation, understanding))
 }

@@ -63,7 +63,7 @@ impl Run for SessionPathArguments {
                     writer.echo(b"\n")?;
                 }
                 Form::Jsonl => {
-                    let mapping = self.selection.source.mapping();
+                    let mapping = self.selection.matching.source.mapping();
                     let id = session
                         .first_facts(mapping)
                         .ok()

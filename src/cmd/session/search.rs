@@ -11,17 +11,15 @@ use crate::cmd::inputs::InputErrors;
 use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::progress::ProgressLine;
 use crate::cmd::session::hits::{Detail, HitPrinter};
-use crate::cmd::session::names::NamedSession;
-use crate::cmd::session::source::{FilterArguments, ModelFilterArguments, SourceArguments};
+use crate::cmd::session::names::{NamedSession, usable_paths};
+use crate::cmd::session::source::{MatchArguments, candidates_at};
 use crate::cmd::{Globals, Outcome, UsageError};
 use crate::io::Io;
 use crate::jsonl::WriteError;
 use crate::message::Role;
 use crate::records::HitBlock;
-use crate::session::search::{
-    Case, PatternKind, PatternOptions, Query, SearchEvent, Words, search_all,
-};
-use crate::session::{Candidate, Depth, Root, discover};
+use crate::session::search::{Case, PatternOptions, Query, SearchEvent, search_all};
+use crate::session::{Candidate, Depth};
 
 /// Find what was said in sessions
 ///
@@ -42,11 +40,7 @@ pub(crate) struct SessionSearchArguments {
     #[arg(value_name = "SESSION")]
     sessions: Vec<String>,
     #[command(flatten)]
-    source: SourceArguments,
-    #[command(flatten)]
-    filter: FilterArguments,
-    #[command(flatten)]
-    model: ModelFilterArguments,
+    matching: MatchArguments,
     /// Take the pattern as plain text
     #[arg(short = 'F', long)]
     fixed_strings: bool,
@@ -108,15 +102,14 @@ enum PlaceName {
 impl Run for SessionSearchArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
         let query = self.query()?;
-        let mut listing = self.source.listing(Depth::Ends);
-        self.filter.apply(&mut listing.selection, io.clock.as_ref());
-        self.model.apply(&mut listing.selection);
+        let source = &self.matching.source;
+        let mut listing = self.matching.listing(Depth::Ends, io.clock.as_ref());
         let mut errors = InputErrors::new(&io.messages);
-        let sessions = self.source.named_for_reading(&self.sessions, io)?;
+        let sessions = source.named_for_reading(&self.sessions, io)?;
         let candidates = self.candidates(&sessions, &mut errors, io);
         let form = self.form.form(io.terminal);
         if form == Form::Text && candidates.is_empty() && sessions.is_empty() {
-            self.source.note_none(0, globals, io);
+            source.note_none(0, globals, io);
             return Ok(errors.outcome(Outcome::AnswerIsNo));
         }
         // Nothing moves below a page.
@@ -200,21 +193,13 @@ impl Run for SessionSearchArguments {
 impl SessionSearchArguments {
     fn query(&self) -> Result<Query, UsageError> {
         let options = PatternOptions {
-            kind: if self.fixed_strings {
-                PatternKind::Fixed
-            } else {
-                PatternKind::Regex
-            },
+            is_fixed: self.fixed_strings,
             case: if self.ignore_case {
                 Case::Ignored
             } else {
                 Case::Exact
             },
-            words: if self.word {
-                Words::Whole
-            } else {
-                Words::Parts
-            },
+            whole_words: self.word,
         };
         let mut query = Query::new(&self.pattern, options).map_err(|error| {
             UsageError::new(format!("pattern {}: {error}", self.pattern))
@@ -241,20 +226,13 @@ impl SessionSearchArguments {
         io: &Io,
     ) -> Vec<Candidate> {
         if self.sessions.is_empty() {
-            self.source.check_roots(errors);
-            return self.source.candidates(&io.environment);
+            self.matching.source.check_roots(errors);
+            return self.matching.source.candidates(&io.environment);
         }
-        let mut candidates = Vec::new();
-        for named in sessions {
-            match named.open().and_then(|_| named.path()) {
-                Ok(path) => candidates.extend(discover(&[Root {
-                    agent: None,
-                    path: path.to_owned(),
-                }])),
-                Err(error) => errors.report(&named.name, &error),
-            }
-        }
-        candidates
+        let paths = usable_paths(sessions, errors).into_iter();
+        paths
+            .flat_map(|path| candidates_at(std::iter::once(path)))
+            .collect()
     }
 }
 

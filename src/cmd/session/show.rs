@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use anyhow::Context;
 use clap::Args;
@@ -13,7 +14,6 @@ use jiff::tz::TimeZone;
 use crate::cmd::command::Run;
 use crate::cmd::session::cost_table::{cost_cell, shortened};
 use crate::cmd::session::printer::{DialogForm, Look, Printer};
-use crate::cmd::session::range::MessageRange;
 use crate::cmd::session::source::{SourceArguments, about};
 use crate::cmd::times::spelled;
 use crate::cmd::{Globals, Outcome, UsageError, output};
@@ -112,14 +112,15 @@ impl Run for SessionShowArguments {
             }
             range => range,
         };
+        let (density, grouping) = if self.compact {
+            (Density::Compact, Grouping::Merged)
+        } else {
+            (Density::Full, Grouping::Batches)
+        };
         let look = Look {
             form,
             selection: self.selection(form),
-            density: if self.compact {
-                Density::Compact
-            } else {
-                Density::Full
-            },
+            density,
             style: globals.style(io),
         };
         let sink = match &self.html {
@@ -129,11 +130,6 @@ impl Run for SessionShowArguments {
                 output::use_pager(globals, io);
                 output::take_sink(io)?
             }
-        };
-        let grouping = if self.compact {
-            Grouping::Merged
-        } else {
-            Grouping::Batches
         };
         let mut printer = Printer::new(look, grouping, Writer::new(sink));
         printer.head(&about, known, Vec::new())?;
@@ -318,4 +314,101 @@ fn page_file(path: &Path) -> anyhow::Result<Box<dyn Write + Send>> {
 /// Readings of token meters are only for totals.
 fn is_shown(message: &Message) -> bool {
     message.origin != Origin::Meter
+}
+
+/// Messages from one to another, counted from 1, or from the end if negative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MessageRange {
+    first: i64,
+    last: i64,
+}
+
+impl FromStr for MessageRange {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let number = |text: &str| match text.parse::<i64>() {
+            Ok(0) => Err("messages are counted from 1".to_owned()),
+            Ok(number) => Ok(number),
+            Err(_) => Err("not a range of messages, such as 3..7".to_owned()),
+        };
+        let Some((first, last)) = text.split_once("..") else {
+            let only = number(text)?;
+            return Ok(Self {
+                first: only,
+                last: only,
+            });
+        };
+        let end = |text: &str, open: i64| match text {
+            "" => Ok(open),
+            text => number(text),
+        };
+        Ok(Self {
+            first: end(first, 1)?,
+            last: end(last, i64::MAX)?,
+        })
+    }
+}
+
+impl MessageRange {
+    /// Whether the total number of messages is needed.
+    pub(crate) fn counts_from_the_end(self) -> bool {
+        self.first < 0 || self.last < 0
+    }
+
+    /// The range in a dialog of `total` messages.
+    pub(crate) fn of(self, total: u64) -> Self {
+        let total = i64::try_from(total).unwrap_or(i64::MAX);
+        let from_start = |number: i64| {
+            if number < 0 {
+                total.saturating_add(number).saturating_add(1).max(0)
+            } else {
+                number
+            }
+        };
+        Self {
+            first: from_start(self.first),
+            last: from_start(self.last),
+        }
+    }
+
+    /// Whether the message with this number comes before the range.
+    pub(crate) fn is_before(self, number: u64) -> bool {
+        i64::try_from(number).is_ok_and(|number| number < self.first)
+    }
+
+    /// Whether it comes after the range.
+    pub(crate) fn is_behind(self, number: u64) -> bool {
+        i64::try_from(number).is_ok_and(|number| number > self.last)
+    }
+}
+
+#[cfg(test)]
+mod range_tests {
+    use super::*;
+
+    #[test]
+    fn ranges_count_from_either_end() {
+        let rows: [(&str, &[u64]); 9] = [
+            ("3", &[3]),
+            ("2..4", &[2, 3, 4]),
+            ("4..", &[4, 5]),
+            ("..2", &[1, 2]),
+            ("-2..", &[4, 5]),
+            ("-9..1", &[1]),
+            ("..-4", &[1, 2]),
+            ("-1", &[5]),
+            ("9..", &[]),
+        ];
+        for (text, expected) in rows {
+            let range: MessageRange = text.parse().unwrap();
+            let range = range.of(5);
+            let inside = |number: &u64| !range.is_before(*number) && !range.is_behind(*number);
+            let kept: Vec<u64> = (1..=5).filter(inside).collect();
+            assert_eq!(kept, expected, "{text}");
+        }
+        for text in ["", "0", "a", "1..b", "1-2"] {
+            assert!(text.parse::<MessageRange>().is_err(), "{text}");
+        }
+    }
 }

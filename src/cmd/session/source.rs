@@ -71,9 +71,13 @@ pub(crate) struct FilterArguments {
     project: Option<String>,
 }
 
-/// A filter that commands with an option for the model to use do not have.
+/// All arguments that select sessions, except a limit.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct ModelFilterArguments {
+pub(crate) struct MatchArguments {
+    #[command(flatten)]
+    pub(crate) source: SourceArguments,
+    #[command(flatten)]
+    pub(crate) filter: FilterArguments,
     /// Only sessions whose last model contains this text
     #[arg(long, value_name = "TEXT")]
     model: Option<String>,
@@ -273,17 +277,13 @@ impl FilterArguments {
     }
 }
 
-impl ModelFilterArguments {
-    /// Adds this filter to a selection.
-    pub(crate) fn apply(&self, selection: &mut Selection) {
-        selection.model.clone_from(&self.model);
-    }
-}
-
-impl LimitArguments {
-    /// Adds this limit to a selection.
-    pub(crate) fn apply(&self, selection: &mut Selection) {
-        selection.limit = self.limit;
+impl MatchArguments {
+    /// The settings to list the selected sessions with. Includes empty sessions.
+    pub(crate) fn listing(&self, depth: Depth, clock: &dyn Clock) -> Listing {
+        let mut listing = self.source.listing(depth);
+        self.filter.apply(&mut listing.selection, clock);
+        listing.selection.model.clone_from(&self.model);
+        listing
     }
 }
 
@@ -296,11 +296,7 @@ pub(crate) fn selects(filter: &FilterArguments, limit: &LimitArguments) -> bool 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SelectionArguments {
     #[command(flatten)]
-    pub(crate) source: SourceArguments,
-    #[command(flatten)]
-    filter: FilterArguments,
-    #[command(flatten)]
-    model: ModelFilterArguments,
+    pub(crate) matching: MatchArguments,
     #[command(flatten)]
     limit: LimitArguments,
 }
@@ -308,11 +304,9 @@ pub(crate) struct SelectionArguments {
 impl SelectionArguments {
     /// The settings to list the selected sessions with.
     pub(crate) fn listing(&self, depth: Depth, clock: &dyn Clock) -> Listing {
-        let mut listing = self.source.listing(depth);
-        self.filter.apply(&mut listing.selection, clock);
-        self.model.apply(&mut listing.selection);
-        self.limit.apply(&mut listing.selection);
-        listing.selection.without_empty = !self.source.all;
+        let mut listing = self.matching.listing(depth, clock);
+        listing.selection.limit = self.limit.limit;
+        listing.selection.without_empty = !self.matching.source.all;
         listing
     }
 }
@@ -327,7 +321,7 @@ impl SourceArguments {
     ) -> Vec<PathBuf> {
         let mut listing = self.listing(Depth::Ends);
         filter.apply(&mut listing.selection, io.clock.as_ref());
-        limit.apply(&mut listing.selection);
+        listing.selection.limit = limit.limit;
         listing.selection.without_empty = !self.all;
         self.paths(&listing, io)
     }

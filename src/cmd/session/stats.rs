@@ -1,25 +1,29 @@
 //! `session stats`: what sessions cost.
 
-use std::path::PathBuf;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use clap::{Args, ValueEnum};
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::cmd::command::Run;
-use crate::cmd::inputs::InputErrors;
+use crate::cmd::inputs::{InputErrors, take_stdin};
 use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::progress::ProgressLine;
 use crate::cmd::session::cost_table::{
     CostRow, cost_cell, cost_table, dollars, fitted_table, with_separators,
 };
-use crate::cmd::session::source::{FilterArguments, ModelFilterArguments, SourceArguments};
-use crate::cmd::session::statusline::statusline;
+use crate::cmd::session::show::cost_of;
+use crate::cmd::session::source::{MatchArguments, SourceArguments};
+use crate::cmd::times::{TimeArgument, spelled};
 use crate::cmd::{Globals, Outcome, UsageError};
 use crate::io::Io;
 use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, SessionToolRecord};
-use crate::session::{Depth, Detail, Tally, subagents_beside};
+use crate::session::{Agent, Depth, Detail, Prices, Session, Tally, subagents_beside};
 use crate::text::{counted, terminal_safe_line};
 
 /// Count tokens, money and calls by model, tool, day and purpose
@@ -46,11 +50,7 @@ pub(crate) struct SessionStatsArguments {
     #[arg(value_name = "SESSION")]
     sessions: Vec<String>,
     #[command(flatten)]
-    source: SourceArguments,
-    #[command(flatten)]
-    filter: FilterArguments,
-    #[command(flatten)]
-    model: ModelFilterArguments,
+    matching: MatchArguments,
     /// One row for each day, model and so on, and in text their sum; separate several by commas
     #[arg(long, value_enum, value_name = "DIMENSION", value_delimiter = ',')]
     by: Vec<Dimension>,
@@ -90,12 +90,12 @@ impl Run for SessionStatsArguments {
         let now = io.clock.now();
         let form = self.form.form(io.terminal);
         let zone = self.tz.unwrap_or_else(|| io.clock.time_zone());
-        let (since, until) = self.filter.period(now, &zone);
+        let (since, until) = self.matching.filter.period(now, &zone);
         let config = globals.config(&io.environment)?;
         let prices = config.prices(self.prices.as_deref());
         let prices = prices.map_err(UsageError::reason)?;
         if self.statusline {
-            let line = statusline(self.source, &prices, &zone, io)?;
+            let line = statusline(self.matching.source, &prices, &zone, io)?;
             output::print(io, &line)?;
             return Ok(Outcome::Done);
         }
@@ -110,21 +110,19 @@ impl Run for SessionStatsArguments {
         let mut errors = InputErrors::new(&io.messages);
         let mut candidates = Vec::new();
         if self.sessions.is_empty() {
-            self.source.check_roots(&mut errors);
-            candidates = self.source.candidates(&io.environment);
+            self.matching.source.check_roots(&mut errors);
+            candidates = self.matching.source.candidates(&io.environment);
             candidates.extend(subagents_beside(&candidates));
         }
-        let named = self.source.named_for_reading(&self.sessions, io)?;
+        let named = self.matching.source.named_for_reading(&self.sessions, io)?;
         let count = candidates.len() + named.len();
         if count == 0 && form == Form::Text && self.budget.is_none() {
-            self.source.note_none(count, globals, io);
+            self.matching.source.note_none(count, globals, io);
             return Ok(errors.outcome(Outcome::Done));
         }
         let progress = ProgressLine::of_sessions("reading", count, globals.quiet, io);
         if self.sessions.is_empty() {
-            let mut listing = self.source.listing(Depth::Whole);
-            self.filter.apply(&mut listing.selection, io.clock.as_ref());
-            self.model.apply(&mut listing.selection);
+            let mut listing = self.matching.listing(Depth::Whole, io.clock.as_ref());
             // The period applies to requests. A session may continue after it.
             listing.selection.since = since;
             listing.selection.until = None;
@@ -305,4 +303,74 @@ fn page(stats: &SessionStatsRecord, columns: Option<usize>) -> String {
     let tools = std::iter::once(head).chain(tools).collect();
     page.push_str(&fitted_table(tools, 1, columns));
     page
+}
+
+/// Minimum period of the requests to read. The start of a block depends on the blocks before it, up to a
+/// pause of five hours.
+const LOOK_BACK: SignedDuration = SignedDuration::from_hours(24);
+
+/// Maximum size of the input, in bytes.
+const MAX_INPUT: u64 = 1024 * 1024;
+
+/// The line for the input on standard input.
+///
+/// # Errors
+/// The input cannot be read, or is not an object.
+pub(crate) fn statusline(
+    mut source: SourceArguments,
+    prices: &Prices,
+    zone: &TimeZone,
+    io: &mut Io,
+) -> anyhow::Result<String> {
+    let mut text = String::new();
+    let mut stdin = take_stdin(io)?.take(MAX_INPUT);
+    stdin
+        .read_to_string(&mut text)
+        .context("cannot read standard input")?;
+    let input: Value = serde_json::from_str(&text).map_err(|_| {
+        UsageError::new("standard input is not the input of a status line").with_hint(
+            "set it up in Claude Code's settings: \
+             {\"statusLine\": {\"type\": \"command\", \"command\": \"turnpipe session stats --statusline\"}}",
+        )
+    })?;
+    let member = |path: &str| input.pointer(path);
+    let now = io.clock.now();
+    let midnight = TimeArgument::DaysAgo(0).time(now, zone);
+    let since = midnight.min(now.saturating_sub(LOOK_BACK)?);
+    source.agent.get_or_insert(Agent::Claude);
+    let mut listing = source.listing(Depth::Whole);
+    listing.selection.since = Some(since);
+    let mut tally = Tally::within(since..Timestamp::MAX, Detail::Costs);
+    // A file that cannot be read is nothing to report below a prompt.
+    let _ = tally.add_all(&source.candidates(&io.environment), &listing);
+    tally.price(prices);
+
+    let mut parts = Vec::new();
+    let model = member("/model/display_name").and_then(Value::as_str);
+    parts.extend(model.map(terminal_safe_line));
+    let spent = |sum: &SessionCostRecord, on: &str| {
+        format!("{} {on}", cost_cell(&sum.usage, &sum.unpriced_models))
+    };
+    let transcript = member("/transcript_path").and_then(Value::as_str);
+    let session = match member("/cost/total_cost_usd").and_then(Value::as_f64) {
+        Some(cost) => {
+            let mut sum = SessionCostRecord::default();
+            sum.usage.cost = Some(cost);
+            Some(sum)
+        }
+        None => transcript.and_then(|path| {
+            let session = Session::open(Path::new(path)).ok()?;
+            cost_of(&session, prices).ok()
+        }),
+    };
+    parts.extend(session.map(|sum| spent(&sum, "session")));
+    parts.push(spent(&tally.cost_since(midnight), "today"));
+    if let Some(block) = tally.block_at(now) {
+        let left = spelled(block.end.duration_since(now));
+        let sum = spent(&tally.cost_since(block.start), "block");
+        parts.push(format!("{sum} ({left} left)"));
+    }
+    let used = member("/context_window/used_percentage").and_then(Value::as_f64);
+    parts.extend(used.map(|used| format!("{used:.0}% context")));
+    Ok(parts.join(" · ") + "\n")
 }

@@ -13,7 +13,7 @@ use crate::cmd::session::source::SourceArguments;
 use crate::cmd::session::tail_follow::{
     Ended, Followed, FollowedSession, Limits, Subagents, follow,
 };
-use crate::cmd::session::tail_printer::{Cursors, Joining, Lines, Printer, Reading};
+use crate::cmd::session::tail_printer::{Joining, Lines, Printer};
 use crate::cmd::times::parse_span;
 use crate::cmd::{Globals, Outcome, UsageError};
 use crate::io::{Environment, Io};
@@ -156,19 +156,9 @@ impl SessionTailArguments {
         } else {
             Grouping::Batches
         };
-        let reading = if self.raw {
-            Reading::Raw
-        } else {
-            Reading::Messages
-        };
-        let cursors = if self.cursor {
-            Cursors::Printed
-        } else {
-            Cursors::Left
-        };
         Ok(Printer {
-            reading,
-            cursors,
+            is_raw: self.raw,
+            prints_cursors: self.cursor,
             dialog: printer::Printer::new(look, grouping, output::writer(form, io)?),
             speaker: None,
         })

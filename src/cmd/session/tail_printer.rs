@@ -21,15 +21,6 @@ pub(crate) enum Joining {
     Joined,
 }
 
-/// Whether cursors are printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cursors {
-    /// After each batch of records.
-    Printed,
-    /// Not at all.
-    Left,
-}
-
 /// The state of reading one file.
 pub(crate) struct Lines {
     messages: MessageLines,
@@ -56,19 +47,12 @@ impl Lines {
     }
 }
 
-/// Whether lines are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reading {
-    /// They are printed as they are in the file.
-    Raw,
-    /// The messages on them are printed.
-    Messages,
-}
-
 /// Prints the lines of the files that are followed.
 pub(crate) struct Printer {
-    pub(crate) reading: Reading,
-    pub(crate) cursors: Cursors,
+    /// Whether lines are printed as they are in the file, instead of the messages on them.
+    pub(crate) is_raw: bool,
+    /// Whether a cursor is printed after each batch of records.
+    pub(crate) prints_cursors: bool,
     pub(crate) dialog: printer::Printer,
     /// The session and subagent of the last message.
     pub(crate) speaker: Option<(Option<SessionId>, Option<String>)>,
@@ -86,18 +70,17 @@ impl Printer {
         lines: &[u8],
         joining: Joining,
     ) -> Result<(), WriteError> {
-        if self.reading == Reading::Raw {
+        if self.is_raw {
             return self.dialog.writer.echo(lines);
         }
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
             for message in of.messages.messages(line) {
-                match joining {
-                    Joining::AtOnce => self.message(message, &of.about)?,
-                    Joining::Joined => {
-                        if let Some(whole) = of.joiner.push(message) {
-                            self.message(whole, &of.about)?;
-                        }
-                    }
+                let whole = match joining {
+                    Joining::AtOnce => Some(message),
+                    Joining::Joined => of.joiner.push(message),
+                };
+                if let Some(whole) = whole {
+                    self.message(whole, &of.about)?;
                 }
             }
         }
@@ -189,7 +172,7 @@ impl Printer {
         offset: u64,
         pending: u64,
     ) -> Result<(), WriteError> {
-        if self.cursors == Cursors::Printed {
+        if self.prints_cursors {
             self.dialog.writer.record(&SessionCursorRecord {
                 subtype: CursorSubtype::Only,
                 path: path.display().to_string(),

@@ -10,8 +10,7 @@ use crate::cmd::inputs::{InputErrors, report_foreign_stream};
 use crate::cmd::model_arguments::{Fallback, NoModel, nothing_to_send};
 use crate::cmd::output::{self, Form, RecordWriter};
 use crate::cmd::progress::ProgressLine;
-use crate::cmd::session::conversation::read_stream;
-use crate::cmd::session::names::{NamedSession, StandardInput, read_stdin};
+use crate::cmd::session::names::{NamedSession, StandardInput, read_stdin, read_stream};
 use crate::cmd::session::source::{FilterArguments, LimitArguments, SourceArguments, selects};
 use crate::cmd::side::model_failures::ModelFailures;
 use crate::cmd::side::side_arguments::SideArguments;
@@ -78,16 +77,8 @@ pub(crate) trait Printer {
     /// The text of the progress line.
     const WORK: &'static str;
 
-    /// Writes a text, or the reason why there is none, for people.
-    ///
-    /// # Errors
-    /// Writing failed.
-    fn write_text(
-        &self,
-        runner: &Runner,
-        output: &SessionOutput,
-        writer: &mut RecordWriter,
-    ) -> Result<(), WriteError>;
+    /// The line of a text for people. If there is none, reports why.
+    fn line(&self, runner: &Runner, output: &SessionOutput) -> Option<String>;
 
     /// Writes the record.
     ///
@@ -289,7 +280,10 @@ impl Runner {
             self.messages.error(&message);
         }
         match self.form {
-            Form::Text => printer.write_text(self, &output, writer)?,
+            Form::Text => {
+                let line = printer.line(self, &output);
+                writer.echo(line.unwrap_or_default().as_bytes())?;
+            }
             Form::Jsonl => printer.write_record(self, output, writer)?,
         }
         Ok(writer.flush()?)

@@ -104,20 +104,12 @@ impl Printer for Titles {
     const TAG: &'static str = "SESSION_TITLE";
     const WORK: &'static str = "finding a title";
 
-    fn write_text(
-        &self,
-        runner: &Runner,
-        output: &SessionOutput,
-        writer: &mut RecordWriter,
-    ) -> Result<(), WriteError> {
+    fn line(&self, runner: &Runner, output: &SessionOutput) -> Option<String> {
         match &output.result {
-            Ok((title, _)) => {
-                let line = format!("{}{}\n", output.text_prefix(), title.text);
-                writer.echo(line.as_bytes())
-            }
+            Ok((title, _)) => Some(format!("{}{}\n", output.text_prefix(), title.text)),
             Err(no_text) => {
                 runner.note_no_text(output, no_text, &no_text.reason);
-                Ok(())
+                None
             }
         }
     }

@@ -4,15 +4,11 @@
 
 mod append;
 mod file;
-mod file_system;
-mod tail;
 
-pub use append::{AppendError, append_record};
-pub use file::{LockedFile, Presence, RecordError, RecordFailure, Sync};
-pub use file_system::FileSystems;
-pub use tail::Tail;
+pub use append::{AppendError, Tail, append_record};
+pub use file::{FileSystems, LockedFile, Presence, RecordError, RecordFailure, Sync};
 
 #[cfg(test)]
-mod simulated;
+mod test_disk;
 #[cfg(test)]
 mod tests;

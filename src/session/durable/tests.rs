@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 
 use proptest::prelude::*;
 
-use super::simulated::{Simulated, Trouble};
+use super::test_disk::{Simulated, Trouble};
 use super::{AppendError, append_record};
 
 const OLD: &str = r#"{"type":"user","n":1}"#;

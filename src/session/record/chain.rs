@@ -2,7 +2,10 @@
 
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 
+use serde_json::Value;
+
 use crate::agent::Format;
+use crate::assemble::Event;
 use crate::session::durable::{LockedFile, RecordError};
 
 /// The end of the live conversation in a file. Each record names its parent.
@@ -44,6 +47,64 @@ impl Chain {
     }
 }
 
+/// The state of a turn at the end of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Continuation {
+    /// There are results that the model must see.
+    Continue,
+    /// No calls were made: the turn is over.
+    Over,
+    /// A hook, a limit or an interrupt ended the turn.
+    Stopped,
+}
+
+/// Observes a stream and decides whether the turn continues.
+#[derive(Debug, Default)]
+pub(super) struct TurnWatch {
+    records: usize,
+    calls: usize,
+    results: usize,
+    stopped: bool,
+    /// A hook asked the model to continue.
+    is_asked: bool,
+}
+
+impl TurnWatch {
+    /// Observes an event of the stream.
+    pub(super) fn event(&mut self, event: &Event) {
+        match event {
+            Event::Call(_) => self.calls += 1,
+            Event::Result(_) => self.results += 1,
+            Event::Interrupt { .. } => self.stopped = true,
+            _ => {}
+        }
+    }
+
+    /// Observes a record of the stream.
+    pub(super) fn record(&mut self, record: &Value) {
+        self.records += 1;
+        let text = |name: &str| record.get(name).and_then(Value::as_str);
+        let interrupted = record["turnpipe"]["outcome"] == "interrupted";
+        let hook = text("subtype") == Some("hook_stopped_continuation");
+        let failed = text("type") == Some("result") && record["is_error"] == Value::Bool(true);
+        self.stopped |= interrupted || hook || failed;
+        self.is_asked |= text("type") == Some("user") && record["turnpipe"]["origin"] == "injected";
+    }
+
+    /// The decision at the end of the stream.
+    pub(super) fn continuation(&self) -> Continuation {
+        match (self.stopped, self.calls, self.results) {
+            (true, _, _) => Continuation::Stopped,
+            // The request to the model failed before it wrote a record.
+            _ if self.records == 0 => Continuation::Stopped,
+            (false, 0, 0) if !self.is_asked => Continuation::Over,
+            // An unanswered call would make the next request invalid.
+            (false, calls, results) if results < calls => Continuation::Stopped,
+            (false, _, _) => Continuation::Continue,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,5 +124,47 @@ mod tests {
             chain.follow(own_format(), line);
         }
         assert_eq!(chain.leaf.as_deref(), Some("b"));
+    }
+}
+
+#[cfg(test)]
+mod continuation_tests {
+    use super::*;
+    use crate::assemble::Decoder;
+
+    fn continuation(lines: &[&str]) -> Continuation {
+        let (mut watch, mut decoder) = (TurnWatch::default(), Decoder::detecting());
+        for line in lines {
+            decoder
+                .record(line)
+                .iter()
+                .for_each(|event| watch.event(event));
+            watch.record(&serde_json::from_str(line).unwrap());
+        }
+        decoder.finish().iter().for_each(|event| watch.event(event));
+        watch.continuation()
+    }
+
+    const CALL: &str = r#"{"type":"assistant","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"t","name":"Bash","input":{}}]}}"#;
+    const TEXT: &str = r#"{"type":"assistant","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"done"}]}}"#;
+    const RESULT: &str = r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"x"}]}}"#;
+
+    #[test]
+    fn results_continue_the_turn() {
+        assert_eq!(continuation(&[CALL, RESULT]), Continuation::Continue);
+        assert_eq!(continuation(&[TEXT]), Continuation::Over);
+        assert_eq!(continuation(&[CALL]), Continuation::Stopped);
+        assert_eq!(continuation(&[]), Continuation::Stopped);
+    }
+
+    #[test]
+    fn hooks_and_interrupts_stop() {
+        let hook = r#"{"type":"system","subtype":"hook_stopped_continuation"}"#;
+        assert_eq!(continuation(&[CALL, RESULT, hook]), Continuation::Stopped);
+        let interrupted = RESULT.replace(
+            "\"message\"",
+            "\"turnpipe\":{\"v\":1,\"outcome\":\"interrupted\"},\"message\"",
+        );
+        assert_eq!(continuation(&[CALL, &interrupted]), Continuation::Stopped);
     }
 }

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::chain::Chain;
-use super::name::SessionName;
 use super::recorder::{Moment, SessionFacts};
+use super::recording::SessionName;
 use super::transcript::Transcript;
 use crate::agent::{Detail, Facts, Format, ManualTitle, NewRecord, Title, TitleSource, TitleStore};
 use crate::jsonl::{FixedFile, Mapping, split_line};

@@ -2,17 +2,14 @@
 //! (`docs/sessions.md`, Recording).
 
 mod chain;
-mod continuation;
 mod foreign;
-mod name;
 mod recorder;
 mod recording;
 mod transcript;
 
 pub use super::side_file::{SIDE_FILE_SUFFIX, side_file_path};
-pub use continuation::Continuation;
+pub use chain::Continuation;
 pub use foreign::{ForeignSession, Recorded};
-pub use name::{NameError, SessionName};
 pub use recorder::{Moment, SessionFacts};
-pub use recording::{Recording, Target};
+pub use recording::{NameError, Recording, SessionName, Target};
 pub use transcript::{Ownership, Transcript, ownership};

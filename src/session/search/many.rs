@@ -6,11 +6,11 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::Builder;
 
-use super::query::Query;
+use super::needles::Query;
 use super::run::Found;
 use crate::session::discover::Candidate;
+use crate::session::find::NameIndexes;
 use crate::session::listing::{Listed, Listing};
-use crate::session::name_index::NameIndexes;
 use crate::session::open::SessionError;
 use crate::session::session::Session;
 

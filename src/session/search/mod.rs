@@ -2,14 +2,10 @@
 //!
 //! Most lines are skipped without parsing, because they lack words that every match contains.
 
-mod excerpt;
 mod many;
 mod needles;
-mod query;
 mod run;
 
-pub use excerpt::Excerpt;
 pub use many::{SearchEvent, search_all};
-pub use needles::Case;
-pub use query::{PatternError, PatternKind, PatternOptions, Query, Words};
-pub use run::Found;
+pub use needles::{Case, PatternError, PatternOptions, Query};
+pub use run::{Excerpt, Found};

@@ -1,12 +1,12 @@
 use std::path::Path;
 
 use super::*;
-use crate::session::search::{Case, PatternKind, PatternOptions, Words};
+use crate::session::search::{Case, PatternOptions};
 
 const ANY: PatternOptions = PatternOptions {
-    kind: PatternKind::Regex,
+    is_fixed: false,
     case: Case::Exact,
-    words: Words::Parts,
+    whole_words: false,
 };
 
 fn found(text: &str, query: &Query) -> Vec<(u64, String)> {
@@ -63,12 +63,12 @@ fn text_is_found_as_it_was_said_not_as_it_is_written() {
     };
     assert_eq!(lines("team", ignored), [1, 2, 4]);
     let whole = PatternOptions {
-        words: Words::Whole,
+        whole_words: true,
         ..ANY
     };
     assert_eq!(lines("tea", whole), [0_u64; 0]);
     let fixed = PatternOptions {
-        kind: PatternKind::Fixed,
+        is_fixed: true,
         ..ANY
     };
     assert_eq!(lines(".*", fixed), [0_u64; 0]);

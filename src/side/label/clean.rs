@@ -1,7 +1,7 @@
 //! Extracts a label from a model's answer.
 
 use crate::records::TextRejection;
-use crate::side::answer::{announced, begins_with_words, is_no_answer, is_refusal, unwrapped};
+use crate::side::ask::{announced, begins_with_words, is_no_answer, is_refusal, unwrapped};
 use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
 
 /// Maximum length of a label, in UTF-16 units.

@@ -1,11 +1,7 @@
 //! Recaps: where the user left off.
 
-mod away;
-mod clean;
 mod gate;
 mod question;
 
-pub use away::{Away, AwayAction, Situation};
-pub use clean::clean_recap;
-pub use gate::{RecapGate, RecapSkipped};
-pub use question::{PROMPT, RECAP_MESSAGES, recap_request};
+pub use gate::{Away, AwayAction, RecapGate, RecapSkipped, Situation};
+pub use question::{PROMPT, RECAP_MESSAGES, clean_recap, recap_request};

@@ -4,7 +4,10 @@ use serde_json::json;
 
 use crate::message::Role;
 use crate::model::{Answer, Function, PromptId, Request, Turn};
+use crate::records::TextRejection;
+use crate::side::ask::{announced, is_echo, is_no_answer, is_refusal, unwrapped};
 use crate::side::{Language, Said};
+use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
 
 /// The system prompt.
 pub const PROMPT: &str = include_str!("../../../prompts/title.md");
@@ -104,6 +107,140 @@ pub(in crate::side) fn tail(said: &[Said], units: usize) -> String {
     text[start.map_or(text.len(), |(at, _)| at)..].to_owned()
 }
 
+/// Maximum length of a title, in UTF-16 units.
+const MAX_UNITS: usize = 200;
+
+/// Maximum length of a title in the kebab style, in UTF-16 units.
+const MAX_KEBAB_UNITS: usize = 60;
+
+const OPENING: &str = "[「『【〈《";
+const CLOSING: &str = "]」』】〉》";
+
+/// The form of titles.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum TitleStyle {
+    /// `Fix login button`.
+    #[default]
+    Sentence,
+    /// `fix-login-button`.
+    Kebab,
+}
+
+/// Extracts the title from a model's answer.
+///
+/// # Errors
+/// Nothing is left, the model refuses, or it repeats an example of the prompt.
+pub fn clean_title(answer: &str, style: TitleStyle) -> Result<String, TextRejection> {
+    let unwrapped = unwrapped(answer);
+    let announced = announced(unwrapped.trim()).unwrap_or(&unwrapped);
+    let title = without_half_pairs(&sanitize(announced));
+    if is_no_answer(&title) {
+        return Err(TextRejection::Empty);
+    }
+    if is_example(&title) || is_example(answer) {
+        return Err(TextRejection::PromptEcho);
+    }
+    if is_refusal(&title) {
+        return Err(TextRejection::Refusal);
+    }
+    let title = match style {
+        TitleStyle::Sentence => title,
+        TitleStyle::Kebab => to_kebab(&title),
+    };
+    if title.is_empty() {
+        return Err(TextRejection::Empty);
+    }
+    Ok(title)
+}
+
+/// Removes code marks, and quotation marks whose counterpart was at the start or the end.
+fn without_half_pairs(title: &str) -> String {
+    let mut title = title.replace('`', "");
+    for quote in ['"', '“', '”'] {
+        let is_whole = match quote {
+            '"' => title.matches('"').count().is_multiple_of(2),
+            _ => title.matches('“').count() == title.matches('”').count(),
+        };
+        if !is_whole {
+            title = title.replace(['"', '“', '”'], "");
+        }
+    }
+    title.trim().to_owned()
+}
+
+/// Whether a title is one of the examples in the prompts, good or bad.
+pub(in crate::side) fn is_example(title: &str) -> bool {
+    let quoted = PROMPT.split("{\"title\": \"").skip(1);
+    let examples = quoted.filter_map(|rest| rest.split('"').next());
+    let names = KEBAB_PROMPT.split_whitespace();
+    let names = names.filter(|word| word.matches('-').count() > 1);
+    examples.chain(names).any(|example| is_echo(title, example))
+}
+
+/// Joins the words of a title in lower case with hyphens. Keeps letters of any script.
+fn to_kebab(title: &str) -> String {
+    let lowered = title.to_lowercase();
+    let words: Vec<&str> = lowered
+        .split(|character: char| !character.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect();
+    let name = words.join("-");
+    let cut = truncate_utf16(&name, MAX_KEBAB_UNITS);
+    if cut.len() == name.len() {
+        return name;
+    }
+    // Cut between words if possible.
+    let whole = cut.rfind('-').map_or(cut, |at| &cut[..at]);
+    whole.to_owned()
+}
+
+/// Removes escape sequences, Markdown, quotation marks, bracketed remarks at both ends and final
+/// punctuation. Returns one line of at most 200 UTF-16 units, possibly empty.
+pub(in crate::side) fn sanitize(title: &str) -> String {
+    let safe = terminal_safe(title);
+    let safe = safe.trim();
+    let mut text = without_last_remark(without_first_remark(safe));
+    if text.is_empty() {
+        // The brackets are around the whole title.
+        text = safe.trim_matches(|bracket| OPENING.contains(bracket) || CLOSING.contains(bracket));
+    }
+    let text =
+        text.trim_start_matches(|sign: char| sign.is_whitespace() || ">*-#`\"'_".contains(sign));
+    let text = text.trim_end_matches(|sign: char| sign.is_whitespace() || "*`\"'_".contains(sign));
+    let text = text.trim_end_matches(|sign: char| ".!?。！？,，;；:：".contains(sign));
+    let line = terminal_safe_line(text);
+    truncate_utf16(&line, MAX_UNITS).trim().to_owned()
+}
+
+/// Removes brackets at the start, with the text in them.
+fn without_first_remark(text: &str) -> &str {
+    if !text.starts_with(|first| OPENING.contains(first)) {
+        return text;
+    }
+    text.char_indices()
+        .find(|(_, character)| CLOSING.contains(*character))
+        .map_or(text, |(at, close)| {
+            text[at + close.len_utf8()..].trim_start()
+        })
+}
+
+/// Removes brackets at the end, with the text in them.
+fn without_last_remark(text: &str) -> &str {
+    let Some(close) = text.chars().next_back() else {
+        return text;
+    };
+    if !CLOSING.contains(close) {
+        return text;
+    }
+    let inner = &text[..text.len() - close.len_utf8()];
+    let earlier = inner.rfind(|character| CLOSING.contains(character));
+    let start = earlier.map_or(0, |at| inner.ceil_char_boundary(at + 1));
+    inner[start..]
+        .find(|character| OPENING.contains(character))
+        .map_or(text, |at| text[..start + at].trim_end())
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -151,6 +288,111 @@ mod tests {
             let end = tail(&talk, units);
             prop_assert!(whole.ends_with(&end));
             prop_assert!(utf16_length(&end) <= units);
+        }
+    }
+}
+
+#[cfg(test)]
+mod clean_tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::text::utf16_length;
+
+    #[test]
+    fn answers_are_cleaned_or_rejected() {
+        let sentence = TitleStyle::Sentence;
+        assert_eq!(clean_title("**Port it**", sentence).unwrap(), "Port it");
+        assert_eq!(
+            clean_title("Port it", TitleStyle::Kebab).unwrap(),
+            "port-it"
+        );
+        for answer in [" ... ", "N/A", "(untitled)", "None."] {
+            assert_eq!(clean_title(answer, sentence), Err(TextRejection::Empty));
+        }
+        for (answer, title) in [
+            ("`login.py` lockout", "login.py lockout"),
+            ("\"Foo\" broke", "Foo broke"),
+            ("Rename “a” and “b”", "Rename “a” and “b”"),
+            ("Title: Port it", "Port it"),
+            ("Here's the title: Port it", "Port it"),
+            (r#"{"title": "Port it"}"#, "Port it"),
+            ("Title case in headings", "Title case in headings"),
+        ] {
+            assert_eq!(
+                clean_title(answer, sentence).as_deref(),
+                Ok(title),
+                "{answer}"
+            );
+        }
+        let refusal = "I cannot generate a title for this conversation.";
+        assert_eq!(clean_title(refusal, sentence), Err(TextRejection::Refusal));
+        let echo = "Fix login button on mobile.";
+        assert_eq!(clean_title(echo, sentence), Err(TextRejection::PromptEcho));
+    }
+
+    #[test]
+    fn repeated_examples_are_recognised() {
+        for title in [
+            " FIX LOGIN button on mobile! ",
+            "【重构用户鉴权中间件】。",
+            "Code changes",
+            "fix login button",
+            "Fix-session-resume",
+        ] {
+            assert!(is_example(title), "{title}");
+        }
+        for title in [
+            "Fix login button  on mobile",
+            "Fix logout button on mobile",
+            "title",
+            "code",
+            "",
+        ] {
+            assert!(!is_example(title), "{title}");
+        }
+    }
+
+    #[test]
+    fn names_have_hyphens() {
+        let table = [
+            ("Fix login button", "fix-login-button"),
+            ("`fix_login`: button!", "fix-login-button"),
+            ("修复登录 按钮", "修复登录-按钮"),
+            ("--", ""),
+        ];
+        for (title, expected) in table {
+            assert_eq!(to_kebab(title), expected);
+        }
+        let long = to_kebab(&"word ".repeat(30));
+        assert!(long.len() <= MAX_KEBAB_UNITS && long.ends_with("word"));
+    }
+
+    #[test]
+    fn answers_are_sanitized() {
+        let rows = include_str!("../../../tests/data/side/titles.tsv");
+        for row in rows.lines().filter(|row| !row.starts_with('#')) {
+            let (answer, title) = row.split_once('\t').unwrap();
+            let answer: String = serde_json::from_str(answer).unwrap();
+            assert_eq!(sanitize(&answer), title, "{answer:?}");
+        }
+    }
+
+    #[test]
+    fn a_long_title_is_cut() {
+        assert_eq!(sanitize(&"é".repeat(300)), "é".repeat(200));
+        assert_eq!(
+            sanitize(&format!("{}😀x", "a".repeat(199))),
+            "a".repeat(199)
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn titles_are_one_safe_line(answer in any::<String>()) {
+            let title = sanitize(&answer);
+            prop_assert!(utf16_length(&title) <= MAX_UNITS);
+            prop_assert_eq!(terminal_safe_line(&title), title);
         }
     }
 }

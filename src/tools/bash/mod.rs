@@ -1,7 +1,6 @@
 //! `Bash`: a command line in a shell whose working directory is kept between calls.
 
 mod assessment;
-mod directory;
 mod exit_code;
 mod git_probe;
 mod script;

@@ -9,8 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::assessment::assess;
-use super::directory::{self, Move, Start};
+use super::assessment::{Move, Start, assess, directory_after, start_directory};
 use super::exit_code::{expects_no_output, interpretation};
 use super::script::{self, REPORT};
 use crate::io::Environment;
@@ -121,7 +120,7 @@ impl PreparedCall for ShellCall {
         let session = call.session;
         let shell = find_shell(&session.environment)
             .ok_or_else(|| ToolFailure("No bash found in PATH or at /bin/bash".to_owned()))?;
-        let start = directory::start(session).ok_or_else(|| {
+        let start = start_directory(session).ok_or_else(|| {
             ToolFailure(format!(
                 "Neither {} nor any other allowed directory exists",
                 session.directory.display()
@@ -153,7 +152,7 @@ impl PreparedCall for ShellCall {
             )
             .map_err(|error| ToolFailure(error.to_string()))?;
         let end = script::final_directory(std::mem::take(&mut finished.report));
-        let moved = directory::after(session, &start.directory, end);
+        let moved = directory_after(session, &start.directory, end);
         self.reply(finished, timeout, &start, moved)
     }
 }

@@ -10,8 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::first_few::NewestFiles;
-use super::walk::{self, Budget, Filters, SearchEnd, Stopped, Unread};
+use super::walk::{self, Budget, Filters, NewestFiles, SearchEnd, Stopped, Unread};
 use crate::tools::builtin::Parameters;
 use crate::tools::printed::milliseconds;
 use crate::tools::{

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::first_few::FirstFew;
+use super::walk::FirstFew;
 use crate::tools::builtin::Parameters;
 use crate::tools::{
     Assessment, CallContext, CallStatus, DecisionContext, InvalidInput, PreparedCall, ToolFailure,

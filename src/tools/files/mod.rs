@@ -1,10 +1,8 @@
 //! Tools that read, search and change files.
 
 mod edit;
-mod first_few;
 mod glob;
 mod grep;
-mod image;
 mod line_window;
 mod ls;
 mod patch;
@@ -19,7 +17,6 @@ mod write;
 pub(super) use edit::Edit;
 pub(super) use glob::Glob;
 pub(super) use grep::Grep;
-pub(super) use image::{image_block, media_type};
 pub(super) use ls::Ls;
-pub(super) use read::Read;
+pub(super) use read::{Read, image_block, media_type};
 pub(super) use write::Write;

@@ -1,7 +1,9 @@
 //! Differences between two texts as hunks (`structuredPatch`).
 
 use serde::Serialize;
-use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
+use similar::{DiffOp, group_diff_ops};
+
+use crate::text::{line_operations, marked_lines};
 
 /// Unchanged lines around a change.
 const CONTEXT_LINES: usize = 3;
@@ -36,9 +38,7 @@ pub(super) struct Hunk {
 pub(super) fn hunks(old: &str, new: &str) -> Vec<Hunk> {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
-    // Not always the smallest difference: the algorithm stops early if the search takes too long.
-    let operations = capture_diff_slices(Algorithm::Myers, &old, &new);
-    let groups = group_diff_ops(operations, CONTEXT_LINES);
+    let groups = group_diff_ops(line_operations(&old, &new), CONTEXT_LINES);
     let bytes = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>();
     let size: usize = groups
         .iter()
@@ -55,12 +55,14 @@ pub(super) fn hunks(old: &str, new: &str) -> Vec<Hunk> {
 fn hunk(group: &[DiffOp], old: &[&str], new: &[&str]) -> Option<Hunk> {
     let (first, last) = (group.first()?, group.last()?);
     let mut lines = Vec::new();
-    for operation in group {
-        if let DiffOp::Equal { .. } = operation {
-            push(&mut lines, ' ', &old[operation.old_range()]);
-        } else {
-            push(&mut lines, '-', &old[operation.old_range()]);
-            push(&mut lines, '+', &new[operation.new_range()]);
+    for (mark, line) in group
+        .iter()
+        .flat_map(|operation| marked_lines(operation, old, new))
+    {
+        let text = line.strip_suffix('\n');
+        lines.push(format!("{mark}{}", text.unwrap_or(line)));
+        if text.is_none() {
+            lines.push(NO_NEWLINE.to_owned());
         }
     }
     let (old_start, new_start) = (first.old_range().start, first.new_range().start);
@@ -71,16 +73,6 @@ fn hunk(group: &[DiffOp], old: &[&str], new: &[&str]) -> Option<Hunk> {
         new_lines: last.new_range().end - new_start,
         lines,
     })
-}
-
-fn push(lines: &mut Vec<String>, mark: char, added: &[&str]) {
-    for line in added {
-        let text = line.strip_suffix('\n');
-        lines.push(format!("{mark}{}", text.unwrap_or(line)));
-        if text.is_none() {
-            lines.push(NO_NEWLINE.to_owned());
-        }
-    }
 }
 
 #[cfg(test)]

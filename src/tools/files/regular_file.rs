@@ -8,7 +8,7 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use super::image::media_type;
+use super::read::media_type;
 use crate::state::{FileStamp, ReadEntry, ReadRange};
 use crate::tools::{CallContext, ToolContext, ToolFailure};
 

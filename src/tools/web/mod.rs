@@ -1,6 +1,5 @@
 //! `WebFetch`: web pages.
 
-mod cache;
 mod fetch;
 mod fetcher;
 mod markdown;

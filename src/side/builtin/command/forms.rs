@@ -6,14 +6,10 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde::de::value::{Error, StrDeserializer};
 
-use super::noun::Invocation;
+use super::noun::{Invocation, WORDS};
 use crate::shell::SimpleCommand;
 use crate::side::builtin::clean::cut;
 use crate::side::builtin::names::last_part;
-use crate::side::builtin::word_list::WordList;
-
-static WORDS: LazyLock<WordList> =
-    LazyLock::new(|| WordList::new(include_str!("../words/commands.txt")));
 
 /// The kind of an act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

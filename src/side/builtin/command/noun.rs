@@ -1,10 +1,17 @@
 //! The nouns that fill the table of commands.
 
+use std::sync::LazyLock;
+
 use crate::side::builtin::clean::cut;
 use crate::side::builtin::names::{
     address, directory_name, distinct, file_name, file_names, glob_noun, is_working_directory,
     last_part, pattern_noun, revision,
 };
+use crate::side::builtin::word_list::WordList;
+
+/// The table of commands, and lists of their words.
+pub(super) static WORDS: LazyLock<WordList> =
+    LazyLock::new(|| WordList::new(include_str!("../words/commands.txt")));
 
 /// A parsed simple command.
 #[derive(Debug, Clone)]
@@ -220,22 +227,6 @@ impl Invocation<'_> {
 
     /// The method of a request that may change something.
     fn method(&self) -> Option<String> {
-        const DATA: [&str; 14] = [
-            "-d",
-            "--data",
-            "--data-raw",
-            "--data-binary",
-            "--data-ascii",
-            "--data-urlencode",
-            "--json",
-            "-F",
-            "--form",
-            "-T",
-            "--upload-file",
-            "--post-data",
-            "--post-file",
-            "--body-data",
-        ];
         // `-X` may be attached to its value and follow other letters: `-sXDELETE`.
         let attached = |word: &String| {
             let cluster = word
@@ -259,7 +250,10 @@ impl Invocation<'_> {
         let has_data = self.arguments.iter().any(|word| {
             let is_attached = word.starts_with("-d") && !word.starts_with("--");
             is_attached && self.program == "curl"
-                || DATA.contains(&word.split('=').next().unwrap_or_default())
+                || WORDS.has(
+                    "options with data",
+                    word.split('=').next().unwrap_or_default(),
+                )
         });
         let is_get = self
             .arguments
@@ -347,13 +341,8 @@ impl Invocation<'_> {
 
     /// The installed packages; `None` if the output says that they were installed before.
     fn packages(&self) -> Option<String> {
-        let nothing = [
-            "already installed",
-            "already satisfied",
-            "up to date",
-            "is already",
-        ];
-        if nothing.iter().any(|words| self.output.contains(words)) {
+        let mut nothing = WORDS.lines("installed before");
+        if nothing.any(|words| self.output.contains(words)) {
             return None;
         }
         match self.operands.as_slice() {

@@ -3,6 +3,7 @@
 use super::effects::{Effects, hides_status};
 use super::evidence::{Evidence, evidence, uncolored};
 use super::forms::{Act, Kind, act, is_filter, own_words, program};
+use super::noun::WORDS;
 use super::past_tense::in_the_past;
 use crate::shell::{Follows, SimpleCommand, simple_commands};
 use crate::side::builtin::clean::{cut, lower_first};
@@ -414,42 +415,16 @@ fn has_error_line(output: &str) -> bool {
     let start = output.ceil_char_boundary(output.len().saturating_sub(ERROR_SEARCH_BYTES));
     output[start..].lines().any(|line| {
         let line = line.trim_start().to_lowercase();
-        let starts = [
-            "fatal: ",
-            "error[",
-            "traceback (most recent",
-            "panic: ",
-            "make: ***",
-            "npm err!",
-            "e: ",
-        ];
-        let contains = [
-            "command not found",
-            "no such file or directory",
-            "error task failed",
-        ];
-        let named = line
-            .strip_prefix("error: ")
-            .or_else(|| line.split_once("error: ").map(|(_, what)| what));
-        let nothing = [
-            "none",
-            "no error",
-            "no issue",
-            "no warning",
-            "0",
-            "null",
-            "nil",
-            "false",
-            "ok",
-            "\"\"",
-        ];
-        let is_error = named.is_some_and(|what| {
+        let starts = |section, text: &str| {
+            let mut starts = WORDS.lines(section);
+            starts.any(|start| text.starts_with(start))
+        };
+        let is_error = line.split_once("error: ").is_some_and(|(_, what)| {
             let what = what.trim();
-            !what.is_empty() && !nothing.iter().any(|start| what.starts_with(start))
+            !what.is_empty() && !starts("no errors", what)
         });
-        is_error
-            || starts.iter().any(|sign| line.starts_with(sign))
-            || contains.iter().any(|sign| line.contains(sign))
+        let mut phrases = WORDS.lines("error phrases");
+        is_error || starts("error starts", &line) || phrases.any(|phrase| line.contains(phrase))
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::fact::{About, Class, Fact, Outcome};
+use super::facts::{About, Class, Fact, Outcome};
 use crate::side::builtin::clean::{cut, lower_first, upper_first};
 use crate::side::builtin::names::{distinct, file_names, listed};
 use crate::text::display_width;

@@ -1,8 +1,7 @@
 //! Facts about files: reading, writing, editing, searching, finding, listing.
 
 use super::Call;
-use super::fact::{About, Class, Fact};
-use super::status::{Status, beginning};
+use super::facts::{About, Class, Fact, Status, beginning};
 use crate::side::builtin::names::{
     directory_name, distinct, file_name, file_names, glob_noun, is_working_directory, pattern_noun,
 };

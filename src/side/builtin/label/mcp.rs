@@ -1,8 +1,7 @@
 //! Facts about calls of MCP tools: a verb, a noun, and an id.
 
 use super::Call;
-use super::fact::{Class, Fact};
-use super::status::Status;
+use super::facts::{Class, Fact, Status};
 use crate::side::builtin::clean::upper_first;
 use crate::side::builtin::command::past_of;
 

@@ -1,20 +1,16 @@
 //! Labels by rules: a fact for each finished call, grouped by class and composed into one line.
 
 mod compose;
-mod fact;
 mod facts;
 mod files;
 mod mcp;
 mod others;
-mod status;
 
+use facts::{Fact, Outcome, Status, status};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::clean::{clean, cut};
-use fact::{Fact, Outcome};
-use status::{Status, status};
-
 use crate::tool_facts::{Parameter, Purpose, parameters};
 
 /// Maximum width of a label, in cells.

@@ -3,8 +3,7 @@
 use serde_json::Value;
 
 use super::Call;
-use super::fact::{About, Class, Fact};
-use super::status::Status;
+use super::facts::{About, Class, Fact, Status};
 use crate::agent::exit_code;
 use crate::side::builtin::clean::{cut, lower_first, upper_first};
 use crate::side::builtin::names::{address, file_name};

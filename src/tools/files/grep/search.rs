@@ -9,9 +9,8 @@ use std::time::{Duration, SystemTime};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink};
 use ignore::overrides::Override;
 
-use super::super::first_few::NewestFiles;
 use super::super::regular_file;
-use super::super::walk::{self, Budget, Filters, SearchEnd, Unread};
+use super::super::walk::{self, Budget, Filters, NewestFiles, SearchEnd, Unread};
 use super::parameters::{Grep, OutputMode, Search};
 use super::report::{Cut, Lines, Report};
 use super::sinks::{AnySink, ContentSink, CountSink};
