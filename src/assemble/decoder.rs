@@ -46,7 +46,7 @@ impl Decoder {
         Self::default()
     }
 
-    /// Reads one API only, and no agent's stream that has a format of its own. Openings, executors,
+    /// Reads one API only, and no agent's stream in another format. Openings, executors,
     /// `result` records, interrupts, prompts and texts are read in any case.
     pub fn pinned(api: Api) -> Self {
         Self {

@@ -25,7 +25,7 @@ pub(super) struct Delivery<Sink: Write> {
     messages: Messages,
     /// Results that wait for the end of their turn (`--emit turn`).
     waiting: VecDeque<FinishedCall>,
-    failed_calls: u64,
+    pub(super) failed_calls: u64,
 }
 
 impl<Sink: Write> Delivery<Sink> {
@@ -43,11 +43,6 @@ impl<Sink: Write> Delivery<Sink> {
     /// Whether results wait for the end of their turn.
     pub(super) fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()
-    }
-
-    /// The number of written results that are errors.
-    pub(super) fn failed_calls(&self) -> u64 {
-        self.failed_calls
     }
 
     /// Writes the results that are next in call order. Returns whether there were any.

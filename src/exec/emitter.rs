@@ -26,7 +26,7 @@ pub(super) struct Emitter<Sink: Write> {
     writer: Writer<Sink>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
-    session: SessionId,
+    pub(super) session: SessionId,
     echo: Echo,
     /// Own records that wait for the end of an open line.
     pending: Vec<Value>,
@@ -64,10 +64,6 @@ impl<Sink: Write> Emitter<Sink> {
             listener,
             unheard: Vec::new(),
         }
-    }
-
-    pub(super) fn set_session(&mut self, session: SessionId) {
-        self.session = session;
     }
 
     pub(super) fn echo(&mut self, piece: &Piece, boundary: Boundary) -> Result<(), WriteError> {

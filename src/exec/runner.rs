@@ -137,7 +137,7 @@ pub fn run<Sink: Write>(
     runner.session.context.spawners.supervisor().kill_all();
     RunEnd {
         cause,
-        failed_calls: runner.output.failed_calls(),
+        failed_calls: runner.output.failed_calls,
         damaged_lines: runner.damaged_lines,
         understanding: runner.understanding,
     }
@@ -190,7 +190,7 @@ impl<Sink: Write> Runner<'_, Sink> {
 
     fn handle(&mut self, event: RunnerEvent) -> Result<(), WriteError> {
         match event {
-            RunnerEvent::Input(InputEvent::Ledger(ledger)) => self.stream.set_ledger(ledger),
+            RunnerEvent::Input(InputEvent::Ledger(ledger)) => self.stream.ledger = ledger,
             RunnerEvent::Input(InputEvent::Items(items)) => {
                 self.interruption.input_arrived(Instant::now());
                 for event in items.iter().flat_map(|item| &item.events) {
@@ -370,7 +370,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         match event {
             Event::Session(id) => self.name_session(id),
             Event::SessionFile(digest) if !self.claimed && self.options.file_id.is_none() => {
-                (self.session).set_scope(self.options.session_scope.part(digest));
+                self.session.key.scope = self.options.session_scope.part(digest);
             }
             _ => {}
         }
@@ -380,7 +380,7 @@ impl<Sink: Write> Runner<'_, Sink> {
     fn name_session(&mut self, id: &SessionId) {
         if !self.session.has_name() {
             self.session.set_name(id.clone());
-            self.output.emitter.set_session(id.clone());
+            self.output.emitter.session = id.clone();
             if self.claimed {
                 self.resume_session();
             }

@@ -7,15 +7,13 @@ use serde_json::Value;
 use super::options::StartDirectory;
 use crate::message::SessionId;
 use crate::results::Seen;
-use crate::state::{
-    ReadLog, SessionDirectory, SessionKey, SessionScope, SessionState, StateError, StateRoot,
-};
+use crate::state::{ReadLog, SessionDirectory, SessionKey, SessionState, StateError, StateRoot};
 use crate::tools::{ContextChange, ToolContext};
 
 /// The session of a run.
 pub(super) struct Session {
     pub(super) context: Arc<ToolContext>,
-    key: SessionKey,
+    pub(super) key: SessionKey,
     /// The id was given, so a later process can use it.
     has_name: bool,
     start: StartDirectory,
@@ -47,10 +45,6 @@ impl Session {
         }
     }
 
-    pub(super) fn key(&self) -> &SessionKey {
-        &self.key
-    }
-
     /// Whether a later process can use the session.
     pub(super) fn has_name(&self) -> bool {
         self.has_name
@@ -60,11 +54,6 @@ impl Session {
     pub(super) fn set_name(&mut self, id: SessionId) {
         self.key.id = id;
         self.has_name = true;
-    }
-
-    /// Sets the scope of the id.
-    pub(super) fn set_scope(&mut self, scope: SessionScope) {
-        self.key.scope = scope;
     }
 
     /// The context of a call that only reads. The lane's own threads start its children, confined.

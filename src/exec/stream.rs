@@ -12,7 +12,7 @@ use crate::message::ToolUseId;
 
 /// The state of the input stream.
 pub(super) struct Stream {
-    ledger: Ledger,
+    pub(super) ledger: Ledger,
     ownership: Ownership,
     messages: Messages,
     /// Prefix of the ids of calls that have none.
@@ -30,11 +30,6 @@ impl Stream {
             call_ids: options.call_ids.clone(),
             mentioned_history: false,
         }
-    }
-
-    /// Sets the ledger of the whole input, before any of its calls is entered.
-    pub(super) fn set_ledger(&mut self, ledger: Ledger) {
-        self.ledger = ledger;
     }
 
     /// Updates the state by an event that is passed on.

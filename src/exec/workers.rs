@@ -67,7 +67,7 @@ impl Workers {
             Some(_) | None => Arc::clone(&session.context),
         };
         let (lifecycle, events) = (Arc::clone(&self.lifecycle), self.events.clone());
-        let session = session.key().clone();
+        let session = session.key.clone();
         let job = move |(): &()| {
             let context = CallContext {
                 id: &id,
@@ -102,7 +102,7 @@ impl Workers {
     /// Runs the hooks after a turn with these calls.
     pub(super) fn run_turn_hooks(&self, turn: TurnNumber, calls: Vec<Value>, session: &Session) {
         let (lifecycle, events) = (Arc::clone(&self.lifecycle), self.events.clone());
-        let (context, id) = (Arc::clone(&session.context), session.key().id.clone());
+        let (context, id) = (Arc::clone(&session.context), session.key.id.clone());
         let job = move |(): &()| {
             let feedback = lifecycle.hooks.after_turn(&calls, &context, &id);
             let _ = events.send(RunnerEvent::TurnHooksDone { turn, feedback });

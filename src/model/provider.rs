@@ -44,7 +44,7 @@ pub trait Provider: Send + Sync {
     fn body(&self, request: &Request, delivery: Delivery) -> String;
 }
 
-/// ReplyEvent during a request.
+/// Event during a request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ReplyEvent {
     /// The reply was cut off and starts again: discard all earlier deltas. Only sent if the request is

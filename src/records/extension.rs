@@ -35,7 +35,7 @@ pub struct ToolResultExtension {
     /// Index of its batch, starting at 0; absent if it was never scheduled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<u64>,
-    /// VerdictReport of the analysis; absent if the call was not analysed.
+    /// Verdict of the analysis; absent if the call was not analysed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<VerdictReport>,
     /// Run time, in milliseconds; 0 if it did not run.

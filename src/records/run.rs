@@ -133,7 +133,7 @@ pub struct PlannedCall {
     pub tool_use_id: ToolUseId,
     /// Name of the tool.
     pub tool_name: String,
-    /// VerdictReport of the analysis; absent if the call could not be analysed.
+    /// Verdict of the analysis; absent if the call could not be analysed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<VerdictReport>,
     /// Outcome of a call that would not run; absent if it would run.

@@ -45,7 +45,7 @@ struct Round {
 /// There is nothing that a model could answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NothingToAnswer {
-    /// There are no messages.
+    /// The conversation has no messages.
     #[error("the conversation is empty")]
     Empty,
     /// The model spoke last, and made no calls.

@@ -82,7 +82,7 @@ fn what_files_hold_becomes_what_apis_accept() {
             "t:go | t:on it c:1 c:2 | r:1=x r:2=y",
         ),
         (
-            "results in another order, one missing, one of nobody",
+            "results in another order, one missing, one without a call",
             vec![
                 said(Prompt, "", vec![text("go")]),
                 said(Reply, "a", vec![call("1"), call("2"), call("3")]),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::message::Usage;
 
-/// The limits of a conversation; `None` is no limit.
+/// The limits of a conversation; `None` means unlimited.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Limits {
     /// Replies since the last prompt.

@@ -260,8 +260,8 @@ fn a_cancelled_read_says_so() {
     assert!(session.context.read_log.entries().is_empty());
 }
 
-/// A sparse file of 5 GB, of which the call wants a line in the first chunk. That what streams by
-/// is not kept is tested where it is not kept, in `line_window`.
+/// Reads a line in the first chunk of a sparse file of 5 GB. Tests in `line_window` check that the rest
+/// is not kept in memory.
 #[test]
 fn reading_a_huge_file_can_be_cancelled() {
     let session = Session::new();
