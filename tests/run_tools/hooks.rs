@@ -585,28 +585,28 @@ fn a_denial_names_what_decided() {
             &["--allow", "Bash(make *)"],
             "make x",
             by_hook.clone(),
-            "can be asked: ask me.",
+            "is available: ask me.",
         ),
         (
             Some("ask me"),
             &[],
             "make x",
             by_hook.clone(),
-            "can be asked: ask me.",
+            "is available: ask me.",
         ),
         (
             Some("ask me"),
             &BYPASS,
             "make x",
             by_hook,
-            "can be asked: ask me.",
+            "is available: ask me.",
         ),
         (
             Some("ask me"),
             &["--ask", "Bash(make *)"],
             "make x",
             json!({"rule": "Bash(make *)", "behavior": "ask", "source": "--ask"}),
-            "the rule `Bash(make *)` of --ask wants it approved",
+            "the rule `Bash(make *)` of --ask requires approval for it",
         ),
     ];
     for (reason, arguments, command, by, text) in rows {

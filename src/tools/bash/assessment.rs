@@ -170,26 +170,26 @@ fn without_workspace_programs(
 #[path = "assessment_tests.rs"]
 mod tests;
 
-/// Where a call starts.
+/// The directory where a call starts.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Start {
     /// An existing directory.
     pub(super) directory: PathBuf,
-    /// A note for the model if this is not where it left the shell.
+    /// A note for the model if this is not the directory of the shell.
     pub(super) note: Option<String>,
 }
 
-/// Where the next call will start, if not where this one did.
+/// The directory of the next call, if it changes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Move {
     /// An allowed directory.
     pub(super) to: PathBuf,
-    /// A note for the model if this is not where the command went.
+    /// A note for the model if the command went to another directory.
     pub(super) note: Option<String>,
 }
 
-/// The session's directory; if that is gone, the one where the session began, else the first
-/// allowed one that exists; `None` if there is none.
+/// Returns the directory of the session, else its first directory, else the first allowed one that
+/// exists.
 pub(super) fn start_directory(context: &ToolContext) -> Option<Start> {
     if context.directory.is_dir() {
         return Some(Start {
@@ -210,7 +210,7 @@ pub(super) fn start_directory(context: &ToolContext) -> Option<Start> {
         })
 }
 
-/// What becomes of the shell's directory after a call that began at `started`.
+/// Returns the new directory of the shell after a call that started in `started`.
 pub(super) fn directory_after(
     context: &ToolContext,
     started: &Path,
@@ -219,7 +219,7 @@ pub(super) fn directory_after(
     let to = match end {
         FinalDirectory::Unknown => started.to_owned(),
         FinalDirectory::At(end) if context.allows_directory(&end) => {
-            // The shell reports the physical path; the session may have a link in its own.
+            // The shell reports the physical path; the path of the session may contain links.
             if started.canonicalize().is_ok_and(|physical| physical == end) {
                 started.to_owned()
             } else {
