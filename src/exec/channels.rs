@@ -8,7 +8,7 @@ use super::call::CallState;
 use super::intake::{Credit, InputEvent, ReadAhead, read_all};
 use super::prompting::{ControlPrompter, ControlRecord, OpenQuestions, Prompter};
 use super::result::{CallResult, HookFeedback};
-use super::schedule::CallIndex;
+use super::turns::CallIndex;
 use super::turns::TurnNumber;
 use crate::assemble::Decoder;
 use crate::io::{Ids, Input};

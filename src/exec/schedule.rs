@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::num::NonZeroUsize;
 
 use super::call::CallState;
+use super::turns::CallIndex;
 use crate::message::{Decision, ToolUseId};
 use crate::records::{Lane, Outcome, PlanRecord, PlannedCall};
 use crate::tools::{Access, Touch};
@@ -23,10 +24,6 @@ pub enum Policy {
     /// Calls that touch different files run together.
     Access,
 }
-
-/// The position of a call in call order, counted from 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct CallIndex(pub(super) u64);
 
 /// The calls from their arrival until they are yielded.
 #[derive(Debug, Clone)]

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::call::{CallTimes, Profile};
 use super::result::CallResult;
-use super::schedule::CallIndex;
+use super::turns::CallIndex;
 use crate::message::ToolUseId;
 use crate::records::Lane;
 

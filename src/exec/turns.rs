@@ -5,9 +5,12 @@ use std::collections::{BTreeMap, VecDeque};
 use serde_json::Value;
 
 use super::result::HookFeedback;
-use super::schedule::CallIndex;
 use crate::message::ToolUseId;
 use crate::records::Lane;
+
+/// The position of a call in call order, counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct CallIndex(pub(super) u64);
 
 /// The number of a turn of the main model, counted from 0 within a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]

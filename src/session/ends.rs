@@ -9,8 +9,8 @@ use memchr::memchr;
 use memchr::memmem::{self, Finder};
 
 use super::discover::is_subagent_name;
-use super::find::NameIndexes;
 use super::lines::for_each_raw_line;
+use super::name_indexes::NameIndexes;
 use super::open::Positioned;
 use super::recover::each_entry_on;
 use super::session::Session;

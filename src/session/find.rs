@@ -1,18 +1,12 @@
 //! Finds a session by id, prefix of an id, title, or `latest`.
 
-use std::collections::HashMap;
-use std::io;
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use super::discover::Candidate;
-use super::lines::for_each_line;
 use super::listing::{Listing, list};
-use super::open::{SessionError, open_safely};
 use super::selection::Selection;
-use crate::agent::{Facts, Format, NameIndex, Title, TitleStore};
+use crate::agent::Facts;
 
 /// The name of the most recently active session.
 pub const LATEST: &str = "latest";
@@ -104,47 +98,6 @@ pub fn ids_in(path: &Path) -> impl Iterator<Item = String> {
     std::iter::once(stem.into_owned()).chain(starts)
 }
 
-/// The names in an index by session id.
-fn read(index: NameIndex, path: &Path) -> Result<HashMap<String, Title>, SessionError> {
-    let file = open_safely(path)?;
-    let mut names = HashMap::new();
-    let read: io::Result<Option<()>> = for_each_line(&file.file, 0, &mut |line| {
-        let records = line
-            .records()
-            .filter_map(|(_, record)| (index.read)(record));
-        names.extend(records);
-        ControlFlow::Continue(())
-    });
-    read?;
-    names.retain(|_, name| !name.text.is_empty());
-    Ok(names)
-}
-
-/// The names in the indexes of agents. Each index is read once. A missing or unreadable one is empty.
-#[derive(Debug, Default)]
-pub(super) struct NameIndexes {
-    by_path: Mutex<HashMap<PathBuf, HashMap<String, Title>>>,
-}
-
-impl NameIndexes {
-    /// Replaces the title of the session at `path` by its name in the index, if there is one.
-    pub(super) fn apply(&self, format: &Format, path: &Path, facts: &mut Facts) {
-        if let TitleStore::Index(index) = format.title_store
-            && let Some(name) = self.name(index, path, facts)
-        {
-            facts.title = Some(name);
-        }
-    }
-
-    fn name(&self, index: NameIndex, session: &Path, facts: &Facts) -> Option<Title> {
-        let mut by_path = self.by_path.lock().ok()?;
-        let names = by_path
-            .entry((index.path)(session)?)
-            .or_insert_with_key(|path| read(index, path).unwrap_or_default());
-        names.get(facts.session_id.as_ref()?).cloned()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,32 +107,5 @@ mod tests {
         let path = Path::new("/x/rollout-2026-11-21T21-11-07-01a1fff2-d65c-77e3.jsonl");
         assert!(ids_in(path).any(|id| id.starts_with("01a1fff2-d65c")));
         assert!(ids_in(Path::new("2026_f2e8.jsonl")).any(|id| id == "f2e8"));
-    }
-}
-
-#[cfg(test)]
-mod name_index_tests {
-    use super::*;
-    use crate::agent::Agent;
-
-    #[test]
-    fn the_last_name_of_a_session_counts() {
-        let home = tempfile::tempdir().unwrap();
-        let path = home.path().join("index.jsonl");
-        let TitleStore::Index(index) = Agent::Codex.format().title_store else {
-            panic!("an index");
-        };
-        assert!(read(index, &path).is_err());
-        let lines = [
-            r#"{"id":"a","thread_name":"first","updated_at":"x"}"#,
-            r#"{"id":"b","thread_name":"other"}"#,
-            "torn {",
-            r#"{"id":"a","thread_name":"second"}"#,
-            r#"{"id":"b","thread_name":""}"#,
-        ];
-        std::fs::write(&path, lines.join("\n")).unwrap();
-        let names = read(index, &path).unwrap();
-        assert_eq!(names.len(), 1);
-        assert_eq!(names["a"].text, "second");
     }
 }

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use super::dirs::DirContext;
 use super::discover::{Candidate, Found, subagent_files};
-use super::find::NameIndexes;
+use super::name_indexes::NameIndexes;
 use super::open::SessionError;
 use super::parallel::each_in_order;
 use super::prices::Prices;

@@ -19,6 +19,7 @@ mod follow;
 mod lines;
 mod listing;
 mod meter;
+mod name_indexes;
 mod open;
 mod parallel;
 mod prices;

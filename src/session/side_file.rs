@@ -8,9 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::lines::for_each_line;
 use super::open::{SessionError, SessionFile, open_safely};
-use super::title::find_titles;
-use crate::agent::{Detail, Entry, StoredTitle, own_format};
-use crate::jsonl::{FixedFile, Mapping};
+use crate::agent::{Detail, Entry, own_format};
 use crate::message::Message;
 
 /// The suffix of side files.
@@ -91,7 +89,7 @@ impl Labels {
 /// # Errors
 /// Reading failed.
 pub(super) fn each_side_entry(path: &Path, visit: &mut dyn FnMut(Entry)) -> io::Result<()> {
-    let Some(file) = open(path)? else {
+    let Some(file) = open_side_file(path)? else {
         return Ok(());
     };
     let format = own_format();
@@ -104,20 +102,8 @@ pub(super) fn each_side_entry(path: &Path, visit: &mut dyn FnMut(Entry)) -> io::
     Ok(())
 }
 
-/// The title in the side file, for agents that have no record for titles.
-///
-/// # Errors
-/// Reading failed.
-pub(super) fn side_file_title(path: &Path, mapping: Mapping) -> io::Result<Option<StoredTitle>> {
-    let Some(file) = open(path)? else {
-        return Ok(None);
-    };
-    let mut bytes = FixedFile::new(&file.file, file.size, mapping);
-    Ok(find_titles(&mut bytes, own_format())?.0)
-}
-
 /// Opens the side file, if there is a readable one.
-fn open(path: &Path) -> io::Result<Option<SessionFile>> {
+pub(super) fn open_side_file(path: &Path) -> io::Result<Option<SessionFile>> {
     match open_safely(&side_file_path(path)) {
         Ok(file) => Ok(Some(file)),
         Err(SessionError::Io(error)) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -129,6 +115,7 @@ fn open(path: &Path) -> io::Result<Option<SessionFile>> {
 mod tests {
     use super::*;
     use crate::agent::Title;
+    use crate::jsonl::Mapping;
     use crate::session::{Scope, Session};
 
     const SESSION: [&str; 4] = [

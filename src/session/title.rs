@@ -3,13 +3,15 @@
 use std::borrow::Borrow;
 use std::fs::File;
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use super::recover::each_entry_on;
 use super::session::Session;
-use super::side_file::side_file_title;
+use super::side_file::open_side_file;
 use crate::agent::{
     Detail, Entry, Format, ManualTitle, Precedence, StoredTitle, Title, TitleSource, TitleStore,
+    own_format,
 };
 use crate::jsonl::{FixedFile, Mapping, SearchControl, search_backward};
 
@@ -127,6 +129,18 @@ pub(super) fn entries_on(format: &Format, line: &[u8]) -> Vec<Entry> {
         entries.push(entry);
     });
     entries
+}
+
+/// The title in the side file, for agents that have no record for titles.
+///
+/// # Errors
+/// Reading failed.
+fn side_file_title(path: &Path, mapping: Mapping) -> io::Result<Option<StoredTitle>> {
+    let Some(file) = open_side_file(path)? else {
+        return Ok(None);
+    };
+    let mut bytes = FixedFile::new(&file.file, file.size, mapping);
+    Ok(find_titles(&mut bytes, own_format())?.0)
 }
 
 #[cfg(test)]

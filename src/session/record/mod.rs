@@ -5,11 +5,13 @@ mod chain;
 mod foreign;
 mod recorder;
 mod recording;
+mod session_name;
 mod transcript;
 
 pub use super::side_file::{SIDE_FILE_SUFFIX, side_file_path};
 pub use chain::Continuation;
 pub use foreign::{ForeignSession, Recorded};
 pub use recorder::{Moment, SessionFacts};
-pub use recording::{NameError, Recording, SessionName, Target};
+pub use recording::{Recording, Target};
+pub use session_name::{NameError, SessionName};
 pub use transcript::{Ownership, Transcript, ownership};

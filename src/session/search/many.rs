@@ -9,8 +9,8 @@ use std::thread::Builder;
 use super::needles::Query;
 use super::run::Found;
 use crate::session::discover::Candidate;
-use crate::session::find::NameIndexes;
 use crate::session::listing::{Listed, Listing};
+use crate::session::name_indexes::NameIndexes;
 use crate::session::open::SessionError;
 use crate::session::session::Session;
 
