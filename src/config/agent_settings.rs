@@ -1,4 +1,4 @@
-//! Reading an agent's `settings.json`, in which comments are common.
+//! Parser for the `settings.json` of agents, which may contain comments.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub(super) fn read_agent_settings<T: DeserializeOwned>(path: &Path) -> Result<T,
     })
 }
 
-/// Puts spaces in place of comments, so that errors still name the right line and column.
+/// Replaces comments with spaces, so that errors have the right line and column.
 fn blank_comments(text: &str) -> String {
     let mut blanked = String::with_capacity(text.len());
     let mut rest = text;
@@ -49,7 +49,7 @@ fn blank_comments(text: &str) -> String {
     blanked + rest
 }
 
-/// The length of the string at the start of a text, with its quotes.
+/// Returns the length of the string at the start of a text, with its quotes.
 fn string_length(text: &str) -> usize {
     // The opening quote does not end it.
     let mut is_escaped = true;

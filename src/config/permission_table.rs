@@ -1,4 +1,4 @@
-//! Permissions as settings files and the configuration file write them.
+//! The format of permissions in settings files and the configuration file.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub(super) struct SettingsFile {
 }
 
 impl SettingsFile {
-    /// The mode of Qwen Code and Gemini CLI, if it allows less than the default.
+    /// The mode of Qwen Code and Gemini CLI, if stricter than the default.
     pub(super) fn approval_mode(&self) -> Option<Mode> {
         let tools = self
             .others
@@ -73,7 +73,7 @@ pub(super) enum WrittenRule {
     Tested(TestedRule),
 }
 
-/// A rule with calls that it has to match, and calls that it must not.
+/// A rule with calls that it must match and calls that it must not match.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TestedRule {

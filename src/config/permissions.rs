@@ -1,4 +1,4 @@
-//! Permission rules and hooks, from settings files of agents, flags and the configuration file.
+//! Permission rules and hooks from settings files of agents, flags and the configuration file.
 //!
 //! See `docs/permissions.md`, Settings files.
 
@@ -17,10 +17,10 @@ use super::variables::{HOME, PROJECT};
 use crate::io::Environment;
 use crate::permission::{Behavior, Mode, Rule, Rules, Source};
 
-/// Directories of a project or a home directory that hold an agent's settings.
+/// Directories with an agent's settings in a project or a home directory.
 const SETTINGS_DIRECTORIES: [&str; 2] = [".claude", ".qwen"];
 
-/// What flags say about permissions.
+/// Flags for permissions.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct PermissionFlags {
     /// Take permission rules and hooks from a settings file of Claude Code or Qwen Code; repeatable
@@ -43,33 +43,32 @@ pub struct PermissionFlags {
     pub ignore_unknown_settings: bool,
 }
 
-/// What flags, settings files and the configuration file say together.
+/// Merged permissions of flags, settings files and the configuration file.
 #[derive(Debug, Default)]
 pub struct PermissionSettings {
-    /// All rules: those of flags, of settings files, of the configuration file.
+    /// All rules, from flags, settings files and the configuration file.
     pub rules: Rules,
-    /// The mode: that of the flag, else of the last settings file that names one, else of the
+    /// The mode of the flag, else of the last settings file that sets one, else of the
     /// configuration file.
     pub mode: Mode,
-    /// Whether a call that the user would be asked about is denied.
+    /// Whether calls that need approval are denied.
     pub denies_instead_of_asking: bool,
-    /// Further directories to work in; absolute, without links.
+    /// Further working directories; absolute, without links.
     pub directories: Vec<PathBuf>,
-    /// Environment variables; later files count more.
+    /// Environment variables; later files have precedence.
     pub environment: BTreeMap<String, String>,
-    /// The `hooks` of each settings file; none if one of them disables all.
+    /// The `hooks` of each settings file; empty if a file disables all hooks.
     pub hooks: Vec<(Map<String, Value>, Arc<Source>)>,
-    /// What was ignored, a line each.
+    /// A warning for each ignored setting.
     pub warnings: Vec<String>,
 }
 
 impl Config {
-    /// Reads the settings files and puts together what is said about permissions, for a session
-    /// that starts in `directory` (absolute).
+    /// Reads the settings files and merges all permissions, for a session that starts in
+    /// `directory` (absolute).
     ///
     /// # Errors
-    /// A file cannot be read or is malformed, or a rule is, or a rule does not match as its examples
-    /// say.
+    /// A file cannot be read or is malformed, or a rule is malformed or contradicts its examples.
     pub fn permissions(
         &self,
         flags: &PermissionFlags,
@@ -148,11 +147,11 @@ impl Config {
     }
 }
 
-/// Settings while they are put together.
+/// Settings during the merge.
 struct Gathered<'a> {
     rules: Vec<Rule>,
     settings: PermissionSettings,
-    /// The modes that must not be used, with the keys that say so.
+    /// Forbidden modes, with the keys that forbid them.
     disabled: Vec<(Mode, String, Arc<Source>)>,
     ignores_unknown: bool,
     directory: &'a Path,
@@ -194,7 +193,7 @@ impl Gathered<'_> {
         Ok(())
     }
 
-    /// Adds what a key of a settings file restricts.
+    /// Adds the restriction of a key of a settings file.
     fn restrict(
         &mut self,
         restriction: Restriction,
@@ -224,7 +223,7 @@ impl Gathered<'_> {
     }
 }
 
-/// The project of the agent that runs this process as its hook, if it says so.
+/// Returns the project of the agent that runs this process as a hook, if known.
 pub fn project_directory(environment: &Environment) -> Option<PathBuf> {
     let path = Path::new(PROJECT.text(environment)?);
     path.is_absolute().then(|| path.to_owned())
@@ -234,7 +233,8 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// What `/x` in the rules of a file is relative to: the project of the file, else its directory.
+/// Returns the base directory of `/x` in the rules of a file: the project of the file, else its
+/// directory.
 fn anchor(path: &Path, home: Option<&Path>) -> PathBuf {
     let directory = path.parent().unwrap_or(path);
     let holds_settings = SETTINGS_DIRECTORIES

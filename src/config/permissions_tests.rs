@@ -49,7 +49,7 @@ impl Fixture {
             .map_err(|error| error.to_string())
     }
 
-    /// What is read from one settings file.
+    /// Permissions from one settings file.
     pub(super) fn read_text(&self, text: &str) -> Result<PermissionSettings, String> {
         let settings = vec![self.write("settings.json", text)];
         self.read(&PermissionFlags {
@@ -197,7 +197,7 @@ fn comments_are_skipped_outside_strings() {
         let settings = fixture.read_text(&text).unwrap();
         assert_eq!(settings.environment["A"], value);
     }
-    // A comment without an end hides nothing, and places are those of the file.
+    // An unclosed comment is an error, and positions refer to the file.
     for (text, place) in [
         ("{} /* x", "line 1 column 4"),
         ("{} / x", "line 1 column 4"),

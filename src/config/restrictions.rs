@@ -1,6 +1,6 @@
-//! Restrictions that settings files of agents express by keys other than rules.
+//! Restrictions in settings files of agents other than rules.
 //!
-//! A restriction that is not understood stops the run, unless the user chose to ignore it.
+//! An unknown restriction is an error unless the user chose to ignore it.
 
 use std::sync::Arc;
 
@@ -8,22 +8,22 @@ use serde_json::Value;
 
 use crate::permission::{Behavior, Mode, OutsideAccess, Rule, Source};
 
-/// What a key restricts.
+/// The restriction of a key.
 pub(super) enum Restriction {
     /// Nothing.
     None,
-    /// Calls that these rules match.
+    /// Deny rules.
     Rules(Vec<Rule>),
     /// Calls that would need approval are denied.
     DenyInsteadOfAsking,
-    /// A mode must not be used; the key says so.
+    /// A forbidden mode.
     Forbids(Mode, String),
     /// The key may restrict calls in an unknown way.
     Unknown(String),
 }
 
-/// Keys of settings files that restrict what turnpipe does not do, or in a way that it does not know: lists
-/// of all that is allowed, sandboxes, and settings that only administrators may overrule.
+/// Keys with restrictions that turnpipe does not implement: allow lists, sandboxes, and settings
+/// that only administrators may override.
 const UNKNOWN: &[&str] = &[
     "allowManagedHooksOnly",
     "allowManagedPermissionRulesOnly",
@@ -36,7 +36,7 @@ const UNKNOWN: &[&str] = &[
     "tools.sandbox",
 ];
 
-/// Reads a key of `permissions`.
+/// Parses a key of `permissions`.
 pub(super) fn of_permissions(key: &str, value: &Value, source: &Arc<Source>) -> Restriction {
     let outside = |access, behavior| Rule::outside(key, access, behavior, source);
     let name = || format!("permissions.{key}");
@@ -67,7 +67,7 @@ pub(super) fn of_permissions(key: &str, value: &Value, source: &Arc<Source>) -> 
     }
 }
 
-/// Reads a key of a settings file of Claude Code, Qwen Code or Gemini CLI.
+/// Parses a key of a settings file of Claude Code, Qwen Code or Gemini CLI.
 pub(super) fn of_file(key: &str, value: &Value, source: &Arc<Source>) -> Vec<Restriction> {
     if let ("tools" | "mcp" | "security", Value::Object(members)) = (key, value) {
         let members = members.iter();
@@ -98,7 +98,7 @@ fn of_key(key: &str, value: &Value, source: &Arc<Source>) -> Restriction {
     }
 }
 
-/// Whether the value of an unknown restriction switches it on. A table with `enabled` says so itself.
+/// Whether a value enables an unknown restriction. In a table, `enabled` decides.
 fn restricts(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
@@ -108,7 +108,7 @@ fn restricts(value: &Value) -> bool {
     }
 }
 
-/// Deny rules for the elements of a list; unknown if an element is not understood.
+/// Returns deny rules for the elements of a list; unknown if an element cannot be parsed.
 fn rules(
     key: &str,
     value: &Value,
@@ -125,7 +125,7 @@ fn rules(
     }
 }
 
-/// The rule for a tool of `tools.exclude`: a name, or a name with the beginning of a command.
+/// Returns the rule for an element of `tools.exclude`: a name, or a name with a command prefix.
 fn excluded_tool(element: &Value) -> Option<String> {
     let text = element.as_str()?;
     let tool = match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
@@ -138,7 +138,7 @@ fn excluded_tool(element: &Value) -> Option<String> {
     Some(own_name(tool).to_owned())
 }
 
-/// Class names of tools, which older settings use.
+/// Class names of tools in older settings.
 fn own_name(tool: &str) -> &str {
     match tool {
         "ShellTool" => "Bash",

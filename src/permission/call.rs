@@ -1,28 +1,28 @@
-//! A call taken apart, once, for all rules.
+//! A call in the form that rules are matched against, parsed once.
 
 use std::cell::OnceCell;
 
 use super::command::{Command, commands};
 use super::named_file::NamedFile;
-use super::surroundings::{Place, Surroundings};
+use super::path_context::{PathContext, ResolvedPath};
 use super::wildcard::GAP;
 use super::{Action, domain};
 
-/// A call and what it does.
+/// A parsed call.
 pub(super) struct Call<'a> {
-    pub(super) surroundings: &'a Surroundings<'a>,
-    /// The files that it reads and does nothing else with.
+    pub(super) context: &'a PathContext<'a>,
+    /// Files that it only reads.
     pub(super) reads: Vec<NamedFile>,
-    /// The files that it changes.
-    pub(super) writes: Vec<Place>,
-    /// The server that it asks.
+    /// Files that it writes.
+    pub(super) writes: Vec<ResolvedPath>,
+    /// Host that it connects to.
     pub(super) host: Option<String>,
     commands: OnceCell<Vec<Command<'a>>>,
 }
 
 impl<'a> Call<'a> {
-    pub(super) fn new(surroundings: &'a Surroundings<'a>) -> Self {
-        let (reads, writes) = match surroundings.request.action {
+    pub(super) fn new(context: &'a PathContext<'a>) -> Self {
+        let (reads, writes) = match context.request.action {
             Action::Files { reads, writes } => (reads.as_slice(), writes.as_slice()),
             _ => Default::default(),
         };
@@ -30,13 +30,13 @@ impl<'a> Call<'a> {
             if path.to_string_lossy().contains(GAP) {
                 return NamedFile::Outlined(path.to_string_lossy().into_owned());
             }
-            NamedFile::Known(surroundings.place(path))
+            NamedFile::Known(context.resolve(path))
         });
         Self {
-            surroundings,
+            context,
             reads: read.collect(),
-            writes: writes.iter().map(|path| surroundings.place(path)).collect(),
-            host: match surroundings.request.action {
+            writes: writes.iter().map(|path| context.resolve(path)).collect(),
+            host: match context.request.action {
                 Action::Fetch { url } => domain::host(url),
                 _ => None,
             },
@@ -44,12 +44,12 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The commands of its command line.
+    /// Returns the commands of its command line.
     pub(super) fn commands(&self) -> &[Command<'a>] {
         self.commands
-            .get_or_init(|| match self.surroundings.request.action {
+            .get_or_init(|| match self.context.request.action {
                 Action::Command { script, parts, .. } => {
-                    commands(script, parts.as_deref(), self.surroundings)
+                    commands(script, parts.as_deref(), self.context)
                 }
                 _ => Vec::new(),
             })

@@ -1,29 +1,29 @@
-//! What commands do to files.
+//! File changes made by commands.
 
 use super::command::{Command, is_harmlessly_set};
 use super::invocation::joined;
 use super::named_file::NamedFile;
 use super::outline::outlines;
+use super::path_context::PathContext;
 use super::programs;
-use super::surroundings::Surroundings;
 use super::wildcard::{GAP, GLOB};
 use crate::shell::{PartWord, analyse};
 
 impl Command<'_> {
-    /// Whether it removes what is never removed without a question.
-    pub(super) fn removes_critical(&self, surroundings: &Surroundings<'_>) -> bool {
+    /// Whether it removes a directory that is never removed without approval.
+    pub(super) fn removes_critical(&self, context: &PathContext<'_>) -> bool {
         let removed = self.invocations.iter().flat_map(|invocation| {
             invocation.behind(|program, _| matches!(program, "rm" | "rmdir"))
         });
         removed.into_iter().any(|word| {
-            let outlines = outlines(word, surroundings);
+            let outlines = outlines(word, context);
             outlines
                 .iter()
-                .any(|outline| self.is_critical(outline, surroundings))
+                .any(|outline| self.is_critical(outline, context))
         })
     }
 
-    fn is_critical(&self, outline: &str, surroundings: &Surroundings<'_>) -> bool {
+    fn is_critical(&self, outline: &str, context: &PathContext<'_>) -> bool {
         let directory = match outline.strip_suffix(GLOB) {
             None => outline,
             Some("") => ".",
@@ -36,14 +36,13 @@ impl Command<'_> {
         !directory.starts_with('-')
             && !directory.contains([GAP, GLOB])
             && self
-                .file(directory, surroundings)
+                .file(directory, context)
                 .iter()
-                .any(|file| surroundings.is_critical(&file.place()))
+                .any(|file| context.is_critical(&file.resolved()))
     }
 
-    /// Whether it does nothing but change files in the working directories, in a way whose effect is
-    /// known.
-    pub(super) fn edits_inside(&self, surroundings: &Surroundings<'_>) -> bool {
+    /// Whether its only effect is known changes to files in the working directories.
+    pub(super) fn edits_inside(&self, context: &PathContext<'_>) -> bool {
         let Some(level) = self.levels.last().filter(|level| is_harmlessly_set(level)) else {
             return false;
         };
@@ -56,15 +55,17 @@ impl Command<'_> {
         let is_known = |word: &PartWord| {
             word.value.as_deref().is_some_and(|value| {
                 if let Some(letters) = value.strip_prefix('-') {
-                    letters.chars().all(|letter| "EPRTadfinprvcm".contains(letter))
+                    letters
+                        .chars()
+                        .all(|letter| "EPRTadfinprvcm".contains(letter))
                 } else {
-                    self.file(value, surroundings)
-                        .iter()
-                        .all(|file| matches!(file, NamedFile::Known(place) if surroundings.is_inside(place)))
+                    self.file(value, context).iter().all(
+                        |file| matches!(file, NamedFile::Known(path) if context.is_inside(path)),
+                    )
                 }
             })
         };
-        // Without the option that makes it write, only a script that starts nothing reads.
+        // Without the in-place option, the script must be read-only, so that it starts no program.
         let is_plain = program != "sed" || {
             let kept = level.words.iter();
             let kept = kept.filter(|word| !programs::CHANGES.is_mark(program, word));

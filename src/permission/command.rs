@@ -1,4 +1,4 @@
-//! A command line as rules see it: its commands, and all that each of them may start.
+//! A command line as seen by rules: its commands and everything each of them may start.
 
 use std::cell::OnceCell;
 use std::path::{Component, Path, PathBuf};
@@ -9,16 +9,16 @@ use super::directories::{self, Target};
 use super::invocation::{Invocation, found_by, joined};
 use super::named_file::NamedFile;
 use super::outline::{names_in, outlines};
-use super::started::{Line, Started, guessed, started};
-use super::surroundings::{Place, Surroundings, normalised};
+use super::path_context::{PathContext, ResolvedPath, normalised};
+use super::started::{StandardInput, StartedCommands, guessed, started};
 use super::wildcard::{GAP, GLOB};
 use super::{domain, programs};
 use crate::shell::{CommandPart, PartWord, WordPiece};
 
-/// Maximum number of directories in which options let a program work.
+/// Maximum number of base directories added by options such as `-C`.
 const MAX_DIRECTORIES: usize = 16;
 
-/// Variables that may be set before a command that a rule allows.
+/// Variables that may be assigned before a command without affecting allow rules.
 static HARMLESS_VARIABLES: LazyLock<Vec<&str>> = LazyLock::new(|| {
     super::table::lines(include_str!("tables/variables.txt"))
         .flat_map(str::split_whitespace)
@@ -27,69 +27,69 @@ static HARMLESS_VARIABLES: LazyLock<Vec<&str>> = LazyLock::new(|| {
 
 /// A command of a command line.
 pub(super) struct Command<'a> {
-    /// As it is written.
+    /// The source text.
     pub(super) text: &'a str,
-    /// The command, and those that it starts in its place, one after the other; none if the command
-    /// line is not understood.
+    /// The command and the commands it wraps, outermost first; empty if the command line cannot be
+    /// parsed.
     pub(super) levels: Vec<CommandPart>,
-    /// All that may be run.
+    /// Everything that may run.
     pub(super) invocations: Vec<Invocation>,
-    /// Whether it may also run commands that are only known when it runs.
+    /// Whether it may also run commands known only at run time.
     pub(super) runs_unknown: bool,
-    /// What it takes from standard input to name files.
+    /// File names that it takes from standard input.
     names_taken: Vec<PartWord>,
-    /// Where it may run; nothing if that is not known.
+    /// Possible working directories; empty if unknown.
     pub(super) directories: Vec<PathBuf>,
-    /// Where its relative paths may begin.
-    reached: Reached,
-    /// What has to match for it to be allowed.
-    known: Vec<Known>,
+    /// Base directories of its relative paths.
+    reached: BaseDirectories,
+    /// Spellings; one must match for it to be allowed.
+    known: Vec<Spelling>,
     named: OnceCell<Vec<NamedFile>>,
     read: OnceCell<Vec<NamedFile>>,
     redirected: OnceCell<Vec<NamedFile>>,
     changed: OnceCell<Vec<NamedFile>>,
 }
 
-/// Directories that relative paths may begin at.
-struct Reached {
-    /// Those that are known; never empty.
+/// Base directories of relative paths.
+struct BaseDirectories {
+    /// Known directories; never empty.
     known: Vec<PathBuf>,
-    /// Whether it may be others.
+    /// Whether other directories are possible.
     is_open: bool,
 }
 
-/// A way to write a command, with gaps for what is not known.
-struct Known {
+/// A spelling of a command, with gaps for unknown parts.
+struct Spelling {
     text: String,
-    /// What is set before it, word for word, where a rule has to name that.
+    /// Assignments before it that the rule must name literally.
     set: String,
-    /// Whether it starts something that rules with a star do not see.
+    /// Whether it starts something that rules with `*` do not see.
     starts_unseen: bool,
 }
 
-/// The commands of a command line, which consists of `parts`. If it is not understood, one that may be
-/// anything in it.
+/// Returns the commands of a command line that consists of `parts`. A command line that cannot be
+/// parsed is one command that may be anything in its text.
 pub(super) fn commands<'a>(
     script: &'a str,
     parts: Option<&[CommandPart]>,
-    surroundings: &Surroundings<'_>,
+    context: &PathContext<'_>,
 ) -> Vec<Command<'a>> {
     let Some(parts) = parts else {
-        let mut started = guessed(script, surroundings);
+        let mut started = guessed(script, context);
         let directories = if std::mem::take(&mut started.changes_directory) {
             Vec::new()
         } else {
-            vec![surroundings.request.directory.to_owned()]
+            vec![context.request.directory.to_owned()]
         };
-        let mut command = Command::new(script, Vec::new(), started, directories, surroundings);
+        let mut command = Command::new(script, Vec::new(), started, directories, context);
         if command.takes_names() {
             command.names_taken.push(PartWord::unknown(0..0, "$name"));
         }
         return vec![command];
     };
-    let line = Line::new(parts, surroundings);
+    let line = StandardInput::new(parts, context);
     let parts: Vec<Vec<CommandPart>> = parts.iter().map(CommandPart::levels).collect();
-    let directories = directories::of(script, &parts, surroundings);
+    let directories = directories::of(script, &parts, context);
     let mut commands: Vec<Command<'a>> = Vec::new();
     for (levels, directories) in parts.into_iter().zip(directories) {
         let written = levels
@@ -101,7 +101,7 @@ pub(super) fn commands<'a>(
             levels,
             started,
             directories,
-            surroundings,
+            context,
         );
         if command.takes_names() {
             let pieces = match commands.last() {
@@ -124,9 +124,9 @@ impl<'a> Command<'a> {
     fn new(
         text: &'a str,
         levels: Vec<CommandPart>,
-        started: Started,
+        started: StartedCommands,
         directories: Vec<PathBuf>,
-        surroundings: &Surroundings<'_>,
+        context: &PathContext<'_>,
     ) -> Self {
         let mut known = Vec::new();
         for level in &levels {
@@ -136,24 +136,17 @@ impl<'a> Command<'a> {
                     continue;
                 }
                 let starts_unseen = starts_unseen(level);
-                if !level.assigned.is_empty() {
-                    known.push(Known {
-                        text: format!("{}{text}", level.assigned),
-                        set: level.assigned.clone(),
-                        starts_unseen,
-                    });
-                }
-                if is_harmlessly_set(level) {
-                    known.push(Known {
-                        text,
-                        set: String::new(),
-                        starts_unseen,
-                    });
-                }
+                let assigned = Some(level.assigned.clone()).filter(|set| !set.is_empty());
+                let without = is_harmlessly_set(level).then(String::new);
+                known.extend(assigned.into_iter().chain(without).map(|set| Spelling {
+                    text: format!("{set}{text}"),
+                    set,
+                    starts_unseen,
+                }));
             }
         }
         known.dedup_by(|one, other| one.text == other.text);
-        let reached = reached(&started, &directories, surroundings);
+        let reached = reached(&started, &directories, context);
         Self {
             text,
             levels,
@@ -172,7 +165,7 @@ impl<'a> Command<'a> {
 }
 
 impl Command<'_> {
-    /// Whether it takes names of files from standard input.
+    /// Whether it takes file names from standard input.
     fn takes_names(&self) -> bool {
         let mut invocations = self.invocations.iter();
         let last = self.levels.last().map(|level| level.words.as_slice());
@@ -181,7 +174,7 @@ impl Command<'_> {
             && !last.is_some_and(|program| programs::TEXTS.contains(program))
     }
 
-    /// Whether its output, and nothing else, is the input of the next command.
+    /// Whether the input of the next command is exactly its output.
     fn is_piped_into(&self, next: &Self, script: &str) -> bool {
         let (Some(from), Some(to)) = (self.levels.first(), next.levels.first()) else {
             return false;
@@ -191,17 +184,17 @@ impl Command<'_> {
             .is_some_and(|between| between.trim() == "|")
     }
 
-    /// Whether the command line that it belongs to is understood.
+    /// Whether its command line could be parsed.
     pub(super) fn is_understood(&self) -> bool {
         !self.levels.is_empty()
     }
 
-    /// Whether it, or anything that it starts, may match. What is not known matches.
+    /// Whether it, or anything that it starts, may match. Unknown parts match.
     pub(super) fn may_be(&self, pattern: &CommandPattern) -> bool {
         self.invocations.iter().any(|one| one.may_be(pattern))
     }
 
-    /// Whether it is known to match, itself or behind programs that only start it.
+    /// Whether it is known to match, directly or as the argument of wrappers.
     pub(super) fn is(&self, pattern: &CommandPattern) -> bool {
         self.known.iter().any(|known| {
             pattern.begins_with(&known.set)
@@ -210,7 +203,7 @@ impl Command<'_> {
         })
     }
 
-    /// The servers that it names by address.
+    /// Returns the hosts of URLs in its words.
     pub(super) fn hosts(&self) -> impl Iterator<Item = String> {
         let words = self.invocations.iter().flat_map(|one| &one.words);
         words
@@ -219,103 +212,100 @@ impl Command<'_> {
             .filter_map(domain::host)
     }
 
-    /// The words of what it starts in the end, as far as they are known, and if nothing else is set
-    /// for it.
+    /// Returns the known leading words of the innermost command, unless a variable may change its
+    /// meaning.
     pub(super) fn known_words(&self) -> Option<Vec<&str>> {
         let level = self.levels.last().filter(|part| is_harmlessly_set(part))?;
         let words = level.words.iter();
         Some(words.map_while(|word| word.value.as_deref()).collect())
     }
 
-    /// Whether it consists of redirections alone.
+    /// Whether it consists only of redirections.
     pub(super) fn is_redirection(&self) -> bool {
         self.levels
             .iter()
             .all(|part| part.words.is_empty() && part.assignments.is_empty())
     }
 
-    /// The files that it is redirected to, if all of them are known.
+    /// Returns the targets of its redirections, if all of them are known.
     pub(super) fn redirection_targets(
         &self,
-        surroundings: &Surroundings<'_>,
-    ) -> Option<Vec<&Place>> {
-        let targets = self.redirected(surroundings).iter().map(|file| match file {
-            NamedFile::Known(place) => Some(place),
+        context: &PathContext<'_>,
+    ) -> Option<Vec<&ResolvedPath>> {
+        let targets = self.redirected(context).iter().map(|file| match file {
+            NamedFile::Known(path) => Some(path),
             NamedFile::Outlined(_) => None,
         });
         targets.collect()
     }
 
-    /// Whether it is known to change nothing, apart from the files that it is redirected to.
-    pub(super) fn only_reads(&self, surroundings: &Surroundings<'_>) -> bool {
+    /// Whether its redirections are known to be its only changes.
+    pub(super) fn only_reads(&self, context: &PathContext<'_>) -> bool {
         let Some(part) = self.levels.first() else {
             return false;
         };
         if part.words.is_empty() {
-            // What assigns a value that a command prints has that command beside it.
+            // The substitution in an assigned value is a separate part.
             return part.only_reads && !part.assignments.is_empty();
         }
-        let stays = || match directories::target(&self.levels, surroundings) {
+        let stays = || match directories::target(&self.levels, context) {
             None => true,
             Some(Target::Unknown) => false,
             Some(Target::Known(to)) => {
                 let mut reached = self.directories.iter().map(|from| from.join(&to));
                 !self.directories.is_empty()
-                    && reached.all(|to| surroundings.is_inside(&surroundings.place(&to)))
+                    && reached.all(|to| context.is_inside(&context.resolve(&to)))
             }
         };
-        part.only_reads && is_harmlessly_set(part) && stays() && !self.reads_outside(surroundings)
+        part.only_reads && is_harmlessly_set(part) && stays() && !self.reads_outside(context)
     }
 
-    /// The files that a word, or a part of it, means where the command runs.
-    pub(super) fn file(&self, name: &str, surroundings: &Surroundings<'_>) -> Vec<NamedFile> {
-        let mut files = NamedFile::of(name, &self.reached.known, surroundings);
+    /// Returns the files that a word, or part of one, may name in its base directories.
+    pub(super) fn file(&self, name: &str, context: &PathContext<'_>) -> Vec<NamedFile> {
+        let mut files = NamedFile::of(name, &self.reached.known, context);
         if self.reached.is_open {
-            files.extend(NamedFile::of(name, &[], surroundings));
+            files.extend(NamedFile::of(name, &[], context));
         }
         files
     }
 
-    /// The files that any of these words, or a part of one, may name.
+    /// Returns the files that the words, or parts of them, may name.
     fn files<'w>(
         &self,
         words: impl Iterator<Item = &'w PartWord>,
-        surroundings: &Surroundings<'_>,
+        context: &PathContext<'_>,
     ) -> Vec<NamedFile> {
         let mut files = Vec::new();
-        for outline in words.flat_map(|word| outlines(word, surroundings)) {
+        for outline in words.flat_map(|word| outlines(word, context)) {
             for name in names_in(&outline) {
-                files.extend(self.file(name, surroundings));
+                files.extend(self.file(name, context));
             }
         }
         files
     }
 
-    /// The files that it may change, if one of them is only known when it runs.
+    /// Whether it may change a file known only at run time that satisfies `is_wanted`.
     pub(super) fn changes_unknown(
         &self,
-        surroundings: &Surroundings<'_>,
+        context: &PathContext<'_>,
         is_wanted: impl Fn(&NamedFile) -> bool,
     ) -> bool {
-        let mut files = self
-            .redirected(surroundings)
-            .iter()
-            .chain(self.changed(surroundings));
+        let mut files = self.redirected(context).iter().chain(self.changed(context));
         let mut words = self.invocations.iter().flat_map(|one| {
             let words = one.words.iter().filter_map(|word| word.value.as_deref());
             words.map(|word| (programs::name(word), &one.words))
         });
-        let taken = || self.files(self.names_taken.iter(), surroundings);
+        let taken = || self.files(self.names_taken.iter(), context);
         files.any(|file| file.is_unknown() && is_wanted(file))
             || (!self.names_taken.is_empty()
                 && words.any(|(name, words)| programs::CHANGES.contains_with(name, words))
                 && taken().iter().any(is_wanted))
     }
 
-    /// Whether it may read a file that is only known when it runs, and that is wanted.
+    /// Whether it may read a file known only at run time that satisfies `is_wanted`.
     pub(super) fn reads_unknown(
         &self,
-        surroundings: &Surroundings<'_>,
+        context: &PathContext<'_>,
         is_wanted: impl Fn(&NamedFile) -> bool,
     ) -> bool {
         let read = self.read.get_or_init(|| {
@@ -328,22 +318,22 @@ impl Command<'_> {
             let words = words
                 .flat_map(Invocation::read_words)
                 .chain(&self.names_taken);
-            let mut files = self.files(words.filter(|word| !is_option(word)), surroundings);
+            let mut files = self.files(words.filter(|word| !is_option(word)), context);
             files.retain(NamedFile::is_unknown);
             files
         });
         read.iter().any(is_wanted)
     }
 
-    /// Whether reads are confined to the working directories, and it may read a file elsewhere.
-    pub(super) fn reads_outside(&self, surroundings: &Surroundings<'_>) -> bool {
-        surroundings.request.confines_reads && self.names_outside(surroundings)
+    /// Whether reads are confined to the working directories and it may read elsewhere.
+    pub(super) fn reads_outside(&self, context: &PathContext<'_>) -> bool {
+        context.request.confines_reads && self.names_outside(context)
     }
 
-    /// Whether it may name a file outside of the working directories.
-    pub(super) fn names_outside(&self, surroundings: &Surroundings<'_>) -> bool {
+    /// Whether it may name a file outside the working directories.
+    pub(super) fn names_outside(&self, context: &PathContext<'_>) -> bool {
         let is_inside = |path: &Path| {
-            path == Path::new("/dev/null") || surroundings.is_inside(&surroundings.place(path))
+            path == Path::new("/dev/null") || context.is_inside(&context.resolve(path))
         };
         let leads_outside = |name: &str| {
             let known = name.split([GAP, GLOB]).next().unwrap_or_default();
@@ -354,11 +344,11 @@ impl Command<'_> {
             let mut reached = self.directories.iter().map(|from| from.join(path));
             is_open || (may_leave && !reached.all(|path| is_inside(&path)))
         };
-        // What `find` puts in place of `{}` is below its own operands.
+        // `find` replaces `{}` with paths below its operands.
         let words = self.invocations.iter().flat_map(Invocation::read_words);
         let mut outlines = words
             .filter(|word| word.text != "{}")
-            .flat_map(|word| outlines(word, surroundings));
+            .flat_map(|word| outlines(word, context));
         !self.names_taken.is_empty()
             || self.directories.is_empty()
             || !self
@@ -371,34 +361,34 @@ impl Command<'_> {
             })
     }
 
-    /// The files that it is redirected from, or that any of its words may name.
-    pub(super) fn named(&self, surroundings: &Surroundings<'_>) -> &[NamedFile] {
+    /// Returns the files that its words and input redirections may name.
+    pub(super) fn named(&self, context: &PathContext<'_>) -> &[NamedFile] {
         self.named.get_or_init(|| {
             let invocations = self.invocations.iter();
             let words = invocations.flat_map(|one| one.words.iter().chain(&one.reads));
-            self.files(words, surroundings)
+            self.files(words, context)
         })
     }
 
-    /// The files that it is redirected to.
-    pub(super) fn redirected(&self, surroundings: &Surroundings<'_>) -> &[NamedFile] {
+    /// Returns the targets of its redirections.
+    pub(super) fn redirected(&self, context: &PathContext<'_>) -> &[NamedFile] {
         self.redirected.get_or_init(|| {
             let words = self.levels.iter().take(1).flat_map(|part| &part.writes);
-            let outlines = words.flat_map(|word| outlines(word, surroundings));
+            let outlines = words.flat_map(|word| outlines(word, context));
             outlines
-                .flat_map(|outline| self.file(&outline, surroundings))
+                .flat_map(|outline| self.file(&outline, context))
                 .collect()
         })
     }
 
-    /// The files that it, or what it starts, changes by itself.
-    pub(super) fn changed(&self, surroundings: &Surroundings<'_>) -> &[NamedFile] {
+    /// Returns the files that it, or a command that it starts, changes directly.
+    pub(super) fn changed(&self, context: &PathContext<'_>) -> &[NamedFile] {
         self.changed.get_or_init(|| {
             let words = self.invocations.iter().flat_map(Invocation::changed);
             let mut changed = Vec::new();
-            for outline in words.flat_map(|word| outlines(word, surroundings)) {
+            for outline in words.flat_map(|word| outlines(word, context)) {
                 for name in names_in(&outline).filter(|name| !name.starts_with('-')) {
-                    changed.extend(self.file(name, surroundings));
+                    changed.extend(self.file(name, context));
                 }
             }
             changed
@@ -406,19 +396,23 @@ impl Command<'_> {
     }
 }
 
-/// Where relative paths of a command may begin, which runs in one of `directories`: there, or where an
-/// option such as `-C` of a program leads.
-fn reached(started: &Started, directories: &[PathBuf], surroundings: &Surroundings<'_>) -> Reached {
+/// Returns the base directories of relative paths for a command that runs in one of `directories`,
+/// including directories given with options such as `-C`.
+fn reached(
+    started: &StartedCommands,
+    directories: &[PathBuf],
+    context: &PathContext<'_>,
+) -> BaseDirectories {
     let mut is_open = directories.is_empty() || started.changes_directory;
     let mut known = directories.to_vec();
     if known.is_empty() {
-        known.push(surroundings.request.directory.to_owned());
+        known.push(context.request.directory.to_owned());
     }
     let words = started
         .invocations
         .iter()
         .flat_map(Invocation::directory_options);
-    for to in words.flat_map(|word| outlines(&word, surroundings)) {
+    for to in words.flat_map(|word| outlines(&word, context)) {
         if to.contains([GAP, GLOB]) {
             is_open = true;
         } else if known.len() <= MAX_DIRECTORIES {
@@ -431,11 +425,11 @@ fn reached(started: &Started, directories: &[PathBuf], surroundings: &Surroundin
     }
     known.sort_unstable();
     known.dedup();
-    Reached { known, is_open }
+    BaseDirectories { known, is_open }
 }
 
-/// The word for allow rules, to be covered as it is written or as what it means. What is only known
-/// when the command runs has to be covered by a star, and a blank in a word separates none.
+/// Returns the word as matched by allow rules: its source text or its value. Only `*` covers a part
+/// known at run time, and whitespace inside a word does not separate words.
 fn known_text(word: &PartWord, by_value: bool) -> &str {
     match word.value.as_deref() {
         None => "\0",
@@ -446,14 +440,14 @@ fn known_text(word: &PartWord, by_value: bool) -> &str {
     }
 }
 
-/// Whether nothing is set for it that may make it another command.
+/// Whether none of its assignments can change which command runs.
 pub(super) fn is_harmlessly_set(part: &CommandPart) -> bool {
     part.assignments
         .iter()
         .all(|assignment| HARMLESS_VARIABLES.contains(&assignment.name.as_str()))
 }
 
-/// Whether the command starts something that rules with a star do not see.
+/// Whether the command starts something that rules with `*` do not see.
 fn starts_unseen(part: &CommandPart) -> bool {
     let mut words = part.words.iter().filter_map(|word| word.value.as_deref());
     match words.next().map(programs::name) {

@@ -1,18 +1,18 @@
-//! Commands, as in `Bash(npm run *)`.
+//! Command patterns, as in `Bash(npm run *)`.
 
 use super::wildcard::Wildcard;
 
-/// The commands of a rule.
+/// The command pattern of a rule.
 #[derive(Debug, Clone)]
 pub(super) struct CommandPattern {
     text: String,
     pattern: Wildcard,
-    /// Without its arguments, if they may be missing.
+    /// The pattern without its arguments, if they are optional.
     without_arguments: Option<Wildcard>,
     reordered: Option<Reordered>,
 }
 
-/// The words of a pattern such as `git reset --hard *`, whose options may stand anywhere.
+/// The words of a pattern such as `git reset --hard *`, for matching options in any order.
 #[derive(Debug, Clone)]
 struct Reordered {
     /// The words that are not options.
@@ -23,8 +23,8 @@ struct Reordered {
 }
 
 impl CommandPattern {
-    /// Reads a command in which `*` stands for anything. `:*` at the end is the same as ` *`, and after
-    /// a single ` *` the arguments may be missing.
+    /// Parses a command with `*` as a wildcard. A final `:*` means ` *`; if ` *` is the only star,
+    /// the arguments are optional.
     pub(super) fn parse(pattern: &str) -> Self {
         let pattern = match pattern.strip_suffix(":*") {
             Some(prefix) => format!("{prefix} *"),
@@ -46,28 +46,28 @@ impl CommandPattern {
         }
     }
 
-    /// Whether it begins with this, word for word.
+    /// Whether the pattern literally starts with `text`.
     pub(super) fn begins_with(&self, text: &str) -> bool {
         self.text.starts_with(text)
     }
 
-    /// Whether it is one command, word for word.
+    /// Whether the pattern has no wildcard.
     pub(super) fn is_literal(&self) -> bool {
         self.pattern.stars() == 0
     }
 
-    /// Whether it is about the command with this text.
+    /// Whether it matches a command.
     pub(super) fn covers(&self, text: &str) -> bool {
         self.alternatives().any(|pattern| pattern.covers(text))
     }
 
-    /// Whether it may be about a command of whose text a part is not known.
+    /// Whether it may match a command whose text has gaps.
     pub(super) fn may_cover(&self, text: &str) -> bool {
         self.alternatives().any(|pattern| pattern.may_cover(text))
     }
 
-    /// Whether it is about these words of a command, of which a part may not be known, if options in
-    /// another order mean the same (`rm -v -fr x` for `rm -rf *`).
+    /// Whether it may match these words, which may have gaps, with options in another order (`rm -v
+    /// -fr x` for `rm -rf *`).
     pub(super) fn may_cover_reordered(&self, words: &[String]) -> bool {
         self.reordered
             .as_ref()
@@ -80,7 +80,7 @@ impl CommandPattern {
 }
 
 impl Reordered {
-    /// Reads a pattern whose only star is its last word; `None` if it has no options.
+    /// Parses a pattern whose only star is its last word; `None` if it has no options.
     fn parse(pattern: &str) -> Option<Self> {
         let words = pattern.strip_suffix(" *")?.split_whitespace();
         let (options, operands): (Vec<&str>, Vec<&str>) =

@@ -2,32 +2,32 @@
 
 use super::call::Call;
 use super::command::Command;
-use super::surroundings::Surroundings;
+use super::path_context::PathContext;
 use super::{Action, Behavior, Mode, Request, Rule, Rules, remedy};
 use crate::message::{BuiltinRule, DecidedBy, Decision};
 use crate::records::CheckedPart;
 
-/// What was decided about a call, and by what.
+/// A decision and its cause.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decided {
-    /// Whether it may run. `Ask` is a denial where nobody can be asked.
+    /// The decision. `Ask` means denial if no one can approve the call.
     pub decision: Decision,
-    /// What decided.
+    /// The cause.
     pub by: DecidedBy,
-    /// The same of each command of a command line, if there are several.
+    /// The decision for each command of a command line with several.
     pub parts: Vec<CheckedPart>,
-    /// A rule that would allow the call, if one can.
+    /// A rule that would allow the call, if possible.
     pub remedy: Option<String>,
 }
 
 type Verdict = (Decision, DecidedBy);
 
 impl Rules {
-    /// Decides about a call: deny rules first, then ask rules, then what no mode allows, then the mode
-    /// and allow rules. Of the commands of a command line, the one that is allowed the least decides.
+    /// Decides on a call: deny rules first, then ask rules, then effects that no mode allows, then
+    /// the mode and allow rules. The strictest decision on any command of a command line applies.
     pub fn decide(&self, mode: Mode, request: &Request<'_>) -> Decided {
-        let surroundings = Surroundings::new(request);
-        let call = Call::new(&surroundings);
+        let context = PathContext::new(request);
+        let call = Call::new(&context);
         let mut decided = match (self.decide_whole(&call), request.action) {
             (Some((decision, by)), _) => decided(decision, by),
             (None, Action::Command { only_reads, .. }) => {
@@ -54,17 +54,17 @@ impl Rules {
         decided
     }
 
-    /// By rules that restrict the call, whatever it does.
+    /// Rules that restrict the call regardless of its effects.
     fn decide_whole(&self, call: &Call<'_>) -> Option<Verdict> {
-        let request = call.surroundings.request;
+        let request = call.context.request;
         let whole = self.restricting(|rule| rule.is_about(request))?;
-        // A part may be restricted more.
+        // A stricter rule may apply to a part.
         let stricter = self.that(Behavior::Deny).find(|rule| rule.restricts(call));
         Some(by_rule(stricter.unwrap_or(whole)))
     }
 
     fn decide_commands(&self, mode: Mode, only_reads: bool, call: &Call<'_>) -> Decided {
-        let confines_reads = call.surroundings.request.confines_reads;
+        let confines_reads = call.context.request.confines_reads;
         if only_reads && !confines_reads && !self.restrict_commands() {
             let (decision, by) = reads_only();
             return decided(decision, by);
@@ -73,15 +73,14 @@ impl Rules {
         let mut parts: Vec<CheckedPart> = commands
             .iter()
             .map(|command| {
-                let (decision, by) =
-                    self.decide_command(mode, only_reads, command, call.surroundings);
+                let (decision, by) = self.decide_command(mode, only_reads, command, call.context);
                 let remedy = match by {
                     DecidedBy::Default { .. } => {
                         let mut rules = self.that(Behavior::Allow);
                         let is_allowed = command.is_redirection()
-                            || command.only_reads(call.surroundings)
+                            || command.only_reads(call.context)
                             || rules.any(|rule| rule.allows_command(command));
-                        remedy::of_command(command, is_allowed, call.surroundings)
+                        remedy::of_command(command, is_allowed, call.context)
                     }
                     _ => None,
                 };
@@ -98,12 +97,12 @@ impl Rules {
                 .iter()
                 .all(|part| (part.decision, &part.by) == (Decision::Allow, &reads_only().1))
         {
-            // Each of them reads, but not where they run now.
+            // Each command only reads, but not in the directory where it runs.
             for part in &mut parts {
                 (part.decision, part.by) = left_open();
             }
         }
-        // Of the strictest ones, one about which more is said than that it reads or is left open.
+        // Among the strictest decisions, prefer one with a specific cause.
         let says_more = |by: &DecidedBy| *by != reads_only().1 && *by != left_open().1;
         let Some(deciding) = parts
             .iter()
@@ -136,33 +135,33 @@ impl Rules {
         mode: Mode,
         only_reads: bool,
         command: &Command<'_>,
-        surroundings: &Surroundings<'_>,
+        context: &PathContext<'_>,
     ) -> Verdict {
-        if let Some(rule) = self.restricting_command(command, surroundings) {
+        if let Some(rule) = self.restricting_command(command, context) {
             return by_rule(rule);
         }
-        if mode != Mode::BypassPermissions && self.may_restrict_unknown(command, surroundings) {
+        if mode != Mode::BypassPermissions && self.may_restrict_unknown(command, context) {
             return builtin(Decision::Ask, BuiltinRule::Unresolved);
         }
-        if only_reads && !command.reads_outside(surroundings) {
+        if only_reads && !command.reads_outside(context) {
             return reads_only();
         }
-        if command.removes_critical(surroundings) {
+        if command.removes_critical(context) {
             return builtin(Decision::Ask, BuiltinRule::CriticalPath);
         }
         if mode == Mode::BypassPermissions {
             return (Decision::Allow, DecidedBy::Mode { mode });
         }
         let mut written = command
-            .redirected(surroundings)
+            .redirected(context)
             .iter()
-            .chain(command.changed(surroundings));
-        if written.any(|file| Surroundings::is_protected(&file.place())) {
+            .chain(command.changed(context));
+        if written.any(|file| PathContext::is_protected(&file.resolved())) {
             return builtin(Decision::Ask, BuiltinRule::Protected);
         }
         if mode == Mode::Plan {
-            let writes = !command.redirected(surroundings).is_empty();
-            return if !writes && command.only_reads(surroundings) {
+            let writes = !command.redirected(context).is_empty();
+            return if !writes && command.only_reads(context) {
                 reads_only()
             } else {
                 (Decision::Ask, DecidedBy::Mode { mode })
@@ -170,12 +169,12 @@ impl Rules {
         }
         if let Some(rule) = self
             .that(Behavior::Allow)
-            .find(|rule| rule.is_about(surroundings.request))
+            .find(|rule| rule.is_about(context.request))
         {
             return by_rule(rule);
         }
         let is_ambiguous = matches!(
-            surroundings.request.action,
+            context.request.action,
             Action::Command {
                 is_ambiguous: true,
                 ..
@@ -184,37 +183,37 @@ impl Rules {
         if is_ambiguous || !command.is_understood() {
             return builtin(Decision::Ask, BuiltinRule::Unparsable);
         }
-        self.allows_command(mode, command, surroundings)
+        self.allows_command(mode, command, context)
             .unwrap_or_else(left_open)
     }
 
-    /// What allows a command, and the files that it is redirected to.
+    /// Returns what allows a command and the targets of its redirections.
     fn allows_command(
         &self,
         mode: Mode,
         command: &Command<'_>,
-        surroundings: &Surroundings<'_>,
+        context: &PathContext<'_>,
     ) -> Option<Verdict> {
-        let targets = command.redirection_targets(surroundings)?;
+        let targets = command.redirection_targets(context)?;
         let rules: Option<Vec<&Rule>> = targets
             .iter()
-            .map(|place| self.allowing_to_write(place, surroundings))
+            .map(|path| self.allowing_to_write(path, context))
             .collect();
         let accepts_edits =
-            mode == Mode::AcceptEdits && targets.iter().all(|place| surroundings.is_inside(place));
+            mode == Mode::AcceptEdits && targets.iter().all(|path| context.is_inside(path));
         let mut allowing = self.that(Behavior::Allow);
         if let Some(rule) = allowing.find(|rule| rule.allows_command(command))
             && (rules.is_some() || accepts_edits)
         {
             return Some(by_rule(rule));
         }
-        if accepts_edits && command.edits_inside(surroundings) {
+        if accepts_edits && command.edits_inside(context) {
             return Some((Decision::Allow, DecidedBy::Mode { mode }));
         }
-        if !command.is_redirection() && !command.only_reads(surroundings) {
+        if !command.is_redirection() && !command.only_reads(context) {
             return None;
         }
-        // Nothing but the files that it is redirected to can change.
+        // Its redirections are its only changes.
         match rules.as_deref() {
             Some([]) => Some(reads_only()),
             Some([rule, ..]) => Some(by_rule(rule)),
@@ -222,10 +221,10 @@ impl Rules {
         }
     }
 
-    /// About a call that is no command line.
+    /// Decides on a call other than a command line.
     fn decide_other(&self, mode: Mode, call: &Call<'_>) -> Verdict {
-        let surroundings = call.surroundings;
-        let request = surroundings.request;
+        let context = call.context;
+        let request = context.request;
         if let Some(rule) = self.restricting_call(call) {
             return by_rule(rule);
         }
@@ -241,7 +240,7 @@ impl Rules {
         if mode == Mode::BypassPermissions {
             return (Decision::Allow, DecidedBy::Mode { mode });
         }
-        if writes.iter().any(Surroundings::is_protected) {
+        if writes.iter().any(PathContext::is_protected) {
             return builtin(Decision::Ask, BuiltinRule::Protected);
         }
         if mode == Mode::Plan && !matches!(request.action, Action::Fetch { .. }) {
@@ -259,12 +258,12 @@ impl Rules {
         if writes.is_empty() {
             return left_open();
         }
-        if mode == Mode::AcceptEdits && writes.iter().all(|place| surroundings.is_inside(place)) {
+        if mode == Mode::AcceptEdits && writes.iter().all(|path| context.is_inside(path)) {
             return (Decision::Allow, DecidedBy::Mode { mode });
         }
         let rules: Option<Vec<&Rule>> = writes
             .iter()
-            .map(|place| self.allowing_to_write(place, surroundings))
+            .map(|path| self.allowing_to_write(path, context))
             .collect();
         rules
             .and_then(|rules| rules.first().copied())

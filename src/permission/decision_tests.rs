@@ -14,7 +14,7 @@ use crate::shell::analyse;
 
 pub(super) const DIRECTORY: &str = "/home/u/proj";
 
-/// A call, the rules, and what is to be decided. Paths are relative to the directory.
+/// A call, the rules and the expected decision. Paths are relative to the directory.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Row {
@@ -32,7 +32,7 @@ pub(super) struct Row {
     pub(super) tool: Option<String>,
     #[serde(default)]
     pub(super) input: Map<String, Value>,
-    /// Where links lead; null for one that leads nowhere.
+    /// Targets of links; null for a dangling link.
     #[serde(default)]
     pub(super) links: BTreeMap<PathBuf, Option<PathBuf>>,
     #[serde(default)]
@@ -118,7 +118,7 @@ impl Row {
     }
 }
 
-/// What decided, in one word.
+/// The cause, in one word.
 pub(super) fn name(by: &DecidedBy) -> &str {
     match by {
         DecidedBy::Rule { rule, .. } => rule,
@@ -131,7 +131,7 @@ pub(super) fn name(by: &DecidedBy) -> &str {
             BuiltinRule::Unresolved => "unresolved",
         },
         DecidedBy::Default { .. } => "default",
-        DecidedBy::Hook { .. } | DecidedBy::Prompt { .. } => unreachable!("rules ask nobody"),
+        DecidedBy::Hook { .. } | DecidedBy::Prompt { .. } => unreachable!("rules do not ask"),
     }
 }
 
@@ -243,19 +243,19 @@ fn a_reason_names_the_rule_or_the_mode() {
         ),
         (
             r#"{"command":"npm test","ask":["Bash(npm *)"]}"#,
-            "the rule `Bash(npm *)` of settings.json wants it approved, and nobody can be asked.",
+            "the rule `Bash(npm *)` of settings.json requires approval for it, and no approver is available.",
         ),
         (
             r#"{"command":"rm -rf /"}"#,
-            "it removes a critical path, and nobody can be asked.",
+            "it removes a critical path, and no approver is available.",
         ),
         (
             r#"{"write":".envrc"}"#,
-            "it changes a file that determines which programs run, and nobody can be asked.",
+            "it changes a file that determines which programs run, and no approver is available.",
         ),
         (
             r#"{"write":"a","mode":"plan"}"#,
-            "in the mode `plan` only calls that read are run.",
+            "the mode `plan` allows only read-only calls.",
         ),
         (
             r#"{"command":"f() { npm test; }; f"}"#,

@@ -1,33 +1,30 @@
-//! Where the commands of a command line run.
+//! Working directories of the commands of a command line.
 
 use std::path::{Path, PathBuf};
 
 use super::outline::outline;
-use super::surroundings::{Surroundings, normalised};
+use super::path_context::{PathContext, normalised};
 use super::wildcard::{GAP, GLOB};
 use crate::shell::CommandPart;
 
-/// More directories than these are as good as unknown.
-const MOST: usize = 16;
+/// Maximum number of possible directories; more count as unknown.
+const MAX_DIRECTORIES: usize = 16;
 
-/// Where a command moves the shell to.
+/// The target of a change of directory.
 pub(super) enum Target {
     Known(PathBuf),
     Unknown,
 }
 
-/// For each command, the directories in which it may run; none if they are not known. A `cd` may fail,
-/// or not come about, so that the directory before it stays possible, unless `&&` joins all.
+/// Returns the possible working directories of each command; empty if unknown. A `cd` may fail or
+/// not run, so the previous directory stays possible unless all commands are joined by `&&`.
 pub(super) fn of(
     script: &str,
     parts: &[Vec<CommandPart>],
-    surroundings: &Surroundings<'_>,
+    context: &PathContext<'_>,
 ) -> Vec<Vec<PathBuf>> {
-    let mut possible = vec![surroundings.request.directory.to_owned()];
-    let targets: Vec<_> = parts
-        .iter()
-        .map(|levels| target(levels, surroundings))
-        .collect();
+    let mut possible = vec![context.request.directory.to_owned()];
+    let targets: Vec<_> = parts.iter().map(|levels| target(levels, context)).collect();
     let may_repeat = ["for ", "while ", "until "]
         .iter()
         .any(|keyword| script.contains(keyword));
@@ -50,7 +47,7 @@ pub(super) fn of(
         if !after.is_empty() && !levels.first().is_some_and(|part| is_certain(script, part)) {
             after.append(&mut possible);
         }
-        if after.len() > MOST {
+        if after.len() > MAX_DIRECTORIES {
             after.clear();
         }
         possible = after;
@@ -58,8 +55,8 @@ pub(super) fn of(
     of_parts
 }
 
-/// Where a command moves the shell to, if it does.
-pub(super) fn target(levels: &[CommandPart], surroundings: &Surroundings<'_>) -> Option<Target> {
+/// Returns the directory that a command changes to, if any.
+pub(super) fn target(levels: &[CommandPart], context: &PathContext<'_>) -> Option<Target> {
     let words = &levels.last()?.words;
     match words.first()?.value.as_deref()? {
         "pushd" | "popd" => return Some(Target::Unknown),
@@ -71,8 +68,8 @@ pub(super) fn target(levels: &[CommandPart], surroundings: &Surroundings<'_>) ->
         operands => operands,
     };
     let known = match operands {
-        [] => surroundings.request.home.map(Path::to_owned),
-        [to] => Some(outline(to, surroundings))
+        [] => context.request.home.map(Path::to_owned),
+        [to] => Some(outline(to, context))
             .filter(|to| !to.starts_with('-') && !to.contains([GAP, GLOB]))
             .map(PathBuf::from),
         _ => None,
@@ -80,7 +77,7 @@ pub(super) fn target(levels: &[CommandPart], surroundings: &Surroundings<'_>) ->
     Some(known.map_or(Target::Unknown, Target::Known))
 }
 
-/// Whether the rest of the command line only runs in the directory that its first command moves to.
+/// Whether the rest of the command line runs only if its first command, a `cd`, succeeds.
 fn is_certain(script: &str, first: &CommandPart) -> bool {
     let before = script.get(..first.span.start).unwrap_or_default();
     let after = script.get(first.span.end..).unwrap_or_default();

@@ -1,20 +1,20 @@
-//! Hosts, as in `WebFetch(domain:*.example.com)`.
+//! Host patterns, as in `WebFetch(domain:*.example.com)`.
 
 use url::Url;
 
 use super::wildcard::Wildcard;
 
-/// The hosts of a rule.
+/// The host pattern of a rule.
 #[derive(Debug, Clone)]
 pub(super) struct DomainPattern {
-    /// What each label must be, the last one first; a star stays within a label. No labels: any host.
+    /// Label patterns, last label first; `*` matches within a label. Empty: any host.
     labels: Vec<Wildcard>,
-    /// Whether it is about all domains below that one instead.
+    /// Whether it matches subdomains only.
     is_below: bool,
 }
 
 impl DomainPattern {
-    /// Reads `example.com`, `*.example.com` or `*`.
+    /// Parses `example.com`, `*.example.com` or `*`.
     pub(super) fn parse(pattern: &str) -> Self {
         let pattern = pattern.trim_end_matches('.').to_ascii_lowercase();
         let below = pattern.strip_prefix("*.");
@@ -26,7 +26,7 @@ impl DomainPattern {
         }
     }
 
-    /// Whether a host is among them.
+    /// Whether a host matches.
     pub(super) fn covers(&self, host: &str) -> bool {
         let host: Vec<&str> = host.rsplit('.').collect();
         let is_long_enough = match (self.labels.len(), self.is_below) {
@@ -43,7 +43,7 @@ impl DomainPattern {
     }
 }
 
-/// The host of an address, in lower case and without a full stop at its end.
+/// Returns the host of a URL, in lower case and without a trailing dot.
 pub(super) fn host(address: &str) -> Option<String> {
     let address = Url::parse(address).ok()?;
     Some(address.host_str()?.trim_end_matches('.').to_owned())

@@ -1,43 +1,36 @@
-//! A program with its arguments, in the ways in which rules may write it.
+//! A program with its arguments, in all spellings that rules may use.
 
 use super::command_pattern::CommandPattern;
 use super::outline::outline;
+use super::path_context::PathContext;
 use super::programs;
-use super::surroundings::Surroundings;
 use super::wildcard::begins_with_gap;
-use crate::shell::{CommandPart, PartInput, PartWord, WordPiece, analyse};
+use crate::shell::{CommandPart, PartWord, WordPiece, analyse};
 use crate::tool_facts::patched_files;
 
-/// Maximum number of words that are combined to the names of copies.
+/// Maximum number of words that are combined into the names of copies.
 const MAX_COPIED: usize = 16;
 
-/// A program and its arguments, with the files that it is redirected from and to.
+/// A program, its arguments and its redirections.
 pub(super) struct Invocation {
     pub(super) words: Vec<PartWord>,
     pub(super) reads: Vec<PartWord>,
     pub(super) writes: Vec<PartWord>,
-    /// Whether it may begin at any of the words, as behind `xargs`.
+    /// Whether the command may start at any word, as after `xargs`.
     pub(super) begins_anywhere: bool,
-    /// Files that it changes without naming them in its words.
+    /// Files that it changes without naming them in its arguments.
     patched: Vec<PartWord>,
-    /// The words, with gaps for what is not known; the first one without directories.
+    /// The words, with gaps for unknown parts; the first one without directories.
     outlines: Vec<String>,
-    /// Ways to write it.
+    /// Spellings.
     texts: Vec<String>,
 }
 
 impl Invocation {
-    pub(super) fn new(
-        words: &[PartWord],
-        is_guessed: bool,
-        surroundings: &Surroundings<'_>,
-    ) -> Self {
+    pub(super) fn new(words: &[PartWord], is_guessed: bool, context: &PathContext<'_>) -> Self {
         let words: Vec<PartWord> = words.iter().flat_map(PartWord::alternatives).collect();
         let words = with_pathspecs(with_placeholders(words));
-        let mut outlines: Vec<String> = words
-            .iter()
-            .map(|word| outline(word, surroundings))
-            .collect();
+        let mut outlines: Vec<String> = words.iter().map(|word| outline(word, context)).collect();
         let arguments = words.get(1..).unwrap_or_default();
         let is_starter = |program: &String| {
             let program = programs::name(program);
@@ -48,7 +41,7 @@ impl Invocation {
         let begins_anywhere = is_guessed || outlines.first().is_some_and(is_starter);
         let written = joined(words.iter().map(|word| word.text.as_str()));
         let meant = joined(outlines.iter().map(String::as_str));
-        // By whatever path.
+        // The program is matched by name only.
         let by_name = joined(outlines.iter().enumerate().map(|(index, word)| {
             if index == 0 || begins_anywhere {
                 programs::name(word)
@@ -68,7 +61,7 @@ impl Invocation {
             outlines,
             texts: vec![written, meant, by_name],
         };
-        // `git -C . push` is a `git push` as well, also behind `sudo`.
+        // `git -C . push` is also a `git push`, even after `sudo`.
         let count = if begins_anywhere {
             invocation.outlines.len()
         } else {
@@ -88,18 +81,18 @@ impl Invocation {
         invocation
     }
 
-    /// The name of the program, without directories.
+    /// Returns the name of the program, without directories.
     pub(super) fn program(&self) -> &str {
         self.outlines.first().map_or("", String::as_str)
     }
 
-    /// The indices of words that may be the first one after the program's own options: each option
-    /// may have a value, or not. `docker container` counts as such an option.
+    /// Returns the indices of words that may be the first operand: each option may or may not have
+    /// a value. `container` of `docker` counts as an option.
     pub(super) fn operand_positions(&self) -> impl Iterator<Item = usize> + use<> {
         self.positions_from(0).into_iter()
     }
 
-    /// The same for the program at this index.
+    /// Like `operand_positions`, for the program at index `start`.
     fn positions_from(&self, start: usize) -> Vec<usize> {
         let is_option = |at: usize| {
             self.outlines
@@ -141,13 +134,13 @@ impl Invocation {
         positions
     }
 
-    /// Adds files that it may change, by name.
+    /// Adds the names of files that it may change.
     pub(super) fn add_changed<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
         let names = names.filter(|name| !name.is_empty());
         self.patched.extend(names.map(PartWord::known));
     }
 
-    /// Adds the files that copies of its operands are in each of its operands that may be a directory.
+    /// Adds the copies of each operand in every operand that may be a directory.
     pub(super) fn add_copies(&mut self) {
         let words = self.words.iter().skip(1).take(MAX_COPIED);
         let values = words.filter_map(|word| word.value.as_deref());
@@ -161,7 +154,7 @@ impl Invocation {
         self.add_changed(copies.iter().map(String::as_str));
     }
 
-    /// Adds the files that `find` finds, if it changes them by itself.
+    /// Adds the files that `find` finds, if it changes them.
     pub(super) fn add_found(&mut self) {
         if programs::CHANGES.contains_with(self.program(), &self.words) {
             self.patched.push(PartWord {
@@ -171,14 +164,10 @@ impl Invocation {
         }
     }
 
-    /// Adds the files of the patch that it gets.
+    /// Adds the files named in its patch.
     pub(super) fn patch(&mut self, level: &CommandPart) {
-        let input = match &level.input {
-            PartInput::Text(Some(text)) => Some(text.as_str()),
-            PartInput::Text(None) | PartInput::Given | PartInput::Inherited => None,
-        };
         let arguments = self.words.iter().skip(1).map(|word| word.value.as_deref());
-        let texts = arguments.chain(std::iter::once(input));
+        let texts = arguments.chain(std::iter::once(level.input.text()));
         let files: Vec<String> = texts
             .flatten()
             .flat_map(|text| patched_files(text).map(str::to_owned))
@@ -189,7 +178,7 @@ impl Invocation {
         self.add_changed(files.iter().map(String::as_str));
     }
 
-    /// Whether it may match; what is not known matches.
+    /// Whether it may match; unknown parts match.
     pub(super) fn may_be(&self, pattern: &CommandPattern) -> bool {
         pattern.may_cover_reordered(&self.outlines)
             || self.texts.iter().any(|text| {
@@ -202,7 +191,7 @@ impl Invocation {
             })
     }
 
-    /// The words that may name a file that it reads.
+    /// Returns the words that may name a file that it reads.
     pub(super) fn read_words(&self) -> impl Iterator<Item = &PartWord> {
         let program = self.program();
         let skipped = if self.takes_only_text() {
@@ -210,7 +199,7 @@ impl Invocation {
         } else {
             1
         };
-        // The first operand of these is a script.
+        // Their first operand is a script.
         let script = self.words.iter().skip(1).position(|word| {
             matches!(program, "awk" | "gawk" | "mawk" | "sed" | "gsed")
                 && !word.text.starts_with('-')
@@ -219,7 +208,7 @@ impl Invocation {
         let words = self.words.iter().zip(before).enumerate();
         let words = words.filter(move |(index, (word, before))| {
             let is_message = |word| programs::TEXT_OPTIONS.is_mark(program, word);
-            // Names from standard input have no place in the text.
+            // Names from standard input have an empty span.
             let is_taken = word.value.is_none() && word.span.is_empty();
             *index >= skipped
                 && !is_taken
@@ -230,13 +219,13 @@ impl Invocation {
         words.map(|(_, (word, _))| word).chain(&self.reads)
     }
 
-    /// Whether none of its words names a file that it reads.
+    /// Whether none of its words name a file.
     fn takes_only_text(&self) -> bool {
         let subcommand = self.words.get(1).map_or(&[][..], std::slice::from_ref);
         programs::TEXTS.contains_with(self.program(), subcommand)
     }
 
-    /// The directories that options let it, or what it starts, work in.
+    /// Returns the directories that options such as `-C` select.
     pub(super) fn directory_options(&self) -> impl Iterator<Item = PartWord> {
         self.words.iter().enumerate().filter_map(|(index, word)| {
             let text = word.value.as_deref().unwrap_or(&word.text);
@@ -252,7 +241,7 @@ impl Invocation {
         })
     }
 
-    /// Whether it starts a command that is only known when it runs.
+    /// Whether it starts a command known only at run time.
     pub(super) fn starts_unknown(&self) -> bool {
         let is_unknown = |at: usize| begins_with_gap(&self.outlines[at]);
         let program = self.program();
@@ -276,7 +265,7 @@ impl Invocation {
         })
     }
 
-    /// Whether it is, or starts, a program that runs commands which it reads.
+    /// Whether it is, or starts, a program that runs commands from its input.
     pub(super) fn may_be_shell(&self, level: &CommandPart) -> bool {
         let program = self.program();
         if programs::READS_COMMANDS.contains_with(program, &self.words) {
@@ -299,7 +288,7 @@ impl Invocation {
             && shells.any(|(at, _)| reads_script(&self.outlines[at + 1..]))
     }
 
-    /// The words behind the first program that is wanted.
+    /// Returns the words after the first program that satisfies `is_wanted`.
     pub(super) fn behind<'a>(
         &'a self,
         is_wanted: impl Fn(&str, &[PartWord]) -> bool + 'a,
@@ -317,7 +306,7 @@ impl Invocation {
         self.words.iter().skip(first)
     }
 
-    /// The words that name files which it changes by itself.
+    /// Returns the words that name files it changes directly.
     pub(super) fn changed(&self) -> impl Iterator<Item = &PartWord> {
         let operands = self.behind(|program, words| {
             program == ">" || programs::CHANGES.contains_with(program, words)
@@ -326,9 +315,9 @@ impl Invocation {
     }
 }
 
-/// The names of the files that `find` finds, with gaps: anything, unless it looks for one name.
+/// Returns the pattern of file names that `find` prints: unknown unless it has one `-name`.
 pub(super) fn found_by(words: &[PartWord]) -> Vec<WordPiece> {
-    /// With these it may find other names, or print other texts.
+    /// With these options it may find other names or print other text.
     const OTHERWISE: &[&str] = &["-o", "-or", ",", "!", "-not", "-printf", "-files0-from"];
     let values: Vec<&str> = words
         .iter()
@@ -351,7 +340,7 @@ pub(super) fn found_by(words: &[PartWord]) -> Vec<WordPiece> {
     pieces
 }
 
-/// Puts what is found, or an unknown text, in place of what `find`, `xargs` and others replace.
+/// Replaces the placeholders of `find`, `xargs` and others with the found names or unknown text.
 fn with_placeholders(mut words: Vec<PartWord>) -> Vec<PartWord> {
     let found = found_by(&words);
     let Some((first, arguments)) = words.split_first_mut() else {
@@ -399,7 +388,7 @@ fn with_placeholders(mut words: Vec<PartWord>) -> Vec<PartWord> {
     words
 }
 
-/// Puts gaps in place of the stars of what git looks for by itself.
+/// Replaces wildcards in git's pathspecs with gaps.
 fn with_pathspecs(mut words: Vec<PartWord>) -> Vec<PartWord> {
     let is = |word: &PartWord, text: &str| word.value.as_deref() == Some(text);
     let is_git = words
@@ -428,7 +417,7 @@ fn with_pathspecs(mut words: Vec<PartWord>) -> Vec<PartWord> {
     words
 }
 
-/// A pattern of another program than the shell.
+/// Parses a pattern that the program expands, not the shell.
 fn glob_pieces(pattern: &str) -> Vec<WordPiece> {
     let mut pieces = Vec::new();
     for (index, text) in pattern.split(['*', '?']).enumerate() {
@@ -440,11 +429,10 @@ fn glob_pieces(pattern: &str) -> Vec<WordPiece> {
     pieces
 }
 
-/// Whether a shell with these arguments runs what it reads from standard input. What is not known may be
-/// an option.
+/// Whether a shell with these arguments runs its standard input. An unknown word may be an option.
 fn reads_script(arguments: &[String]) -> bool {
     let is_stdin = |value: &str| {
-        // A process substitution is one as well.
+        // A process substitution counts as standard input.
         value == "/dev/stdin" || value.starts_with("/dev/fd/") || value.starts_with("/proc/")
     };
     let mut values = arguments.iter().map(String::as_str);
@@ -468,13 +456,13 @@ fn reads_script(arguments: &[String]) -> bool {
     true
 }
 
-/// Whether the analysis says that a command only reads.
+/// Whether the analysis finds a command read-only.
 fn is_known_to_read(words: &[PartWord]) -> bool {
     let command = joined(words.iter().map(|word| word.text.as_str()));
     analyse(&command).verdict.is_read_only()
 }
 
-/// Words with blanks between them.
+/// Joins words with spaces.
 pub(super) fn joined<'a>(words: impl Iterator<Item = &'a str>) -> String {
     words.collect::<Vec<_>>().join(" ")
 }

@@ -1,8 +1,7 @@
-//! Whether a call may run: rules, modes, and the decision with the rule that made it.
+//! Permission for calls: rules, modes, and decisions with their cause.
 //!
 //! [`Rules::decide`] is a pure function. Rules are written as in Claude Code's settings; see
-//! `docs/permissions.md`, Rules. Nothing is run, asked or opened here; where a path leads is
-//! asked of the caller.
+//! `docs/permissions.md`, Rules. It has no side effects; the caller resolves links.
 
 mod call;
 mod changes;
@@ -14,6 +13,7 @@ mod domain;
 mod invocation;
 mod named_file;
 mod outline;
+mod path_context;
 mod path_pattern;
 mod programs;
 mod reason;
@@ -22,17 +22,16 @@ mod request;
 mod rule;
 mod rules;
 mod started;
-mod surroundings;
 mod table;
 mod tool_name;
 mod wildcard;
 
 pub use crate::message::{Decision as Behavior, Mode};
 pub use decision::Decided;
+pub use path_context::{is_of_system, normalised};
 pub use request::{Action, Request};
 pub use rule::{InvalidRule, OutsideAccess, Rule, Source};
 pub use rules::Rules;
-pub use surroundings::{is_of_system, normalised};
 pub use tool_name::canonical_tool;
 
 #[cfg(test)]

@@ -1,27 +1,23 @@
-//! What the words of a command name.
+//! Files named by the words of a command.
 
 use std::path::{Component, Path, PathBuf};
 
-use super::surroundings::{Place, Surroundings};
+use super::path_context::{PathContext, ResolvedPath};
 use super::wildcard::{GAP, GLOB, Wildcard};
 
-/// A file that a word names.
+/// A file named by a word.
 #[derive(Debug, Clone)]
 pub(super) enum NamedFile {
-    /// This one.
-    Known(Place),
-    /// One whose path has gaps. It is absolute, or begins with a gap.
+    /// A known path.
+    Known(ResolvedPath),
+    /// A path with gaps. It is absolute or starts with a gap.
     Outlined(String),
 }
 
 impl NamedFile {
-    /// Returns the file that `name`, a word or a part of it, means in each of these directories. With no
-    /// directory, nothing is known of where relative paths lead.
-    pub(super) fn of(
-        name: &str,
-        directories: &[PathBuf],
-        surroundings: &Surroundings<'_>,
-    ) -> Vec<Self> {
+    /// Returns the file that `name`, a word or part of one, names in each directory. Without
+    /// directories, relative paths are unknown.
+    pub(super) fn of(name: &str, directories: &[PathBuf], context: &PathContext<'_>) -> Vec<Self> {
         let path = Path::new(name);
         if name.starts_with(GAP) {
             return vec![Self::Outlined(name.to_owned())];
@@ -36,7 +32,7 @@ impl NamedFile {
             } else {
                 below
             };
-            files.extend(Self::of(&below, directories, surroundings));
+            files.extend(Self::of(&below, directories, context));
             return files;
         }
         let root = [PathBuf::from("/")];
@@ -50,22 +46,22 @@ impl NamedFile {
             if name.contains([GAP, GLOB]) {
                 Self::Outlined(normalised_outline(&path))
             } else {
-                Self::Known(surroundings.place(&path))
+                Self::Known(context.resolve(&path))
             }
         });
         files.collect()
     }
 
-    /// Whether anything at all may be in one of its gaps, and not only a part of the name of a file.
+    /// Whether it has a gap that may span several path components.
     pub(super) fn is_unknown(&self) -> bool {
         matches!(self, Self::Outlined(path) if path.contains(GAP))
     }
 
-    /// The file, as far as it is known.
-    pub(super) fn place(&self) -> Place {
+    /// Returns the known part of the path.
+    pub(super) fn resolved(&self) -> ResolvedPath {
         match self {
-            Self::Known(place) => place.clone(),
-            Self::Outlined(path) => Place {
+            Self::Known(path) => path.clone(),
+            Self::Outlined(path) => ResolvedPath {
                 name: path.into(),
                 real: None,
             },
@@ -73,7 +69,7 @@ impl NamedFile {
     }
 }
 
-/// Splits a path at a link of a process to a directory: `/proc/self/cwd/x`. What has gaps may be one.
+/// Splits a path at a directory link of procfs, as in `/proc/self/cwd/x`. Gaps may match.
 fn link_of_process(path: &Path) -> Option<(&'static str, String)> {
     let below = normalised_outline(path.strip_prefix("/").ok()?);
     let names: Vec<&str> = below.split('/').collect();
@@ -87,7 +83,7 @@ fn link_of_process(path: &Path) -> Option<(&'static str, String)> {
     })
 }
 
-/// Removes `.` and `..` from a path with gaps. Where `..` leads from a gap is a gap as well.
+/// Removes `.` and `..` from a path with gaps. `..` after a gap becomes a gap.
 fn normalised_outline(path: &Path) -> String {
     let mut result = PathBuf::new();
     let mut begins_anywhere = false;

@@ -1,45 +1,45 @@
-//! What is known of words before the command runs.
+//! The values of words as known before the command runs.
 
-use super::surroundings::Surroundings;
+use super::path_context::PathContext;
 use super::wildcard::{GAP, GLOB};
 use crate::shell::{PartWord, WordPiece};
 
-/// Maximum number of values of one word.
+/// Maximum number of values per word.
 const MAX_VALUES: usize = 64;
 
 /// Maximum number of option letters in one word that a value may follow.
 const MAX_LETTERS: usize = 8;
 
-/// Returns the values that a word may have, each with [`GAP`] or [`GLOB`] in place of what is only known
-/// when the command runs.
-pub(super) fn outlines(word: &PartWord, surroundings: &Surroundings<'_>) -> Vec<String> {
+/// Returns the possible values of a word, with [`GAP`] or [`GLOB`] for parts known only at run
+/// time.
+pub(super) fn outlines(word: &PartWord, context: &PathContext<'_>) -> Vec<String> {
     if let Some(value) = &word.value {
         return vec![value.clone()];
     }
-    if surroundings.ignores_case() && word.pieces.contains(&WordPiece::Glob) {
+    if context.ignores_case() && word.pieces.contains(&WordPiece::Glob) {
         return vec![GAP.to_string()];
     }
-    filled(&word.pieces, surroundings)
+    filled(&word.pieces, context)
         .filter(|values| !values.is_empty())
         .unwrap_or_else(|| vec![GAP.to_string()])
 }
 
-/// Returns the only value that a word may have, with gaps; those of several values are one gap.
-pub(super) fn outline(word: &PartWord, surroundings: &Surroundings<'_>) -> String {
-    match outlines(word, surroundings).as_slice() {
+/// Returns the value of a word, with gaps; a word with several possible values is one gap.
+pub(super) fn outline(word: &PartWord, context: &PathContext<'_>) -> String {
+    match outlines(word, context).as_slice() {
         [one] => one.clone(),
         _ => GAP.to_string(),
     }
 }
 
-fn filled(pieces: &[WordPiece], surroundings: &Surroundings<'_>) -> Option<Vec<String>> {
+fn filled(pieces: &[WordPiece], context: &PathContext<'_>) -> Option<Vec<String>> {
     let mut values = vec![String::new()];
     for (index, piece) in pieces.iter().enumerate() {
         let added = match piece {
             WordPiece::Text(text) => vec![text.clone()],
             WordPiece::Brace(letter) => vec![letter.to_string()],
             WordPiece::Bracket => vec!["[".to_owned()],
-            WordPiece::Glob if surroundings.finds_hidden() => vec![GAP.to_string()],
+            WordPiece::Glob if context.finds_hidden() => vec![GAP.to_string()],
             WordPiece::Glob => vec![GLOB.to_string()],
             WordPiece::Home => {
                 let is_own = match pieces.get(index + 1) {
@@ -47,14 +47,14 @@ fn filled(pieces: &[WordPiece], surroundings: &Surroundings<'_>) -> Option<Vec<S
                     Some(WordPiece::Text(next)) => next.starts_with('/'),
                     Some(_) => false,
                 };
-                let home = surroundings.home().filter(|_| is_own);
+                let home = context.home().filter(|_| is_own);
                 vec![home.map_or(GAP.to_string(), |home| home.to_string_lossy().into_owned())]
             }
             WordPiece::Unknown | WordPiece::Variable { .. } => vec![GAP.to_string()],
             WordPiece::OneOf(alternatives) => {
                 let mut all = Vec::new();
                 for pieces in alternatives {
-                    all.extend(filled(pieces, surroundings)?);
+                    all.extend(filled(pieces, context)?);
                 }
                 all
             }
@@ -72,8 +72,8 @@ fn filled(pieces: &[WordPiece], surroundings: &Surroundings<'_>) -> Option<Vec<S
     Some(values)
 }
 
-/// Returns the parts of a word that may name a file: all of it, and what follows letters of options, `=`,
-/// `@`, `:` or `)`.
+/// Returns the parts of a word that may name a file: the whole word, and the text after option
+/// letters, `=`, `@`, `:` or `)`.
 pub(super) fn names_in(word: &str) -> impl Iterator<Item = &str> {
     let behind_sign = word
         .match_indices(['=', '@', ':', ')'])

@@ -1,4 +1,4 @@
-//! Files, as in `Read(~/.ssh/**)`.
+//! Path patterns, as in `Read(~/.ssh/**)`.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -6,45 +6,46 @@ use std::path::{Path, PathBuf};
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::named_file::NamedFile;
-use super::surroundings::{Place, Surroundings};
+use super::path_context::{PathContext, ResolvedPath};
 use super::wildcard::{GAP, GLOB, Wildcard, escaped};
 use super::{Behavior, Source};
 
-/// The files of a rule.
+/// The path pattern of a rule.
 #[derive(Debug, Clone)]
 pub(super) struct PathPattern {
     anchor: Anchor,
-    /// Below the anchor: the file itself, and what is in it if it is a directory.
+    /// Globs relative to the anchor: for the file itself, and for its contents if it is a
+    /// directory.
     globs: GlobSet,
-    /// The same, one by one.
+    /// The same globs, separately.
     parts: Vec<Glob>,
-    /// The same, with a star for everything that is not literal: with no directory for `**/`, and with
-    /// some.
+    /// The same with `*` for each glob construct: `**/` matching no directory, and matching some.
     outlines: [String; 2],
-    /// Whether it is about what is in a directory that nothing is known of. The name of a file is not.
+    /// Whether it may match inside an unknown directory. Names of files do not.
     may_be_directory: bool,
 }
 
-/// Names without an extension that are names of files.
+/// Names without an extension that are files.
 const FILES: &[&str] = &[".env", ".envrc", ".netrc", ".npmrc", ".pgpass", ".pypirc"];
 
-/// What a pattern is relative to.
+/// The base directory of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Anchor {
     Root,
     Home,
     Source(PathBuf),
-    /// Where the session began. What restricts holds in all directories that it works in.
+    /// The directory where the session started. Restrictions apply in all working directories.
     WorkingDirectory,
     AllWorkingDirectories,
 }
 
 impl PathPattern {
-    /// Reads a pattern in the syntax of `.gitignore`, with one of four anchors: `//` the root, `~/` the
-    /// home directory, `/` the place of the rule's source, none the working directory.
+    /// Parses a pattern in `.gitignore` syntax with one of four anchors: `//` for the root, `~/`
+    /// for the home directory, `/` for the directory of the rule's source, none for the working
+    /// directory.
     ///
     /// # Errors
-    /// Why it is none.
+    /// The reason why the pattern is invalid.
     pub(super) fn parse(
         pattern: &str,
         behavior: Behavior,
@@ -69,11 +70,10 @@ impl PathPattern {
         };
         let mut below = below.trim_matches('/');
         if below.split('/').any(|name| name == "..") {
-            return Err("a path pattern cannot lead upwards with `..`".to_owned());
+            return Err("a path pattern cannot contain `..`".to_owned());
         }
         if !allows {
-            // A directory is as restricted as all that is in it, and `dir/**` is about any such
-            // directory.
+            // A directory is as restricted as its contents, so `dir/**` also matches the directory.
             below = below.strip_suffix("/**").unwrap_or(below);
         }
         let name = Path::new(below)
@@ -87,7 +87,7 @@ impl PathPattern {
         } else {
             format!("**/{below}")
         };
-        // In `.gitignore`, braces are characters like any other.
+        // In `.gitignore`, braces are literal.
         let literal_braces = below.replace('{', "\\{").replace('}', "\\}");
         let mut parts = Vec::new();
         for pattern in [&literal_braces, &format!("{literal_braces}/**")] {
@@ -107,8 +107,8 @@ impl PathPattern {
         })
     }
 
-    fn roots<'a>(&'a self, surroundings: &Surroundings<'a>) -> Vec<&'a Path> {
-        let request = surroundings.request;
+    fn roots<'a>(&'a self, context: &PathContext<'a>) -> Vec<&'a Path> {
+        let request = context.request;
         let directories = request.working_directories.iter().map(PathBuf::as_path);
         match &self.anchor {
             Anchor::Root => vec![Path::new("/")],
@@ -125,56 +125,57 @@ impl PathPattern {
         }
     }
 
-    /// Whether a path, as it is named or as its links lead, is below an anchor in a way that is wanted.
+    /// Whether a path, before or after following links, is below an anchor and satisfies
+    /// `is_wanted`.
     fn any_below(
         &self,
         path: &Path,
-        surroundings: &Surroundings<'_>,
+        context: &PathContext<'_>,
         mut is_wanted: impl FnMut(&Path) -> bool,
     ) -> bool {
-        self.roots(surroundings).into_iter().any(|root| {
+        self.roots(context).into_iter().any(|root| {
             path.strip_prefix(root).is_ok_and(&mut is_wanted)
-                || surroundings.real(root).is_some_and(|real| {
+                || context.real(root).is_some_and(|real| {
                     &*real != root && path.strip_prefix(&*real).is_ok_and(&mut is_wanted)
                 })
         })
     }
 
-    /// Whether it is about a path as it is named, or as its links lead.
-    fn covers(&self, path: &Path, surroundings: &Surroundings<'_>) -> bool {
-        self.any_below(path, surroundings, |below| self.globs.is_match(below))
+    /// Whether it matches a path before or after following links.
+    fn covers(&self, path: &Path, context: &PathContext<'_>) -> bool {
+        self.any_below(path, context, |below| self.globs.is_match(below))
     }
 
-    /// Whether it allows a file: its name and where that leads.
-    pub(super) fn allows(&self, place: &Place, surroundings: &Surroundings<'_>) -> bool {
-        let real = place.real.as_ref();
-        self.covers(&place.name, surroundings)
-            && real.is_some_and(|real| **real == *place.name || self.covers(real, surroundings))
+    /// Whether it allows a file: it must match both before and after following links.
+    pub(super) fn allows(&self, path: &ResolvedPath, context: &PathContext<'_>) -> bool {
+        let real = path.real.as_ref();
+        self.covers(&path.name, context)
+            && real.is_some_and(|real| **real == *path.name || self.covers(real, context))
     }
 
-    /// Whether it restricts a file: its name or where that leads.
-    pub(super) fn restricts(&self, place: &Place, surroundings: &Surroundings<'_>) -> bool {
-        let real = place.real.as_ref();
-        self.covers(&place.name, surroundings)
-            || real.is_some_and(|real| **real != *place.name && self.covers(real, surroundings))
+    /// Whether it restricts a file: it must match before or after following links.
+    pub(super) fn restricts(&self, path: &ResolvedPath, context: &PathContext<'_>) -> bool {
+        let real = path.real.as_ref();
+        self.covers(&path.name, context)
+            || real.is_some_and(|real| **real != *path.name && self.covers(real, context))
     }
 
-    /// Whether it may restrict a file of a command line.
-    pub(super) fn may_restrict(&self, file: &NamedFile, surroundings: &Surroundings<'_>) -> bool {
+    /// Whether it may restrict a file named in a command line.
+    pub(super) fn may_restrict(&self, file: &NamedFile, context: &PathContext<'_>) -> bool {
         let path = match file {
-            NamedFile::Known(place) => return self.restricts(place, surroundings),
+            NamedFile::Known(path) => return self.restricts(path, context),
             NamedFile::Outlined(path) => path,
         };
-        // What is in a restricted directory is restricted, whatever it is called.
+        // Everything in a restricted directory is restricted.
         let known = path.split([GAP, GLOB]).next().unwrap_or_default();
         let directory = known
             .rsplit_once('/')
             .map_or("", |(directory, _)| directory);
-        if self.covers(Path::new(directory), surroundings) {
+        if self.covers(Path::new(directory), context) {
             return true;
         }
         let may_cover = |pattern: &str| Wildcard::parse(pattern).may_cover(path);
-        self.roots(surroundings).into_iter().any(|root| {
+        self.roots(context).into_iter().any(|root| {
             let root = escaped(&root.to_string_lossy());
             self.outlines.iter().any(|outline| {
                 let itself = format!("{}/{outline}", root.trim_end_matches('/'));
@@ -184,7 +185,7 @@ impl PathPattern {
         })
     }
 
-    /// Whether it is about files in its directory, given a path with gaps.
+    /// Whether it may match below the directory of a path with gaps.
     fn is_directory_of(&self, path: &str) -> bool {
         self.may_be_directory || !path.contains(GAP)
     }
@@ -198,22 +199,22 @@ fn set_of(globs: &[Glob]) -> Result<GlobSet, globset::Error> {
     set.build()
 }
 
-/// The files of many patterns, of which those are found at once that may be about a file.
+/// A set of patterns that is searched for possible matches in one pass.
 #[derive(Debug, Default)]
 pub(super) struct PathUnion {
-    /// One for each anchor; nothing if they are too large together, and any may be about any file.
+    /// One set per anchor; `None` if they are too large, so that any pattern may match any file.
     unions: Option<Vec<Union>>,
 }
 
 #[derive(Debug)]
 struct Union {
     pattern: PathPattern,
-    /// The keys of the patterns that its globs come from.
+    /// Keys of the patterns that the globs come from.
     keys: Vec<usize>,
 }
 
 impl PathUnion {
-    /// The union of patterns, each of which has a key.
+    /// Builds a set from patterns with keys.
     pub(super) fn of<'a>(patterns: impl Iterator<Item = (usize, &'a PathPattern)>) -> Self {
         let mut unions: Vec<Union> = Vec::new();
         for (key, pattern) in patterns {
@@ -239,24 +240,24 @@ impl PathUnion {
         }
     }
 
-    /// Whether one of the patterns may be about a file.
-    pub(super) fn may_cover(&self, place: &Place, surroundings: &Surroundings<'_>) -> bool {
+    /// Whether one of the patterns may match a file.
+    pub(super) fn may_cover(&self, path: &ResolvedPath, context: &PathContext<'_>) -> bool {
         self.unions.as_ref().is_none_or(|unions| {
             let mut patterns = unions.iter().map(|union| &union.pattern);
-            patterns.any(|pattern| pattern.restricts(place, surroundings))
+            patterns.any(|pattern| pattern.restricts(path, context))
         })
     }
 
-    /// Whether the pattern with this key may be about a file of this name.
+    /// Whether the pattern with this key may match a file name.
     pub(super) fn covering(
         &self,
         path: &Path,
-        surroundings: &Surroundings<'_>,
+        context: &PathContext<'_>,
     ) -> impl Fn(usize) -> bool {
         let keys = self.unions.as_ref().map(|unions| {
             let mut keys = Vec::new();
             for union in unions {
-                union.pattern.any_below(path, surroundings, |below| {
+                union.pattern.any_below(path, context, |below| {
                     let globs = union.pattern.globs.matches(below);
                     keys.extend(globs.into_iter().filter_map(|glob| union.keys.get(glob)));
                     false
@@ -267,16 +268,16 @@ impl PathUnion {
         move |key| keys.as_ref().is_none_or(|keys| keys.contains(&&key))
     }
 
-    /// Whether one of them may be about a file of a command line.
-    pub(super) fn may_restrict(&self, file: &NamedFile, surroundings: &Surroundings<'_>) -> bool {
+    /// Whether one of the patterns may match a file of a command line.
+    pub(super) fn may_restrict(&self, file: &NamedFile, context: &PathContext<'_>) -> bool {
         match file {
-            NamedFile::Known(place) => self.may_cover(place, surroundings),
+            NamedFile::Known(path) => self.may_cover(path, context),
             NamedFile::Outlined(_) => self.unions.as_ref().is_none_or(|unions| !unions.is_empty()),
         }
     }
 }
 
-/// A glob with a star for everything that is not literal.
+/// Returns a glob with `*` for each part that is not literal.
 fn outline(glob: &str) -> String {
     let mut outline = String::new();
     let mut rest = glob.to_owned();

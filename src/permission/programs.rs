@@ -1,67 +1,67 @@
-//! Programs that matter to permission beyond what rules say about them.
+//! Tables of programs with special effects for permission.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use crate::shell::PartWord;
 
-/// The programs with one property.
+/// Programs with a property.
 #[derive(Default)]
 pub(super) struct Programs {
     names: HashSet<&'static str>,
-    /// Beginnings of further names.
+    /// Prefixes of further names.
     prefixes: Vec<&'static str>,
-    /// Programs that have the property if one of these marks is among their arguments.
+    /// Programs that have the property only with one of these arguments.
     marks: HashMap<&'static str, Vec<&'static str>>,
 }
 
-/// They start the command that follows their own options.
+/// Programs that start the command after their options.
 pub(super) static STARTS: LazyLock<Programs> = LazyLock::new(|| with("starts"));
-/// They start a command somewhere behind other operands, or in options.
+/// Programs that start a command after other operands or in options.
 pub(super) static STARTS_INSIDE: LazyLock<Programs> = LazyLock::new(|| with("starts-inside"));
-/// They start one behind their first operand.
+/// Programs that start a command after their first operand.
 pub(super) static STARTS_BEHIND_OPERAND: LazyLock<Programs> =
     LazyLock::new(|| with("starts-behind-operand"));
-/// Options and words before a command.
+/// Options and words that precede a command.
 pub(super) static COMMAND_OPTIONS: LazyLock<Programs> = LazyLock::new(|| with("command-options"));
-/// Options before a directory that the program goes to.
+/// Options that change the directory of the program.
 pub(super) static DIRECTORY_OPTIONS: LazyLock<Programs> =
     LazyLock::new(|| with("directory-options"));
-/// They put other words in place of `{}`.
+/// Programs that replace `{}` with other words.
 pub(super) static REPLACES: LazyLock<Programs> = LazyLock::new(|| with("replaces"));
-/// They may do so too, unless they are known to only read.
+/// Interpreters, which may start commands unless they are known to only read.
 pub(super) static INTERPRETS: LazyLock<Programs> = LazyLock::new(|| with("interprets"));
-/// They run the command lines that they read from standard input.
+/// Shells, which run standard input.
 pub(super) static SHELLS: LazyLock<Programs> = LazyLock::new(|| with("shells"));
-/// They always run commands that they read.
+/// Programs that always run commands from their input.
 pub(super) static READS_COMMANDS: LazyLock<Programs> = LazyLock::new(|| with("reads-commands"));
-/// They run commands of a language of their own that they read.
+/// Programs with a command language that they read from their input.
 pub(super) static READS_LANGUAGE: LazyLock<Programs> = LazyLock::new(|| with("reads-language"));
-/// Variables whose values programs run as command lines.
+/// Variables whose values are run as command lines.
 pub(super) static RUN_VARIABLES: LazyLock<Programs> = LazyLock::new(|| with("run-variables"));
-/// Variables that make programs run code, or options, from elsewhere.
+/// Variables that add code or options to programs.
 pub(super) static CODE_VARIABLES: LazyLock<Programs> = LazyLock::new(|| with("code-variables"));
-/// They change the files that a patch names.
+/// Programs that change the files named in a patch.
 pub(super) static PATCHES: LazyLock<Programs> = LazyLock::new(|| with("patches"));
-/// They change files of the same names in a directory.
+/// Programs that create files of the same names in a directory.
 pub(super) static COPIES: LazyLock<Programs> = LazyLock::new(|| with("copies"));
-/// They take the names of files from standard input.
+/// Programs that take file names from standard input.
 pub(super) static TAKES_NAMES: LazyLock<Programs> = LazyLock::new(|| with("takes-names"));
-/// After them, names of commands mean something else.
+/// Programs that change the meaning of command names.
 pub(super) static RENAMES: LazyLock<Programs> = LazyLock::new(|| with("renames"));
-/// They evaluate their arguments.
+/// Programs that evaluate their arguments.
 pub(super) static EVALUATES: LazyLock<Programs> = LazyLock::new(|| with("evaluates"));
-/// Options after which an argument is text.
+/// Options whose value is text.
 pub(super) static TEXT_OPTIONS: LazyLock<Programs> = LazyLock::new(|| with("text-options"));
-/// They do nothing with files that their arguments may name.
+/// Programs that treat their arguments as text, not as files.
 pub(super) static TEXTS: LazyLock<Programs> = LazyLock::new(|| with("texts"));
-/// No allow rule with a star allows them.
+/// Programs that no allow rule with `*` allows.
 pub(super) static UNSEEN: LazyLock<Programs> = LazyLock::new(|| with("unseen"));
-/// Anything can be behind their names.
+/// Programs that can run anything.
 pub(super) static ANY: LazyLock<Programs> = LazyLock::new(|| with("any"));
-/// They change the files that are their operands.
+/// Programs that change their operands.
 pub(super) static CHANGES: LazyLock<Programs> = LazyLock::new(|| with("changes"));
-/// The mode `acceptEdits` runs them on files of the working directories.
+/// Programs that the mode `acceptEdits` runs on files in the working directories.
 pub(super) static EDITS: LazyLock<Programs> = LazyLock::new(|| with("edits"));
 
 fn with(property: &str) -> Programs {
@@ -88,7 +88,7 @@ fn with(property: &str) -> Programs {
 }
 
 impl Programs {
-    /// Whether a program has the property, whatever its arguments are.
+    /// Whether a program has the property regardless of its arguments.
     pub(super) fn contains(&self, name: &str) -> bool {
         self.names.contains(name) || self.prefixes.iter().any(|prefix| name.starts_with(prefix))
     }
@@ -98,7 +98,7 @@ impl Programs {
         self.contains(name) || arguments.iter().any(|word| self.is_mark(name, word))
     }
 
-    /// Whether an argument of a program is one that gives it the property.
+    /// Whether an argument gives a program the property.
     pub(super) fn is_mark(&self, name: &str, argument: &PartWord) -> bool {
         let marks = self.marks.get(name).map_or(&[][..], Vec::as_slice);
         marks.iter().any(|mark| is_marked(argument, mark))
@@ -120,7 +120,7 @@ fn is_marked(word: &PartWord, mark: &str) -> bool {
     }
 }
 
-/// The name of a program that is given by any path.
+/// Returns the name of a program without its directory.
 pub(super) fn name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }

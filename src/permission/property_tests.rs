@@ -1,4 +1,4 @@
-//! What holds for all rules and calls.
+//! Properties of all rules and calls.
 
 use proptest::prelude::*;
 
@@ -77,7 +77,7 @@ const JOINED: &[&str] = &[
     "f() { while @; do ! #; done; }; f",
 ];
 
-/// Ways to run a command: `@` stands for it, `#` for it as one word.
+/// Ways to run a command: `@` is the command, `#` the command as one word.
 const STARTING: &[&str] = &[
     "timeout 5 @",
     "sudo -u me @",
@@ -143,7 +143,7 @@ proptest! {
         row.allow.push(rule.to_owned());
         let with_allowance = row.decided().decision;
         prop_assert!(with_allowance <= before, "{row:?}");
-        // In this mode, what is left open is denied too.
+        // This mode also denies calls that no rule decides.
         let is_denied = before == Decision::Deny && row.mode.as_deref() != Some("dontAsk");
         prop_assert!(!is_denied || with_allowance == Decision::Deny, "{row:?}");
         row.allow.pop();

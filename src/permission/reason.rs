@@ -1,17 +1,17 @@
-//! Why a call did not run, for the model.
+//! The reason for a denial, for the model.
 
 use super::{Behavior, Decided, Mode};
 use crate::message::{BuiltinRule, DecidedBy, Decision};
 
 impl Decided {
-    /// Returns why a call of this tool did not run without approval, in one line for the model.
+    /// Returns the reason for a denial, on one line for the model.
     pub fn reason(&self, tool: &str, effect: Option<&str>) -> String {
         let why = self.explanation(effect);
         format!("Permission to use {tool} was denied: {why}")
     }
 
-    /// Returns the same without the tool. `effect` is why the call needs permission at all, or the reason
-    /// of a hook that asks.
+    /// Returns the reason without the tool. `effect` is the reason why the call needs permission,
+    /// or the reason given by a hook that asks.
     pub fn explanation(&self, effect: Option<&str>) -> String {
         let part = self
             .parts
@@ -24,7 +24,7 @@ impl Decided {
                 behavior: Behavior::Ask,
                 source,
             } => format!(
-                "the rule `{rule}` of {source} wants {what} approved, and nobody can be asked"
+                "the rule `{rule}` of {source} requires approval for {what}, and no approver is available"
             ),
             DecidedBy::Rule { rule, source, .. } => {
                 format!("the rule `{rule}` of {source} denies {what}")
@@ -33,16 +33,16 @@ impl Decided {
                 builtin: BuiltinRule::Unparsable,
             } => "the command cannot be parsed, and no rule allows all commands".to_owned(),
             DecidedBy::Builtin { builtin } => {
-                format!("{what} {}, and nobody can be asked", builtin.effect())
+                format!("{what} {}, and no approver is available", builtin.effect())
             }
             DecidedBy::Hook { hook } => format!(
-                "a {hook} hook wants {what} approved, and nobody can be asked{}",
+                "a {hook} hook requires approval for {what}, and no approver is available{}",
                 effect
                     .filter(|reason| !reason.is_empty())
                     .map_or(String::new(), |reason| format!(": {reason}"))
             ),
             DecidedBy::Mode { mode: Mode::Plan } => {
-                "in the mode `plan` only calls that read are run".to_owned()
+                "the mode `plan` allows only read-only calls".to_owned()
             }
             DecidedBy::Mode { mode } => format!(
                 "{}the mode `{}` denies what no rule allows",
@@ -67,7 +67,7 @@ impl Decided {
         format!("{why}{remedy}.")
     }
 
-    /// Rules that together would allow the call, if rules can.
+    /// Returns rules that together would allow the call, if possible.
     fn remedies(&self) -> Option<Vec<&str>> {
         if self.parts.is_empty() {
             return Some(self.remedy.as_deref().into_iter().collect());

@@ -1,14 +1,14 @@
-//! Rules that would allow what is left open.
+//! Suggested rules for calls that no rule decides.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::command::Command;
-use super::surroundings::Surroundings;
+use super::path_context::PathContext;
 use super::wildcard::escaped;
 use super::{Action, Behavior, Request, Rule, Source, domain, programs};
 
-/// A rule for a call that is no command line.
+/// Suggests a rule for a call other than a command line.
 pub(super) fn of_call(request: &Request<'_>) -> Option<String> {
     match request.action {
         Action::Files { writes, .. } => {
@@ -23,7 +23,7 @@ pub(super) fn of_call(request: &Request<'_>) -> Option<String> {
     }
 }
 
-/// A rule for changing a file, and those beside it.
+/// Suggests a rule for changing a file and its siblings.
 fn edit_rule(path: &Path, request: &Request<'_>) -> Option<String> {
     let start = request.working_directories.first()?;
     Some(match path.strip_prefix(start) {
@@ -40,18 +40,18 @@ fn edit_rule(path: &Path, request: &Request<'_>) -> Option<String> {
     })
 }
 
-/// A rule for one command: its program and subcommand with any arguments. What starts or interprets
-/// anything, and what changes files, only as it is.
-/// For one that may run apart from the file that it is redirected to (`is_allowed`), a rule for that file.
+/// Suggests a rule for one command: its program and subcommand with any arguments. Programs that
+/// run other programs or change files get a rule for exactly this command. If the command is
+/// allowed except for its redirection (`is_allowed`), the rule is for the target.
 pub(super) fn of_command(
     command: &Command<'_>,
     is_allowed: bool,
-    surroundings: &Surroundings<'_>,
+    context: &PathContext<'_>,
 ) -> Option<String> {
-    match command.redirection_targets(surroundings)?.as_slice() {
+    match command.redirection_targets(context)?.as_slice() {
         [] => {}
-        [place] if is_allowed && surroundings.is_inside(place) => {
-            return edit_rule(&place.name, surroundings.request);
+        [path] if is_allowed && context.is_inside(path) => {
+            return edit_rule(&path.name, context.request);
         }
         _ => return None,
     }

@@ -1,4 +1,4 @@
-//! A call as the rules see it.
+//! A call as seen by rules.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,56 +7,56 @@ use serde_json::{Map, Value};
 
 use crate::shell::CommandPart;
 
-/// What a call does, as far as permission is concerned.
+/// The action of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// Runs a shell command.
     Command {
         /// The command line.
         script: String,
-        /// Its commands; `None` if it is not understood.
+        /// Its commands; `None` if it cannot be parsed.
         parts: Option<Arc<[CommandPart]>>,
         /// Whether the analysis found that it changes nothing.
         only_reads: bool,
         /// Whether a shell other than bash may run it, and read it differently.
         is_ambiguous: bool,
     },
-    /// Reads and writes files, and does nothing else; of a directory, all that is below it. The paths
-    /// are absolute and have no `.` and `..`; links in them are not followed.
+    /// Reads and writes files; a directory includes everything below it. Paths are absolute,
+    /// without `.` and `..`; links are not followed.
     Files {
-        /// What it reads. A NUL character stands for any others, or none.
+        /// Files that it reads. A NUL character matches any text.
         reads: Vec<PathBuf>,
-        /// What it creates or changes.
+        /// Files that it creates or changes.
         writes: Vec<PathBuf>,
     },
-    /// Asks a server.
+    /// Sends a request to a server.
     Fetch {
-        /// Where.
+        /// The URL.
         url: String,
     },
-    /// Nothing that needs permission.
+    /// An action that needs no permission.
     Harmless,
-    /// Anything.
+    /// An unknown action.
     Anything,
 }
 
-/// A call about which is to be decided.
+/// A call to decide on.
 pub struct Request<'a> {
-    /// The tool's own name, not an alias.
+    /// The canonical name of the tool.
     pub tool: &'a str,
     /// Its arguments.
     pub input: &'a Map<String, Value>,
-    /// What it does.
+    /// Its action.
     pub action: &'a Action,
-    /// Where commands run, and relative paths begin.
+    /// The directory of commands and relative paths.
     pub directory: &'a Path,
-    /// The directories that the session works in; the first one is where it began. Never empty.
+    /// The working directories; the session started in the first. Never empty.
     pub working_directories: &'a [PathBuf],
     /// Whether a command that only reads needs permission if it may read outside of the working
     /// directories.
     pub confines_reads: bool,
     /// The home directory, if there is one.
     pub home: Option<&'a Path>,
-    /// Where an absolute path leads when all links are followed; `None` if that cannot be told.
+    /// Resolves all links of an absolute path; `None` if it cannot be resolved.
     pub real_path: &'a dyn Fn(&Path) -> Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! A rule: which calls it is about, and what happens to them.
+//! A permission rule.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,38 +10,38 @@ use super::command::Command;
 use super::command_pattern::CommandPattern;
 use super::domain::DomainPattern;
 use super::named_file::NamedFile;
+use super::path_context::{PathContext, ResolvedPath};
 use super::path_pattern::PathPattern;
-use super::surroundings::{Place, Surroundings};
 use super::tool_name::{ToolName, canonical_tool};
 use super::wildcard::Wildcard;
 use super::{Action, Behavior, Request};
 use crate::tool_facts::Purpose;
 
-/// Where a rule is written.
+/// The source of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     /// The flag, or the file as it was named.
     pub name: String,
-    /// What a path with a leading `/` is relative to.
+    /// The base directory of paths with a leading `/`.
     pub anchor: PathBuf,
 }
 
 /// One rule.
 #[derive(Debug, Clone)]
 pub struct Rule {
-    /// As it is written.
+    /// The source text.
     pub text: String,
-    /// What it does.
+    /// Its effect on matching calls.
     pub behavior: Behavior,
-    /// Where it is written.
+    /// Its source.
     pub source: Arc<Source>,
     pub(super) tool: ToolName,
     pub(super) specifier: Specifier,
-    /// An argument that calls have, if the specifier can be read like that.
+    /// The argument that calls must have, if the specifier has the form `name:value`.
     argument: Option<Argument>,
 }
 
-/// Which calls of its tools a rule is about.
+/// The calls of a tool that a rule matches.
 #[derive(Debug, Clone)]
 pub(super) enum Specifier {
     /// All.
@@ -54,22 +54,22 @@ pub(super) enum Specifier {
     Writing(PathPattern),
     /// `WebFetch(…)`
     Domain(DomainPattern),
-    /// Those about files outside of the working directories.
+    /// Access to files outside the working directories.
     Outside(OutsideAccess),
-    /// Those with the argument.
+    /// Calls with an argument.
     Argument,
-    /// None: tools are not asked about paths in this way.
+    /// No call: the tool takes no path in this form.
     Nothing,
 }
 
-/// Calls about files outside of the working directories.
+/// Access to files outside the working directories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutsideAccess {
-    /// Tools that read them.
+    /// Tools that read files.
     Reading,
-    /// Tools that change them.
+    /// Tools that change files.
     Writing,
-    /// Commands with a word that may name one.
+    /// Commands with a word that may name such a file.
     Command,
 }
 
@@ -79,9 +79,9 @@ struct Argument {
     value: Wildcard,
 }
 
-/// A text is no rule.
+/// A text is not a valid rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{source_name}: `{text}` is no permission rule: {problem}")]
+#[error("{source_name}: `{text}` is not a permission rule: {problem}")]
 pub struct InvalidRule {
     source_name: String,
     text: String,
@@ -89,10 +89,10 @@ pub struct InvalidRule {
 }
 
 impl Rule {
-    /// Reads a rule such as `Bash(npm run *)`.
+    /// Parses a rule such as `Bash(npm run *)`.
     ///
     /// # Errors
-    /// It is malformed.
+    /// The rule is malformed.
     pub fn parse(
         text: &str,
         behavior: Behavior,
@@ -106,8 +106,7 @@ impl Rule {
         let (name, specifier) =
             split(text.trim()).map_err(|problem| invalid(problem.to_owned()))?;
         if behavior == Behavior::Allow && name.contains('*') && !begins_with_server(name) {
-            let problem =
-                "a rule that allows can only have `*` in the name of a tool after `mcp__SERVER__`";
+            let problem = "an allow rule can have `*` in the tool name only after `mcp__SERVER__`";
             return Err(invalid(problem.to_owned()));
         }
         let path = |pattern| PathPattern::parse(pattern, behavior, source).map_err(invalid);
@@ -147,7 +146,7 @@ impl Rule {
         })
     }
 
-    /// The rule of a setting, `text`, about files outside of the working directories.
+    /// Returns the rule of a setting, `text`, for files outside the working directories.
     pub fn outside(
         text: &str,
         access: OutsideAccess,
@@ -164,41 +163,40 @@ impl Rule {
         }
     }
 
-    /// Whether a call is one that the rule is about, or may be one for all that is known: for a command
-    /// line, whether any of its commands is.
+    /// Whether a call matches or may match. A command line matches if any of its commands does.
     pub fn matches(&self, request: &Request<'_>) -> bool {
-        let surroundings = Surroundings::new(request);
-        let call = Call::new(&surroundings);
+        let context = PathContext::new(request);
+        let call = Call::new(&context);
         let is_unclear = |command: &Command<'_>| match self.specifier {
             Specifier::Command(_) => !command.is_understood(),
-            _ => self.paths().is_some() && self.may_restrict_unknown(command, &surroundings),
+            _ => self.paths().is_some() && self.may_restrict_unknown(command, &context),
         };
         call.commands().iter().any(is_unclear) || self.restricts(&call)
     }
 
-    /// Whether it restricts a call, as a whole or in a part.
+    /// Whether it restricts a call or a part of it.
     pub(super) fn restricts(&self, call: &Call<'_>) -> bool {
-        self.is_about(call.surroundings.request)
-            || self.may_be_about_unknown(call.surroundings.request)
+        self.is_about(call.context.request)
+            || self.may_be_about_unknown(call.context.request)
             || call
                 .commands()
                 .iter()
-                .any(|command| self.restricts_command(command, call.surroundings))
+                .any(|command| self.restricts_command(command, call.context))
             || call
                 .reads
                 .iter()
-                .any(|file| self.restricts_reading(file, call.surroundings))
+                .any(|file| self.restricts_reading(file, call.context))
             || call
                 .writes
                 .iter()
-                .any(|place| self.restricts_writing(place, call.surroundings))
+                .any(|path| self.restricts_writing(path, call.context))
             || call
                 .host
                 .as_deref()
                 .is_some_and(|host| self.is_about_host(host))
     }
 
-    /// Whether it is about a call, whatever that does.
+    /// Whether it matches a call regardless of its effects.
     pub(super) fn is_about(&self, request: &Request<'_>) -> bool {
         let has_argument = || {
             let argument = self.argument.as_ref();
@@ -215,53 +213,52 @@ impl Rule {
     pub(super) fn restricts_command(
         &self,
         command: &Command<'_>,
-        surroundings: &Surroundings<'_>,
+        context: &PathContext<'_>,
     ) -> bool {
-        // What may be any file is asked about.
+        // A path that may be any file needs approval.
         let any = |files: &[NamedFile], pattern: &PathPattern| {
             let mut files = files.iter().filter(|file| !file.is_unknown());
-            files.any(|file| pattern.may_restrict(file, surroundings))
+            files.any(|file| pattern.may_restrict(file, context))
         };
         match &self.specifier {
             Specifier::Command(pattern) => command.may_be(pattern),
             Specifier::Reading(pattern) => {
-                any(command.named(surroundings), pattern)
-                    || any(command.redirected(surroundings), pattern)
-                    || any(command.changed(surroundings), pattern)
+                any(command.named(context), pattern)
+                    || any(command.redirected(context), pattern)
+                    || any(command.changed(context), pattern)
             }
             Specifier::Writing(pattern) => {
-                any(command.redirected(surroundings), pattern)
-                    || any(command.changed(surroundings), pattern)
+                any(command.redirected(context), pattern) || any(command.changed(context), pattern)
             }
             Specifier::Domain(_) => command.hosts().any(|host| self.is_about_host(&host)),
             Specifier::Any => {
                 self.tool.is("Edit")
-                    && !(command.redirected(surroundings).is_empty()
-                        && command.changed(surroundings).is_empty())
+                    && !(command.redirected(context).is_empty()
+                        && command.changed(context).is_empty())
             }
-            Specifier::Outside(OutsideAccess::Command) => command.names_outside(surroundings),
+            Specifier::Outside(OutsideAccess::Command) => command.names_outside(context),
             Specifier::Outside(_) | Specifier::Argument | Specifier::Nothing => false,
         }
     }
 
-    /// Whether it may restrict what is only known of a command when it runs.
+    /// Whether it may restrict parts of a command known only at run time.
     pub(super) fn may_restrict_unknown(
         &self,
         command: &Command<'_>,
-        surroundings: &Surroundings<'_>,
+        context: &PathContext<'_>,
     ) -> bool {
         let paths = self.paths();
         let may_be =
-            |file: &NamedFile| paths.is_none_or(|pattern| pattern.may_restrict(file, surroundings));
+            |file: &NamedFile| paths.is_none_or(|pattern| pattern.may_restrict(file, context));
         match &self.specifier {
             Specifier::Command(_) => command.runs_unknown,
             Specifier::Reading(_) => {
                 command.runs_unknown
-                    || command.reads_unknown(surroundings, may_be)
-                    || command.changes_unknown(surroundings, may_be)
+                    || command.reads_unknown(context, may_be)
+                    || command.changes_unknown(context, may_be)
             }
             Specifier::Writing(_) | Specifier::Outside(_) => {
-                command.runs_unknown || command.changes_unknown(surroundings, may_be)
+                command.runs_unknown || command.changes_unknown(context, may_be)
             }
             Specifier::Any | Specifier::Domain(_) | Specifier::Argument | Specifier::Nothing => {
                 false
@@ -269,7 +266,7 @@ impl Rule {
         }
     }
 
-    /// Whether it is about what the tool does, in a call whose arguments do not say to what.
+    /// Whether it matches the tool, in a call whose arguments do not name its target.
     fn may_be_about_unknown(&self, request: &Request<'_>) -> bool {
         let purpose = Purpose::of(request.tool);
         *request.action == Action::Anything
@@ -289,46 +286,42 @@ impl Rule {
             }
     }
 
-    pub(super) fn restricts_reading(
-        &self,
-        file: &NamedFile,
-        surroundings: &Surroundings<'_>,
-    ) -> bool {
+    pub(super) fn restricts_reading(&self, file: &NamedFile, context: &PathContext<'_>) -> bool {
         match &self.specifier {
-            Specifier::Reading(pattern) => pattern.may_restrict(file, surroundings),
-            Specifier::Outside(OutsideAccess::Reading) => !surroundings.is_inside(&file.place()),
+            Specifier::Reading(pattern) => pattern.may_restrict(file, context),
+            Specifier::Outside(OutsideAccess::Reading) => !context.is_inside(&file.resolved()),
             _ => false,
         }
     }
 
-    /// What must not be read must not be changed either.
-    pub(super) fn restricts_writing(&self, place: &Place, surroundings: &Surroundings<'_>) -> bool {
+    /// A rule that denies reading also denies writing.
+    pub(super) fn restricts_writing(&self, path: &ResolvedPath, context: &PathContext<'_>) -> bool {
         match &self.specifier {
             Specifier::Reading(pattern) | Specifier::Writing(pattern) => {
-                pattern.restricts(place, surroundings)
+                pattern.restricts(path, context)
             }
             Specifier::Outside(access) => {
-                *access == OutsideAccess::Writing && !surroundings.is_inside(place)
+                *access == OutsideAccess::Writing && !context.is_inside(path)
             }
             _ => false,
         }
     }
 
-    /// Whether it allows to change a file.
-    pub(super) fn allows_writing(&self, place: &Place, surroundings: &Surroundings<'_>) -> bool {
+    /// Whether it allows changing a file.
+    pub(super) fn allows_writing(&self, path: &ResolvedPath, context: &PathContext<'_>) -> bool {
         match &self.specifier {
-            Specifier::Writing(pattern) => pattern.allows(place, surroundings),
+            Specifier::Writing(pattern) => pattern.allows(path, context),
             Specifier::Any => self.tool.is("Edit"),
             _ => false,
         }
     }
 
-    /// Whether it allows a command, apart from the files that it is redirected to.
+    /// Whether it allows a command without its redirections.
     pub(super) fn allows_command(&self, command: &Command<'_>) -> bool {
         matches!(&self.specifier, Specifier::Command(pattern) if command.is(pattern))
     }
 
-    /// The files that it is about, where files decide.
+    /// The path pattern, for rules on files.
     pub(super) fn paths(&self) -> Option<&PathPattern> {
         match &self.specifier {
             Specifier::Reading(pattern) | Specifier::Writing(pattern) => Some(pattern),
@@ -336,12 +329,12 @@ impl Rule {
         }
     }
 
-    /// Whether files decide, if it denies.
+    /// Whether it is a deny rule on files.
     pub(super) fn denies_files(&self) -> bool {
         self.paths().is_some() || matches!(self.specifier, Specifier::Outside(_))
     }
 
-    /// What is wrong with it, though it is well formed.
+    /// Returns a warning about a well-formed rule that has no effect.
     pub(super) fn warning(&self) -> Option<String> {
         matches!(self.specifier, Specifier::Nothing).then(|| {
             let Self { source, text, .. } = self;
@@ -365,13 +358,13 @@ impl Argument {
     }
 }
 
-/// The name and the specifier of a rule, which is empty if there is none.
+/// Splits a rule into the tool name and the specifier, which may be empty.
 fn split(text: &str) -> Result<(&str, String), &'static str> {
     let (name, rest) = text.split_at(text.find('(').unwrap_or(text.len()));
     if name.is_empty()
         || name.contains(|character: char| character.is_whitespace() || character == ')')
     {
-        return Err("it does not begin with the name of a tool");
+        return Err("it does not start with a tool name");
     }
     let Some(inside) = rest.strip_prefix('(') else {
         return Ok((name, String::new()));
@@ -379,7 +372,7 @@ fn split(text: &str) -> Result<(&str, String), &'static str> {
     let inside = inside
         .strip_suffix(')')
         .filter(|inside| !inside.ends_with('\\') || inside.ends_with("\\\\"))
-        .ok_or("its parenthesis is not closed at its end")?;
+        .ok_or("it does not end with the closing parenthesis")?;
     Ok((name, inside.trim().replace("\\(", "(").replace("\\)", ")")))
 }
 
@@ -391,8 +384,7 @@ fn begins_with_server(name: &str) -> bool {
         .is_some_and(|(server, _)| !server.is_empty())
 }
 
-/// The argument that a specifier names as `name:value`. Commands, paths and addresses have rules of
-/// their own.
+/// Parses a specifier `name:value`. Commands, paths and URLs have other rules.
 fn argument(specifier: &str) -> Option<Argument> {
     let (name, value) = specifier.split_once(':')?;
     let is_name = !name.is_empty()

@@ -1,4 +1,4 @@
-//! The forms of rules, and which calls they match.
+//! Syntax of rules and the calls that they match.
 
 use serde_json::Value;
 
@@ -12,21 +12,21 @@ fn parse(text: &str, behavior: Behavior) -> Result<Rule, String> {
 #[test]
 fn malformed_rules_say_what_is_wrong() {
     let rows = [
-        ("", "it does not begin with the name of a tool"),
-        ("(x)", "it does not begin with the name of a tool"),
-        ("git push", "it does not begin with the name of a tool"),
-        ("Bash(ls", "its parenthesis is not closed at its end"),
-        ("Bash(ls) x", "its parenthesis is not closed at its end"),
-        ("Bash(ls\\)", "its parenthesis is not closed at its end"),
-        ("Read(../x)", "a path pattern cannot lead upwards with `..`"),
+        ("", "it does not start with a tool name"),
+        ("(x)", "it does not start with a tool name"),
+        ("git push", "it does not start with a tool name"),
+        ("Bash(ls", "it does not end with the closing parenthesis"),
+        ("Bash(ls) x", "it does not end with the closing parenthesis"),
+        ("Bash(ls\\)", "it does not end with the closing parenthesis"),
+        ("Read(../x)", "a path pattern cannot contain `..`"),
         ("Edit(a[)", "unclosed character class; missing ']'"),
         (
             "mcp__*",
-            "a rule that allows can only have `*` in the name of a tool after `mcp__SERVER__`",
+            "an allow rule can have `*` in the tool name only after `mcp__SERVER__`",
         ),
     ];
     for (text, problem) in rows {
-        let expected = format!("settings.json: `{text}` is no permission rule: {problem}");
+        let expected = format!("settings.json: `{text}` is not a permission rule: {problem}");
         assert_eq!(parse(text, Behavior::Allow).unwrap_err(), expected);
     }
     assert!(parse("mcp__*", Behavior::Deny).is_ok());
@@ -50,7 +50,7 @@ fn rules_that_never_matter_are_reported() {
         "`Glob(src/**)` never matches",
         "`Write(src/**)` never matches",
         "`mcp__a__b(c:d)` never matches",
-        "`Bash(npm test)` never matters, since `ShellTool` of settings.json comes first",
+        "`Bash(npm test)` has no effect: `ShellTool` of settings.json comes first",
     ];
     assert_eq!(warnings.len(), expected.len(), "{warnings:?}");
     for (warning, expected) in warnings.iter().zip(expected) {
@@ -106,7 +106,7 @@ fn any_part_of_a_command_matches() {
 const OTHERWISE: &[(&str, &str)] = &[
     // A command without a star is matched as a whole.
     ("Bash(ls)", "FOO=1 ls -la"),
-    // What is below a directory that matches matches too, as in `.gitignore`.
+    // Everything below a matching directory matches, as in `.gitignore`.
     ("Read(secret/*)", "/proj/sub/secret/a/b"),
     // Commands in substitutions are commands.
     ("Bash(echo *)", "echo $(rm x)"),
@@ -159,7 +159,7 @@ fn rules_match_as_in_qwen_code_but_for_the_listed_rows() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A call of Qwen Code's, in our directory.
+/// A call of Qwen Code, moved to our directory.
 fn qwen_call(input: &Value) -> Row {
     let text = |field: &str| input[field].as_str().map(str::to_owned);
     let here = |text: &str| {

@@ -6,24 +6,24 @@ use std::path::PathBuf;
 use super::call::Call;
 use super::command::Command;
 use super::named_file::NamedFile;
+use super::path_context::{PathContext, ResolvedPath};
 use super::path_pattern::PathUnion;
 use super::rule::{OutsideAccess, Specifier};
-use super::surroundings::{Place, Surroundings};
 use super::tool_name::ToolName;
 use super::{Action, Behavior, Request, Rule};
 
 /// The rules of a run, compiled once.
 #[derive(Debug, Default)]
 pub struct Rules {
-    /// Stricter ones first, then in the order of their sources.
+    /// Stricter rules first, then in source order.
     all: Vec<Rule>,
-    /// The files of those that restrict, and of those that allow.
+    /// The path patterns of restricting rules and of allow rules.
     restricted: PathUnion,
     allowed: PathUnion,
 }
 
 impl Rules {
-    /// These rules, in the order of their sources.
+    /// Creates a set from rules in source order.
     pub fn new(mut rules: Vec<Rule>) -> Self {
         rules.sort_by_key(|rule| Reverse(rule.behavior));
         let paths = |allows: bool| {
@@ -38,7 +38,7 @@ impl Rules {
         }
     }
 
-    /// The same rules, each of them asked about every file.
+    /// Creates a set that checks every rule for every file.
     #[cfg(test)]
     pub(super) fn one_by_one(self) -> Self {
         Self {
@@ -55,27 +55,26 @@ impl Rules {
         *self = Self::new(rules);
     }
 
-    /// Those that deny files.
+    /// Returns the rules that deny files.
     #[must_use]
     pub fn denying_files(&self) -> Self {
         let denying = self.that(Behavior::Deny).filter(|rule| rule.denies_files());
         Self::new(denying.cloned().collect())
     }
 
-    /// Tells of files, by their names and where these lead, whether they must not be read. `request` says
-    /// where the session is. `None` if no rule denies files.
+    /// Returns a predicate for files that must not be read, by name and after following links.
+    /// `request` has the directories of the session. `None` if no rule denies files.
     pub fn unreadable<'a>(
         &'a self,
         request: &'a Request<'a>,
     ) -> Option<impl Fn(PathBuf, PathBuf) -> bool + use<'a>> {
-        let surroundings = Surroundings::new(request);
+        let context = PathContext::new(request);
         let rules = move |name: PathBuf, real: PathBuf| {
             let real = Some(real.into());
-            let file = NamedFile::Known(Place { name, real });
-            let may_restrict = self.restricted.may_restrict(&file, &surroundings);
+            let file = NamedFile::Known(ResolvedPath { name, real });
+            let may_restrict = self.restricted.may_restrict(&file, &context);
             self.that(Behavior::Deny).any(|rule| {
-                (may_restrict || rule.paths().is_none())
-                    && rule.restricts_reading(&file, &surroundings)
+                (may_restrict || rule.paths().is_none()) && rule.restricts_reading(&file, &context)
             })
         };
         self.that(Behavior::Deny)
@@ -83,7 +82,7 @@ impl Rules {
             .then_some(rules)
     }
 
-    /// What is wrong with rules that are well formed: a line for each that can never matter.
+    /// Returns a warning for each well-formed rule that has no effect.
     pub fn warnings(&self) -> Vec<String> {
         let unmatched = self.all.iter().filter_map(Rule::warning);
         let shadowed = self.that(Behavior::Allow).filter_map(|allow| {
@@ -96,77 +95,76 @@ impl Rules {
                     && rule.tool.covers(tool)
             })?;
             Some(format!(
-                "{}: the rule `{}` never matters, since `{}` of {} comes first",
+                "{}: the rule `{}` has no effect: `{}` of {} comes first",
                 allow.source.name, allow.text, stricter.text, stricter.source.name
             ))
         });
         unmatched.chain(shadowed).collect()
     }
 
-    /// Those that do this.
+    /// Returns the rules with a behavior.
     pub(super) fn that(&self, behavior: Behavior) -> impl Iterator<Item = &Rule> {
         self.all
             .iter()
             .filter(move |rule| rule.behavior == behavior)
     }
 
-    /// The strictest one that restricts a command of a command line.
+    /// Returns the strictest rule that restricts a command.
     pub(super) fn restricting_command(
         &self,
         command: &Command<'_>,
-        surroundings: &Surroundings<'_>,
+        context: &PathContext<'_>,
     ) -> Option<&Rule> {
         let files = command
-            .named(surroundings)
+            .named(context)
             .iter()
-            .chain(command.redirected(surroundings))
-            .chain(command.changed(surroundings));
-        let mut files = files.map(|file| self.restricted.may_restrict(file, surroundings));
+            .chain(command.redirected(context))
+            .chain(command.changed(context));
+        let mut files = files.map(|file| self.restricted.may_restrict(file, context));
         let is_about_files = files.any(|may| may);
         self.restricting(|rule| {
-            (is_about_files || rule.paths().is_none())
-                && rule.restricts_command(command, surroundings)
+            (is_about_files || rule.paths().is_none()) && rule.restricts_command(command, context)
         })
     }
 
-    /// Whether what a command runs or names is only known when it runs, and a rule may restrict that.
+    /// Whether a rule may restrict a part of a command known only at run time.
     pub(super) fn may_restrict_unknown(
         &self,
         command: &Command<'_>,
-        surroundings: &Surroundings<'_>,
+        context: &PathContext<'_>,
     ) -> bool {
-        self.restricting(|rule| rule.may_restrict_unknown(command, surroundings))
+        self.restricting(|rule| rule.may_restrict_unknown(command, context))
             .is_some()
     }
 
-    /// The strictest one that restricts a call that is no command line.
+    /// Returns the strictest rule that restricts a call other than a command line.
     pub(super) fn restricting_call(&self, call: &Call<'_>) -> Option<&Rule> {
-        let surroundings = call.surroundings;
+        let context = call.context;
         let mut writes = call.writes.iter();
         let mut reads = call.reads.iter();
-        let is_about_files = *surroundings.request.action == Action::Anything
-            || writes.any(|place| self.restricted.may_cover(place, surroundings))
-            || reads.any(|file| self.restricted.may_restrict(file, surroundings));
+        let is_about_files = *context.request.action == Action::Anything
+            || writes.any(|path| self.restricted.may_cover(path, context))
+            || reads.any(|file| self.restricted.may_restrict(file, context));
         self.restricting(|rule| (is_about_files || rule.paths().is_none()) && rule.restricts(call))
     }
 
-    /// One that allows to change a file.
+    /// Returns a rule that allows changing a file.
     pub(super) fn allowing_to_write(
         &self,
-        place: &Place,
-        surroundings: &Surroundings<'_>,
+        path: &ResolvedPath,
+        context: &PathContext<'_>,
     ) -> Option<&Rule> {
-        let is_covering = self.allowed.covering(&place.name, surroundings);
+        let is_covering = self.allowed.covering(&path.name, context);
         let mut rules = self.all.iter().enumerate();
         let allowing = rules.find(|(index, rule)| {
             rule.behavior == Behavior::Allow
                 && (rule.paths().is_none() || is_covering(*index))
-                && rule.allows_writing(place, surroundings)
+                && rule.allows_writing(path, context)
         });
         allowing.map(|(_, rule)| rule)
     }
 
-    /// The strictest one that restricts something.
+    /// Returns the strictest restricting rule that satisfies `restricts`.
     pub(super) fn restricting(&self, restricts: impl Fn(&Rule) -> bool) -> Option<&Rule> {
         self.all
             .iter()
@@ -174,7 +172,7 @@ impl Rules {
             .find(|rule| restricts(rule))
     }
 
-    /// Whether a rule may restrict a part of a command line.
+    /// Whether a rule may restrict part of a command line.
     pub(super) fn restrict_commands(&self) -> bool {
         let looks_inside = |rule: &Rule| match rule.specifier {
             Specifier::Any => rule.tool.is("Edit"),

@@ -1,47 +1,44 @@
-//! What a command may start: itself, the command that it is a wrapper of, and command lines in its
-//! arguments, its variables and its standard input.
+//! Commands that a command may start: itself, the command that it wraps, and command lines in its
+//! arguments, variables and standard input.
 
 use super::invocation::{Invocation, joined};
 use super::outline::{names_in, outline, outlines};
+use super::path_context::PathContext;
 use super::programs;
-use super::surroundings::Surroundings;
 use super::wildcard::{GAP, GLOB, begins_with_gap};
 use crate::shell::{CommandPart, PartInput, PartWord, analyse, lenient_parts};
 
-/// Maximum depth of command lines in the arguments of commands.
+/// Maximum nesting depth of command lines in arguments.
 const MAX_DEPTH: usize = 5;
 
-/// Maximum number of words of a wrapper that are tried as the first one of its command.
+/// Maximum number of words of a wrapper that are tried as the start of its command.
 const MAX_BEGINNINGS: usize = 8;
 
-/// All that a command may run.
+/// Everything that a command may run.
 #[derive(Default)]
-pub(super) struct Started {
+pub(super) struct StartedCommands {
     pub(super) invocations: Vec<Invocation>,
-    /// Whether it may also run commands that are only known when it runs.
+    /// Whether it may also run commands known only at run time.
     pub(super) runs_unknown: bool,
     /// Whether a command line in it changes the directory.
     pub(super) changes_directory: bool,
 }
 
-/// What a command line says about the standard input of its commands.
-pub(super) struct Line<'a> {
-    /// Texts among the words and in the here-documents, which may be printed, and read by a shell.
+/// Possible standard input of the commands of a command line.
+pub(super) struct StandardInput<'a> {
+    /// Text in words and here-documents, which commands may print and a shell may read.
     printed: Vec<String>,
     /// Whether `exec` replaces the standard input of what follows.
     replaces_input: bool,
-    surroundings: &'a Surroundings<'a>,
+    context: &'a PathContext<'a>,
 }
 
-impl<'a> Line<'a> {
-    pub(super) fn new(parts: &[CommandPart], surroundings: &'a Surroundings<'a>) -> Self {
+impl<'a> StandardInput<'a> {
+    pub(super) fn new(parts: &[CommandPart], context: &'a PathContext<'a>) -> Self {
         let texts = parts.iter().flat_map(|part| {
             let arguments = part.words.iter().skip(1);
             let arguments = arguments.map(|word| word.value.as_deref().unwrap_or(&word.text));
-            let input = match &part.input {
-                PartInput::Text(text) => text.clone(),
-                PartInput::Inherited | PartInput::Given => None,
-            };
+            let input = part.input.text().map(str::to_owned);
             std::iter::once(joined(arguments)).chain(input)
         });
         let replaces_input = parts.iter().any(|part| {
@@ -52,33 +49,33 @@ impl<'a> Line<'a> {
         Self {
             printed: texts.collect(),
             replaces_input,
-            surroundings,
+            context,
         }
     }
 }
 
-/// Collects what is started by a command, given with the commands that it starts in its place.
-pub(super) fn started(levels: &[CommandPart], line: &Line<'_>) -> Started {
-    let mut started = Started::default();
+/// Collects everything started by a command, given with the commands that it wraps.
+pub(super) fn started(levels: &[CommandPart], line: &StandardInput<'_>) -> StartedCommands {
+    let mut started = StartedCommands::default();
     for level in levels {
         started.add_level(level, MAX_DEPTH, line);
     }
     started
 }
 
-/// Collects what may be run by a text that is not understood.
-pub(super) fn guessed(script: &str, surroundings: &Surroundings<'_>) -> Started {
-    let mut started = Started::default();
-    let line = Line::new(&lenient_parts(script).parts, surroundings);
+/// Collects everything that an unparsable text may run.
+pub(super) fn guessed(script: &str, context: &PathContext<'_>) -> StartedCommands {
+    let mut started = StartedCommands::default();
+    let line = StandardInput::new(&lenient_parts(script).parts, context);
     started.add_lenient(script, MAX_DEPTH, &line);
     let mut renaming = ["BASH_ALIASES", "BASH_CMDS", "histexpand"].iter();
     started.runs_unknown |= renaming.any(|name| script.contains(name));
     started
 }
 
-impl Started {
+impl StartedCommands {
     /// Adds a command line.
-    fn add_script(&mut self, script: &str, depth: usize, line: &Line<'_>) {
+    fn add_script(&mut self, script: &str, depth: usize, line: &StandardInput<'_>) {
         let Some(depth) = depth.checked_sub(1) else {
             self.runs_unknown = true;
             return;
@@ -89,7 +86,7 @@ impl Started {
         }
     }
 
-    fn add_parts(&mut self, parts: &[CommandPart], depth: usize, line: &Line<'_>) {
+    fn add_parts(&mut self, parts: &[CommandPart], depth: usize, line: &StandardInput<'_>) {
         for level in parts.iter().flat_map(CommandPart::levels) {
             let program = level.words.first().and_then(|word| word.value.as_deref());
             self.changes_directory |= matches!(program, Some("cd" | "pushd" | "popd"));
@@ -97,8 +94,8 @@ impl Started {
         }
     }
 
-    /// Adds a text that is not understood.
-    fn add_lenient(&mut self, script: &str, depth: usize, line: &Line<'_>) {
+    /// Adds an unparsable text.
+    fn add_lenient(&mut self, script: &str, depth: usize, line: &StandardInput<'_>) {
         let read = lenient_parts(script);
         self.runs_unknown |= read.is_ambiguous;
         self.add_parts(&read.parts, depth, line);
@@ -107,8 +104,8 @@ impl Started {
         }
     }
 
-    /// Adds commands that may begin at any word of a text in another language.
-    fn add_anywhere(&mut self, text: &str, line: &Line<'_>) {
+    /// Adds commands that may start at any word of a text in another language.
+    fn add_anywhere(&mut self, text: &str, line: &StandardInput<'_>) {
         let text = text.replace('\\', "");
         for piece in text.split([
             ';', '|', '&', '\n', '(', ')', '`', '"', '\'', '{', '}', '!', '=',
@@ -119,22 +116,19 @@ impl Started {
                 .is_some_and(|word| !begins_with_gap(&word.text))
             {
                 self.invocations
-                    .push(Invocation::new(&words, true, line.surroundings));
+                    .push(Invocation::new(&words, true, line.context));
             }
         }
     }
 
-    fn add_level(&mut self, level: &CommandPart, depth: usize, line: &Line<'_>) {
-        let mut invocation = Invocation::new(&level.words, false, line.surroundings);
+    fn add_level(&mut self, level: &CommandPart, depth: usize, line: &StandardInput<'_>) {
+        let mut invocation = Invocation::new(&level.words, false, line.context);
         invocation.reads.clone_from(&level.reads);
         invocation.writes.clone_from(&level.writes);
         let program = invocation.program().to_owned();
         let arguments = level.words.get(1..).unwrap_or_default();
         self.runs_unknown |= program.contains([GAP, GLOB]) || may_mean_another(&program, level);
-        let input = match &level.input {
-            PartInput::Text(Some(text)) => Some(text.as_str()),
-            _ => None,
-        };
+        let input = level.input.text();
         let is_replaced = line.replaces_input || level.input != PartInput::Inherited;
         let is_unknown = input.is_none() && (is_replaced || !level.reads.is_empty());
         let reads_process = arguments.iter().any(|word| word.text.starts_with("<("));
@@ -142,7 +136,7 @@ impl Started {
         if invocation.begins_anywhere {
             self.add_started(&invocation, level, depth, line);
             let texts: Vec<Vec<String>> = (invocation.words.iter().skip(1))
-                .map(|word| outlines(word, line.surroundings))
+                .map(|word| outlines(word, line.context))
                 .collect();
             let is_evaluated = programs::SHELLS.contains(&program) || program == "eval";
             let starts = programs::STARTS.contains(&program);
@@ -166,7 +160,7 @@ impl Started {
         if is_language {
             self.runs_unknown |= reads_language && (is_unknown || reads_process);
             let values: Vec<String> = (arguments.iter())
-                .flat_map(|word| outlines(word, line.surroundings))
+                .flat_map(|word| outlines(word, line.context))
                 .collect();
             for script in values.iter().map(String::as_str).chain(input) {
                 self.add_anywhere(script, line);
@@ -203,13 +197,13 @@ impl Started {
         }
     }
 
-    /// Adds the command that a program starts with its arguments.
+    /// Adds the commands that a program may start from its arguments.
     fn add_started(
         &mut self,
         invocation: &Invocation,
         level: &CommandPart,
         depth: usize,
-        line: &Line<'_>,
+        line: &StandardInput<'_>,
     ) {
         let program = invocation.program();
         self.runs_unknown |= invocation.starts_unknown();
@@ -225,10 +219,10 @@ impl Started {
                 words.push(PartWord::unknown(0..0, "$name"));
             }
             let is_unknown = words.first().is_some_and(|word| {
-                word.text.starts_with("<(") || begins_with_gap(&outline(word, line.surroundings))
+                word.text.starts_with("<(") || begins_with_gap(&outline(word, line.context))
             });
             self.runs_unknown |= is_unknown;
-            // The operand of a shell is the file of a script.
+            // The operand of a shell is a script file.
             if !is_unknown && !programs::SHELLS.contains(program) {
                 let inner = CommandPart {
                     words,
@@ -241,7 +235,7 @@ impl Started {
     }
 }
 
-/// Whether words of a command make other programs of names, or its variables add programs.
+/// Whether a command renames programs or its variables add programs.
 fn may_mean_another(program: &str, level: &CommandPart) -> bool {
     let arguments = level.words.get(1..).unwrap_or_default();
     let mut assigned = level.assignments.iter();
@@ -252,8 +246,8 @@ fn may_mean_another(program: &str, level: &CommandPart) -> bool {
         })
 }
 
-/// Command lines in arguments, each of which may have several values: texts of several words, and those
-/// behind an option's letter or `=` together with the arguments after them (`env -Srm x`).
+/// Returns the command lines in arguments with their possible values: texts of several words, and
+/// text after an option letter or `=` with the arguments that follow (`env -Srm x`).
 fn scripts_in(arguments: &[Vec<String>]) -> impl Iterator<Item = String> {
     arguments.iter().enumerate().flat_map(|(index, values)| {
         let following = arguments.get(index + 1..).unwrap_or_default();
@@ -268,7 +262,7 @@ fn scripts_in(arguments: &[Vec<String>]) -> impl Iterator<Item = String> {
                 .map(|text| format!("{text} {following}"))
                 .collect::<Vec<_>>();
             let itself = is_script.then(|| value.clone());
-            // `!` is how git marks them, `\_` a blank of `env -S`, and `,` one of `gcc -wrapper`.
+            // Git marks commands with `!`; a space is `\_` in `env -S` and `,` in `gcc -wrapper`.
             let listed = (value.contains(',') && !is_script).then(|| value.replace(',', " "));
             itself
                 .into_iter()
@@ -280,7 +274,7 @@ fn scripts_in(arguments: &[Vec<String>]) -> impl Iterator<Item = String> {
     })
 }
 
-/// The values of variables that programs run as command lines.
+/// Returns the values of variables that programs run as command lines.
 fn run_variables(level: &CommandPart) -> Vec<String> {
     let set = level.assignments.iter();
     let run = set.filter(|set| programs::RUN_VARIABLES.contains(&set.name));
@@ -290,8 +284,8 @@ fn run_variables(level: &CommandPart) -> Vec<String> {
         .collect()
 }
 
-/// Texts of a command that are evaluated, with substitutions in them. A variable may be an integer, which
-/// evaluates what it is set to.
+/// Returns evaluated texts of a command that contain substitutions. Assignment to an integer
+/// variable evaluates the value.
 fn evaluated(level: &CommandPart, program: &str) -> Vec<String> {
     let assigned = level.assignments.iter();
     let mut texts: Vec<String> = assigned.filter_map(|set| set.word.value.clone()).collect();
@@ -299,19 +293,17 @@ fn evaluated(level: &CommandPart, program: &str) -> Vec<String> {
         let words = level.words.iter().skip(1);
         let words = words.map(|word| word.value.as_ref().unwrap_or(&word.text));
         texts.extend(words.map(|text| text.replace('\\', "")));
-        if let PartInput::Text(Some(text)) = &level.input {
-            texts.push(text.clone());
-        }
+        texts.extend(level.input.text().map(str::to_owned));
     }
     texts.retain(|text| text.contains("$(") || text.contains('`'));
     texts
 }
 
-/// Maximum number of command lines that one text in another language may hold.
+/// Maximum number of command lines in one text of another language.
 const MAX_COMMANDS: usize = 32;
 
-/// The command lines that a text in another language may hold: strings as in `awk`, recipes as in `make`,
-/// and what follows `e`, `!` and the like in a line.
+/// Returns possible command lines in a text of another language: strings as in `awk`, recipes as in
+/// `make`, and text after `e`, `!` and similar commands.
 fn commands_in(script: &str) -> Vec<String> {
     let mut commands = Vec::new();
     for line in script.lines().take(MAX_COMMANDS + 1) {
@@ -338,7 +330,7 @@ fn commands_in(script: &str) -> Vec<String> {
     commands
 }
 
-/// The files that commands of a script of `sed` may read or write.
+/// Returns the files that a `sed` script may read or write.
 fn files_of_sed(script: &str) -> impl Iterator<Item = &str> {
     let commands = script.match_indices(['r', 'R', 'w', 'W']);
     commands.filter_map(|(at, _)| {

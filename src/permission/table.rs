@@ -1,6 +1,6 @@
-//! The data in `tables/*.txt`.
+//! Parsing of `tables/*.txt`.
 
-/// The lines that are neither blank nor comments.
+/// Returns the lines that are neither empty nor comments.
 pub(super) fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.lines()
         .filter(|line| !line.is_empty() && !line.starts_with('#'))

@@ -1,18 +1,18 @@
-//! Tools as rules name them.
+//! Tool names in rules.
 
 use super::wildcard::Wildcard;
 use crate::tool_facts::{Purpose, agent_tool};
 
-/// Tools that a rule is about.
+/// The tools that a rule matches.
 #[derive(Debug, Clone)]
 pub(super) enum ToolName {
-    /// One tool, and for `Read`, `Edit` and `Bash` all of their kind.
+    /// One tool; `Read`, `Edit` and `Bash` include all tools of the same purpose.
     Exact(String),
-    /// All whose names match.
+    /// Tools whose names match.
     Matching(Wildcard),
 }
 
-/// Returns our name for a tool of any agent. An unknown name is returned as it is.
+/// Returns the canonical name of a tool of any agent; unknown names are unchanged.
 pub fn canonical_tool(name: &str) -> &str {
     agent_tool(name).map_or(name, |tool| tool.name)
 }
@@ -26,13 +26,13 @@ impl ToolName {
         }
     }
 
-    /// Whether this is the name of the tool, without a pattern.
+    /// Whether this names exactly the tool.
     pub(super) fn is(&self, tool: &str) -> bool {
         matches!(self, Self::Exact(name) if name == tool)
     }
 
-    /// Whether the rule covers a tool; `tool` is our name for it. `Read`, `Edit` and `Bash` cover all
-    /// tools that read files, change files and run commands.
+    /// Whether the rule covers a tool, given by its canonical name. `Read`, `Edit` and `Bash` cover
+    /// all tools that read files, change files and run commands.
     pub(super) fn covers(&self, tool: &str) -> bool {
         let purpose = Purpose::of(tool);
         match self {
@@ -47,7 +47,7 @@ impl ToolName {
     }
 }
 
-/// Whether `server` is `mcp__NAME`, and the tool is one of its.
+/// Whether `server` is `mcp__NAME` and the tool belongs to it.
 fn is_tool_of_server(tool: &str, server: &str) -> bool {
     server.starts_with("mcp__")
         && server.matches("__").count() == 1

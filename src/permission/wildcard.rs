@@ -1,30 +1,29 @@
-//! Texts with `*` in them.
+//! Patterns with `*`.
 
-/// Stands in a text for anything, which is only known when the command runs.
+/// Placeholder for any text, known only at run time.
 pub(super) const GAP: char = '\0';
 
-/// Stands in a text for what the shell puts in place of `*`: no `/`, and no full stop at the beginning of
-/// a name.
+/// Placeholder for the expansion of a glob by the shell: no `/`, and no leading dot in a name.
 pub(super) const GLOB: char = '\x01';
 
-/// Whether nothing is known of how a text begins.
+/// Whether the start of a text is unknown.
 pub(super) fn begins_with_gap(text: &str) -> bool {
     text.starts_with([GAP, GLOB])
 }
 
-/// Maximum length of a text with gaps that is compared; a longer one may be anything. The time grows with
-/// its length and that of the pattern.
+/// Maximum length of a text with gaps for comparison, in bytes; a longer one always may match. The
+/// time is the product of the lengths of text and pattern.
 const MAX_COMPARED: usize = 1024;
 
-/// A text in which every `*` stands for any characters, or none.
+/// A pattern; `*` matches any text.
 #[derive(Debug, Clone)]
 pub(super) struct Wildcard {
-    /// What stands between the stars; never empty.
+    /// Literal text between the stars; never empty.
     pieces: Vec<String>,
 }
 
 impl Wildcard {
-    /// Reads a pattern, in which `\*` is a star and `\\` a backslash.
+    /// Parses a pattern; `\*` is a literal star and `\\` a backslash.
     pub(super) fn parse(pattern: &str) -> Self {
         let mut pieces = Vec::new();
         let mut piece = String::new();
@@ -44,12 +43,12 @@ impl Wildcard {
         Self { pieces }
     }
 
-    /// How many stars there are.
+    /// Number of stars.
     pub(super) fn stars(&self) -> usize {
         self.pieces.len() - 1
     }
 
-    /// Whether it stands for the text. A gap is covered by a star alone.
+    /// Whether it matches the text. Only a star matches a gap.
     pub(super) fn covers(&self, text: &str) -> bool {
         let Some((first, others)) = self.pieces.split_first() else {
             return false;
@@ -72,7 +71,7 @@ impl Wildcard {
         rest.ends_with(last.as_str())
     }
 
-    /// Whether it stands for a text that this one may become when its gaps are filled.
+    /// Whether it may match the text for some values of its gaps.
     pub(super) fn may_cover(&self, text: &str) -> bool {
         let first = self.pieces.first().map_or("", String::as_str);
         if begins_otherwise(text, first) && !begins_with_gap(text) {
@@ -87,7 +86,7 @@ impl Wildcard {
         if text.len() > MAX_COMPARED {
             return true;
         }
-        // `None` is a star. Row by row from the end: may what follows in both be the same?
+        // `None` is a star. Each row, from the end: whether the suffixes may match.
         let mut pattern: Vec<Option<u8>> = Vec::new();
         for (index, piece) in self.pieces.iter().enumerate() {
             pattern.extend((index > 0).then_some(None));
@@ -120,13 +119,13 @@ impl Wildcard {
     }
 }
 
-/// Whether the first letters differ: for most of many patterns, nothing else has to be compared.
+/// Whether the first bytes differ: a cheap check that rules out most patterns.
 fn begins_otherwise(text: &str, beginning: &str) -> bool {
     let first = beginning.as_bytes().first();
     first.is_some() && first != text.as_bytes().first()
 }
 
-/// The text as a pattern for itself.
+/// Escapes a text to a pattern that matches only the text.
 pub(super) fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('*', "\\*")
 }
@@ -185,7 +184,7 @@ mod tests {
             let wildcard = Wildcard::parse(&pattern);
             prop_assert_eq!(wildcard.covers(&text), expected);
             prop_assert!(Wildcard::parse(&escaped(&text)).covers(&text));
-            // Every filling of a gap.
+            // Every prefix and suffix as a gap.
             let may_cover_all = (0..=text.len()).all(|cut| {
                 wildcard.may_cover(&format!("{}\0", &text[..cut]))
                     && wildcard.may_cover(&format!("\0{}", &text[cut..]))

@@ -1,4 +1,4 @@
-//! The result of the analysis of a command line, and how it is reached.
+//! The analysis of a command line.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,45 +8,45 @@ use super::parts::CommandPart;
 use super::refusal::{Refusal, excerpt};
 use super::requirement::{GitScope, Requirement};
 use super::syntax::{parse, screen, screen_strictly};
-use super::walk::{Understood, Walk};
+use super::walk::{CheckedLine, Walk};
 use crate::text::terminal_safe_line;
 
-/// What is known about a command line without running it.
+/// The result of an analysis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Analysis {
-    /// Whether it only reads.
+    /// The verdict.
     pub verdict: Verdict,
-    /// What decided, in one line: the construct or the word, and what is wrong with it.
+    /// The reason for the verdict, on one line.
     pub why: String,
-    /// Where the deciding word stands, in bytes; nothing if no single word decided.
+    /// Byte range of the word that the reason is about, if it is about a single word.
     pub span: Option<Range<usize>>,
-    /// Whether the shell may end in another directory than it began in.
+    /// Whether the shell may end in a different directory.
     pub changes_directory: bool,
-    /// The names of the programs, each once; empty unless the verdict is read-only.
+    /// Names of the programs, without duplicates; empty unless the verdict is read-only.
     pub programs: Vec<String>,
-    /// The first command whose arguments are a language, such as `awk`. Such readings are only
-    /// trusted where the kernel keeps the command from writing.
+    /// The first command whose arguments are a language, such as `awk`. Such an analysis is trusted
+    /// only if the kernel prevents the command from writing.
     pub language: Option<String>,
-    /// Whether something could outlive it that waits for a file, such as a named pipe. Calls of a
-    /// session end what they leave behind.
+    /// Whether a process that waits for a file, such as a named pipe, may outlive it. Calls of a
+    /// session end such processes.
     pub may_leave_processes: bool,
-    /// The commands that it consists of, however deep, in the order of the text; `None` if any of it
-    /// is not understood.
+    /// All commands of the command line, including nested ones, in text order; `None` if any part
+    /// cannot be parsed.
     pub parts: Option<Arc<[CommandPart]>>,
 }
 
-/// Whether a command line only reads: no file changes, no network, no signals, no process left
-/// behind, no program that data chose.
+/// Whether a command line is read-only: no file changes, network, signals, remaining processes, or
+/// programs chosen by data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// It only reads, if all requirements hold.
+    /// Read-only if all requirements hold.
     ReadOnly {
-        /// What cannot be seen in the text; empty for most commands.
+        /// Conditions outside the text; empty for most commands.
         requires: Vec<Requirement>,
     },
-    /// The text shows that it changes something.
+    /// It changes something.
     Writes,
-    /// It is not understood well enough.
+    /// It is not known to be read-only.
     Unknown,
 }
 
@@ -57,11 +57,11 @@ impl Verdict {
     }
 }
 
-/// Decides from its text whether a command line only reads.
+/// Decides from its text whether a command line is read-only.
 ///
-/// Assumes bash without start-up files, aliases and a terminal, and a scrubbed environment: no
-/// exported functions, no variables that choose programs. Takes time that is linear in the length
-/// of the text. Runs and opens nothing.
+/// Assumes bash without start-up files, aliases and a terminal, and a cleaned environment: no
+/// exported functions, no variables that choose programs. Takes linear time and has no side
+/// effects.
 pub fn analyse(command: &str) -> Analysis {
     let (effects, parts) = match understand(command) {
         Ok(understood) => (understood.effects, Some(understood.parts.into())),
@@ -80,7 +80,7 @@ pub fn analyse(command: &str) -> Analysis {
         },
         Err(refusal) => Analysis {
             verdict: refusal.verdict,
-            // Parts of the command are quoted in it.
+            // It quotes parts of the command.
             why: terminal_safe_line(&refusal.why),
             span: within(command, &refusal.span),
             changes_directory: true,
@@ -92,7 +92,7 @@ pub fn analyse(command: &str) -> Analysis {
     }
 }
 
-fn understand(command: &str) -> Result<Understood, Refusal> {
+fn understand(command: &str) -> Result<CheckedLine, Refusal> {
     screen(command)?;
     // The grammar parses pipelines six times as fast when a line end follows them.
     let text = format!("{command}\n");
@@ -106,7 +106,7 @@ fn requirements(effects: &Effects) -> Result<Vec<Requirement>, Refusal> {
 }
 
 fn harmless(effects: &Effects) -> String {
-    /// More names would be no help.
+    /// Maximum number of names in the reason.
     const NAMED: usize = 6;
     if effects.commands.is_empty() {
         return "nothing is run".to_owned();
@@ -127,7 +127,7 @@ fn harmless(effects: &Effects) -> String {
     )
 }
 
-/// A span on character boundaries, if it is one at all.
+/// Returns the span clipped to the command, if it is not empty and on character boundaries.
 fn within(command: &str, span: &Range<usize>) -> Option<Range<usize>> {
     let end = span.end.min(command.len());
     let is_span =
@@ -136,15 +136,16 @@ fn within(command: &str, span: &Range<usize>) -> Option<Range<usize>> {
 }
 
 impl Analysis {
-    /// What whoever runs it has to provide, as records name it; to be asked before requirements are
-    /// settled. Calls of a session have all of it, but the enforcement where the kernel has none.
+    /// Returns the conditions that the caller must provide, as named in records; call it before
+    /// `settled`. Calls of a session provide all of them, except enforcement if the kernel has
+    /// none.
     pub fn conditions(&self) -> Vec<&'static str> {
         let Verdict::ReadOnly { requires } = &self.verdict else {
             return Vec::new();
         };
         let looks_at_files = requires.iter().any(|requirement| {
-            let Requirement::CleanGitConfig(place) = requirement;
-            place.scope == GitScope::WorkTree
+            let Requirement::CleanGitConfig(context) = requirement;
+            context.scope == GitScope::WorkTree
         });
         let sorts = self.programs.iter().any(|program| program == "sort");
         [
@@ -153,7 +154,7 @@ impl Analysis {
             (!requires.is_empty(), "no-terminal"),
             (looks_at_files, "no-index-refresh"),
             (sorts, "temporary-directory"),
-            // Programs beyond the plain core may start others, and end before them.
+            // Programs outside the plain core may end before programs that they start.
             (
                 self.may_leave_processes || self.language.is_some(),
                 "no-leftovers",
@@ -164,8 +165,8 @@ impl Analysis {
         .collect()
     }
 
-    /// The verdict after checking every requirement: `holds` returns why one does not hold. The
-    /// first such reason makes the verdict unknown.
+    /// Returns the analysis after checking every requirement with `holds`. The first error makes
+    /// the verdict unknown.
     #[must_use]
     pub fn settled(self, mut holds: impl FnMut(&Requirement) -> Result<(), String>) -> Self {
         let Verdict::ReadOnly { requires } = &self.verdict else {
@@ -189,23 +190,23 @@ impl Analysis {
         }
     }
 
-    /// The verdict if nothing can be checked. Requirements about the directory where the shell
-    /// starts stay for the caller to check. The caller cannot check other directories, so there
-    /// git may only read history and settings.
+    /// Returns the analysis for callers that can check only the directory where the shell starts.
+    /// Its requirements remain. In other directories git may only read history and settings.
     #[must_use]
     pub fn without_a_look(self) -> Self {
         let Verdict::ReadOnly { requires } = &self.verdict else {
             return self;
         };
         let elsewhere = requires.iter().find_map(|requirement| {
-            let Requirement::CleanGitConfig(place) = requirement;
-            (!place.is_here() && place.scope == GitScope::WorkTree).then(|| place.steps.join("/"))
+            let Requirement::CleanGitConfig(context) = requirement;
+            (!context.is_here() && context.scope == GitScope::WorkTree)
+                .then(|| context.steps.join("/"))
         });
         match elsewhere {
             Some(directory) => Self {
                 verdict: Verdict::Unknown,
                 why: format!(
-                    "git in `{}`, whose configuration is not known",
+                    "git in `{}`, whose configuration is unknown",
                     terminal_safe_line(&directory)
                 ),
                 ..self

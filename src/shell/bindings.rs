@@ -1,4 +1,4 @@
-//! The values of variables, as far as the text of a command line tells them.
+//! Values of variables that are known from the text of a command line.
 
 use std::ops::Range;
 
@@ -6,19 +6,19 @@ use super::parts::{CommandPart, PartWord};
 use super::pieces::{alternatives, without_brackets, without_value};
 use super::word::{Word, WordPiece};
 
-/// Maximum number of values that are followed, for one variable.
+/// Maximum number of values per variable.
 const MAX_VALUES: usize = 64;
 
-/// Maximum depth of variables in the values of variables.
+/// Maximum nesting depth of variables in values.
 const MAX_DEPTH: usize = 4;
 
-/// Commands that may set variables which their words do not name, or run what does.
+/// Commands that may set variables not named in their words, or run such commands.
 const SET_ANY: &[&str] = &[
     ".", "alias", "bind", "coproc", "declare", "enable", "eval", "let", "local", "source", "trap",
     "typeset",
 ];
 
-/// Commands that set variables which their words name.
+/// Commands that set the variables named in their words.
 const SET_NAMED: &[&str] = &[
     "export",
     "getopts",
@@ -31,7 +31,7 @@ const SET_NAMED: &[&str] = &[
     "wait",
 ];
 
-/// All places where a command line gives values to variables.
+/// All assignments of a command line.
 #[derive(Debug, Default)]
 pub(super) struct Bindings(Vec<Binding>);
 
@@ -39,15 +39,15 @@ pub(super) struct Bindings(Vec<Binding>);
 struct Binding {
     name: String,
     values: Vec<Vec<WordPiece>>,
-    /// Where the variable surely has a value of the command line.
+    /// Byte range where the variable certainly has one of the known values.
     scope: Range<usize>,
-    /// Whether the values are words of a list, which are split and may name files.
+    /// Whether the values are words of a list, which are split and expanded.
     is_list: bool,
 }
 
 impl Bindings {
-    /// Notes that a variable may have these values, and surely has a value of this command line in
-    /// `scope`. Those of a list are split.
+    /// Records possible values of a variable, which certainly has a known value in `scope`. Values
+    /// of a list are split.
     pub(super) fn bind(&mut self, name: &str, values: &[Word], scope: Range<usize>, is_list: bool) {
         let pieces = |word: &Word| match word.literal() {
             Some(text) => vec![WordPiece::Text(text.to_owned())],
@@ -65,7 +65,7 @@ impl Bindings {
         });
     }
 
-    /// Puts values in place of variables, wherever they are certain, in the commands of `text`.
+    /// Replaces variables by their values, where known, in the commands of `text`.
     pub(super) fn resolve(mut self, text: &str, parts: &mut [CommandPart]) {
         let is_only_read = |(at, _)| {
             text.get(..at)
@@ -121,7 +121,7 @@ impl Bindings {
             .collect()
     }
 
-    /// The values that a variable may have at this place in the text.
+    /// Returns the possible values of a variable at byte `at`.
     fn values(
         &self,
         piece: &WordPiece,
@@ -159,7 +159,7 @@ impl Bindings {
     }
 }
 
-/// The names of variables that commands set in other ways; `None` if these may be any.
+/// Returns the variables that commands set in other ways; `None` if they may set any.
 fn set_otherwise(parts: &[CommandPart]) -> Option<Vec<String>> {
     let mut names = Vec::new();
     for level in parts.iter().flat_map(CommandPart::levels) {
@@ -202,7 +202,7 @@ fn is_variable(piece: &WordPiece) -> bool {
     matches!(piece, WordPiece::Variable { .. })
 }
 
-/// The words that values become without quotes, if these can be told.
+/// Returns the words that unquoted values expand to, if known.
 fn split(values: Vec<Vec<WordPiece>>, is_alone: bool) -> Option<Vec<Vec<WordPiece>>> {
     let mut words = Vec::new();
     for value in values {
@@ -221,7 +221,7 @@ fn split(values: Vec<Vec<WordPiece>>, is_alone: bool) -> Option<Vec<Vec<WordPiec
     Some(words)
 }
 
-/// What `${NAME…}` makes of a value, given what follows the name.
+/// Applies the operator of `${NAME…}`, the text after the name, to a value.
 fn operated(mut value: Vec<WordPiece>, operator: &str) -> Vec<Vec<WordPiece>> {
     if operator.is_empty() {
         return vec![value];

@@ -1,39 +1,39 @@
-//! One simple command: its assignments, then its name in the tables.
+//! The check of a command by its name and arguments.
 
-use super::effects::{Effects, Place, Shell};
+use super::effects::{CommandContext, Effects, Shell};
 use super::options;
 use super::refusal::{Refusal, excerpt};
 use super::table::{COMMANDS, Command, Property};
 use super::word::Word;
 
-/// How deep commands may start each other (`time timeout 5 ls`).
-const MOST_LEVELS: usize = 6;
+/// Maximum nesting depth of wrappers (`time timeout 5 ls`).
+const MAX_LEVELS: usize = 6;
 
-/// What is known about a name.
+/// The entry for a command name.
 #[derive(Clone, Copy)]
 pub(super) enum Entry {
-    /// It reads, with these options.
+    /// It is read-only with these options.
     Listed(&'static Command),
-    /// It has its own grammar.
+    /// It has a checker for its grammar.
     Own(Own),
-    /// It changes something; the text says what, after the name.
+    /// It changes something; the text follows the name in messages.
     Writes(&'static str),
-    /// Nothing.
+    /// The name is unknown.
     Unlisted,
 }
 
-/// Checks a command from its name and its arguments.
+/// Checks a command, given its name and its arguments.
 pub(super) type Own = fn(&mut Call<'_>, &Word, &[Word]) -> Result<(), Refusal>;
 
 /// A command that is being checked.
 pub(super) struct Call<'effects> {
-    /// Looks up what is known about a name.
+    /// Looks up the entry for a name.
     pub(super) entry: fn(&str) -> Entry,
-    /// Where it stands.
-    pub(super) place: Place,
+    /// Its context.
+    pub(super) context: CommandContext,
     /// Collects its effects.
     pub(super) effects: &'effects mut Effects,
-    /// How many commands are around it.
+    /// Number of enclosing wrappers.
     pub(super) level: usize,
 }
 
@@ -46,20 +46,17 @@ impl Call<'_> {
         let Some(name) = first.literal() else {
             return Err(Refusal::unknown(
                 first.span.clone(),
-                "the name of the command is only known when it runs",
+                "the command name is known only at run time",
             ));
         };
         if name.contains('/') {
             return Err(Refusal::unknown(
                 first.span.clone(),
-                format!(
-                    "`{}` is a path: which program that is, is not known",
-                    excerpt(name)
-                ),
+                format!("`{}` is a path to an unknown program", excerpt(name)),
             ));
         }
         let entry = (self.entry)(name);
-        if self.place.shell == Shell::Unattended
+        if self.context.shell == Shell::Unattended
             && !matches!(entry, Entry::Writes(_))
             && !ends_soon(name, arguments)
         {
@@ -80,7 +77,7 @@ impl Call<'_> {
             }
             Entry::Own(check) => {
                 if name != "git" {
-                    // Which names itself with its subcommand.
+                    // `git` is recorded with its subcommand.
                     self.effects.ran(name);
                 }
                 check(self, first, arguments)
@@ -91,7 +88,7 @@ impl Call<'_> {
             )),
             Entry::Unlisted => Err(Refusal::unknown(
                 first.span.clone(),
-                format!("`{}` is not a command known to only read", excerpt(name)),
+                format!("`{}` is not a command known to be read-only", excerpt(name)),
             )),
         }
     }
@@ -100,15 +97,15 @@ impl Call<'_> {
     pub(super) fn check_inner(&mut self, outer: &Word, words: &[Word]) -> Result<(), Refusal> {
         // It may outlive the command that started it.
         self.effects.may_leave_processes = true;
-        if self.level >= MOST_LEVELS {
+        if self.level >= MAX_LEVELS {
             return Err(Refusal::unknown(
                 outer.span.clone(),
-                "too many commands that start each other",
+                "too many nested commands",
             ));
         }
         let mut inner = Call {
             entry: self.entry,
-            place: self.place,
+            context: self.context,
             effects: &mut *self.effects,
             level: self.level + 1,
         };
@@ -116,7 +113,7 @@ impl Call<'_> {
     }
 }
 
-/// Whether a command comes to an end by itself, whatever becomes of its output.
+/// Whether a command ends by itself even if its output is not read.
 fn ends_soon(name: &str, arguments: &[Word]) -> bool {
     const END_SOON: &str = "cat cut echo git head jq ls printf sed sort tr uniq wc";
     let is_endless = arguments

@@ -1,7 +1,7 @@
-//! The simple commands of any command line, read as well as its text allows.
+//! A lenient parser for the simple commands of any command line.
 //!
-//! Labels and the meaning of exit statuses come from it, where a mistake costs a word. Whether a
-//! command line only reads is decided by [`analyse`](super::analyse) alone.
+//! Used for labels and for the meaning of exit statuses, where mistakes do little harm. Only
+//! [`analyse`](super::analyse) decides whether a command line is read-only.
 
 use super::expansion::identifier_length;
 use super::lexer::{Expansions, Lexer, LineBreaks, is_reserved};
@@ -9,7 +9,7 @@ use super::parts::{CommandPart, PartAssignment, PartInput, PartWord};
 use super::redirection;
 use super::word::Word;
 
-/// Maximum length of the text that is read, in bytes.
+/// Maximum length of the parsed text, in bytes.
 const MAX_LENGTH: usize = 16 * 1024;
 
 /// Whether a command may follow a word.
@@ -21,31 +21,31 @@ fn is_keyword(word: &str) -> bool {
 /// The simple commands of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandList {
-    /// In the order of the text.
+    /// The commands in text order.
     pub commands: Vec<SimpleCommand>,
-    /// Whether the line consists of simple commands alone, whose words are all known but for the
-    /// values of variables and the names of process substitutions. If not, this is a guess.
+    /// Whether the line has only simple commands whose words are known, except for the values of
+    /// variables and names of process substitutions. Otherwise the result is a guess.
     pub certain: bool,
 }
 
 /// A command with its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SimpleCommand {
-    /// How it follows the one before.
+    /// The operator before it.
     pub follows: Follows,
-    /// Its words without quotes; none if it only assigns or redirects. `$()` stands for the output
-    /// of a command, and a variable is as it is written.
+    /// Its words without quotes; empty if it only assigns or redirects. Substitutions are written
+    /// as `$()` and variables as in the source.
     pub words: Vec<String>,
-    /// The last file that its output goes to, `/dev/null` aside.
+    /// The last file that its output is redirected to, except `/dev/null`.
     pub output: Option<String>,
     /// Whether it has a here-document.
     pub has_here_document: bool,
 }
 
-/// How a command follows the one before.
+/// The operator between two commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Follows {
-    /// It is the first one, or follows a line end or `;`.
+    /// First command, or after a line break or `;`.
     Next,
     /// `&&`
     And,
@@ -57,7 +57,7 @@ pub enum Follows {
     Background,
 }
 
-/// Reads a command line; never fails, and takes time that is linear in its length.
+/// Parses a command line in linear time; never fails.
 pub fn simple_commands(script: &str) -> CommandList {
     let reader = Reader::read(script);
     CommandList {
@@ -70,18 +70,18 @@ pub fn simple_commands(script: &str) -> CommandList {
     }
 }
 
-/// The commands of any text, as well as it can be read, without those in its substitutions; and these
-/// substitutions, other bracketed texts and arithmetic, which may run commands as well.
+/// The commands of a text parsed leniently, and its bracketed texts (substitutions, arithmetic),
+/// which may run further commands.
 pub struct LenientParts {
     /// The commands, without keywords before them.
     pub parts: Vec<CommandPart>,
-    /// What is in brackets and backticks.
+    /// The text in brackets and backticks.
     pub enclosed: Vec<String>,
-    /// Whether another reading may find other commands.
+    /// Whether another interpretation may find other commands.
     pub is_ambiguous: bool,
 }
 
-/// Reads a text that the analysis does not understand; never fails.
+/// Parses a text that the analysis cannot parse; never fails.
 pub fn lenient_parts(script: &str) -> LenientParts {
     let is_whole = script.len() <= MAX_LENGTH;
     let reader = Reader::read(script);
@@ -106,19 +106,19 @@ struct Reader<'text> {
     current: LenientCommand,
     /// The current command has words, assignments or redirections.
     is_started: bool,
-    /// The ends of here-documents whose text begins on the next line, whether that is expanded, and the
-    /// commands that they are for.
+    /// Here-documents that start on the next line: delimiter, whether the text is expanded, and
+    /// index of the command.
     delimiters: Vec<(String, bool, usize)>,
 }
 
-/// A command as it is read.
+/// A command that is being parsed.
 struct LenientCommand {
     follows: Follows,
     words: Vec<Word>,
-    /// Whether assignments may follow its words.
+    /// Whether its words are all keywords, so that assignments may follow.
     has_only_keywords: bool,
     assignments: Vec<(String, Word)>,
-    /// The operator of each redirection, whether it is from another descriptor, and its target.
+    /// For each redirection: the operator, whether it redirects standard error, and the target.
     redirections: Vec<(&'static str, bool, Word)>,
     here_document: Option<String>,
 }
@@ -148,7 +148,7 @@ impl LenientCommand {
         }
     }
 
-    /// The command without keywords before it.
+    /// Returns the command without leading keywords.
     fn part(&self, script: &str) -> CommandPart {
         let word = |word: &Word| PartWord::lenient(script, word);
         let mut words = self.words.as_slice();
@@ -283,7 +283,7 @@ impl<'text> Reader<'text> {
             self.certain = false;
         }
         if source.starts_with('{') && redirection::operator(self.lexer.rest()).is_some() {
-            // The variable of a descriptor.
+            // The word is the variable of a descriptor.
             return;
         }
         self.current.has_only_keywords &= is_keyword(source);
@@ -327,7 +327,7 @@ impl<'text> Reader<'text> {
             let text = rest.get(..length).unwrap_or_default();
             if expands {
                 let mut inside = Lexer::lenient(text);
-                // It can only fail at a backslash at the end.
+                // It fails only at a trailing backslash.
                 let _ = inside.here_document();
                 self.lexer.enclosed.append(&mut inside.enclosed);
             }
@@ -338,7 +338,7 @@ impl<'text> Reader<'text> {
     }
 }
 
-/// The operator between commands that the text begins with, and its length.
+/// Returns the operator at the start of the text and its length in bytes.
 fn operator(text: &str) -> Option<(usize, Follows)> {
     let two = match text.get(..2) {
         Some("&&") => Some(Follows::And),
@@ -459,7 +459,7 @@ mod tests {
         }
     }
 
-    /// Anything that repeats is read in linear time: the bound is far below what a square takes.
+    /// Repetitions are parsed in linear time: the bound is far below quadratic time.
     #[test]
     fn no_input_takes_long() {
         for unit in [

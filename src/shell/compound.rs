@@ -1,12 +1,12 @@
-//! The walk through compound commands whose parts are more than statements: loops over words, `case`,
-//! redirections of constructs, and `[[ … ]]`.
+//! The walk through compound commands with parts other than statements: `for`, `case`, redirections
+//! of constructs, and `[[ … ]]`.
 
 use std::ops::Range;
 
 use tree_sitter::Node;
 
 use super::commands::{double_bracket, double_bracket_words};
-use super::effects::Place;
+use super::effects::CommandContext;
 use super::lexer::{Expansions, Lexer, LineBreaks};
 use super::parsed_command::ParsedCommand;
 use super::refusal::Refusal;
@@ -15,7 +15,11 @@ use super::word::Word;
 
 impl<'tree> Walk<'_, 'tree> {
     /// `for NAME in WORDS; do …; done`
-    pub(super) fn for_statement(&mut self, node: Node<'tree>, place: Place) -> Result<(), Refusal> {
+    pub(super) fn for_statement(
+        &mut self,
+        node: Node<'tree>,
+        context: CommandContext,
+    ) -> Result<(), Refusal> {
         let children = self.children(node);
         let is_word = |child: &&Node<'tree>| {
             child.is_named() && !matches!(child.kind(), "variable_name" | "do_group" | "comment")
@@ -32,9 +36,9 @@ impl<'tree> Walk<'_, 'tree> {
             return Err(self.source.not_accepted(node));
         };
         self.source.may_be_set(self.source.trimmed(*name))?;
-        // The name and the words are read as one, since they hold no keyword.
+        // The name and the words are read together, since they contain no keyword.
         let values = match words.clone() {
-            Some(words) => self.list_of_words(node, words, place)?,
+            Some(words) => self.list_of_words(node, words, context)?,
             None => vec![Word::anything(0..0)],
         };
         let name = self.source.trimmed(*name);
@@ -57,7 +61,7 @@ impl<'tree> Walk<'_, 'tree> {
                         .bind(variable, &values, child.byte_range(), true);
                     self.tasks.push(Task {
                         node: child,
-                        place: place.in_loop(),
+                        context: context.in_loop(),
                     });
                 }
                 "comment" => self.source.comment(&span)?,
@@ -73,7 +77,7 @@ impl<'tree> Walk<'_, 'tree> {
     pub(super) fn case_statement(
         &mut self,
         node: Node<'tree>,
-        place: Place,
+        context: CommandContext,
     ) -> Result<(), Refusal> {
         let children = self.children(node);
         let mut position = self.source.trimmed(node).start;
@@ -81,17 +85,17 @@ impl<'tree> Walk<'_, 'tree> {
             let span = self.source.trimmed(child);
             self.source.only_blanks(position..span.start)?;
             match child.kind() {
-                "case_item" => self.case_item(child, place)?,
+                "case_item" => self.case_item(child, context)?,
                 "comment" => self.source.comment(&span)?,
                 _ if !child.is_named() => self.source.token(&span)?,
-                _ => self.unsplit_word(child, place)?,
+                _ => self.unsplit_word(child, context)?,
             }
             position = span.end;
         }
         Ok(())
     }
 
-    fn case_item(&mut self, node: Node<'tree>, place: Place) -> Result<(), Refusal> {
+    fn case_item(&mut self, node: Node<'tree>, context: CommandContext) -> Result<(), Refusal> {
         let children = self.children(node);
         let mut position = self.source.trimmed(node).start;
         for (index, &child) in children.iter().enumerate() {
@@ -99,24 +103,22 @@ impl<'tree> Walk<'_, 'tree> {
             self.source.only_blanks(position..span.start)?;
             position = span.end;
             if child.is_named() {
-                self.unsplit_word(child, place)?;
+                self.unsplit_word(child, context)?;
                 continue;
             }
             self.source.token(&span)?;
             if self.source.slice(span) == ")" {
                 let body = children.get(index + 1..).unwrap_or_default();
-                return self.parts_in(
-                    position..self.source.trimmed(node).end,
-                    body,
-                    place.in_case_item().within(node.end_byte()),
-                );
+                let mut context = context.within(node.end_byte());
+                context.in_case_item = true;
+                return self.parts_in(position..self.source.trimmed(node).end, body, context);
             }
         }
         Err(self.source.not_accepted(node))
     }
 
-    /// A word that is neither split nor matched against files, and nothing else.
-    fn unsplit_word(&mut self, node: Node<'tree>, place: Place) -> Result<(), Refusal> {
+    /// Checks a single word that is neither split nor expanded to file names.
+    fn unsplit_word(&mut self, node: Node<'tree>, context: CommandContext) -> Result<(), Refusal> {
         let range = self.source.trimmed(node);
         let substitutions = self.substitutions(node, range.clone());
         let mut lexer = Lexer::new(self.source.0, range.clone(), &substitutions);
@@ -125,7 +127,7 @@ impl<'tree> Walk<'_, 'tree> {
         if position != range.end || !self.source.ends_here(range.end) {
             return Err(self.source.not_accepted(node));
         }
-        self.push_all(found, place);
+        self.push_all(found, context);
         Ok(())
     }
 
@@ -133,7 +135,7 @@ impl<'tree> Walk<'_, 'tree> {
         &mut self,
         owner: Node<'tree>,
         range: Range<usize>,
-        place: Place,
+        context: CommandContext,
     ) -> Result<Vec<Word>, Refusal> {
         let substitutions = self.substitutions(owner, range.clone());
         let mut lexer = Lexer::new(self.source.0, range.clone(), &substitutions);
@@ -146,11 +148,15 @@ impl<'tree> Walk<'_, 'tree> {
         if !self.source.ends_here(range.end) {
             return Err(self.source.not_accepted(owner));
         }
-        self.push_all(found, place);
+        self.push_all(found, context);
         Ok(words)
     }
 
-    pub(super) fn redirected(&mut self, node: Node<'tree>, place: Place) -> Result<(), Refusal> {
+    pub(super) fn redirected(
+        &mut self,
+        node: Node<'tree>,
+        context: CommandContext,
+    ) -> Result<(), Refusal> {
         let children = self.children(node);
         let here_document = children
             .last()
@@ -164,7 +170,7 @@ impl<'tree> Walk<'_, 'tree> {
         });
         let range = self.source.trimmed(node);
         let end = match here_document {
-            Some(document) => self.rest_of_line(document, place)?,
+            Some(document) => self.rest_of_line(document, context)?,
             None => range.end,
         };
         match body {
@@ -175,11 +181,11 @@ impl<'tree> Walk<'_, 'tree> {
                 ) =>
             {
                 let redirections = self.source.trimmed(*body).end..end;
-                let mut inside = place;
+                let mut inside = context;
                 inside.has_input |= self.source.slice(redirections.clone()).contains('<');
                 self.tasks.push(Task {
                     node: *body,
-                    place: inside,
+                    context: inside,
                 });
                 let simple = self.read(node, redirections.clone())?;
                 if !simple.words.is_empty() || !simple.assignments.is_empty() {
@@ -188,15 +194,19 @@ impl<'tree> Walk<'_, 'tree> {
                         "words after a compound command",
                     ));
                 }
-                self.take(node, redirections, simple, place)
+                self.take(node, redirections, simple, context)
             }
-            _ => self.simple(node, range.start..end, place),
+            _ => self.simple(node, range.start..end, context),
         }
     }
 
-    /// Reads the rest of the line on which a here-document is announced. Further words and
-    /// redirections belong to the command, whose end is returned; further commands are checked.
-    fn rest_of_line(&mut self, document: Node<'tree>, place: Place) -> Result<usize, Refusal> {
+    /// Reads the rest of the line after the operator of a here-document. Returns the end of the
+    /// command, which includes further words and redirections; further commands are checked.
+    fn rest_of_line(
+        &mut self,
+        document: Node<'tree>,
+        context: CommandContext,
+    ) -> Result<usize, Refusal> {
         let children = self.children(document);
         let line_end = children
             .iter()
@@ -218,17 +228,21 @@ impl<'tree> Walk<'_, 'tree> {
             following.push(child);
         }
         let end = end.unwrap_or(line_end);
-        let mut following_place = place;
+        let mut following_place = context;
         following_place.has_input = true;
         self.parts_in(end..line_end, &following, following_place)?;
         Ok(end)
     }
 
     /// `[ … ]` and `[[ … ]]`
-    pub(super) fn test_command(&mut self, node: Node<'tree>, place: Place) -> Result<(), Refusal> {
+    pub(super) fn test_command(
+        &mut self,
+        node: Node<'tree>,
+        context: CommandContext,
+    ) -> Result<(), Refusal> {
         let range = self.source.trimmed(node);
         if !self.source.slice(range.clone()).starts_with("[[") {
-            return self.simple(node, range, place);
+            return self.simple(node, range, context);
         }
         if !self.source.ends_here(range.end) {
             return Err(self.source.not_accepted(node));
@@ -242,6 +256,6 @@ impl<'tree> Walk<'_, 'tree> {
             substitutions: lexer.found,
             ..ParsedCommand::default()
         };
-        self.take(node, range, condition, place)
+        self.take(node, range, condition, context)
     }
 }

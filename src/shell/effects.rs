@@ -1,4 +1,4 @@
-//! Effects of a command line that are no writes: directories it goes to, programs it runs.
+//! Effects of a command line other than writes: changes of directory and programs.
 
 use std::ops::Range;
 
@@ -6,53 +6,39 @@ use super::refusal::Refusal;
 use super::requirement::{GitScope, GitUse};
 use super::table::COMMANDS;
 
-/// Where a command stands.
+/// The context of a command.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Place {
-    /// In which shell.
+pub(super) struct CommandContext {
+    /// The shell that runs it.
     pub(super) shell: Shell,
-    /// Run any number of times.
+    /// Whether it may run more than once.
     pub(super) repeated: bool,
-    /// Its output goes to another command, which may end first.
+    /// Whether its output goes to another command, which may end first.
     pub(super) is_piped: bool,
-    /// A pipe or a redirection of a construct around it gives it its standard input.
+    /// Whether a pipe or a redirection of an enclosing construct is its standard input.
     pub(super) has_input: bool,
-    /// Directly in an item of a `case`, which `;;` ends.
+    /// Whether it is directly in an item of a `case`, which ends with `;;`.
     pub(super) in_case_item: bool,
-    /// Where the construct ends that may not run, or runs in a shell of its own: a variable that is set
-    /// here has its value up to there.
+    /// End of the innermost construct that may not run or runs in a subshell. A variable set here
+    /// keeps its value until this byte.
     pub(super) scope_end: usize,
-    /// For a list that is the left side of `&&`: where the chain of `&&` ends; else 0.
+    /// For a list on the left side of `&&`: end of the chain of `&&`; else 0.
     pub(super) chain_end: usize,
 }
 
 /// The shell that runs a command.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Shell {
-    /// The one that was started.
+    /// The main shell.
     #[default]
     Main,
-    /// A subshell, whose directory does not matter afterwards.
+    /// A subshell; its directory has no effect afterwards.
     Subshell,
     /// A subshell that may outlive the command line.
     Unattended,
 }
 
-impl Place {
-    pub(super) fn in_case_item(self) -> Self {
-        Self {
-            in_case_item: true,
-            ..self
-        }
-    }
-
-    pub(super) fn outside_of_case_item(self) -> Self {
-        Self {
-            in_case_item: false,
-            ..self
-        }
-    }
-
+impl CommandContext {
     pub(super) fn in_subshell(self) -> Self {
         match self.shell {
             Shell::Main => Self {
@@ -63,14 +49,7 @@ impl Place {
         }
     }
 
-    pub(super) fn in_process_substitution(self) -> Self {
-        Self {
-            shell: Shell::Unattended,
-            ..self
-        }
-    }
-
-    /// The place in a construct that ends at this byte.
+    /// Returns the context inside a construct that ends at this byte.
     pub(super) fn within(self, scope_end: usize) -> Self {
         Self { scope_end, ..self }
     }
@@ -83,30 +62,30 @@ impl Place {
     }
 }
 
-/// What was seen so far.
+/// Effects found so far.
 #[derive(Debug, Default)]
 pub(super) struct Effects {
     /// Every change of directory, in order.
     moves: Vec<Move>,
     /// Every use of git, in order.
     git: Vec<GitCall>,
-    /// The names of the commands, each once.
+    /// Names of the commands, without duplicates.
     pub(super) commands: Vec<String>,
     /// The first command whose arguments are a language.
     pub(super) language: Option<String>,
-    /// A substitution may outlive what reads it, or a command the one that started it.
+    /// Whether a substitution may outlive its reader, or a command its parent.
     pub(super) may_leave_processes: bool,
 }
 
 /// A change of directory.
 #[derive(Debug)]
 struct Move {
-    /// Where to, if it is known.
+    /// The target, if known.
     target: Option<String>,
-    place: Place,
+    context: CommandContext,
 }
 
-/// One `git` in the command line.
+/// A git command.
 #[derive(Debug)]
 pub(super) struct GitCall {
     /// The directories given with `-C`.
@@ -116,8 +95,8 @@ pub(super) struct GitCall {
 }
 
 impl Effects {
-    pub(super) fn moved(&mut self, target: Option<String>, place: Place) {
-        self.moves.push(Move { target, place });
+    pub(super) fn moved(&mut self, target: Option<String>, context: CommandContext) {
+        self.moves.push(Move { target, context });
     }
 
     pub(super) fn called_git(&mut self, call: GitCall) {
@@ -134,7 +113,7 @@ impl Effects {
         self.language.get_or_insert_with(|| command.to_owned());
     }
 
-    /// The names of the programs, without subcommands, and of those that they start.
+    /// Returns the names of the programs, without subcommands, and of programs that they start.
     pub(super) fn programs(&self) -> Vec<String> {
         let names = self.commands.iter().map(|command| {
             let name = command.split(' ').next();
@@ -151,14 +130,14 @@ impl Effects {
         programs
     }
 
-    /// Whether the shell may end elsewhere.
+    /// Whether the shell may end in another directory.
     pub(super) fn changes_directory(&self) -> bool {
         self.moves
             .iter()
-            .any(|moved| moved.place.shell == Shell::Main)
+            .any(|moved| moved.context.shell == Shell::Main)
     }
 
-    /// Everywhere that git may run.
+    /// Returns all uses of git with their possible directories.
     pub(super) fn git_uses(&self) -> Result<Vec<GitUse>, Refusal> {
         let mut uses: Vec<GitUse> = Vec::new();
         let mut add = |steps: Vec<String>, scope| {
@@ -173,13 +152,13 @@ impl Effects {
                 [
                     Move {
                         target: Some(target),
-                        place:
-                            Place {
+                        context:
+                            CommandContext {
                                 repeated: false, ..
                             },
                     },
                 ] => {
-                    // The change may fail, be skipped, come later or hold in a subshell only.
+                    // The change may fail, be skipped, come later or affect only a subshell.
                     add(call.steps.clone(), call.scope);
                     let moved = [target.clone()]
                         .into_iter()
@@ -189,7 +168,7 @@ impl Effects {
                 _ => {
                     return Err(Refusal::unknown(
                         call.span.clone(),
-                        "git in a directory that is not known",
+                        "git in an unknown directory",
                     ));
                 }
             }

@@ -1,11 +1,11 @@
-//! What follows a dollar sign: variables, parameters, arithmetic, `$'…'`.
+//! Expansions: variables, parameters, arithmetic, `$'…'`.
 
-/// What an expansion yields.
+/// The result of an expansion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expanded {
-    /// A dollar sign that stands for itself.
+    /// A literal dollar sign.
     Dollar,
-    /// Digits, maybe after a minus sign.
+    /// Digits with an optional minus sign.
     Number,
     /// Any text.
     Value,
@@ -16,17 +16,17 @@ pub(super) enum Expanded {
 /// An expansion that is not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Problem {
-    /// How much of the text it is about, in bytes.
+    /// Its length in bytes.
     pub(super) length: usize,
     pub(super) why: &'static str,
 }
 
-/// Whether `$(` begins a command substitution here, not arithmetic.
+/// Whether `$(` starts a command substitution, not arithmetic.
 pub(super) fn begins_substitution(text: &str) -> bool {
     text.starts_with("$(") && !text.starts_with("$((")
 }
 
-/// Reads the expansion that `text` begins with, and its length in bytes.
+/// Parses the expansion at the start of `text`; returns it and its length in bytes.
 pub(super) fn read(text: &str) -> Result<(Expanded, usize), Problem> {
     let rest = text.get(1..).unwrap_or_default();
     let problem = |length, why| Err(Problem { length, why });
@@ -46,7 +46,7 @@ pub(super) fn read(text: &str) -> Result<(Expanded, usize), Problem> {
     }
 }
 
-/// The length of the variable name that `text` begins with; 0 if there is none.
+/// Returns the length of the variable name at the start of `text`, or 0.
 pub(super) fn identifier_length(text: &str) -> usize {
     if text.starts_with(|first: char| first.is_ascii_digit()) {
         return 0;
@@ -147,7 +147,7 @@ fn braced(text: &str) -> Result<(Expanded, usize), Problem> {
     Ok((expanded, length))
 }
 
-/// What follows the operator, if it is one that neither assigns nor evaluates.
+/// Returns the text after the operator, if the operator neither assigns nor evaluates.
 fn after_operator(text: &str) -> Option<&str> {
     /// Longer ones first.
     const ACCEPTED: &[&str] = &[
@@ -176,7 +176,7 @@ fn after_operator(text: &str) -> Option<&str> {
     plain.then(|| text.get(1 + bounds.len()..))?
 }
 
-/// How long the operand before the closing brace is, if it holds nothing but plain text and
+/// Returns the length of the operand before the closing brace, if it has only plain text and
 /// variables.
 fn operand_length(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
@@ -199,8 +199,8 @@ fn operand_length(text: &str) -> Option<usize> {
     }
 }
 
-/// The length of the brackets or backticks at the start of the text. What they hold is only
-/// scanned for quotes and brackets.
+/// Returns the length of the brackets or backticks at the start of the text. Their contents are
+/// scanned only for quotes and brackets.
 pub(super) fn enclosed_length(text: &str) -> Option<usize> {
     let opens = *text.as_bytes().first()?;
     let closes = match opens {
@@ -229,8 +229,8 @@ pub(super) fn enclosed_length(text: &str) -> Option<usize> {
     None
 }
 
-/// Returns the value of the `$'…'` that `text` begins with, and its length in bytes; `None` if an
-/// escape stands for anything but one ASCII character other than NUL, or no quote closes it.
+/// Returns the value of the `$'…'` at the start of `text` and its length in bytes; `None` if it is
+/// unclosed or an escape is not a single ASCII character other than NUL.
 pub(super) fn ansi_c_quoted(text: &str) -> Option<(String, usize)> {
     let inside = text.strip_prefix("$'")?;
     let mut value = String::new();
@@ -252,8 +252,8 @@ pub(super) fn ansi_c_quoted(text: &str) -> Option<(String, usize)> {
     }
 }
 
-/// The character that an escape stands for, given what follows its backslash, and the length of
-/// that in bytes.
+/// Returns the character of an escape, given the text after its backslash, and the length of the
+/// escape in bytes.
 fn ansi_c_escape(text: &str) -> Option<(char, usize)> {
     let first = text.chars().next()?;
     let (digits, radix, most) = match first {
@@ -280,7 +280,7 @@ fn ansi_c_escape(text: &str) -> Option<(char, usize)> {
     let is_digit = |letter: &char| letter.is_digit(radix);
     let count = digits.chars().take(most).take_while(is_digit).count();
     let code = u32::from_str_radix(digits.get(..count)?, radix).ok()?;
-    // Bytes of a longer character would have to be put together, and NUL ends the text.
+    // Bytes of a multibyte character would have to be combined, and NUL ends the text.
     let value = char::from_u32(code).filter(|value| value.is_ascii() && *value != '\0')?;
     Some((value, text.len() - digits.len() + count))
 }

@@ -1,8 +1,8 @@
 //! Words and redirections, read by the rules of bash.
 //!
-//! For the analysis the syntax tree says where commands begin and end; what stands between is read
-//! again here, and both have to agree on every byte. Everybody else reads leniently, without a tree:
-//! what is not understood is kept as it is written.
+//! The analysis takes the bounds of commands from the syntax tree and parses the text between them
+//! again; both must agree on every byte. Other callers parse leniently, without a tree: text that
+//! cannot be parsed is kept literally.
 
 use std::ops::Range;
 
@@ -16,15 +16,15 @@ use super::word::{Shape, Word, WordPiece};
 /// A command substitution or process substitution that the tree found.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Substitution<'tree> {
-    /// Where it begins, without the blanks that the tree counts to it.
+    /// Its start, without leading blanks that the tree includes.
     pub(super) start: usize,
     pub(super) node: Node<'tree>,
 }
 
-/// How a word is expanded.
+/// The expansions that apply to a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expansions {
-    /// All of them: an argument.
+    /// All expansions: an argument.
     All,
     /// No splitting, no file names, no braces: the value of an assignment, a `case` word, an
     /// operand of `[[`.
@@ -39,18 +39,17 @@ pub(super) struct Lexer<'text, 'tree> {
     text: &'text str,
     position: usize,
     end: usize,
-    /// Sorted by where they begin; none if this reads leniently.
+    /// Sorted by start; empty in a lenient lexer.
     substitutions: Option<&'text [Substitution<'tree>]>,
-    /// Those that were passed.
+    /// Substitutions found so far.
     pub(super) found: Vec<Node<'tree>>,
-    /// Whether the text of every word is what the command will get, but for variables.
+    /// Whether all words are certain except for the values of variables.
     pub(super) certain: bool,
-    /// What was passed without being read, where this reads leniently: the contents of brackets and
-    /// backticks.
+    /// In a lenient lexer: the contents of brackets and backticks, which are not parsed.
     pub(super) enclosed: Vec<&'text str>,
-    /// Whether quotes and brackets may belong together in another way.
+    /// Whether quotes and brackets may be paired differently.
     pub(super) is_ambiguous: bool,
-    /// A bracket was not closed, so no other one is looked for.
+    /// Whether a bracket was not closed; the search for closing brackets stops then.
     unclosed: bool,
 }
 
@@ -73,7 +72,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         }
     }
 
-    /// A reader that takes what is refused otherwise as plain text.
+    /// Creates a lexer that takes otherwise refused text literally.
     pub(super) fn lenient(text: &'text str) -> Self {
         Self {
             substitutions: None,
@@ -98,7 +97,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         self.text.get(self.position..self.end).unwrap_or_default()
     }
 
-    /// As many bytes as that before the position.
+    /// Returns the `length` bytes before the position.
     pub(super) fn before(&self, bytes: usize) -> &'text str {
         let start = self.position.saturating_sub(bytes);
         self.text.get(start..self.position).unwrap_or_default()
@@ -108,7 +107,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         self.position += bytes;
     }
 
-    /// Passes blanks and the ends of continued lines; with [`LineBreaks::AreBlanks`], line breaks too.
+    /// Skips blanks and line continuations; with [`LineBreaks::AreBlanks`], also line breaks.
     pub(super) fn skip_blanks(&mut self, line_breaks: LineBreaks) {
         loop {
             match self.peek() {
@@ -120,7 +119,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         }
     }
 
-    /// Reads one word; there must be one.
+    /// Reads a word, which must not be empty.
     pub(super) fn word(&mut self, expansions: Expansions) -> Result<Word, Refusal> {
         let start = self.position;
         let mut word = Word {
@@ -152,7 +151,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         Ok(word)
     }
 
-    /// Reads what begins with `byte` into the word.
+    /// Adds the piece that starts with `byte` to the word.
     fn part(&mut self, byte: u8, word: &mut Word, expansions: Expansions) -> Result<(), Refusal> {
         match byte {
             b'<' | b'>' if self.is_lenient() => self.enclosed(word, true),
@@ -186,7 +185,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
                 self.dollar(word, splits)?;
             }
             b'*' | b'?' if expansions == Expansions::All => {
-                // Some shells look for `**` in all directories below.
+                // Some shells expand `**` recursively.
                 let is_recursive = self.peek_at(1) == Some(b'*');
                 let piece = if is_recursive {
                     WordPiece::Unknown
@@ -203,7 +202,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
             b'{' if expansions == Expansions::All
                 && (self.is_lenient() || self.may_be_brace_expansion()) =>
             {
-                // What begins with alternatives may become anything, even names of no file.
+                // A word that starts with alternatives may become any text, not only file names.
                 let shape = if word.prefix.is_empty() {
                     Shape::Split
                 } else {
@@ -218,7 +217,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
                 let is_first = self.position == word.span.start;
                 self.expanded(word, WordPiece::Home, Shape::Single, 1);
                 if is_first && !self.is_lenient() {
-                    // A home directory of any user is a path.
+                    // A home directory is a path.
                     word.prefix.push('/');
                 }
             }
@@ -227,7 +226,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
                 if !character.is_ascii() && character.chars().all(char::is_whitespace) {
                     return Err(Refusal::unknown(
                         self.position - character.len()..self.position,
-                        "a blank that is not ASCII, outside of quotes",
+                        "a non-ASCII blank outside of quotes",
                     ));
                 }
                 word.push(character);
@@ -240,7 +239,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         let inside = self.rest().get(1..).unwrap_or_default();
         let length = inside
             .find('\'')
-            .ok_or_else(|| self.refuse(1, "a quote that is not closed"))?;
+            .ok_or_else(|| self.refuse(1, "an unclosed quote"))?;
         word.push(inside.get(..length).unwrap_or_default());
         self.skip(length + 2);
         Ok(())
@@ -252,10 +251,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         loop {
             match self.peek() {
                 None => {
-                    return Err(Refusal::unknown(
-                        opening..opening + 1,
-                        "a quote that is not closed",
-                    ));
+                    return Err(Refusal::unknown(opening..opening + 1, "an unclosed quote"));
                 }
                 Some(b'"') => {
                     self.skip(1);
@@ -283,7 +279,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         }
     }
 
-    /// Passes a text that is expanded like one in quotes, but in which quotes mean nothing.
+    /// Skips text that is expanded as in double quotes, with literal quotes.
     pub(super) fn here_document(&mut self) -> Result<(), Refusal> {
         let mut text = Word::anything(self.position..self.end);
         while let Some(byte) = self.peek() {
@@ -301,7 +297,8 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         Ok(())
     }
 
-    /// What begins with `$` or a backtick. `shape` is what an expansion does to the word here.
+    /// Reads an expansion that starts with `$` or a backtick. `shape` is the effect of an unknown
+    /// value on the word.
     fn dollar(&mut self, word: &mut Word, shape: Shape) -> Result<(), Refusal> {
         let is_quoted = shape == Shape::Single;
         if self.is_lenient() {
@@ -326,7 +323,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         Ok(())
     }
 
-    /// Passes what becomes something of unknown value.
+    /// Skips text with an unknown value.
     fn expanded(&mut self, word: &mut Word, piece: WordPiece, shape: Shape, length: usize) {
         if self.is_lenient() {
             let written = self.rest().get(..length).unwrap_or_default();
@@ -337,7 +334,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         self.skip(length);
     }
 
-    /// Passes a substitution that the tree found here as well.
+    /// Skips a substitution, which the tree must have found too.
     fn substitution(&mut self) -> Result<(), Refusal> {
         let substitutions = self.substitutions.unwrap_or_default();
         let index = substitutions
@@ -366,12 +363,12 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         self.substitutions.is_none()
     }
 
-    /// Passes the brackets that stand here, if they are closed.
+    /// Skips the brackets at the position, if they are closed.
     pub(super) fn skip_enclosed(&mut self) {
         self.enclosed(&mut Word::anything(self.position..self.position), true);
     }
 
-    /// Passes an expansion, of which a variable is kept as it is written.
+    /// Skips an expansion; variables are kept literally.
     fn enclosed(&mut self, word: &mut Word, is_quoted: bool) {
         let rest = self.rest();
         let opening = usize::from(rest.starts_with(['$', '<', '>']));
@@ -391,7 +388,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
             word.push_written(piece, written);
             return self.skip(1 + name);
         }
-        // The output of a process substitution is a file, whose name says nothing.
+        // A process substitution expands to a meaningless file name.
         self.certain &= rest.starts_with(['<', '>']);
         let length = (!self.unclosed)
             .then(|| expansion::enclosed_length(follows))
@@ -416,7 +413,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         self.skip(length);
     }
 
-    /// Passes one character, whatever it is; there must be one.
+    /// Takes one character literally; there must be one.
     fn character(&mut self) -> Result<&'text str, Refusal> {
         let rest = self.rest();
         let character = rest
@@ -428,13 +425,13 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         Ok(character)
     }
 
-    /// Whether an opening bracket here may begin a set of characters.
+    /// Whether an opening bracket here may start a set of characters.
     fn may_be_bracket_pattern(&self) -> bool {
         let rest = self.unquoted_rest();
         rest.contains(HIDING) || rest.contains(']')
     }
 
-    /// What follows up to the next character that surely ends the word.
+    /// Returns the text up to the next character that certainly ends the word.
     fn unquoted_rest(&self) -> &'text str {
         let rest = self.rest();
         let length = rest
@@ -443,7 +440,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         rest.get(..length).unwrap_or_default()
     }
 
-    /// Whether an opening brace here may begin alternatives.
+    /// Whether an opening brace here may start alternatives.
     fn may_be_brace_expansion(&self) -> bool {
         let rest = self.unquoted_rest();
         rest.contains(HIDING) || rest.contains(',') || rest.contains("..")
@@ -471,20 +468,20 @@ pub(super) fn ends_word(byte: u8) -> bool {
     )
 }
 
-/// Words that begin or end a compound command.
+/// Keywords of compound commands.
 const RESERVED: &str =
     "! [[ case coproc do done elif else esac fi for function if select then time until while { }";
 
-/// Whether a word, as it is written, is a keyword where a command begins.
+/// Whether the source text of a word is a keyword at the start of a command.
 pub(super) fn is_reserved(word: &str) -> bool {
     RESERVED.split(' ').any(|reserved| reserved == word)
 }
 
-/// What a line break is between words.
+/// The meaning of a line break between words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineBreaks {
-    /// A blank like others.
+    /// A blank.
     AreBlanks,
-    /// The end.
+    /// The end of the command.
     End,
 }

@@ -1,9 +1,9 @@
-//! Shell commands: whether they only read, and which commands they consist of.
+//! Analysis of shell command lines: whether they are read-only, and the commands in them.
 //!
 //! [`analyse`] parses the command line with tree-sitter's grammar of bash. Every construct must be
-//! on a list of accepted ones, every word is read again by our own rules, and every command,
-//! subcommand and option must be in a table (`tables/`). Whatever is not listed does not count as
-//! read-only, and is listed as a command. Nothing is run or opened here. [`simple_commands`] reads any text as well as it can.
+//! accepted explicitly, every word is parsed again by our own rules, and every command, subcommand
+//! and option must be in a table (`tables/`). Anything else is not read-only, but its commands are
+//! still listed. The analysis has no side effects. [`simple_commands`] parses any text leniently.
 
 mod analysis;
 mod bindings;

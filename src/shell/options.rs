@@ -1,17 +1,17 @@
-//! Arguments against a table entry: which options were given, which operands.
+//! Parsing of arguments by a table entry, into options and operands.
 
 use super::refusal::{Refusal, excerpt};
 use super::table::{COMMANDS, Command, Property, Takes};
 use super::word::{Shape, Word};
 
-/// Arguments as a command reads them.
+/// Arguments as the command parses them.
 #[derive(Debug, Default)]
 pub(super) struct Arguments<'words> {
     /// The options with their values, in order.
     pub(super) options: Vec<Given<'words>>,
-    /// What is no option.
+    /// The operands.
     pub(super) operands: Vec<&'words Word>,
-    /// How many words were read, if the first operand ends the options.
+    /// Number of words before the first operand, if that ends the options.
     pub(super) read: usize,
 }
 
@@ -22,18 +22,18 @@ pub(super) struct Given<'words> {
     pub(super) name: &'words str,
     /// Its value.
     pub(super) value: Value<'words>,
-    /// The word it stands in.
+    /// The word that contains it.
     pub(super) word: &'words Word,
 }
 
 /// The value of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Value<'words> {
-    /// It has none.
+    /// No value.
     None,
     /// Known text.
     Text(&'words str),
-    /// Text of which only the beginning is known.
+    /// Text with a known prefix.
     Begins(&'words str),
 }
 
@@ -47,7 +47,7 @@ impl Arguments<'_> {
     }
 }
 
-/// Reads the words after the command's name. `name` is what messages call the command.
+/// Parses the words after the command's name. `name` is used in messages.
 pub(super) fn read<'words>(
     command: &Command,
     name: &str,
@@ -75,7 +75,7 @@ struct Reader<'table, 'words> {
     words: &'words [Word],
     next: usize,
     arguments: Arguments<'words>,
-    /// One of the operands may stand for any number of them.
+    /// Whether an operand may expand to any number of operands.
     unlimited: bool,
 }
 
@@ -128,7 +128,7 @@ impl<'words> Reader<'_, 'words> {
 
     fn option_or_unknown(&mut self, word: &'words Word) -> Result<(), Refusal> {
         if self.command.most_operands.is_some() && !self.arguments.operands.is_empty() {
-            // Some programs take it for one operand more.
+            // Some programs treat it as an operand.
             return Err(Refusal::unknown(
                 word.span.clone(),
                 format!("`{}` with an option after an operand", self.name),
@@ -139,7 +139,7 @@ impl<'words> Reader<'_, 'words> {
             return self.long(word, long);
         }
         let Some(letters) = text.strip_prefix('-') else {
-            // Not a literal: either it cannot be an option, or that is unknown.
+            // An unknown word, which may be an option.
             let is_safe = self.command.is(Property::Harmless) || word.cannot_be_option();
             return if is_safe {
                 self.operand(word)
@@ -177,8 +177,8 @@ impl<'words> Reader<'_, 'words> {
             }
             (Takes::ValueUnlessLast, None) if self.next == self.words.len() => Value::None,
             (Takes::Value | Takes::ValueUnlessLast, None) => {
-                // Some programs take a value only behind an equals sign, and read the next word as
-                // whatever it expands to.
+                // Some programs take a value only after `=` and parse the next word as an option or
+                // operand.
                 let next = self.words.get(self.next);
                 if let Some(next) =
                     next.filter(|next| may_be_option(next) && next.literal().is_none())
@@ -225,7 +225,7 @@ impl<'words> Reader<'_, 'words> {
         if word.shape == Shape::Literal {
             Ok(())
         } else {
-            // More letters may follow.
+            // The unknown part may be further letters.
             Err(self.may_become_option(word))
         }
     }
@@ -235,7 +235,7 @@ impl<'words> Reader<'_, 'words> {
         match word.shape {
             Shape::Literal => Ok(Value::Text(text)),
             Shape::Single => Ok(Value::Begins(text)),
-            // What is split off would be a separate word.
+            // The rest of a split value would be a separate word.
             Shape::Matches | Shape::Split if self.command.is(Property::Harmless) => {
                 Ok(Value::Begins(text))
             }
@@ -248,7 +248,7 @@ impl<'words> Reader<'_, 'words> {
         let Some(word) = self.words.get(self.next) else {
             return Err(Refusal::unknown(
                 option.span.clone(),
-                format!("`{}` without the value that the option takes", self.name),
+                format!("`{}` without the value of the option", self.name),
             ));
         };
         self.next += 1;
@@ -300,7 +300,7 @@ impl<'words> Reader<'_, 'words> {
     fn may_become_option(&self, word: &Word) -> Refusal {
         Refusal::unknown(
             word.span.clone(),
-            format!("`{}`: what this expands to could be an option", self.name),
+            format!("`{}`: its expansion could be an option", self.name),
         )
     }
 }
@@ -312,7 +312,7 @@ fn may_be_option(word: &Word) -> bool {
     }
 }
 
-/// Reads the arguments of a command by its record.
+/// Parses the arguments of a command by its record.
 pub(super) fn arguments<'words>(
     name: &str,
     words: &'words [Word],

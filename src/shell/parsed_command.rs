@@ -10,7 +10,7 @@ use super::redirection::{self, HereDocument, Redirected, Redirection};
 use super::refusal::Refusal;
 use super::word::Word;
 
-/// What stands in a range.
+/// The parsed content of a range.
 #[derive(Debug, Default)]
 pub(super) struct ParsedCommand<'tree> {
     /// Assignments before the first word.
@@ -19,7 +19,7 @@ pub(super) struct ParsedCommand<'tree> {
     pub(super) words: Vec<Word>,
     /// Redirections other than here-documents.
     pub(super) redirections: Vec<Redirection>,
-    /// The here-document, if one was announced.
+    /// The here-document, if any.
     pub(super) here_document: Option<HereDocument>,
     /// The substitutions in all of them.
     pub(super) substitutions: Vec<Node<'tree>>,
@@ -33,7 +33,7 @@ pub(super) struct Assignment {
     pub(super) span: Range<usize>,
 }
 
-/// Reads a range that holds nothing else.
+/// Parses a range that consists of one simple command.
 pub(super) fn read<'tree>(
     text: &str,
     range: Range<usize>,
@@ -85,8 +85,8 @@ pub(super) fn read<'tree>(
     }
 }
 
-/// How long the name is if the text begins with `NAME=`. Other forms of assignments (`+=`, an
-/// element) look like words, and no command is called like that.
+/// Returns the length of the name if the text starts with `NAME=`. Other forms of assignment (`+=`,
+/// an element) are parsed as words, which no command is named like.
 fn assigned_name(text: &str) -> Option<usize> {
     let length = identifier_length(text);
     (length > 0 && text.as_bytes().get(length) == Some(&b'=')).then_some(length)

@@ -1,9 +1,9 @@
-//! The commands that a command line consists of, for rules that decide on each of them.
+//! The commands of a command line, for permission rules.
 //!
-//! Bash runs nothing else, but for what these commands start themselves (`eval`, `xargs`) and what
-//! `[[` evaluates. Functions are not understood, since calling one means something else afterwards.
-//! Descriptors, `/dev/null`, here-documents and here-strings are no files. A redirection behind several
-//! commands, as in `a && b > c`, is a part of its own.
+//! Bash runs nothing else, except commands started by these commands (`eval`, `xargs`) and by
+//! arithmetic in `[[`. Functions are refused, since they change the meaning of names. Descriptors,
+//! `/dev/null`, here-documents and here-strings do not count as files. A redirection of several
+//! commands, as in `a && b > c`, is a separate part.
 
 use std::ops::Range;
 
@@ -17,29 +17,28 @@ use super::table::WRAPPERS;
 use super::word::{Word, WordPiece};
 use super::{commands, options};
 
-/// Maximum number of commands that start each other in their places; rules look at every word of further
-/// ones.
+/// Maximum number of nested wrappers; beyond it, rules check every word.
 const MAX_LEVELS: usize = 32;
 
 /// A command with its arguments, a condition in `[[ … ]]`, or assignments or redirections alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommandPart {
-    /// Where it stands in the text, without assignments and redirections around its words.
+    /// Byte range of its words in the text.
     pub span: Range<usize>,
-    /// The program and its arguments; none if it only assigns or redirects.
+    /// The program and its arguments; empty if it only assigns or redirects.
     pub words: Vec<PartWord>,
     /// The variables that are assigned before it.
     pub assignments: Vec<PartAssignment>,
-    /// These assignments as they are written, with a blank behind each.
+    /// The source text of these assignments, each followed by a space.
     pub assigned: String,
-    /// Where its standard input comes from, files aside.
+    /// The source of its standard input, except files.
     pub input: PartInput,
-    /// The files that it is redirected from.
+    /// Input redirections.
     pub reads: Vec<PartWord>,
-    /// The files that it is redirected to.
+    /// Output redirections.
     pub writes: Vec<PartWord>,
-    /// Whether it changes nothing wherever it runs, apart from the files that it is redirected to and
-    /// what assignments before its words change. What a word of a language says is not looked at.
+    /// Whether it changes nothing in any directory, apart from its redirections and assignments.
+    /// Words in other languages are not checked.
     pub only_reads: bool,
 }
 
@@ -55,31 +54,41 @@ pub struct PartAssignment {
 /// The standard input of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum PartInput {
-    /// The same as that of the command line.
+    /// The standard input of the command line.
     #[default]
     Inherited,
-    /// What a pipe, or a redirection of a construct around it, gives.
+    /// A pipe or a redirection of an enclosing construct.
     Given,
-    /// A here-document or a here-string; `None` if its text is only known when it runs.
+    /// A here-document or a here-string; `None` if its text is known only at run time.
     Text(Option<String>),
+}
+
+impl PartInput {
+    /// Returns the text of a here-document or here-string, if known.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => text.as_deref(),
+            Self::Inherited | Self::Given => None,
+        }
+    }
 }
 
 /// A word of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartWord {
-    /// Where it stands in the text.
+    /// Byte range in the text.
     pub span: Range<usize>,
-    /// As it is written.
+    /// The source text.
     pub text: String,
-    /// The value without quotes and escapes; `None` if it is only known when it runs, as with
-    /// variables, substitutions, names of files, alternatives in braces, and a tilde.
+    /// The value without quotes and escapes; `None` if it is known only at run time, as with
+    /// variables, substitutions, globs, braces, and a tilde.
     pub value: Option<String>,
-    /// What is known all the same; empty if the value is known.
+    /// The known pieces; empty if the value is known.
     pub pieces: Vec<WordPiece>,
 }
 
 impl CommandPart {
-    /// What a range holds; nothing if it neither runs, assigns nor opens anything.
+    /// Creates the part for a range; `None` if it neither runs, assigns nor opens anything.
     pub(super) fn new(
         text: &str,
         range: Range<usize>,
@@ -131,14 +140,14 @@ impl CommandPart {
         Ok((!is_empty || !opens_nothing).then_some(part))
     }
 
-    /// This command and those that it starts in its place, one inside the other.
+    /// Returns this command and the commands it wraps, outermost first.
     pub fn levels(&self) -> Vec<Self> {
         let levels = std::iter::successors(Some(self.clone()), Self::unwrapped);
         levels.take(MAX_LEVELS).collect()
     }
 
-    /// The command that this one starts in its place, such as `rm x` in `timeout 5 rm x`. `None` if
-    /// it starts none, or with options that are not understood.
+    /// Returns the command that this one wraps, such as `rm x` in `timeout 5 rm x`. `None` if it
+    /// wraps none or has unknown options.
     pub fn unwrapped(&self) -> Option<Self> {
         let (first, arguments) = self.words.split_first()?;
         let name = first.value.as_deref()?;
@@ -170,8 +179,8 @@ impl CommandPart {
     }
 }
 
-/// Whether these words are a command for the shell as well: their first one is neither a keyword nor
-/// an assignment that was read as a word.
+/// Whether the shell also parses these words as a command: the first is neither a keyword nor an
+/// assignment that was parsed as a word.
 pub(super) fn begins_command(text: &str, words: &[Word]) -> bool {
     let mut written = words
         .iter()
@@ -180,7 +189,7 @@ pub(super) fn begins_command(text: &str, words: &[Word]) -> bool {
         return true;
     };
     if first == "time" {
-        // The keyword stands before any pipeline.
+        // The keyword precedes a pipeline.
         first = written
             .find(|word| !word.starts_with('-'))
             .unwrap_or_default();
@@ -200,7 +209,7 @@ impl PartWord {
         }
     }
 
-    /// The same of a word that is read leniently, whose variables are not followed.
+    /// Creates a word that was parsed leniently, without the values of variables.
     pub(super) fn lenient(text: &str, word: &Word) -> Self {
         let mut read = Self::new(text, word);
         for piece in &mut read.pieces {
@@ -213,7 +222,7 @@ impl PartWord {
         }
     }
 
-    /// A word that is not in the text, of known value.
+    /// Creates a word with a known value that is not in the text.
     pub fn known(value: &str) -> Self {
         Self {
             span: 0..0,
@@ -223,7 +232,7 @@ impl PartWord {
         }
     }
 
-    /// A word that nothing is known of.
+    /// Creates a word with an unknown value.
     pub fn unknown(span: Range<usize>, text: &str) -> Self {
         Self {
             span,
@@ -233,7 +242,7 @@ impl PartWord {
         }
     }
 
-    /// The words that it becomes if it has alternatives in braces.
+    /// Returns the words that it becomes by brace expansion.
     pub fn alternatives(&self) -> Vec<Self> {
         if self.pieces.is_empty() {
             return vec![self.clone()];
@@ -260,7 +269,7 @@ impl PartWord {
         }
     }
 
-    /// What a wrapper takes the word to assign.
+    /// Parses the word as an assignment of a wrapper.
     fn assigned_by(&self, wrapper: &str) -> Option<PartAssignment> {
         let (name, value) = match wrapper {
             "env" => {

@@ -1,5 +1,5 @@
-//! The commands of command lines: rows, what holds for all of them, and commands in every place where
-//! bash would run them.
+//! Tests of the commands of command lines: rows, properties, and commands in every position where
+//! bash runs them.
 
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -15,9 +15,9 @@ fn command_parts(script: &str) -> Option<Vec<CommandPart>> {
 #[serde(deny_unknown_fields)]
 struct Row {
     script: String,
-    /// What is written of each; none if the whole is not understood.
+    /// Source text of each command; null if the command line cannot be parsed.
     parts: Option<Vec<String>>,
-    /// Of all of them, one after the other.
+    /// For all commands, concatenated.
     #[serde(default)]
     assignments: Vec<String>,
     #[serde(default)]
@@ -94,7 +94,7 @@ fn values_of_words() {
     }
 }
 
-/// The words of what a wrapper starts, with blanks between them, and the variables assigned for it.
+/// The joined words of a wrapped command and the variables assigned for it.
 fn unwrapped(script: &str) -> Option<String> {
     let inner = command_parts(script)?.first()?.unwrapped()?;
     let words = inner.words.iter().map(|word| word.text.as_str());
@@ -158,7 +158,7 @@ fn wrappers() {
     assert_eq!(inner.span, 19..23);
 }
 
-/// `MARK` where bash runs it, directly or around another one of these.
+/// Constructs with `MARK` where bash runs it; they can be nested.
 const CONSTRUCTS: &[&str] = &[
     "@",
     "a; @",
@@ -287,8 +287,8 @@ const CONSTRUCTS: &[&str] = &[
     "é=1; @",
 ];
 
-/// The command in the construct; nothing if it would not be run there: behind the line end that begins
-/// the text of a here-document, or between other backticks.
+/// Puts the command into the construct; `None` if it would not run there: after the line break that
+/// starts a here-document, or between other backticks.
 fn in_construct(construct: &str, command: &str) -> Option<String> {
     let (before, _) = construct.split_once('@')?;
     let announces = before.contains("<<") && !before.contains('\n');
@@ -297,7 +297,7 @@ fn in_construct(construct: &str, command: &str) -> Option<String> {
     (!breaks_out && !is_quoted).then(|| construct.replacen('@', command, 1))
 }
 
-/// Whether a command that stands in the text is listed, or the text not understood.
+/// Whether a command in the text is listed or the text is refused.
 fn is_seen(script: &str) -> Result<bool, String> {
     let Some(parts) = command_parts(script) else {
         return Ok(false);
@@ -322,14 +322,14 @@ fn nothing_is_run_unseen() {
             understood += usize::from(script.is_some_and(|script| is_seen(&script).unwrap()));
         }
     }
-    // A few constructs are never understood, and neither is what holds them.
+    // Some constructs are always refused, also inside others.
     assert!(
         understood * 3 > CONSTRUCTS.len() * CONSTRUCTS.len(),
         "{understood}"
     );
 }
 
-/// Commands that are understood by themselves, wherever they stand.
+/// Commands that are accepted in any position.
 const UNDERSTOOD: &[&str] = &[
     "rm x",
     "a | b",
@@ -396,7 +396,7 @@ proptest! {
     }
 }
 
-/// Whatever only reads is understood, and is redirected to no file.
+/// Every read-only command line is parsed and has no output file.
 #[test]
 fn commands_that_only_read_have_parts() {
     let ours = rows(include_str!("../../tests/data/shell/commands.jsonl"));
@@ -415,7 +415,7 @@ fn commands_that_only_read_have_parts() {
     assert!(compared > 50, "{compared}");
 }
 
-/// Another agent's splitter, where its answer is not the text that it was given.
+/// Rows of another agent's splitter whose answer differs from its input.
 #[test]
 fn compound_commands_are_split_as_by_qwen_code() {
     let rows = rows(include_str!("../../tests/data/qwen-code.jsonl"));
@@ -425,7 +425,7 @@ fn compound_commands_are_split_as_by_qwen_code() {
     let mut compared = 0;
     for row in of_splitting {
         let script = row["input"].as_str().unwrap();
-        // What `((…))` evaluates is not known.
+        // The effects of `((…))` are unknown.
         let Some(parts) = command_parts(script) else {
             assert_eq!(script, "((a & b))");
             continue;
@@ -434,7 +434,7 @@ fn compound_commands_are_split_as_by_qwen_code() {
             .as_array()
             .unwrap()
             .iter()
-            // Redirections are told apart from the command.
+            // Redirections are listed separately.
             .map(|part| part.as_str().unwrap().trim_end_matches(" 2>&1"))
             .collect();
         assert_eq!(written(script, &parts), expected, "{script}");

@@ -1,13 +1,13 @@
-//! What the pieces of a word may become: sets of characters, alternatives in braces, and variables of which
-//! nothing is known.
+//! Expansion of the pieces of a word: sets of characters, alternatives in braces, and unknown
+//! variables.
 
 use super::expansion::identifier_length;
 use super::word::WordPiece;
 
-/// Maximum number of words that one word with alternatives becomes.
+/// Maximum number of words from one word with alternatives.
 const MAX_ALTERNATIVES: usize = 64;
 
-/// The variable that `$NAME` or `${NAME…}` stands for.
+/// Parses `$NAME` or `${NAME…}`.
 pub(super) fn variable(text: &str, is_quoted: bool) -> WordPiece {
     let inside = text.get(1..).unwrap_or_default();
     let inside = inside
@@ -25,7 +25,7 @@ pub(super) fn variable(text: &str, is_quoted: bool) -> WordPiece {
     }
 }
 
-/// The piece, with nothing known of a variable but the home directory.
+/// Returns the piece without the values of variables, except the home directory.
 pub(super) fn without_value(piece: &WordPiece) -> WordPiece {
     match piece {
         WordPiece::Variable { name, operator, .. } if name == "HOME" && operator.is_empty() => {
@@ -36,7 +36,7 @@ pub(super) fn without_value(piece: &WordPiece) -> WordPiece {
     }
 }
 
-/// Puts a glob in place of every set of characters.
+/// Replaces every set of characters with a glob.
 pub(super) fn without_brackets(pieces: &[WordPiece]) -> Vec<WordPiece> {
     let Some(at) = pieces.iter().position(|piece| *piece == WordPiece::Bracket) else {
         return pieces.to_vec();
@@ -60,7 +60,7 @@ pub(super) fn without_brackets(pieces: &[WordPiece]) -> Vec<WordPiece> {
     known
 }
 
-/// The length of a set of characters, given what follows its opening bracket.
+/// Returns the length of a set of characters, given the text after its opening bracket.
 fn set_length(text: &str) -> Option<usize> {
     let mut rest = text.strip_prefix(['!', '^']).unwrap_or(text);
     rest = rest.strip_prefix(']').unwrap_or(rest);
@@ -79,7 +79,7 @@ fn set_length(text: &str) -> Option<usize> {
     }
 }
 
-/// The words that a word with alternatives in braces becomes.
+/// Returns the words that a word with alternatives in braces becomes.
 pub(super) fn alternatives(pieces: &[WordPiece]) -> Vec<Vec<WordPiece>> {
     let brace = |wanted: char| move |piece: &WordPiece| *piece == WordPiece::Brace(wanted);
     let Some(open) = pieces.iter().position(brace('{')) else {
@@ -109,7 +109,7 @@ pub(super) fn alternatives(pieces: &[WordPiece]) -> Vec<Vec<WordPiece>> {
         |piece: &WordPiece| matches!(piece, WordPiece::Text(text) if text.contains(".."));
     let inner: Vec<Vec<WordPiece>> =
         if close.is_none() || (commas.is_empty() && !inside.iter().any(is_range)) {
-            // They mean nothing.
+            // These braces are literal.
             let closing = close.map_or("", |_| "}");
             let wrap = |mut inner: Vec<WordPiece>| {
                 inner.insert(0, WordPiece::Text("{".to_owned()));
@@ -138,7 +138,7 @@ pub(super) fn alternatives(pieces: &[WordPiece]) -> Vec<Vec<WordPiece>> {
     joined.collect()
 }
 
-/// A brace or comma outside of alternatives is text.
+/// Replaces a brace or comma outside of alternatives with text.
 fn without_meaning(piece: &WordPiece) -> WordPiece {
     match piece {
         WordPiece::Brace(letter) => WordPiece::Text(letter.to_string()),

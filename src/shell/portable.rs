@@ -1,25 +1,25 @@
-//! Whether bash, zsh and dash read a command line alike.
+//! Differences between bash, zsh and dash in a command line.
 //!
-//! The analysis reads a command line as bash does. An agent may pass it to another shell, in which the
-//! same text can run something else: `path=bin; ls` in zsh, `echo $'\'; rm x #'` in dash. The three agree
-//! on quotes once `$'…'` is excluded, so one pass over the text finds what they read differently.
+//! The analysis parses a command line as bash does. In another shell, the same text can run
+//! something else: `path=bin; ls` in zsh, `echo $'\'; rm x #'` in dash. Without `$'…'` the three
+//! agree on quotes, so one pass over the text finds the differences.
 
 use super::expansion::identifier_length;
 use super::lexer::ends_word;
 use super::parts::CommandPart;
 
-/// Commands that are keywords or builtins in one of the shells only, or differ in their options.
+/// Commands that are keywords or builtins in only some of the shells or differ in their options.
 const DIFFERENT: &str = "[[ builtin noglob time set hash dirs jobs ulimit";
 
 /// Builtins whose operands zsh evaluates as arithmetic.
 const NUMERIC: &str = "break continue exit return shift";
 
-/// Returns the first thing found in a command line that bash, zsh and dash do not read alike, given the
-/// commands that bash finds in it.
+/// Returns the first difference between bash, zsh and dash in a command line, given its commands
+/// according to bash.
 pub fn differs_between_shells(command: &str, parts: &[CommandPart]) -> Option<&'static str> {
-    // A pattern of `case` closes no parenthesis that the pass has seen.
+    // The parenthesis after a `case` pattern has no opening one.
     if command.contains("case") && command.contains("$(") {
-        return Some("`case` beside a substitution");
+        return Some("`case` with a substitution");
     }
     let in_text = Scan {
         rest: command,
@@ -42,7 +42,7 @@ pub fn differs_between_shells(command: &str, parts: &[CommandPart]) -> Option<&'
         })
 }
 
-/// Whether a part redirects neither a command nor a compound command: zsh starts a pager for it.
+/// Whether a part is a redirection without a simple or compound command: zsh starts a pager for it.
 fn is_redirection_alone(command: &str, part: &CommandPart) -> bool {
     let before = command
         .get(..part.span.start)
@@ -69,7 +69,7 @@ struct Scan<'text> {
     previous: char,
     /// Inside of double quotes.
     in_quotes: bool,
-    /// The same for each parenthesis that is open.
+    /// The value of `in_quotes` outside each open parenthesis.
     outer: Vec<bool>,
     begins_word: bool,
     /// The next word is the name of a command, an assignment or a keyword.
@@ -82,7 +82,7 @@ struct Scan<'text> {
     is_redirected: bool,
 }
 
-/// Words after which a command begins.
+/// Keywords before a command.
 const KEYWORDS: &str = "if then elif else while until do !";
 
 impl Scan<'_> {
@@ -133,7 +133,7 @@ impl Scan<'_> {
         self.is_redirected = false;
     }
 
-    /// Takes what follows, which begins with `first`; returns its length.
+    /// Consumes the next token, which starts with `first`; returns its length.
     fn outside_of_quotes(&mut self, first: char) -> usize {
         match first {
             '(' => self.open(),
@@ -172,25 +172,25 @@ impl Scan<'_> {
         let (word, behind) = rest.split_at(identifier_length(rest));
         let is_set = self.begins_word && (self.after_for || behind.starts_with('='));
         if is_set && is_zsh_parameter(word) {
-            Some("a variable that means something to zsh")
+            Some("a variable with a special meaning in zsh")
         } else if rest.starts_with(['{', '}']) && !begins(&["{}"]) {
             Some("braces outside of quotes")
         } else if begins(&["<(", ">(", "<<<", "&>", "|&", "<>", ">|", "(("]) {
-            Some("a construct that not all shells have")
+            Some("a construct that not all shells support")
         } else if rest.starts_with('|') && !begins(&["||"]) && self.is_redirected {
-            Some("a pipe behind a redirection")
+            Some("a pipe after a redirection")
         } else if rest.starts_with(">&") && !second_is_descriptor(rest) {
             Some("`>&` with something other than a descriptor")
         } else if self.begins_word
             && rest.starts_with('=')
             && second.is_some_and(|next| !next.is_ascii_whitespace())
         {
-            Some("a word that begins with `=`, which zsh replaces")
+            Some("a word that starts with `=`, which zsh expands")
         } else if self.begins_word
             && rest.starts_with('~')
             && second.is_some_and(|next| next.is_ascii_digit() || "[+-".contains(next))
         {
-            Some("a directory that only some shells know")
+            Some("a directory that only some shells expand")
         } else {
             None
         }
@@ -203,8 +203,8 @@ fn second_is_descriptor(text: &str) -> bool {
     })
 }
 
-/// What is different about an expansion, given the text behind its first character. `may_split` says
-/// whether bash splits its value into words, as zsh does not.
+/// Returns the difference in an expansion, given the text after `$`. `may_split` is true if bash
+/// splits its value into words, which zsh does not.
 fn different_expansion(after: &str, may_split: bool) -> Option<&'static str> {
     let is_word =
         after.starts_with(|first: char| first.is_ascii_alphanumeric() || "_{@*".contains(first));
@@ -212,7 +212,7 @@ fn different_expansion(after: &str, may_split: bool) -> Option<&'static str> {
         return Some("a variable outside of quotes, which zsh does not split");
     }
     if after.starts_with(['\'', '"', '[']) {
-        return Some("quotes or brackets behind `$`");
+        return Some("quotes or brackets after `$`");
     }
     if let Some(inside) = after.strip_prefix('{') {
         let inside = inside
@@ -225,7 +225,7 @@ fn different_expansion(after: &str, may_split: bool) -> Option<&'static str> {
             || [":-", ":+", ":?"]
                 .iter()
                 .any(|known| operator.starts_with(known));
-        return (!is_posix).then_some("a form of `${…}` that not all shells have");
+        return (!is_posix).then_some("a form of `${…}` that not all shells support");
     }
     let name = identifier_length(after);
     let follows = after.get(name.max(1)..).unwrap_or_default();
@@ -243,7 +243,7 @@ fn different_expansion(after: &str, may_split: bool) -> Option<&'static str> {
     is_longer.then_some("a variable whose name is longer in zsh")
 }
 
-/// What is different about a command.
+/// Returns the difference in a command.
 fn different_command(part: &CommandPart) -> Option<&'static str> {
     part.levels().iter().find_map(|level| {
         let (first, arguments) = level.words.split_first()?;

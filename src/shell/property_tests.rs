@@ -1,4 +1,4 @@
-//! What holds for every command line.
+//! Properties of all command lines.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::analyse;
 
-/// Pieces that make up command lines, harmless and not.
+/// Pieces of command lines, harmless or not.
 const PIECES: &[&str] = &[
     "ls",
     "cat",
@@ -94,7 +94,7 @@ const PIECES: &[&str] = &[
     "\\'",
 ];
 
-/// Accepted by themselves.
+/// Accepted commands.
 const ACCEPTED: &[&str] = &[
     "ls -la",
     "cat a | wc -l",
@@ -134,7 +134,7 @@ fn the_accepted_ones_are() {
     }
 }
 
-/// Whatever is put behind an accepted command in a way that bash runs it must be seen.
+/// A command appended to an accepted one, such that bash runs it, must be found.
 #[test]
 fn nothing_hides_behind_an_accepted_command() {
     for command in ACCEPTED {
@@ -152,7 +152,7 @@ fn nothing_hides_behind_an_accepted_command() {
     }
 }
 
-/// A writer beside a command, wherever bash would see a new command begin.
+/// A writer next to a command, in every position where bash starts a new command.
 #[test]
 fn nothing_hides_between_accepted_commands() {
     let outside = |command: &str, index: usize| {
@@ -177,7 +177,7 @@ fn nothing_hides_between_accepted_commands() {
     }
 }
 
-/// Nesting and repetition that ends nowhere.
+/// Unterminated nesting and repetition.
 #[test]
 fn no_input_takes_long() {
     const UNITS: &[&str] = &[
@@ -224,7 +224,7 @@ fn no_input_takes_long() {
         "case $(a) in b) c;; esac; ",
         "a \\\n ",
     ];
-    // The bound is ten times what a busy debug build needs; a square would be far above it.
+    // The bound is ten times the time of a busy debug build; quadratic time would exceed it by far.
     let bound = Duration::from_secs(2);
     for unit in UNITS {
         for tail in ["", "ls", ")"] {
@@ -263,8 +263,7 @@ proptest! {
         prop_assert!(!analysis.why.contains('\n'));
     }
 
-    /// A line more, and bash runs it, unless the text before ends in the middle of something: then
-    /// it is no accepted command.
+    /// Bash runs an appended line, unless the text before it is incomplete and thus not accepted.
     #[test]
     fn another_line_is_always_seen(pieces in prop::collection::vec(prop::sample::select(PIECES), 0..14)) {
         let command = pieces.concat();
@@ -275,7 +274,7 @@ proptest! {
     }
 }
 
-/// The grammar's own scanner crashes on some of these.
+/// The scanner of the grammar crashes on some of these.
 #[test]
 fn characters_beyond_ascii_are_harmless() {
     for letter in (0x80..0x2_0000_u32).step_by(31).filter_map(char::from_u32) {

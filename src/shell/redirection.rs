@@ -1,4 +1,4 @@
-//! Redirections, which of them change nothing, and where here-documents end.
+//! Redirections and here-documents.
 
 use std::ops::Range;
 
@@ -6,22 +6,22 @@ use super::lexer::{Expansions, Lexer, LineBreaks};
 use super::refusal::{Refusal, excerpt};
 use super::word::Word;
 
-/// Where output may go.
+/// Accepted output targets.
 const HARMLESS_TARGET: &str = "/dev/null";
 
-/// A here-document as its redirection announces it.
+/// The redirection of a here-document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct HereDocument {
     pub(super) delimiter: String,
     /// Whether its text is expanded.
     pub(super) expands: bool,
-    /// Whether tabs before the delimiter do not count (`<<-`).
+    /// Whether tabs before the delimiter are ignored (`<<-`).
     pub(super) strips_tabs: bool,
-    /// Where the redirection ends.
+    /// End of the redirection.
     pub(super) announced: usize,
 }
 
-/// A redirection to or from something that one word names.
+/// A redirection with one word as its target.
 #[derive(Debug)]
 pub(super) struct Redirection {
     operator: &'static str,
@@ -29,11 +29,11 @@ pub(super) struct Redirection {
     span: Range<usize>,
 }
 
-/// What a redirection operator begins.
+/// A parsed redirection.
 pub(super) enum Redirected {
     /// Input or output.
     Target(Redirection),
-    /// A text on the following lines.
+    /// A here-document.
     HereDocument(HereDocument),
 }
 
@@ -42,7 +42,8 @@ const OPERATORS: [&str; 12] = [
     "&>>", "<<-", "<<<", "&>", "<<", "<>", "<&", ">>", ">&", ">|", "<", ">",
 ];
 
-/// The redirection operator at the start of the text, and its length with the descriptor before it.
+/// Returns the redirection operator at the start of the text, and its length including the
+/// descriptor.
 pub(super) fn operator(text: &str) -> Option<(&'static str, usize)> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let after = text.get(digits..).unwrap_or_default();
@@ -56,7 +57,7 @@ pub(super) fn operator(text: &str) -> Option<(&'static str, usize)> {
     Some((operator, digits + operator.len()))
 }
 
-/// Reads the redirection that the lexer stands at, which has this operator.
+/// Parses the redirection at the position of the lexer, which has this operator.
 pub(super) fn read(
     lexer: &mut Lexer<'_, '_>,
     (operator, length): (&'static str, usize),
@@ -76,7 +77,7 @@ pub(super) fn read(
 }
 
 impl Redirection {
-    /// Refuses what may change something.
+    /// Refuses a redirection that may change something.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         let Self {
             operator, target, ..
@@ -85,18 +86,18 @@ impl Redirection {
         match *operator {
             "<" if may_be_socket(target) => Err(Refusal::unknown(
                 span,
-                "a redirection from a name that may be a network connection",
+                "a redirection from a path that may be a network connection",
             )),
             "<<<" if target.literal().is_none() => Err(Refusal::unknown(
                 span,
-                "a here-string that is only known when it runs, and may need a file",
+                "a here-string known only at run time, which may need a file",
             )),
             "<" | "<<<" => Ok(()),
             "<&" | ">&" if is_descriptor(target) => Ok(()),
             "<>" => Err(Refusal::writes(span, "`<>` creates files")),
             "<&" => Err(Refusal::unknown(
                 span,
-                "`<&` to something that is no descriptor",
+                "`<&` with something other than a descriptor",
             )),
             _ if target.literal() == Some(HARMLESS_TARGET) => Ok(()),
             _ => Err(match target.literal() {
@@ -112,7 +113,7 @@ impl Redirection {
         self.operator == "<<<"
     }
 
-    /// Whether it opens a file to read from it, and whether to write to it. Connections are refused.
+    /// Returns whether it opens a file for reading and for writing. Connections are refused.
     pub(super) fn opens(&self) -> Result<(bool, bool), Refusal> {
         let target = self.target.literal();
         if target.is_some_and(|path| NETWORK.iter().any(|network| path.starts_with(network))) {
@@ -136,7 +137,7 @@ fn here_document(lexer: &mut Lexer<'_, '_>, strips_tabs: bool) -> Result<Redirec
     let Some(delimiter) = word.literal() else {
         return Err(Refusal::unknown(
             word.span,
-            "the end of a here-document that is not plain text",
+            "a here-document delimiter that is not plain text",
         ));
     };
     let is_plain = !delimiter.is_empty()
@@ -146,7 +147,7 @@ fn here_document(lexer: &mut Lexer<'_, '_>, strips_tabs: bool) -> Result<Redirec
     if !is_plain {
         return Err(Refusal::unknown(
             word.span,
-            "the end of a here-document that is not plain text",
+            "a here-document delimiter that is not plain text",
         ));
     }
     Ok(Redirected::HereDocument(HereDocument {
@@ -157,7 +158,7 @@ fn here_document(lexer: &mut Lexer<'_, '_>, strips_tabs: bool) -> Result<Redirec
     }))
 }
 
-/// Paths for which bash opens a connection instead of a file.
+/// Whether bash opens a connection instead of a file for this path.
 const NETWORK: [&str; 2] = ["/dev/tcp/", "/dev/udp/"];
 
 fn may_be_socket(target: &Word) -> bool {
@@ -176,12 +177,12 @@ fn is_descriptor(target: &Word) -> bool {
     })
 }
 
-/// Where the text of a here-document stands, and its last line.
+/// Position of the text of a here-document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Body {
     /// The lines before the delimiter.
     pub(super) text: Range<usize>,
-    /// Where the line with the delimiter ends.
+    /// End of the line with the delimiter.
     pub(super) end: usize,
 }
 

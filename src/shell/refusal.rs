@@ -1,10 +1,10 @@
-//! Why a command line is not known to be read-only.
+//! Reasons why a command line is not known to be read-only.
 
 use std::ops::Range;
 
 use super::Verdict;
 
-/// The first thing found that is not known to be harmless.
+/// The first construct that is not known to be read-only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
     pub(super) verdict: Verdict,
@@ -30,7 +30,7 @@ impl Refusal {
     }
 }
 
-/// The beginning of a text, on one line.
+/// Returns the start of a text, on one line.
 pub(super) fn excerpt(text: &str) -> String {
     /// Enough to recognise a word, in characters.
     const SHOWN: usize = 40;

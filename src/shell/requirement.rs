@@ -1,9 +1,9 @@
-//! What has to hold outside of the text for a command line to be read-only.
+//! Conditions outside the text for a command line to be read-only.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A condition outside of the text for a command to be read-only.
+/// A condition outside the text for a command to be read-only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Requirement {
     /// The configuration that git finds in a directory runs no program.
@@ -18,17 +18,17 @@ impl fmt::Display for Requirement {
     }
 }
 
-/// One place where a command line runs git, and on what.
+/// One use of git in a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitUse {
-    /// The directories to go to from where the shell starts, one after the other.
+    /// Successive changes of directory, from where the shell starts.
     pub steps: Vec<String>,
-    /// What git looks at there.
+    /// The data that git accesses.
     pub scope: GitScope,
 }
 
 impl GitUse {
-    /// Where git runs if the shell starts in `directory`.
+    /// Returns the directory of git if the shell starts in `directory`.
     pub fn directory(&self, directory: &Path) -> PathBuf {
         self.steps
             .iter()
@@ -41,12 +41,12 @@ impl GitUse {
     }
 }
 
-/// What git looks at.
+/// The data that git accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GitScope {
     /// History and settings.
     Objects,
-    /// The index and the files too, or the contents of changes: hooks, monitors, filters and
-    /// programs for differences can come into play.
+    /// Also the index, the files, or the contents of changes, so that hooks, monitors, filters and
+    /// diff programs may run.
     WorkTree,
 }

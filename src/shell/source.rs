@@ -1,4 +1,5 @@
-//! The text of a command line as the walk through its tree reads it: what may stand between commands.
+//! The text of a command line during the walk through its tree: checks of the text between
+//! commands.
 
 use std::ops::Range;
 
@@ -13,7 +14,7 @@ use super::variables;
 pub(super) struct Source<'text>(pub(super) &'text str);
 
 impl<'text> Source<'text> {
-    /// An operator or a keyword that may stand between statements.
+    /// Accepts an operator or a keyword between statements.
     pub(super) fn token(&self, span: &Range<usize>) -> Result<(), Refusal> {
         let token = self.slice(span.clone());
         match token {
@@ -63,10 +64,7 @@ impl<'text> Source<'text> {
         if begins && ends && text.starts_with('#') && !text.contains('\n') {
             Ok(())
         } else {
-            Err(Refusal::unknown(
-                span.clone(),
-                "a comment that may not be one",
-            ))
+            Err(Refusal::unknown(span.clone(), "an ambiguous comment"))
         }
     }
 
@@ -77,7 +75,7 @@ impl<'text> Source<'text> {
         }
         Err(Refusal::unknown(
             name,
-            format!("`{text}` means something to the shell or to programs"),
+            format!("`{text}` has a special meaning for the shell or programs"),
         ))
     }
 
@@ -99,11 +97,11 @@ impl<'text> Source<'text> {
         }
         Err(Refusal::unknown(
             range,
-            format!("`{}` that the parser passes over", excerpt(between)),
+            format!("`{}` that the parser skips", excerpt(between)),
         ))
     }
 
-    /// Whether a word that ends here would end for bash as well.
+    /// Whether bash also ends a word at this position.
     pub(super) fn ends_here(&self, end: usize) -> bool {
         self.0
             .as_bytes()
@@ -111,7 +109,7 @@ impl<'text> Source<'text> {
             .is_none_or(|byte| ends_word(*byte))
     }
 
-    /// Where a node stands, without the blanks that the tree counts to it.
+    /// Returns the range of a node, without blanks that the tree includes.
     pub(super) fn trimmed(&self, node: Node<'_>) -> Range<usize> {
         let range = node.byte_range();
         let text = self.slice(range.clone());

@@ -1,5 +1,5 @@
-//! The first two checks: no bytes that parsers read differently, and a syntax tree without errors
-//! from tree-sitter's grammar of bash, built with bounded work.
+//! The first two checks: no bytes on which parsers disagree, and a syntax tree without errors from
+//! tree-sitter's grammar of bash, built with bounded work.
 
 use std::cell::RefCell;
 use std::ops::{ControlFlow, Range};
@@ -9,16 +9,16 @@ use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
 use super::refusal::{Refusal, excerpt};
 
-/// How often tree-sitter may ask whether to go on, about every hundred steps, for each KiB of text.
-/// Ordinary text needs 10 to 60.
+/// Maximum number of progress callbacks of tree-sitter, one per about a hundred steps, for each KiB
+/// of text. Ordinary text needs 10 to 60.
 const PATIENCE_PER_KIBIBYTE: usize = 120;
 
-/// How long it may take all the same. The longest text without errors takes about half of it.
-const LONGEST_PARSE: Duration = Duration::from_millis(25);
+/// Maximum parse time. The longest text without errors takes about half of it.
+const PARSE_TIMEOUT: Duration = Duration::from_millis(25);
 
-/// Why there is no tree.
+/// Reasons for a missing tree.
 enum Stopped {
-    /// There was an error before this place.
+    /// A syntax error before this byte.
     ErrorBefore(usize),
     /// It took too many steps.
     TooTangled,
@@ -28,7 +28,7 @@ thread_local! {
     static PARSER: RefCell<Option<Parser>> = const { RefCell::new(None) };
 }
 
-/// The tree of a command line that has no syntax error.
+/// Parses a command line without syntax errors.
 pub(super) fn parse(command: &str) -> Result<Tree, Refusal> {
     let parsed = PARSER.with_borrow_mut(|slot| {
         if slot.is_none() {
@@ -42,10 +42,11 @@ pub(super) fn parse(command: &str) -> Result<Tree, Refusal> {
         parse_within_bounds(parser, command)
     });
     let tree = parsed.map_err(|stopped| match stopped {
-        Stopped::ErrorBefore(place) => {
-            Refusal::unknown(place..place, format!("syntax error before byte {place}"))
-        }
-        Stopped::TooTangled => Refusal::unknown(0..0, "the syntax is too tangled to be analysed"),
+        Stopped::ErrorBefore(context) => Refusal::unknown(
+            context..context,
+            format!("syntax error before byte {context}"),
+        ),
+        Stopped::TooTangled => Refusal::unknown(0..0, "the syntax is too complex to analyse"),
     })?;
     if tree.root_node().has_error() {
         return Err(syntax_error(tree.root_node(), command));
@@ -53,8 +54,7 @@ pub(super) fn parse(command: &str) -> Result<Tree, Refusal> {
     Ok(tree)
 }
 
-/// Stops at the first error that has been there for a while: to recover takes tree-sitter time that
-/// grows with the square of the length.
+/// Stops some time after the first error: error recovery takes tree-sitter quadratic time.
 fn parse_within_bounds(parser: &mut Parser, command: &str) -> Result<Tree, Stopped> {
     let mut patience = (command.len() / 1024 + 1) * PATIENCE_PER_KIBIBYTE;
     let begun = Instant::now();
@@ -65,15 +65,15 @@ fn parse_within_bounds(parser: &mut Parser, command: &str) -> Result<Tree, Stopp
             return ControlFlow::Break(());
         }
         match patience.checked_sub(1) {
-            Some(left) if begun.elapsed() < LONGEST_PARSE => {
+            Some(left) if begun.elapsed() < PARSE_TIMEOUT => {
                 patience = left;
                 ControlFlow::Continue(())
             }
             Some(_) | None => ControlFlow::Break(()),
         }
     };
-    // The grammar's scanner crashes on some characters beyond ASCII. To bash they are letters like
-    // any other, and so is the full stop; our own reading of the words sees them as they are.
+    // The grammar's scanner crashes on some characters beyond ASCII. For bash they are ordinary
+    // letters, and so is the `.` that replaces them; our own lexer sees the original text.
     let bytes: Vec<u8> = command
         .bytes()
         .map(|byte| if byte.is_ascii() { byte } else { b'.' })
@@ -108,19 +108,18 @@ fn syntax_error(root: Node<'_>, command: &str) -> Refusal {
     Refusal::unknown(range, format!("syntax error at `{}`", excerpt(text)))
 }
 
-/// The longest command line that is analysed, in bytes: longer ones would take the parser more time
-/// than running them a little later costs.
-const LONGEST: usize = 16 * 1024;
+/// Maximum length of an analysed command line, in bytes; parsing longer ones takes too long.
+const MAX_LENGTH: usize = 16 * 1024;
 
-/// How many redirections there may be, with all else that looks like one. The shell opens those of
-/// groups itself, and without descriptors it gives up a pipeline that it has begun to start.
-const MOST_REDIRECTIONS: usize = 64;
+/// Maximum number of redirection operators. The shell itself opens redirections of groups, and when
+/// out of descriptors it abandons a pipeline that is partly started.
+const MAX_REDIRECTIONS: usize = 64;
 
-/// Refuses what may be understood but does not count as reading: nothing at all, continued lines, and
-/// more redirections than a shell may have descriptors for.
+/// Refuses text that can be parsed but is not read-only: empty text, continued lines, and more
+/// redirections than a shell may have descriptors for.
 pub(super) fn screen_strictly(command: &str) -> Result<(), Refusal> {
     let redirections = command.bytes().filter(|byte| matches!(byte, b'<' | b'>'));
-    if redirections.count() > MOST_REDIRECTIONS {
+    if redirections.count() > MAX_REDIRECTIONS {
         return Err(Refusal::unknown(0..0, "too many redirections"));
     }
     if command.trim_matches([' ', '\t', '\n']).is_empty() {
@@ -146,12 +145,12 @@ fn read_differently(span: Range<usize>, what: &str) -> Refusal {
     )
 }
 
-/// Refuses lengths and bytes that cannot be judged.
+/// Refuses text that is too long or has bytes on which parsers disagree.
 pub(super) fn screen(command: &str) -> Result<(), Refusal> {
-    if command.len() > LONGEST {
+    if command.len() > MAX_LENGTH {
         return Err(Refusal::unknown(
             0..0,
-            "the command is longer than 16 KiB, which is not analysed",
+            "the command exceeds 16 KiB, the limit of the analysis",
         ));
     }
     for (index, byte) in command.bytes().enumerate() {
@@ -176,8 +175,8 @@ pub(super) fn screen(command: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Whether every line that a backslash continues ends in a blank before it, so that no word, operator or
-/// expansion goes on in the next line, and no here-document may end differently.
+/// Whether every line continuation follows a blank, so that no word, operator or expansion
+/// continues on the next line and no here-document can end differently.
 fn continues_after_blanks(script: &str) -> bool {
     let mut lines: Vec<&str> = script.split("\\\n").collect();
     lines.pop();

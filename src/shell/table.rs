@@ -1,49 +1,50 @@
-//! The tables of commands: which options change nothing. The data is in `tables/*.txt`; the
-//! beginning of each file says how it is written.
+//! The tables of commands with their read-only options. The data is in `tables/*.txt`; the head of
+//! each file describes its syntax.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::commands::{Check, rule};
 
-/// What a command accepts. Anything else is not known to be harmless; names are never completed.
+/// Accepted arguments of a command. Anything else is not known to be read-only; abbreviated names
+/// are not accepted.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Command {
     /// Options of one letter, as `getopt` writes them.
     short: Vec<&'static str>,
-    /// Long options with what follows their names.
+    /// Long options with the form of their values.
     long: Vec<&'static str>,
     properties: Vec<Property>,
-    /// How many operands are read at most; further ones would be written to.
+    /// Maximum number of operands; further ones would be written to.
     pub(super) most_operands: Option<usize>,
-    /// What it starts by name.
+    /// Programs that it starts by name.
     pub(super) starts: Vec<&'static str>,
-    /// What else must hold.
+    /// A further condition.
     pub(super) rules: Vec<Check>,
 }
 
-/// What else is known about a command.
+/// Further properties of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Property {
-    /// Options begin with one dash and are whole words.
+    /// Options start with one dash and are whole words.
     WholeWords,
     /// The value of a letter is always the next word.
     ValuesApart,
     /// `-5` is an option.
     Digits,
-    /// No option does harm, so a word of which nothing is known may stand anywhere.
+    /// All options are read-only, so unknown words are accepted anywhere.
     Harmless,
     /// The first operand ends the options.
     FirstOperandEnds,
-    /// No operand may begin with a dash.
+    /// No operand may start with a dash.
     PlainOperands,
     /// Every word is text.
     OnlyText,
     /// Its arguments are a language, or contradict each other.
     Language,
-    /// Git looks at the index, the files, or the contents of changes.
+    /// Git accesses the index, the files, or the contents of changes.
     LooksAtFiles,
-    /// So it does if an option of `@diff` is given.
+    /// Git does so only with an option of `@diff`.
     MayShowChanges,
 }
 
@@ -65,7 +66,7 @@ impl Property {
     }
 }
 
-/// What follows an option's name.
+/// The form of an option's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Takes {
     Nothing,
@@ -118,7 +119,7 @@ impl Command {
         }
     }
 
-    /// Adds what a record says.
+    /// Adds the fields of a record.
     fn read(&mut self, properties: &'static str, known: &Table) -> Result<(), String> {
         for word in properties.split_whitespace() {
             if let Some(name) = word.strip_prefix("--") {
@@ -139,10 +140,12 @@ impl Command {
                 self.rules
                     .push(rule(name).ok_or(format!("there is no {word}"))?);
             } else if let Some(most) = word.strip_prefix("operands=") {
-                self.most_operands =
-                    Some(most.parse().map_err(|_| format!("{word} is no number"))?);
+                self.most_operands = Some(
+                    most.parse()
+                        .map_err(|_| format!("{word} is not a number"))?,
+                );
             } else {
-                let property = Property::named(word).ok_or(format!("{word} is no property"))?;
+                let property = Property::named(word).ok_or(format!("unknown property {word}"))?;
                 self.properties.push(property);
             }
         }
@@ -150,17 +153,17 @@ impl Command {
     }
 }
 
-/// Records by name.
+/// A table: records by name.
 pub(super) type Table = HashMap<&'static str, Command>;
 
 /// The commands.
 pub(super) static COMMANDS: LazyLock<Table> =
     LazyLock::new(|| table(include_str!("tables/commands.txt")));
 
-/// The reading forms of git's subcommands.
+/// Read-only forms of git's subcommands.
 pub(super) static GIT: LazyLock<Table> = LazyLock::new(|| table(include_str!("tables/git.txt")));
 
-/// The commands that start another one in their place.
+/// The wrappers.
 pub(super) static WRAPPERS: LazyLock<Table> =
     LazyLock::new(|| table(include_str!("tables/wrappers.txt")));
 
@@ -169,7 +172,7 @@ fn table(text: &'static str) -> Table {
     parse(text).expect("the table is valid")
 }
 
-/// Reads a table.
+/// Parses a table.
 fn parse(text: &'static str) -> Result<Table, String> {
     let mut table = Table::new();
     let mut current: Vec<&'static str> = Vec::new();

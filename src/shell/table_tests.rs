@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use super::{Verdict, analyse};
 
-/// Commands that an agent refuses and that are accepted here, and why they are harmless. Rows
-/// beyond these that agents refuse must be refused.
+/// Commands that an agent refuses and that are accepted here, with the reason. All other rows that
+/// agents refuse must be refused.
 const ACCEPTED_ALL_THE_SAME: &str = include_str!("../../tests/data/shell/refused_by_others.jsonl");
 
-/// Commands that only read, and commands that do not.
+/// Read-only commands and others.
 pub(super) const READ_ONLY: &str = include_str!("../../tests/data/shell/read_only.jsonl");
 
 pub(super) fn rows(text: &str) -> Vec<Value> {
@@ -21,7 +21,7 @@ fn text<'row>(row: &'row Value, field: &str) -> &'row str {
     row[field].as_str().unwrap_or_default()
 }
 
-/// What `check shell` says without a directory.
+/// The output of `check shell` without a directory.
 fn verdict(command: &str) -> &'static str {
     match analyse(command).without_a_look().verdict {
         Verdict::ReadOnly { .. } => "read-only",

@@ -1,14 +1,14 @@
-//! Which variables a command line may set.
+//! Variables that a command line may set.
 
 use super::word::Word;
 
-/// Lower-case names that mean something to the shell or to programs all the same.
+/// Lower-case names with a special meaning for the shell or programs.
 const RESERVED: &str = "auto_resume histchars";
 
 /// Upper-case names that no program reads. Single letters are accepted too.
 const ORDINARY: &str = "BAR BAZ COUNT DIR FILE FILES FOO NAME OUT RESULT TOTAL";
 
-/// Variables that may be passed to a command, and what their values may look like.
+/// Variables that may be passed to a command, with the form of their values.
 const PASSED: &[(&str, Accepted)] = &[
     (
         "CLICOLOR CLICOLOR_FORCE COLORTERM COLUMNS FORCE_COLOR GREP_COLOR GREP_COLORS LANG LANGUAGE \

@@ -1,14 +1,15 @@
-//! The walk through the syntax tree: checks that every construct is understood, and that nothing stands
-//! between them; lists the commands, and notes the first thing that may change something.
+//! The walk through the syntax tree: checks that every construct is accepted and that the text
+//! between them is blank, lists the commands, and records the first construct that may change
+//! something.
 //!
-//! The walk keeps its own stack, so that no nesting is too deep for it.
+//! The walk uses its own stack, so that deep nesting cannot overflow it.
 
 use std::ops::Range;
 
 use tree_sitter::{Node, TreeCursor};
 
 use super::bindings::Bindings;
-use super::effects::{Effects, Place};
+use super::effects::{CommandContext, Effects, Shell};
 use super::lexer::{Lexer, Substitution};
 use super::parsed_command::{self, ParsedCommand};
 use super::parts::{self, CommandPart, PartInput};
@@ -17,20 +18,20 @@ use super::source::Source;
 use super::word::Word;
 use super::{commands, redirection};
 
-/// Commands that read their operands to the end, so that no process substitution outlives them, and
-/// letters of options that neither fail nor change that.
-const READ_ALL: &[&str] = &["cat", "comm", "diff", "paste", "sort", "wc"];
-const READ_ON: &str = "bBilnruw123";
+/// Commands that read all operands to the end, so that no process substitution outlives them, and
+/// option letters that do not change this.
+const READS_ALL_OPERANDS: &[&str] = &["cat", "comm", "diff", "paste", "sort", "wc"];
+const SAFE_FLAGS: &str = "bBilnruw123";
 
-/// How many commands there may be in pipelines, which all run at once. A shell that cannot start
-/// another one may leave those that it has started.
-const MOST_PIPED: usize = 64;
+/// Maximum number of commands in pipelines, which all run at once. A shell that fails to start a
+/// process may leave earlier ones running.
+const MAX_PIPED: usize = 64;
 
 /// A statement that is still to be checked.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Task<'tree> {
     pub(super) node: Node<'tree>,
-    pub(super) place: Place,
+    pub(super) context: CommandContext,
 }
 
 /// The check of one command line.
@@ -39,41 +40,41 @@ pub(super) struct Walk<'text, 'tree> {
     pub(super) cursor: TreeCursor<'tree>,
     pub(super) tasks: Vec<Task<'tree>>,
     pub(super) effects: Effects,
-    /// The first thing that may change something.
+    /// The first construct that may change something.
     refused: Option<Refusal>,
     /// The number of commands in pipelines.
     piped: usize,
-    /// The commands, whatever they do.
+    /// All commands.
     parts: Vec<CommandPart>,
     pub(super) bindings: Bindings,
 }
 
-/// A command line that is understood.
-pub(super) struct Understood {
-    /// What it does, or why it does not count as reading.
+/// A parsed and checked command line.
+pub(super) struct CheckedLine {
+    /// Its effects, or the reason why it is not read-only.
     pub(super) effects: Result<Effects, Refusal>,
-    /// Its commands, in the order of the text.
+    /// Its commands in text order.
     pub(super) parts: Vec<CommandPart>,
 }
 
-/// What a part of a construct is to the parts beside it.
+/// The role of a part of a construct.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     /// Keywords, operators, clauses.
     Separator,
-    /// Something that is run.
+    /// A statement.
     Statement,
 }
 
 impl<'text, 'tree> Walk<'text, 'tree> {
-    /// A walk through `text`, of which something may be `refused` already.
+    /// Creates a walk through `text`, which may already have a refusal.
     pub(super) fn new(text: &'text str, root: Node<'tree>, refused: Option<Refusal>) -> Self {
         Self {
             source: Source(text),
             cursor: root.walk(),
             tasks: vec![Task {
                 node: root,
-                place: Place::default().within(text.len()),
+                context: CommandContext::default().within(text.len()),
             }],
             effects: Effects::default(),
             refused,
@@ -83,23 +84,23 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         }
     }
 
-    /// Looks at everything.
+    /// Checks the whole command line.
     ///
     /// # Errors
-    /// The first thing that may change something, or else what is not understood.
-    pub(super) fn run(mut self) -> Result<Understood, Refusal> {
+    /// A construct that cannot be parsed.
+    pub(super) fn run(mut self) -> Result<CheckedLine, Refusal> {
         if let Err(refusal) = self.visit() {
             return Err(self.refused.unwrap_or(refusal));
         }
         self.parts.sort_by_key(|part| part.span.start);
         self.bindings.resolve(self.source.0, &mut self.parts);
-        Ok(Understood {
+        Ok(CheckedLine {
             effects: self.refused.map_or(Ok(self.effects), Err),
             parts: self.parts,
         })
     }
 
-    /// Keeps the first thing that may change something.
+    /// Records a refusal if it is the first.
     fn refuse(&mut self, refusal: Refusal) {
         self.refused.get_or_insert(refusal);
     }
@@ -113,14 +114,14 @@ impl<'text, 'tree> Walk<'text, 'tree> {
     fn visit(&mut self) -> Result<(), Refusal> {
         let root = self.tasks.first().map(|task| task.node.byte_range());
         if let Some(root) = root {
-            // The tree leaves out blank lines at the edges.
+            // The tree omits leading and trailing blank lines.
             self.source.only_blanks(0..root.start)?;
             self.source.only_blanks(root.end..self.source.0.len())?;
         }
         while let Some(task) = self.tasks.pop() {
             let done = self.tasks.len();
             self.statement(task)?;
-            // The stack gives back the last one first.
+            // The stack pops the last one first.
             if let Some(added) = self.tasks.get_mut(done..) {
                 added.reverse();
             }
@@ -129,31 +130,31 @@ impl<'text, 'tree> Walk<'text, 'tree> {
     }
 
     fn statement(&mut self, task: Task<'tree>) -> Result<(), Refusal> {
-        let Task { node, mut place } = task;
+        let Task { node, mut context } = task;
         match node.kind() {
             "list" => {
                 let children = self.children(node);
                 let first = self.tasks.len();
-                let chain = std::mem::take(&mut place.chain_end);
-                self.parts(node, &children, place)?;
+                let chain = std::mem::take(&mut context.chain_end);
+                self.parts(node, &children, context)?;
                 let joins = children.iter().any(|child| child.kind() == "&&");
                 let chain = if chain > 0 { chain } else { node.end_byte() };
                 let parts = self.tasks.get_mut(first..).unwrap_or_default();
-                // The right side of `&&` ran if whatever `&&` adds behind it runs.
+                // The right side of `&&` has run if commands after further `&&` run.
                 if let Some(right) = parts.last_mut() {
-                    right.place.scope_end = if joins { chain } else { right.node.end_byte() };
+                    right.context.scope_end = if joins { chain } else { right.node.end_byte() };
                 }
                 if let Some(left) = parts
                     .first_mut()
                     .filter(|left| joins && left.node.kind() == "list")
                 {
-                    left.place.chain_end = chain;
+                    left.context.chain_end = chain;
                 }
                 Ok(())
             }
             "elif_clause" | "else_clause" | "do_group" => {
                 let children = self.children(node);
-                self.parts(node, &children, place.within(node.end_byte()))
+                self.parts(node, &children, context.within(node.end_byte()))
             }
             "if_statement" => {
                 let children = self.children(node);
@@ -163,25 +164,25 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                     .iter()
                     .find(is_branch)
                     .map_or(node.end_byte(), Node::start_byte);
-                self.parts(node, &children, place.within(end))
+                self.parts(node, &children, context.within(end))
             }
             "program" | "negated_command" | "compound_statement" => {
                 let children = self.children(node);
-                self.parts(node, &children, place)
+                self.parts(node, &children, context)
             }
             "pipeline" => {
                 let children = self.children(node);
                 let first = self.tasks.len();
-                self.parts(node, &children, place.in_subshell())?;
+                self.parts(node, &children, context.in_subshell())?;
                 let stages = self.tasks.get_mut(first..).unwrap_or_default();
                 let last = stages.len().saturating_sub(1);
                 for (index, stage) in stages.iter_mut().enumerate() {
-                    stage.place.is_piped |= index < last;
-                    stage.place.has_input |= index > 0;
-                    stage.place.scope_end = stage.node.end_byte();
+                    stage.context.is_piped |= index < last;
+                    stage.context.has_input |= index > 0;
+                    stage.context.scope_end = stage.node.end_byte();
                 }
                 self.piped += self.tasks.len() - first;
-                if self.piped > MOST_PIPED {
+                if self.piped > MAX_PIPED {
                     let span = self.source.trimmed(node);
                     return Err(Refusal::unknown(span, "too many commands in pipelines"));
                 }
@@ -189,23 +190,27 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             }
             "subshell" | "command_substitution" | "process_substitution" => {
                 let children = self.children(node);
-                self.parts(node, &children, place.in_subshell().within(node.end_byte()))
+                self.parts(
+                    node,
+                    &children,
+                    context.in_subshell().within(node.end_byte()),
+                )
             }
             "while_statement" => {
                 let children = self.children(node);
-                self.parts(node, &children, place.in_loop().within(node.end_byte()))
+                self.parts(node, &children, context.in_loop().within(node.end_byte()))
             }
-            "for_statement" => self.for_statement(node, place),
-            "case_statement" => self.case_statement(node, place),
+            "for_statement" => self.for_statement(node, context),
+            "case_statement" => self.case_statement(node, context),
             "command" | "variable_assignment" | "variable_assignments" => {
-                self.simple(node, node.byte_range(), place)
+                self.simple(node, node.byte_range(), context)
             }
             "declaration_command" | "unset_command" | "file_redirect" => {
                 self.refuse(self.source.not_accepted(node));
-                self.simple(node, node.byte_range(), place)
+                self.simple(node, node.byte_range(), context)
             }
-            "redirected_statement" => self.redirected(node, place),
-            "test_command" => self.test_command(node, place),
+            "redirected_statement" => self.redirected(node, context),
+            "test_command" => self.test_command(node, context),
             _ => Err(self.source.not_accepted(node)),
         }
     }
@@ -215,23 +220,23 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         node.children(&mut self.cursor).collect()
     }
 
-    /// The parts of a construct: keywords and operators that belong there, statements, clauses,
-    /// and between them nothing but blanks and comments.
+    /// Checks the parts of a construct: keywords, operators, statements and clauses, separated only
+    /// by blanks and comments.
     fn parts(
         &mut self,
         node: Node<'tree>,
         children: &[Node<'tree>],
-        place: Place,
+        context: CommandContext,
     ) -> Result<(), Refusal> {
         let range = self.source.trimmed(node);
-        self.parts_in(range, children, place)
+        self.parts_in(range, children, context)
     }
 
     pub(super) fn parts_in(
         &mut self,
         range: Range<usize>,
         children: &[Node<'tree>],
-        place: Place,
+        context: CommandContext,
     ) -> Result<(), Refusal> {
         let mut position = range.start;
         let mut before = Part::Separator;
@@ -249,21 +254,24 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                 };
                 let is_apart = self.source.slice(gap).contains('\n');
                 if part == Part::Statement && before == Part::Statement && !is_apart {
-                    return Err(Refusal::unknown(
-                        span,
-                        "two commands with nothing between them",
-                    ));
+                    return Err(Refusal::unknown(span, "two commands without a separator"));
                 }
-                let place = place.outside_of_case_item();
-                self.tasks.push(Task { node: child, place });
+                let context = CommandContext {
+                    in_case_item: false,
+                    ..context
+                };
+                self.tasks.push(Task {
+                    node: child,
+                    context,
+                });
                 part
             } else {
                 match self.source.slice(span.clone()) {
-                    ";;" | ";&" | ";;&" if place.in_case_item => {}
+                    ";;" | ";&" | ";;&" if context.in_case_item => {}
                     "&" => {
                         self.note(self.source.token(&span));
                         if let Some(task) = self.tasks.last_mut() {
-                            task.place.scope_end = task.place.scope_end.min(span.start);
+                            task.context.scope_end = task.context.scope_end.min(span.start);
                         }
                     }
                     _ => self.source.token(&span)?,
@@ -280,18 +288,18 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         &mut self,
         owner: Node<'tree>,
         range: Range<usize>,
-        place: Place,
+        context: CommandContext,
     ) -> Result<(), Refusal> {
         let simple = self.read(owner, range.clone())?;
         if !self.source.ends_here(range.end) {
             return Err(self.source.not_accepted(owner));
         }
-        let checked = commands::check(self.source.0, &simple, place, &mut self.effects);
+        let checked = commands::check(self.source.0, &simple, context, &mut self.effects);
         self.note(checked);
         if !parts::begins_command(self.source.0, &simple.words) {
             return Err(self.source.not_accepted(owner));
         }
-        self.take(owner, range, simple, place)
+        self.take(owner, range, simple, context)
     }
 
     pub(super) fn read(
@@ -305,7 +313,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             let span = node.byte_range();
             let is_process = node.kind() == "process_substitution";
             if is_process && self.source.slice(span.clone()).contains(">(") {
-                let why = "what is written to `>(…)` may change anything";
+                let why = "a process that reads `>(…)` may change anything";
                 self.refuse(Refusal::unknown(span, why));
             }
         }
@@ -316,15 +324,15 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         Ok(simple)
     }
 
-    /// Lists a command, and checks what belongs to it apart from its words.
+    /// Lists a command and checks its here-document, assignments and substitutions.
     pub(super) fn take(
         &mut self,
         owner: Node<'tree>,
         range: Range<usize>,
         simple: ParsedCommand<'tree>,
-        place: Place,
+        context: CommandContext,
     ) -> Result<(), Refusal> {
-        let mut input = if place.has_input {
+        let mut input = if context.has_input {
             PartInput::Given
         } else {
             PartInput::Inherited
@@ -334,7 +342,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             if body.end != owner.end_byte() {
                 return Err(Refusal::unknown(
                     body.text,
-                    "a here-document whose end is not clear",
+                    "a here-document whose end is ambiguous",
                 ));
             }
             let text = self.source.slice(body.text.clone());
@@ -343,18 +351,18 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             if document.expands && text.contains(['$', '`']) {
                 self.refuse(Refusal::unknown(
                     body.text.clone(),
-                    "a here-document that is only known when it runs, and may need a file",
+                    "a here-document known only at run time, which may need a file",
                 ));
                 let substitutions = self.substitutions(owner, body.text.clone());
                 let mut lexer = Lexer::new(self.source.0, body.text, &substitutions);
                 lexer.here_document()?;
-                self.push_all(lexer.found, place);
+                self.push_all(lexer.found, context);
             }
         }
         for assignment in &simple.assignments {
-            // A value that is set for one command may be lost after it.
+            // A value that is set for one command may not persist.
             let end = if simple.words.is_empty() {
-                place.scope_end
+                context.scope_end
             } else {
                 range.end
             };
@@ -364,21 +372,22 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         }
         self.parts
             .extend(CommandPart::new(self.source.0, range, &simple, input)?);
-        let waits = !place.is_piped && self.reads_all(owner, &simple);
+        let waits = !context.is_piped && self.reads_all(owner, &simple);
         for node in simple.substitutions {
             if waits && node.kind() == "process_substitution" {
-                let place = place.in_process_substitution();
+                let shell = Shell::Unattended;
+                let context = CommandContext { shell, ..context };
                 self.effects.may_leave_processes = true;
-                self.tasks.push(Task { node, place });
+                self.tasks.push(Task { node, context });
             } else {
-                self.push_all(vec![node], place);
+                self.push_all(vec![node], context);
             }
         }
         Ok(())
     }
 
-    /// Whether a command surely reads all of its substitutions: it has no other operand or
-    /// redirection, which could fail and end it at once.
+    /// Whether a command certainly reads all of its substitutions: it has no other operand or
+    /// redirection, which could fail and end it early.
     fn reads_all(&self, owner: Node<'tree>, simple: &ParsedCommand<'tree>) -> bool {
         let Some((name, arguments)) = simple.words.split_first() else {
             return false;
@@ -391,7 +400,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         let is_fine = |word: &Word| {
             let letters = word.literal().and_then(|text| text.strip_prefix('-'));
             letters.is_some_and(|letters| {
-                !letters.is_empty() && letters.chars().all(|letter| READ_ON.contains(letter))
+                !letters.is_empty() && letters.chars().all(|letter| SAFE_FLAGS.contains(letter))
             }) || spans.contains(&word.span)
         };
         let mut end = self.source.trimmed(owner).start;
@@ -402,12 +411,14 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         });
         stands_alone
             && end == owner.end_byte()
-            && name.literal().is_some_and(|name| READ_ALL.contains(&name))
+            && name
+                .literal()
+                .is_some_and(|name| READS_ALL_OPERANDS.contains(&name))
             && arguments.iter().all(is_fine)
     }
 
-    /// Checks substitutions in places where no command waits for a process.
-    pub(super) fn push_all(&mut self, nodes: Vec<Node<'tree>>, place: Place) {
+    /// Checks substitutions where no command waits for a process.
+    pub(super) fn push_all(&mut self, nodes: Vec<Node<'tree>>, context: CommandContext) {
         for node in nodes {
             if node.kind() == "process_substitution" {
                 self.refuse(Refusal::unknown(
@@ -415,16 +426,16 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                     "a process substitution that may be left running",
                 ));
             }
-            // The shell may end before the command whose output it reads: when it has no more memory
-            // for it, or warns of a NUL into a closed pipe.
+            // The shell may end before the command whose output it reads: when out of memory, or
+            // when it warns of a NUL into a closed pipe.
             self.effects.may_leave_processes = true;
-            let mut place = place.in_subshell().within(node.end_byte());
-            place.has_input |= self.source.slice(node.byte_range()).starts_with(">(");
-            self.tasks.push(Task { node, place });
+            let mut context = context.in_subshell().within(node.end_byte());
+            context.has_input |= self.source.slice(node.byte_range()).starts_with(">(");
+            self.tasks.push(Task { node, context });
         }
     }
 
-    /// The substitutions of a node that lie within a range, without those inside of others.
+    /// Returns the outermost substitutions of a node within a range.
     pub(super) fn substitutions(
         &mut self,
         node: Node<'tree>,
@@ -448,7 +459,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         loop {
             if descends && self.cursor.goto_first_child() {
             } else if !self.cursor.goto_next_sibling() {
-                // Up to the next sibling of an ancestor.
+                // Move to the next sibling of an ancestor.
                 loop {
                     if !self.cursor.goto_parent() {
                         found.sort_unstable_by_key(|substitution: &Substitution<'_>| {

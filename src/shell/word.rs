@@ -1,21 +1,21 @@
-//! A word of a command line and what is known of its value.
+//! A word of a command line and its known value.
 
 use std::ops::Range;
 
 /// A word after quotes and escapes are resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
-    /// Where it stands.
+    /// Byte range in the text.
     pub(super) span: Range<usize>,
-    /// The value up to the first thing that is not known; all of it for a literal.
+    /// The value up to the first unknown part; the whole value of a literal.
     pub(super) prefix: String,
-    /// What the shell makes of it.
+    /// The result of its expansion.
     pub(super) shape: Shape,
-    /// All of it in pieces; empty if the value is known.
+    /// All pieces; empty if the value is known.
     pub(super) pieces: Vec<WordPiece>,
 }
 
-/// A piece of a word of which a part is only known when the command runs.
+/// A piece of a word that is partly known only at run time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WordPiece {
     /// Text, without quotes and escapes.
@@ -24,14 +24,14 @@ pub enum WordPiece {
     Variable {
         /// Its name.
         name: String,
-        /// What follows the name inside of braces, such as `%.txt`.
+        /// The text after the name in braces, such as `%.txt`.
         operator: String,
         /// Whether the value stays one word.
         is_quoted: bool,
     },
-    /// A part of a file name in place of `*`, `?` or `[…]`, or a number.
+    /// The expansion of `*`, `?` or `[…]`, or a number.
     Glob,
-    /// `[`, which may begin a set of characters.
+    /// `[`, which may start a set of characters.
     Bracket,
     /// `{`, `,` or `}`, which may be parts of a list of alternatives.
     Brace(char),
@@ -39,20 +39,20 @@ pub enum WordPiece {
     Home,
     /// Anything.
     Unknown,
-    /// One of these, which are the possible values of a variable.
+    /// One of the possible values of a variable.
     OneOf(Vec<Vec<WordPiece>>),
 }
 
-/// What the shell makes of a word. A word has the worst shape of its parts; worse ones come later.
+/// The result of expanding a word. A word has the greatest shape of its pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Shape {
-    /// One argument of known value.
+    /// One argument with a known value.
     Literal,
-    /// One argument that begins with the prefix.
+    /// One argument that starts with the prefix.
     Single,
-    /// Any number of arguments, each of which begins with the prefix.
+    /// Any number of arguments that all start with the prefix.
     Matches,
-    /// Any number of arguments, of which only the first begins with the prefix.
+    /// Any number of arguments; only the first starts with the prefix.
     Split,
 }
 
@@ -67,7 +67,7 @@ impl Word {
         self.shape <= Shape::Single
     }
 
-    /// Whether none of its arguments can begin with a dash.
+    /// Whether none of its arguments can start with a dash.
     pub(super) fn cannot_be_option(&self) -> bool {
         match self.shape {
             Shape::Literal => !self.prefix.starts_with('-'),
@@ -78,7 +78,7 @@ impl Word {
         }
     }
 
-    /// One argument of known value.
+    /// One argument with a known value.
     pub(super) fn plain(span: Range<usize>, value: &str) -> Self {
         Self {
             span,
@@ -88,7 +88,7 @@ impl Word {
         }
     }
 
-    /// An unknown number of arguments that nothing is known about.
+    /// An unknown number of unknown arguments.
     pub(super) fn anything(span: Range<usize>) -> Self {
         Self {
             span,
@@ -98,7 +98,7 @@ impl Word {
         }
     }
 
-    /// Whether a list of alternatives may have begun.
+    /// Whether a list of alternatives may have started.
     pub(super) fn has_alternatives(&self) -> bool {
         self.pieces.contains(&WordPiece::Brace('{'))
     }
@@ -116,7 +116,7 @@ impl Word {
         self.pieces.push(piece);
     }
 
-    /// Adds a piece of unknown value to a word that is read leniently, in whose prefix it is as it is
+    /// Adds a piece of unknown value to a leniently parsed word; its prefix gets the source text
     /// `written`.
     pub(super) fn push_written(&mut self, piece: WordPiece, written: &str) {
         self.add_piece(piece);

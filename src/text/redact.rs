@@ -1,7 +1,7 @@
-//! Masking of secrets in texts and in named values.
+//! Masking of secrets in text and in named values.
 //!
-//! Names and shapes of secrets are in `secrets.toml`. A secret without a known name or shape is not
-//! found.
+//! The names and shapes of secrets are in `secrets.toml`. Secrets without a known name or shape are
+//! not found.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,16 +12,17 @@ use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Replaces a secret.
+/// Replacement for a secret.
 pub const MASK: &str = "[redacted]";
 
-/// Maximum length of a name, in bytes. Longer runs of letters are data.
+/// Maximum length of a name, in bytes; longer runs of letters are data.
 const MAX_NAME: usize = 100;
 
-/// Maximum length of the text after a name that is examined, in bytes. Bounds the time for texts of names only.
+/// Maximum length of the text examined after a name, in bytes. Bounds the time for text that
+/// consists of names.
 const MAX_EXAMINED: usize = 256;
 
-/// Parts of the names of passwords, which may be words.
+/// Parts of names whose values may be plain words.
 const WORDS_OF_PASSWORDS: [&str; 3] = ["pass", "pwd", "secret"];
 
 /// Minimum length of a secret in code, in bytes.
@@ -30,8 +31,8 @@ const MIN_IN_CODE: usize = 6;
 /// Maximum size of the cache of a pattern, in bytes.
 const DFA_CACHE: usize = 64 * 1024;
 
-/// Matches what follows a name: the text up to the value, then the value, in group 2 to 4 with
-/// quotation marks around it, or else in group 5.
+/// Matches the text after a name: group 1 up to the value, then the value: quoted in groups 2 to 4,
+/// unquoted in group 5.
 const ASSIGNED: &str = r#"(?x)^
     (\\*["']?\]? (?:[\ \t]* (?: :[\ \t]*[&'A-Za-z0-9_<>\[\],|\ ]{1,30}=[\ \t] | => | := | ={1,3} | : | > ) [\ \t]* | \ +))
     (?: \\+["'] SCHEME ((?:[^"'\\\n]|\\[^"'])*)
@@ -80,7 +81,7 @@ struct Shape {
 struct Secrets {
     /// Finds the prefixes of shapes and the parts of names.
     finder: AhoCorasick,
-    /// The shape of each pattern of `finder`, which has the parts of names at its end.
+    /// The shape of each pattern of `finder`; parts of names follow the shapes.
     shape_of: Vec<usize>,
     shapes: Vec<Shape>,
     endings: Regex,
@@ -200,8 +201,8 @@ impl Secrets {
         Some(start + found.start()..end + cut_off.unwrap_or(0))
     }
 
-    /// Returns whether a value in code is a secret, and not an expression, a type or a message. A word is
-    /// only if it `may_be_word`.
+    /// Whether a value in code is a secret, not an expression, a type or a message. `may_be_word`:
+    /// plain words count too.
     fn is_literal(&self, name: &str, value: &str, may_be_word: bool) -> bool {
         let is_digit = |letter: char| letter.is_ascii_digit();
         let is_word = |word: &str| {
@@ -234,13 +235,13 @@ impl Secrets {
 }
 
 fn compile(pattern: &str) -> Regex {
-    // Bounds the memory that each of them caches in use.
+    // Bounds the memory of the lazy automaton.
     let built = RegexBuilder::new(pattern).dfa_size_limit(DFA_CACHE).build();
     #[expect(clippy::expect_used, reason = "patterns are a part of the program")]
     built.expect("a valid pattern")
 }
 
-/// The words of a name in lower case, joined by `_`. An underscore before them stays.
+/// Returns the words of a name in lower case, joined by `_`. A leading underscore is kept.
 fn words(name: &str) -> String {
     let mut words = String::with_capacity(name.len() + 4);
     let mut letters = name.chars().peekable();
@@ -270,7 +271,7 @@ fn is_variable(name: &str) -> bool {
             && (name.contains('_') || !name.contains(|letter: char| letter.is_ascii_lowercase()))
 }
 
-/// Whether a value has no words, and letters and digits as keys have.
+/// Whether a value is random: no words, and the letters and digits of a key.
 fn is_random(value: &str) -> bool {
     let count = |test: fn(&u8) -> bool| value.bytes().filter(test).count();
     value.len() >= 16
@@ -292,7 +293,7 @@ fn is_path(value: &str) -> bool {
         || value.starts_with("../")
 }
 
-/// Masks secrets in a text.
+/// Masks all secrets in a text.
 pub fn redact(text: &str) -> Cow<'_, str> {
     let secrets = &*SECRETS;
     let mut found: Vec<Range<usize>> = Vec::new();
@@ -339,7 +340,7 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Masks secrets in all strings of a JSON value, and strings whose member has the name of a secret.
+/// Masks secrets in all strings of a JSON value, and strings whose member name denotes a secret.
 pub fn redact_strings(value: &mut Value) {
     match value {
         Value::String(text) => {
@@ -364,8 +365,8 @@ pub fn redact_strings(value: &mut Value) {
     }
 }
 
-/// Whether the value of a variable or member is a secret by its name. A path is not, if the name ends with
-/// the word `file` or `path`.
+/// Whether the name of a variable or member makes its value a secret. A path is not a secret if the
+/// name ends with `file` or `path`.
 pub fn is_secret(name: &str, value: &str) -> bool {
     let is_secret = match SECRETS.class(name) {
         NameClass::Harmless => false,
@@ -381,7 +382,7 @@ pub fn is_secret(name: &str, value: &str) -> bool {
     is_secret && !(is_path(value) && names_file())
 }
 
-/// Whether values of this name usually are secrets.
+/// Whether values with this name are usually secrets.
 pub fn names_secret(name: &str) -> bool {
     matches!(SECRETS.class(name), NameClass::Secret | NameClass::Usually)
 }

@@ -16,8 +16,8 @@ use crate::turnpipe::run_in;
 /// The answers of the entry points about one call.
 #[derive(Debug)]
 struct Said {
-    /// `hook pre-tool-use`: the decision, or nothing; `None` if it was not asked.
-    plain_hook: Option<Option<String>>,
+    /// `hook pre-tool-use`: the decision, if it was asked and decided.
+    plain_hook: Option<String>,
     /// The same with `--trust-analysis`.
     hook: Option<String>,
     /// The record of `check permission`.
@@ -100,7 +100,9 @@ fn said(
     let answered = permission.into_iter().zip(shell);
     let said = calls.iter().enumerate().zip(answered);
     said.map(|((id, (tool, input)), (permission, shell))| {
-        let plain_hook = asks_plain_hook(id).then(|| hook(&[], tool, input));
+        let plain_hook = asks_plain_hook(id)
+            .then(|| hook(&[], tool, input))
+            .flatten();
         let id = id.to_string();
         let call = planned
             .iter()
@@ -206,7 +208,7 @@ fn rows_of_permission_are_decided_alike() {
             if rules.is_empty() && said.hook.as_deref() == Some("allow") {
                 assert!(is_blank || said.shell["verdict"] == "read-only", "{told}");
             }
-            if said.plain_hook == Some(Some("allow".to_owned())) {
+            if said.plain_hook.as_deref() == Some("allow") {
                 assert_eq!(said.hook.as_deref(), Some("allow"), "{told}");
             }
         }
@@ -520,7 +522,7 @@ fn hostile_repositories_are_judged_alike() {
             .zip(COMMANDS)
         {
             let told = format!("{command} in {}:\n{config}\n{said:#?}", place.display());
-            let (hook, plain) = (said.hook.as_deref(), said.plain_hook.clone().flatten());
+            let (hook, plain) = (said.hook.as_deref(), said.plain_hook.as_deref());
             let reads = said.shell["verdict"] == "read-only";
             let allowed = said.permission["decision"] == "allow";
             assert_eq!(hook == Some("allow"), reads, "{told}");

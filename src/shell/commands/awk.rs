@@ -1,4 +1,4 @@
-//! `awk` with programs that only print: every token is known, and none could be read in two ways.
+//! `awk` with programs that only print: every token is known and unambiguous.
 
 use super::scripts::delimited_length;
 use crate::shell::call::Call;
@@ -7,19 +7,19 @@ use crate::shell::options::{Value, arguments};
 use crate::shell::refusal::Refusal;
 use crate::shell::word::{Shape, Word};
 
-/// Functions that compute. They are only accepted with a parenthesis right behind them, but for
-/// `length`.
+/// Functions without side effects. Except for `length`, they must be followed directly by a
+/// parenthesis.
 const FUNCTIONS: &str = "atan2 cos exp gsub index int length log match rand sin split sprintf sqrt \
                          sub substr tolower toupper";
 
-/// Words of the language after which an expression or a statement begins.
+/// Keywords before an expression or a statement.
 const KEYWORDS: &str =
     "BEGIN END break continue delete do else exit for if in next print printf while";
 
 /// Variables of awk that only change how lines are split and joined.
 const VARIABLES: &str = "FILENAME FNR FS NF NR OFS ORS RLENGTH RS RSTART";
 
-/// Lower-case names that are words of some awk.
+/// Lower-case names that are keywords in some version of awk.
 const RESERVED: &str = "and asort asorti bindtextdomain case close compl dcgettext dcngettext \
                         default eval extension fflush func function gensub getline include isarray \
                         load lshift mkbool mktime namespace nextfile or patsplit return rshift \
@@ -29,7 +29,7 @@ fn is_one_of(names: &str, word: &str) -> bool {
     names.split_ascii_whitespace().any(|name| name == word)
 }
 
-/// The options, then the program; what follows are files and assignments.
+/// Checks the options and the program; files and assignments follow.
 pub(super) fn check(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
     let arguments = arguments("awk", words)?;
     for given in &arguments.options {
@@ -40,7 +40,7 @@ pub(super) fn check(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(),
         if matches!(given.name, "v" | "assign") && !variable.is_some_and(is_harmless_variable) {
             return Err(Refusal::unknown(
                 given.word.span.clone(),
-                "a variable that may mean something to awk",
+                "a variable that may have a special meaning in awk",
             ));
         }
     }
@@ -59,7 +59,7 @@ pub(super) fn check(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(),
         None => {
             return Err(Refusal::unknown(
                 span,
-                "`awk` with a program that is only known when it runs",
+                "`awk` with a program known only at run time",
             ));
         }
         Some(text) if only_prints(text) => {}
@@ -76,14 +76,14 @@ pub(super) fn check(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(),
         Some(_) => {
             return Err(Refusal::unknown(
                 span,
-                "an awk program that is not understood",
+                "an awk program that cannot be analysed",
             ));
         }
     }
     match files.iter().find(|file| !is_harmless_operand(file)) {
         Some(file) => Err(Refusal::unknown(
             file.span.clone(),
-            "an operand that awk may take for something else than a file",
+            "an operand that awk may not treat as a file",
         )),
         None => Ok(()),
     }
@@ -93,7 +93,7 @@ fn is_harmless_variable(name: &str) -> bool {
     is_one_of(VARIABLES, name) || (is_plain_name(name) && !is_one_of(FUNCTIONS, name))
 }
 
-/// A name of lower-case letters that no awk knows.
+/// Whether a lower-case name has no special meaning in any awk.
 fn is_plain_name(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_lowercase())
         && identifier_length(name) == name.len()
@@ -101,14 +101,14 @@ fn is_plain_name(name: &str) -> bool {
         && !is_one_of(RESERVED, name)
 }
 
-/// A file, or an assignment; not one of the names that gawk takes for connections.
+/// Whether an operand is a file or an assignment, and not a connection name of gawk.
 fn is_harmless_operand(word: &Word) -> bool {
     if word.prefix.starts_with("/inet") {
         return false;
     }
     if word.prefix.is_empty() && word.literal().is_none() {
-        // An unknown value may be such a name. A pattern that begins the word never becomes one:
-        // it matches files, or stays as it is.
+        // An unknown value may be such a name. A word that starts with a pattern cannot: it matches
+        // files or is literal.
         return word.shape == Shape::Matches;
     }
     let may_become_connection = word.literal().is_none() && "/inet".starts_with(&word.prefix);
@@ -118,12 +118,12 @@ fn is_harmless_operand(word: &Word) -> bool {
     }
 }
 
-/// What a slash means after a token.
+/// The meaning of a slash after a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Slash {
-    /// It divides, for every awk.
+    /// Division in every awk.
     Divides,
-    /// It begins a regular expression, for every awk.
+    /// Start of a regular expression in every awk.
     BeginsPattern,
     /// Versions may disagree.
     Unclear,
@@ -178,7 +178,7 @@ fn only_prints(program: &str) -> bool {
     true
 }
 
-/// Whether a word is known here: `rest` begins with it.
+/// Whether a word at the start of `rest` is known.
 fn is_known_word(word: &str, rest: &str) -> bool {
     let follows = rest.get(word.len()..).unwrap_or_default();
     let is_called = follows.trim_start().starts_with('(');
@@ -188,7 +188,7 @@ fn is_known_word(word: &str, rest: &str) -> bool {
     is_one_of(KEYWORDS, word) || (!is_called && (is_one_of(VARIABLES, word) || is_plain_name(word)))
 }
 
-/// The length of a number with nothing glued to it.
+/// Returns the length of a number that is a separate token.
 fn number_length(text: &str) -> Option<usize> {
     let length = text
         .bytes()

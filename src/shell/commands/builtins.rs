@@ -12,7 +12,7 @@ pub(super) fn change_directory(
     _: &Word,
     words: &[Word],
 ) -> Result<(), Refusal> {
-    // A name that expands to nothing, or to several words, only changes where it goes.
+    // A name that expands to zero or several words only changes the target.
     let arguments = match words {
         [one] if one.literal().is_none() => Vec::new(),
         _ => arguments("cd", words)?.operands,
@@ -22,7 +22,7 @@ pub(super) fn change_directory(
         .and_then(|word| word.literal())
         .filter(|target| *target != "-" && !target.is_empty())
         .map(str::to_owned);
-    call.effects.moved(target, call.place);
+    call.effects.moved(target, call.context);
     Ok(())
 }
 
@@ -45,7 +45,7 @@ pub(super) fn read(_: &mut Call<'_>, _: &Word, words: &[Word]) -> Result<(), Ref
         if !variable.is_some_and(may_be_set) {
             return Err(Refusal::unknown(
                 word.span.clone(),
-                "`read` into something that is no ordinary variable",
+                "`read` into something other than an ordinary variable",
             ));
         }
     }
@@ -60,7 +60,7 @@ pub(super) fn set(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), R
         Err(Refusal::unknown(
             word.span.clone(),
             format!(
-                "`{}` with options other than those that make the shell stricter",
+                "`{}` with options that do not make the shell stricter",
                 name.prefix
             ),
         ))
@@ -127,11 +127,11 @@ fn conversions(format: &str) -> impl Iterator<Item = char> + '_ {
     })
 }
 
-/// `eval`, `source`, `exec`: what runs is not in the text.
+/// `eval`, `source`, `exec`: the commands are not in the text.
 pub(super) fn unknown_code(_: &mut Call<'_>, name: &Word, _: &[Word]) -> Result<(), Refusal> {
     Err(Refusal::unknown(
         name.span.clone(),
-        format!("`{}` runs something that is not analysed", name.prefix),
+        format!("`{}` runs something that cannot be analysed", name.prefix),
     ))
 }
 

@@ -12,10 +12,10 @@ use crate::shell::word::Word;
 /// Operators with one operand. Not `-v` and `-R`, which evaluate the name of a variable.
 const UNARY: &str = "-b -c -d -e -f -g -G -h -k -L -n -N -O -p -r -s -S -t -u -w -x -z";
 
-/// Operators between two operands that are compared as they are.
+/// Operators that compare two operands literally.
 const BINARY: &str = "= == != < > -ef -nt -ot";
 
-/// Operators between numbers. In `[[` the operands would be evaluated.
+/// Operators between numbers. `[[` would evaluate the operands.
 const NUMERIC: &str = "-eq -ne -lt -le -gt -ge";
 
 fn is_one_of(operators: &str, word: &str) -> bool {
@@ -26,10 +26,7 @@ fn is_one_of(operators: &str, word: &str) -> bool {
 pub(super) fn bracket(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
     match words.split_last() {
         Some((last, condition)) if last.literal() == Some("]") => test(call, name, condition),
-        _ => Err(Refusal::unknown(
-            name.span.clone(),
-            "`[` that is not closed",
-        )),
+        _ => Err(Refusal::unknown(name.span.clone(), "an unclosed `[`")),
     }
 }
 
@@ -40,7 +37,7 @@ pub(super) fn test(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), 
         literal.is_some_and(|text| is_one_of(operators, text))
     };
     let condition = match words {
-        // Of three words, an operator in the middle comes before everything else.
+        // With three words, an operator in the middle has precedence.
         [_, operator, _] if is_operator(operator, BINARY) || is_operator(operator, NUMERIC) => {
             words
         }
@@ -74,7 +71,7 @@ pub(in crate::shell) fn double_bracket<'tree>(
     substitutions: &[Substitution<'tree>],
 ) -> Result<Vec<Node<'tree>>, Refusal> {
     let mut lexer = Lexer::new(text, range.clone(), substitutions);
-    // What is written of each word of the current condition; quoted operators are none.
+    // The source text of each word of the current condition; quoted operators are operands.
     let mut condition: Vec<&str> = Vec::new();
     let refuse = || Refusal::unknown(range.clone(), "`[[` with a condition that is not plain");
     lexer.skip(2);
@@ -120,7 +117,7 @@ pub(in crate::shell) fn double_bracket_words(
         } else {
             let word = lexer.word(Expansions::Unsplit)?;
             if rest.starts_with("]]") && word.span.len() == 2 && !lexer.rest().is_empty() {
-                return Err(Refusal::unknown(word.span, "`[[` that ends before its end"));
+                return Err(Refusal::unknown(word.span, "an unfinished `[[`"));
             }
             words.push(word);
         }
@@ -131,7 +128,7 @@ pub(in crate::shell) fn double_bracket_words(
 fn is_plain(condition: &[&str]) -> bool {
     match condition {
         ["!", rest @ ..] if !rest.is_empty() => is_plain(rest),
-        // Alone, a word is compared with nothing.
+        // A single word is not compared.
         [word] => !word.starts_with(['-', '!']),
         [operator, _] => is_one_of(UNARY, operator),
         [_, operator, _] => is_one_of(BINARY, operator) || *operator == "=~",

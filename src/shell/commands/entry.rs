@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::{awk, builtins, conditions, find, git, rules, sed, wrappers, writers};
 use crate::shell::call::{Call, Entry, Own};
-use crate::shell::effects::{Effects, Place};
+use crate::shell::effects::{CommandContext, Effects};
 use crate::shell::parsed_command::ParsedCommand;
 use crate::shell::refusal::{Refusal, excerpt};
 use crate::shell::table::COMMANDS;
@@ -14,7 +14,7 @@ use crate::shell::variables::{may_be_passed, may_be_set};
 pub(in crate::shell) fn check(
     text: &str,
     simple: &ParsedCommand<'_>,
-    place: Place,
+    context: CommandContext,
     effects: &mut Effects,
 ) -> Result<(), Refusal> {
     for assignment in &simple.assignments {
@@ -30,7 +30,7 @@ pub(in crate::shell) fn check(
             let why = if is_passed {
                 format!("`{shown}` may change what the command does")
             } else {
-                format!("`{shown}`: `{name}` means something to the shell or to programs")
+                format!("`{shown}`: `{name}` has a special meaning for the shell or programs")
             };
             return Err(Refusal::unknown(assignment.span.clone(), why));
         }
@@ -40,24 +40,24 @@ pub(in crate::shell) fn check(
     }
     let mut call = Call {
         entry,
-        place,
+        context,
         effects,
         level: 0,
     };
     call.check(&simple.words)
 }
 
-/// Whether a command is known to change nothing, in whatever directory it runs. What is in its
-/// substitutions, and what is assigned before its words, is not looked at.
+/// Whether a command is known to change nothing in any directory. Substitutions and assignments
+/// before its words are ignored.
 pub(in crate::shell) fn reads_anywhere(text: &str, simple: &ParsedCommand<'_>) -> bool {
     let mut effects = Effects::default();
-    let place = Place::default();
+    let context = CommandContext::default();
     let checked = if simple.words.is_empty() {
-        check(text, simple, place, &mut effects)
+        check(text, simple, context, &mut effects)
     } else {
         let mut call = Call {
             entry,
-            place,
+            context,
             effects: &mut effects,
             level: 0,
         };
@@ -70,7 +70,7 @@ pub(in crate::shell) fn reads_anywhere(text: &str, simple: &ParsedCommand<'_>) -
         && simple.substitutions.iter().all(waits_for_all)
 }
 
-/// What is known about a name.
+/// Returns the entry for a command name.
 fn entry(name: &str) -> Entry {
     let own: Own = match name {
         "[" => conditions::bracket,

@@ -22,7 +22,7 @@ fn is_one_of(primaries: &str, text: &str) -> bool {
     primaries.split(' ').any(|primary| primary == text)
 }
 
-/// What remains are the actions that delete, write and start programs, and `-newerXY`.
+/// Not listed: actions that delete, write and start programs, and `-newerXY`.
 pub(super) fn check(_: &mut Call<'_>, _: &Word, words: &[Word]) -> Result<(), Refusal> {
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -32,13 +32,12 @@ pub(super) fn check(_: &mut Call<'_>, _: &Word, words: &[Word]) -> Result<(), Re
             }
             return Err(Refusal::unknown(
                 word.span.clone(),
-                "`find`: what this expands to could be an action",
+                "`find`: its expansion could be an action",
             ));
         };
         let takes_argument = is_one_of(WITH_ARGUMENT, text) || is_newer(text);
         if takes_argument {
-            // A single argument, whatever its value; one that looks like an action is more likely
-            // a mistake.
+            // A single argument of any value; one that looks like an action is probably a mistake.
             match words.next() {
                 Some(argument)
                     if argument.is_one_argument()

@@ -8,7 +8,7 @@ use crate::shell::requirement::GitScope;
 use crate::shell::table::{Command, GIT, Property};
 use crate::shell::word::Word;
 
-/// Settings that change nothing but how output looks.
+/// Settings that only affect the appearance of output.
 const HARMLESS_SETTINGS: &str = "\
     color.ui color.diff color.status color.branch core.quotepath column.ui \
     log.decorate log.date core.abbrev advice.detachedhead";
@@ -23,7 +23,7 @@ fn is_one_of(names: &str, text: &str) -> bool {
     names.split(' ').any(|name| name == text)
 }
 
-/// Checks a call of git. Its configuration is checked elsewhere, as a requirement.
+/// Checks a git command. Its configuration is a requirement of the verdict.
 pub(super) fn check(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
     let global = arguments("git", words)?;
     let steps = steps(&global)?;
@@ -31,7 +31,7 @@ pub(super) fn check(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<
     if let Some(dashes) = own.iter().find(|word| word.literal() == Some("--")) {
         return Err(Refusal::unknown(
             dashes.span.clone(),
-            "`git --` is no option",
+            "`git --` is not an option",
         ));
     }
     if global.has("version") || global.has("v") {
@@ -48,7 +48,7 @@ pub(super) fn check(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<
     let Some(text) = subcommand.literal() else {
         return Err(Refusal::unknown(
             subcommand.span.clone(),
-            "a subcommand of git that is only known when it runs",
+            "a subcommand of git known only at run time",
         ));
     };
     let Some((form, rest)) = form(text, rest.get(1..).unwrap_or_default()) else {
@@ -59,7 +59,7 @@ pub(super) fn check(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<
             Refusal::unknown(
                 span,
                 format!(
-                    "`git {}` in a form that is not known to only read",
+                    "`git {}` in a form not known to be read-only",
                     excerpt(text)
                 ),
             )
@@ -98,7 +98,7 @@ fn steps(global: &Arguments<'_>) -> Result<Vec<String>, Refusal> {
             ("C", Value::Text(directory)) if !directory.is_empty() => {
                 steps.push(directory.to_owned());
             }
-            ("C", _) => return refuse("git in a directory that is not known"),
+            ("C", _) => return refuse("git in an unknown directory"),
             ("c", Value::Text(setting)) => {
                 let (key, value) = setting.split_once('=').unwrap_or((setting, "true"));
                 let is_harmless = is_one_of(HARMLESS_SETTINGS, &key.to_ascii_lowercase())
@@ -114,8 +114,8 @@ fn steps(global: &Arguments<'_>) -> Result<Vec<String>, Refusal> {
     Ok(steps)
 }
 
-/// The form of a subcommand that these arguments have, and those left of them: a form with an
-/// action (`stash list`) goes before one without.
+/// Returns the form of a subcommand and the remaining arguments. Forms with an action (`stash
+/// list`) have precedence.
 fn form<'words>(
     subcommand: &str,
     arguments: &'words [Word],

@@ -1,5 +1,5 @@
-//! What is known about commands: the tables, the commands with a grammar of their own, and rules
-//! that a table cannot express.
+//! Known commands: the tables, commands with their own grammar, and rules that a table cannot
+//! express.
 //!
 //! To add a command, add a record to `tables/commands.txt` and rows to `tests/data/shell/`.
 

@@ -5,10 +5,10 @@ use crate::shell::options::{Arguments, Value, arguments};
 use crate::shell::refusal::Refusal;
 use crate::shell::word::Word;
 
-/// A further rule of a command: gets its name and its arguments.
+/// An extra rule for a command, given its name and its arguments.
 pub(in crate::shell) type Check = fn(&str, &Arguments<'_>) -> Result<(), Refusal>;
 
-/// The rule that the tables call by this name.
+/// Returns the rule with this name in the tables.
 pub(in crate::shell) fn rule(name: &str) -> Option<Check> {
     Some(match name {
         "archive" => only_looks_inside,
@@ -58,19 +58,19 @@ fn only_looks_inside(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusa
     )
 }
 
-/// An operand that is no format is the new time.
+/// An operand other than a format is the new time.
 fn prints_the_date(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     let mut operands = arguments.operands.iter();
     match operands.find(|word| !word.prefix.starts_with('+')) {
         Some(word) => refuse(
             Some(word),
-            "`date` with an operand that is no format sets the clock",
+            "`date` with an operand other than a format sets the clock",
         ),
         None => Ok(()),
     }
 }
 
-/// A text or pattern at most in front, then ordinary files with plain names, and at least one operand.
+/// At most one text or pattern, then ordinary files with plain names; at least one operand.
 fn reads_named_files(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     let is_named = |word: &&Word| {
         word.literal().is_some_and(|text| {
@@ -97,7 +97,7 @@ fn reads_named_files(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusa
     )
 }
 
-/// The binary utilities read further options from `@file`, wherever it stands.
+/// The binary utilities read further options from `@file` at any position.
 fn reads_no_options(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     let value = arguments.options.iter().find(|given| match given.value {
         Value::Text(text) | Value::Begins(text) => text.is_empty() || text.starts_with('@'),
@@ -118,8 +118,7 @@ fn says_its_version(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal
     Ok(())
 }
 
-/// Formats can ask for signatures, which another program verifies, and merges can be merged again,
-/// which writes objects.
+/// Formats can request signatures, which another program verifies; remerging merges writes objects.
 fn verifies_nothing(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     const MERGES: &str = "off none first-parent 1 separate combined c dense-combined cc";
     for given in &arguments.options {
@@ -144,14 +143,14 @@ fn verifies_nothing(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal
     Ok(())
 }
 
-/// Whether a format or a sort key of git may ask for a signature, which another program verifies.
-/// Padding or colours may stand between the `%` and the `G` of `%G?`.
+/// Whether a format or sort key of git may request a signature, which another program verifies.
+/// Padding or colors may separate the `%` and the `G` of `%G?`.
 pub fn may_verify_signatures(format: &str) -> bool {
     let after = format.split_once('%').map_or("", |(_, after)| after);
     after.contains('G') || format.to_ascii_lowercase().contains("signature")
 }
 
-/// `branch` and `tag` create what they are given, unless they list.
+/// `branch` and `tag` create their operands unless they list.
 fn creates_no_ref(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     match arguments.operands.first() {
         Some(word) if !arguments.has_one_of(&["l", "list"]) => Err(Refusal::writes(
@@ -162,7 +161,7 @@ fn creates_no_ref(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// `git reflog expire` and its like change it; a ref is shown.
+/// `git reflog expire` and similar change the reflog; a ref is shown.
 fn shows_reflog(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     match arguments.operands.first() {
         Some(word)
@@ -180,7 +179,7 @@ fn shows_reflog(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// A name alone is asked for; with a value, it is set.
+/// A name alone is read; a name with a value is set.
 fn gets_settings(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     const ASKING: &[&str] = &["get", "get-all", "get-regexp", "get-urlmatch", "list", "l"];
     if arguments.has_one_of(ASKING) {
@@ -191,12 +190,12 @@ fn gets_settings(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
         [_, value, ..] => Err(Refusal::writes(value.span.clone(), "a setting is changed")),
         rest => refuse(
             rest.first().copied(),
-            "`git config` in a form that is not known to only read",
+            "`git config` in a form not known to be read-only",
         ),
     }
 }
 
-/// `tar` lists. It also takes its letters without a dash, with their values after them.
+/// `tar` must list. It accepts option letters without a dash, followed by their values.
 pub(super) fn tar(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
     let mut words = words.to_vec();
     if let Some(first) = words.first_mut()
@@ -222,10 +221,7 @@ pub(super) fn tar(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), R
             Value::None | Value::Begins(_) => false,
         };
         if !is_local {
-            return refuse(
-                Some(given.word),
-                "`tar` with an archive that may be on another machine",
-            );
+            return refuse(Some(given.word), "`tar` with an archive that may be remote");
         }
     }
     Ok(())

@@ -1,9 +1,9 @@
 //! Text between delimiters in the scripts of `sed` and `awk`.
 
-/// The length of the text up to the delimiter that ends it, delimiter included. Nothing if versions
-/// of the programs could disagree about where it ends.
+/// Returns the length of the text including its closing delimiter; `None` if versions of the
+/// programs may disagree.
 pub(super) fn delimited_length(text: &str, delimiter: char) -> Option<usize> {
-    /// Letters that mean something after a backslash and stand for no other character.
+    /// Letters with a special meaning after a backslash that do not denote a character.
     const ESCAPED: &str = "nstwWbBdDSULEul";
     let mut letters = text.char_indices();
     let mut in_set = false;
@@ -22,7 +22,7 @@ pub(super) fn delimited_length(text: &str, delimiter: char) -> Option<usize> {
                 }
             }
             '[' => {
-                // A bracket in front belongs to the set, for some.
+                // A leading bracket belongs to the set in some versions.
                 in_set = true;
                 let rest = text.get(index + 1..).unwrap_or_default();
                 if rest.trim_start_matches('^').starts_with(']') {

@@ -1,4 +1,4 @@
-//! `sed` with scripts that print: a few commands, each known to the last letter.
+//! `sed` with scripts that only print: a few commands, parsed completely.
 
 use super::scripts::delimited_length;
 use crate::shell::call::Call;
@@ -36,7 +36,7 @@ pub(super) fn check(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(),
             None => {
                 return Err(Refusal::unknown(
                     span,
-                    "`sed` with a script that is only known when it runs",
+                    "`sed` with a script known only at run time",
                 ));
             }
             Some(script) if only_prints(script) => {}
@@ -49,7 +49,7 @@ pub(super) fn check(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(),
             Some(_) => {
                 return Err(Refusal::unknown(
                     span,
-                    "a sed script that is not understood",
+                    "a sed script that cannot be analysed",
                 ));
             }
         }
@@ -57,7 +57,7 @@ pub(super) fn check(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(),
     Ok(())
 }
 
-/// For the wording: whether the script has one of the commands or flags `w` and `e` at its end.
+/// Whether the script appears to use the commands or flags `w` and `e`; affects only the message.
 fn may_write(script: &str) -> bool {
     let last = script.rsplit(['/', ';', '{']).next().unwrap_or_default();
     let command = last.trim_start_matches(|letter: char| {
@@ -102,7 +102,7 @@ fn only_prints(script: &str) -> bool {
     }
 }
 
-/// What follows the addresses, of which there may be none.
+/// Returns the text after the optional addresses.
 fn skip_addresses(text: &str) -> Option<&str> {
     let after = skip_address(text)?;
     match after.strip_prefix(',') {
@@ -114,7 +114,7 @@ fn skip_addresses(text: &str) -> Option<&str> {
     }
 }
 
-/// What follows one address, which may be missing; nothing if it is not understood.
+/// Returns the text after one optional address; `None` if it cannot be parsed.
 fn skip_address(text: &str) -> Option<&str> {
     if let Some(after) = text.strip_prefix('$') {
         return Some(after);
@@ -126,7 +126,7 @@ fn skip_address(text: &str) -> Option<&str> {
     Some(text.trim_start_matches(|letter: char| letter.is_ascii_digit()))
 }
 
-/// What follows one command without its addresses.
+/// Returns the text after one command without addresses.
 fn skip_command(text: &str) -> Option<&str> {
     if let Some(after) = text.strip_prefix([
         'p', 'P', 'd', 'D', 'n', 'N', 'g', 'G', 'h', 'H', 'x', '=', 'q', 'Q',

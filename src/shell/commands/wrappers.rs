@@ -1,4 +1,4 @@
-//! Commands that start another one that stands in their arguments.
+//! Wrappers: commands that start a command in their arguments.
 
 use crate::shell::call::Call;
 use crate::shell::options::{Value, arguments};
@@ -57,8 +57,8 @@ pub(super) fn env(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<()
     started(call, name, rest)
 }
 
-/// `xargs` with a fixed command. The arguments that it reads count as words of which nothing is
-/// known. `-n` cancels `-I`, so they are not accepted together.
+/// `xargs` with a fixed command. The arguments that it reads are unknown words. `-n` cancels `-I`,
+/// so they are not accepted together.
 pub(super) fn xargs(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
     let arguments = arguments("xargs", words)?;
     let mut replaced = None;
@@ -71,7 +71,7 @@ pub(super) fn xargs(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<
             ("I" | "n", _) => {
                 return Err(Refusal::unknown(
                     given.word.span.clone(),
-                    "`xargs` with options that are not accepted together",
+                    "`xargs` with options that cannot be combined",
                 ));
             }
             _ => {}
@@ -79,7 +79,7 @@ pub(super) fn xargs(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<
     }
     let fixed = words.get(arguments.read..).unwrap_or_default();
     if fixed.is_empty() {
-        // It prints, like `echo`.
+        // Without a command, it prints like `echo`.
         return Ok(());
     }
     let inner: Vec<Word> = match replaced {
@@ -115,6 +115,6 @@ fn started(call: &mut Call<'_>, name: &Word, inner: &[Word]) -> Result<(), Refus
 fn without_command(name: &Word) -> Refusal {
     Refusal::unknown(
         name.span.clone(),
-        format!("`{}` without a command that is known", name.prefix),
+        format!("`{}` without a known command", name.prefix),
     )
 }

@@ -1,5 +1,5 @@
-//! Commands that are known to change something. Only the wording depends on this: a command that is
-//! in no table is not read-only either.
+//! Commands known to change something. This affects only the message: a command without a table
+//! entry is not read-only either.
 
 const WRITERS: &[(&str, &str)] = &[
     (
@@ -20,7 +20,7 @@ const WRITERS: &[(&str, &str)] = &[
     ),
 ];
 
-/// What a command does, after its name; nothing if it is not known.
+/// Returns the effect of a command, as text that follows its name.
 pub(super) fn what_it_changes(name: &str) -> Option<&'static str> {
     let (_, what) = WRITERS
         .iter()

@@ -13,7 +13,7 @@ use crate::shell::{Analysis, CommandPart, Verdict};
 use crate::tools::child_environment::search_path;
 use crate::tools::{Access, Assessment, DecisionContext, ToolContext};
 
-/// Assesses a command line as if it started now.
+/// Assesses a command line that starts now.
 pub(in crate::tools) fn assess(
     command: &str,
     analysis: &Analysis,
@@ -50,9 +50,9 @@ pub(in crate::tools) fn assess(
     }
 }
 
-/// The analysis of a command line after a check of what its text cannot say: the shell of `context`
-/// keeps a language from writing, no program that the command line runs, the shell included, is one of
-/// a directory where the session may write, and every requirement holds.
+/// Returns the analysis of a command line after checking conditions outside its text: `context`
+/// confines commands with a language, no program (including the shell) is in a directory where the
+/// session may write, and every requirement holds.
 pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
     if !analysis.verdict.is_read_only() {
         return analysis;
@@ -63,7 +63,7 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
         .filter(|path| !path.is_empty());
     let mut entries = path.into_iter().flat_map(std::env::split_paths);
     let has_relative_path = entries.any(|entry| !entry.is_absolute());
-    // Before git is asked anything, since that may be a program of the workspace.
+    // Before running git, which may be a program of the workspace.
     let refusal = match &analysis.language {
         _ if has_relative_path && !context.shell.keeps_git_from_writing => {
             Some("the working directory may be in the shell's `PATH`".to_owned())
@@ -88,10 +88,10 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
     analysis.settled(|requirement| probe.settle(requirement, &context.directory))
 }
 
-/// Looks for programs in directories where the session may write, as the shell finds them.
+/// Finds programs in directories where the session may write, by the search of the shell.
 struct WorkspacePrograms<'a> {
     context: &'a DecisionContext,
-    /// The directories of `PATH`, and whether the session may write there.
+    /// Directories of `PATH`, and whether the session may write to each.
     directories: Vec<(PathBuf, bool)>,
     known: HashMap<String, bool>,
 }
@@ -112,7 +112,7 @@ impl<'a> WorkspacePrograms<'a> {
         }
     }
 
-    /// The first of these, after the shell itself.
+    /// Returns the first such program, starting with the shell.
     fn find<'names>(&mut self, names: impl Iterator<Item = &'names str>) -> Option<&'names str> {
         ["bash"]
             .into_iter()
@@ -138,8 +138,8 @@ impl<'a> WorkspacePrograms<'a> {
     }
 }
 
-/// Whether the session may write to a program without approval. It needs approval for the system's own
-/// programs, even if it works in a directory above them, such as `/`.
+/// Whether the session may write to a program without approval. System programs need approval even
+/// if a working directory, such as `/`, contains them.
 fn is_in_workspace(program: &Path, context: &DecisionContext) -> bool {
     let mut workspace = context
         .allowed_directories
@@ -150,7 +150,8 @@ fn is_in_workspace(program: &Path, context: &DecisionContext) -> bool {
     })
 }
 
-/// Marks the commands as writing whose words name a program of the workspace; all, if the shell is one.
+/// Marks commands whose words name a program of the workspace as writing; all commands if the shell
+/// is one.
 fn without_workspace_programs(
     parts: &[CommandPart],
     context: &DecisionContext,
@@ -169,26 +170,26 @@ fn without_workspace_programs(
 #[path = "assessment_tests.rs"]
 mod tests;
 
-/// Where a call starts.
+/// The directory where a call starts.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Start {
     /// An existing directory.
     pub(super) directory: PathBuf,
-    /// A note for the model if this is not where it left the shell.
+    /// A note for the model if this is not the directory of the shell.
     pub(super) note: Option<String>,
 }
 
-/// Where the next call will start, if not where this one did.
+/// The directory of the next call, if it changes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Move {
     /// An allowed directory.
     pub(super) to: PathBuf,
-    /// A note for the model if this is not where the command went.
+    /// A note for the model if the command went to another directory.
     pub(super) note: Option<String>,
 }
 
-/// The session's directory; if that is gone, the one where the session began, else the first
-/// allowed one that exists; `None` if there is none.
+/// Returns the directory of the session, else its first directory, else the first allowed one that
+/// exists.
 pub(super) fn start_directory(context: &ToolContext) -> Option<Start> {
     if context.directory.is_dir() {
         return Some(Start {
@@ -209,7 +210,7 @@ pub(super) fn start_directory(context: &ToolContext) -> Option<Start> {
         })
 }
 
-/// What becomes of the shell's directory after a call that began at `started`.
+/// Returns the new directory of the shell after a call that started in `started`.
 pub(super) fn directory_after(
     context: &ToolContext,
     started: &Path,
@@ -218,7 +219,7 @@ pub(super) fn directory_after(
     let to = match end {
         FinalDirectory::Unknown => started.to_owned(),
         FinalDirectory::At(end) if context.allows_directory(&end) => {
-            // The shell reports the physical path; the session may have a link in its own.
+            // The shell reports the physical path; the path of the session may contain links.
             if started.canonicalize().is_ok_and(|physical| physical == end) {
                 started.to_owned()
             } else {

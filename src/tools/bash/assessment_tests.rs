@@ -69,7 +69,7 @@ fn commands_that_only_read_touch_the_world_without_writing() {
             "{command}"
         );
     }
-    // What comes next starts elsewhere, but no file changes.
+    // The next call starts elsewhere, but no file changes.
     let moves = assessed(&session, "cd .. && ls").access;
     assert!(moves.is_read_only() && !moves.is_side_effect_free());
     assert!(
@@ -78,7 +78,7 @@ fn commands_that_only_read_touch_the_world_without_writing() {
     assert!(assessed(&session, "ls | tee x").why.contains("tee"));
 }
 
-/// What a call gets and what `check shell` says.
+/// The verdicts of a call and of `check shell`.
 #[test]
 fn permission_and_the_check_are_one_verdict() {
     let session = session();
@@ -92,7 +92,7 @@ fn permission_and_the_check_are_one_verdict() {
                 continue;
             };
             let analysis = analyse(command);
-            // Where nothing has to be looked at, since that takes long.
+            // Only without requirements, which are slow to check.
             if matches!(&analysis.verdict, Verdict::ReadOnly { requires } if !requires.is_empty()) {
                 continue;
             }
@@ -188,7 +188,7 @@ fn other_repositories_have_settings_of_their_own() {
     assert!(!reads(&session, "git -C missing status"));
 }
 
-/// Only our own shell is known to keep git from writing its index, after which a hook runs.
+/// Only our shell is known to prevent git from writing its index and running a hook.
 #[test]
 fn a_hook_after_writing_the_index_counts_unless_the_shell_prevents_it() {
     let session = session();
@@ -242,13 +242,13 @@ fn programs_of_the_workspace_are_not_the_table_s() {
     session.context.environment = std::sync::Arc::new(Environment::from_iter([("PATH", path)]));
     assert!(!reads(&session, "cat a.txt | xargs ls"));
     assert!(reads(&session, "cat a.txt"));
-    // What a command starts in its turn is found in the same places.
+    // Programs started by a command are found in the same directories.
     fs::write(bin.join("xz"), "").unwrap();
     assert!(reads(&session, "sed -n 1p a.txt"));
     assert!(!reads(&session, "tar -tf a.tar"));
 }
 
-/// Readers of small languages may be wrong, and then only the kernel keeps the command from writing.
+/// The analysis of languages may be wrong; then only the kernel prevents writes.
 #[test]
 fn languages_are_only_trusted_where_the_kernel_enforces_reading() {
     let mut session = session();
@@ -275,7 +275,7 @@ fn languages_are_only_trusted_where_the_kernel_enforces_reading() {
     for command in languages {
         assert!(reads(&session, command), "{command}");
     }
-    // What starts the children of a test's session is not a lane.
+    // The children of a test session do not run in a lane.
     session.context.shell.protection = WriteProtection::Lane;
     for command in languages {
         let assessment = assess(command, &analyse(command), &session.context);
@@ -298,7 +298,7 @@ fn programs_of_the_system_are_not_those_of_a_working_directory_above_them() {
     fs::create_dir(&bin).unwrap();
     std::os::unix::fs::symlink("/usr/bin", session.path("usr-bin")).unwrap();
     let path = |first: &str| format!("{}:{system}", session.path(first).display());
-    // The working directory, the search path, and whether `ls` is the system's.
+    // The working directory, the search path, and whether `ls` is a system program.
     let rows = [
         ("/", system.to_owned(), true),
         ("/usr", system.to_owned(), true),
@@ -319,7 +319,7 @@ fn programs_of_the_system_are_not_those_of_a_working_directory_above_them() {
             "{directory} {path}: {analysis:?}"
         );
     }
-    // A program in front of the system's.
+    // A program found before the system program.
     fs::write(bin.join("ls"), "").unwrap();
     session.context.environment =
         std::sync::Arc::new(Environment::from_iter([("PATH", &rows[3].1)]));
@@ -332,7 +332,7 @@ fn programs_of_the_system_are_not_those_of_a_working_directory_above_them() {
                 .is_read_only()
         );
     }
-    // And one elsewhere that leads into the project, as `npm link` makes it.
+    // A link into the project, as created by `npm link`.
     let elsewhere = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(bin.join("ls"), elsewhere.path().join("ls")).unwrap();
     let path = format!("{}:{system}", elsewhere.path().display());
@@ -344,7 +344,7 @@ fn programs_of_the_system_are_not_those_of_a_working_directory_above_them() {
     );
 }
 
-/// A part that only reads needs no rule, unless its program may be the project's own.
+/// A read-only part needs no rule unless its program may belong to the project.
 #[test]
 fn parts_that_name_programs_of_the_workspace_do_not_only_read() {
     let mut session = session();

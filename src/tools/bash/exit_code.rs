@@ -1,8 +1,8 @@
-//! Exit statuses that mean an answer, not a failure; commands that print nothing when all is well.
+//! Exit statuses that are results, not failures, and commands that print nothing on success.
 
 use crate::shell::{Follows, simple_commands};
 
-/// Commands whose exit status 1 is an answer, and what it says.
+/// Commands whose exit status 1 is a result, with its meaning.
 const ANSWERS: &[(&str, &str)] = &[
     ("grep,egrep,fgrep,rg,git grep", "No matches found"),
     ("find", "Some directories were inaccessible"),
@@ -10,17 +10,17 @@ const ANSWERS: &[(&str, &str)] = &[
     ("test,[", "Condition is false"),
 ];
 
-/// Options of `git` before its subcommand that take a word of their own.
+/// Global options of `git` whose value is a separate word.
 const GIT_OPTIONS_WITH_VALUE: &[&str] = &["-C", "-c", "--git-dir", "--work-tree", "--namespace"];
 
-/// Commands whose success is silent.
+/// Commands that print nothing on success.
 const SILENT: &[&str] = &[
     ":", "cd", "chgrp", "chmod", "chown", "cp", "export", "ln", "mkdir", "mv", "rm", "rmdir",
     "touch", "true", "unset", "wait",
 ];
 
-/// What exit status `code` of a command line says, if it is an answer of a known command and no
-/// failure. `printed_errors`: something arrived on stderr.
+/// Returns the meaning of exit status `code`, if it is a result of a known command and not a
+/// failure. `printed_errors`: stderr was not empty.
 pub(super) fn interpretation(
     command: &str,
     code: i32,
@@ -43,7 +43,7 @@ pub(super) fn interpretation(
         .map(|(_, meaning)| *meaning)
 }
 
-/// Whether a command line that went well prints nothing.
+/// Whether a command line prints nothing on success.
 pub(super) fn expects_no_output(command: &str) -> bool {
     let list = simple_commands(command);
     list.certain
@@ -54,7 +54,7 @@ pub(super) fn expects_no_output(command: &str) -> bool {
             .all(|command| SILENT.contains(&program_of(&command.words)))
 }
 
-/// The last part of the program's path.
+/// Returns the file name of the program.
 fn program_of(words: &[String]) -> &str {
     let program = words.first().map_or("", String::as_str);
     program.rsplit('/').next().unwrap_or(program)
@@ -72,24 +72,25 @@ fn git_subcommand(words: &[String]) -> &str {
     ""
 }
 
-/// The words of the command that decided the exit status.
+/// The command that determined the exit status.
 #[derive(Debug, PartialEq, Eq)]
 struct LastCommand {
     /// Never empty.
     words: Vec<String>,
-    /// A `cd` stands before it with `&&`: it decides, too, but says so on stderr if it fails.
+    /// Whether `cd … &&` precedes it: a failing `cd` also determines the status, but prints an
+    /// error.
     after_cd: bool,
 }
 
-/// Commands that may stand before `&&` without raising doubt whose exit status it is.
+/// Commands whose use before `&&` leaves no doubt about the source of the exit status.
 const NEVER_FAIL: &[&str] = &["echo", "printf", "true", ":", "pwd", "export"];
 
-/// Commands that change which command decides.
+/// Commands that change which command determines the status.
 const CHANGE_THE_RULES: &[&str] = &[
     "set", "trap", "exit", "exec", "eval", "return", "source", ".",
 ];
 
-/// The deciding command, if it is certain which one that is.
+/// Returns the command that determines the status, if certain.
 fn last_command(line: &str) -> Option<LastCommand> {
     let read = simple_commands(line);
     let changes_the_rules = read.commands.iter().any(|command| {
@@ -111,7 +112,8 @@ fn last_command(line: &str) -> Option<LastCommand> {
                 _ => return None,
             },
             Follows::Pipe => {}
-            // After `||` the last command decides, or everything went well before it.
+            // After `||`, the last command determines the status, unless everything before it
+            // succeeded.
             Follows::Or | Follows::Next | Follows::Background => break,
         }
         follows = before.follows;

@@ -1,7 +1,7 @@
-//! Whether git's configuration in a directory runs no program.
+//! Checks that git's configuration in a directory runs no program.
 //!
-//! The analysis of a command line only says that it must not; this asks git. Whatever cannot be
-//! found out counts as a program.
+//! This implements the requirement of the shell analysis by running git. Any failure counts as a
+//! program.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
@@ -15,30 +15,30 @@ use crate::shell::{GitScope, GitUse, Requirement, may_verify_signatures};
 use crate::tools::DecisionContext;
 use crate::tools::child_environment::{cleaned, keep_git_from_writing};
 
-/// How long all questions about one command line may take.
+/// Time limit for all git calls about one command line.
 const DEADLINE: Duration = Duration::from_secs(1);
 
-/// The largest output of git that is read, in bytes: an index of about 100,000 files.
-const LARGEST: usize = 8 * 1024 * 1024;
+/// Maximum output of git, in bytes: an index of about 100,000 files.
+const MAX_OUTPUT: usize = 8 * 1024 * 1024;
 
-/// The hook that runs when the index was written.
+/// The hook that runs after the index is written.
 const HOOK: &str = "hooks/post-index-change";
 
-const SUBMODULES: &str = "git may look into submodules, which have settings of their own";
+const SUBMODULES: &str = "git may inspect submodules, which have separate settings";
 
-/// Asks git about one command line.
+/// Checks git's configuration for one command line.
 #[derive(Debug)]
 pub(super) struct GitProbe {
     spawners: Arc<Spawners>,
     environment: Variables,
     begun: Instant,
-    /// Whether git may write its index, and then run a hook.
+    /// Whether git may write its index and then run a hook.
     may_refresh_index: bool,
 }
 
 impl GitProbe {
-    /// A probe that starts git in the lane, as calls that only read are: reading an index can touch
-    /// files too.
+    /// Creates a probe that runs git in the lane, like read-only calls: reading an index can touch
+    /// files.
     pub(super) fn new(context: &DecisionContext) -> Self {
         let mut environment = cleaned(&context.environment, &context.kept_variables);
         keep_git_from_writing(&mut environment);
@@ -50,10 +50,10 @@ impl GitProbe {
         }
     }
 
-    /// Whether a requirement holds for a shell that starts in `directory`.
+    /// Checks a requirement for a shell that starts in `directory`.
     ///
     /// # Errors
-    /// Why it does not, in one line.
+    /// The reason why it does not hold, on one line.
     pub(super) fn settle(&self, requirement: &Requirement, directory: &Path) -> Result<(), String> {
         match requirement {
             Requirement::CleanGitConfig(place) => self.look(place, &place.directory(directory)),
@@ -74,14 +74,14 @@ impl GitProbe {
             }
         }
         if place.scope == GitScope::WorkTree {
-            // Git looks into submodules by starting itself there, with their configuration.
+            // Git inspects submodules by running itself there, with their configuration.
             if directory
                 .ancestors()
                 .any(|above| above.join(".gitmodules").exists())
             {
                 return Err(SUBMODULES.to_owned());
             }
-            // A repository inside of another one is entered if the index lists it.
+            // Git enters a nested repository if the index lists it.
             let index = self
                 .git(&["ls-files", "--stage", "-z", ":/"], directory)
                 .map_err(|_| "git's index cannot be read".to_owned())?;
@@ -115,8 +115,8 @@ impl GitProbe {
                     stdin: Stdin::Null,
                     report: None,
                     capture: Capture {
-                        memory_bytes: LARGEST,
-                        total_bytes: LARGEST as u64,
+                        memory_bytes: MAX_OUTPUT,
+                        total_bytes: MAX_OUTPUT as u64,
                     },
                     limits: Limits {
                         grace: Duration::ZERO,
@@ -126,22 +126,21 @@ impl GitProbe {
                 &CancelToken::default(),
             )
             .map_err(|error| format!("git's configuration cannot be read: {error}"))?;
-        let is_whole = finished.stdout.total_bytes <= LARGEST as u64;
+        let is_whole = finished.stdout.total_bytes <= MAX_OUTPUT as u64;
         if finished.ended != Ended::Exited || finished.status != ExitStatus::Code(0) || !is_whole {
             return Err("git's configuration cannot be read".to_owned());
         }
         finished
             .stdout
-            .prefix(LARGEST as u64)
+            .prefix(MAX_OUTPUT as u64)
             .map_err(|error| format!("git's configuration cannot be read: {error}"))
     }
 }
 
-/// Settings with which git, in one of its reading forms, starts a program or reaches a server.
-/// Pagers need a terminal, hooks a change, editors a question: none of these is in reach. Rows hold
-/// the scope, the section and the last part of the key, in lower case (anything may stand between
-/// them), and which values count: `set` for any, `on` unless it is switched off, `signatures` if it
-/// asks for them.
+/// Settings with which read-only forms of git start a program or connect to a server. Pagers need a
+/// terminal, hooks a change and editors a prompt, so they are not listed. Rows: scope, section and
+/// last part of the key in lower case (with any text between them), and the values that count:
+/// `set` for any, `on` unless switched off, `signatures` if it requests them.
 const SETTINGS: &str = "
     objects core alternaterefscommand set
     # A revision may name a file of the index, and whatever reads the index asks this program, or
@@ -172,8 +171,8 @@ const SETTINGS: &str = "
     worktree status submodulesummary on
 ";
 
-/// The sections that git 2.47 or a common extension of it documents. A repository's settings in any
-/// other section count as a program.
+/// Sections documented by git 2.47 or a common extension. Settings of a repository in any other
+/// section count as a program.
 const SECTIONS: &str = "
     add advice alias am apply attr author bitmappseudomerge blame branch browser bundle checkout clean
     color column commit commitgraph committer completion core credential credentialcache

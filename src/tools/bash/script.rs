@@ -1,5 +1,5 @@
-//! The arguments of `bash -c`: the model's command, then a report of the directory it ended in.
-//! No file is needed for either.
+//! The arguments of `bash -c`: the model's command, then a report of the final directory. It uses
+//! no files.
 
 use std::ffi::OsString;
 use std::io;
@@ -7,32 +7,32 @@ use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 
-/// Where the shell reports its directory. Bash keeps its own copies of descriptors at 10 and above
-/// out of the way of what a command does with these numbers.
+/// Descriptor on which the shell reports its directory. Bash moves its own descriptors from 10
+/// upwards out of the way of commands.
 pub(super) const REPORT: RawFd = 9;
 
-/// The most bytes of an argument; the system takes 128 KiB.
-const LONGEST_ARGUMENT: usize = 120 * 1024;
+/// Maximum length of an argument, in bytes; the limit of the system is 128 KiB.
+const MAX_ARGUMENT: usize = 120 * 1024;
 
-/// Where the shell was when it ended.
+/// The directory of the shell when it ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FinalDirectory {
     /// Its physical path.
     At(PathBuf),
     /// The directory no longer exists.
     Gone,
-    /// The shell did not get to the end: it was killed, or the command called `exit` or `exec`.
+    /// Unknown: the shell was killed, or the command called `exit` or `exec`.
     Unknown,
 }
 
-/// The arguments of bash for a command: what follows `-c`.
+/// Returns the arguments of bash after `-c` for a command.
 ///
 /// # Errors
 /// The command contains a NUL.
 pub(super) fn arguments(command: &str) -> io::Result<Vec<OsString>> {
     let quoted = shlex::bytes::try_quote(command.as_bytes())
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "contains a NUL character"))?;
-    let (evaluated, parameters) = if quoted.len() <= LONGEST_ARGUMENT {
+    let (evaluated, parameters) = if quoted.len() <= MAX_ARGUMENT {
         (quoted.into_owned(), Vec::new())
     } else {
         in_parameters(command)
@@ -49,13 +49,13 @@ pub(super) fn arguments(command: &str) -> io::Result<Vec<OsString>> {
     Ok([vec![OsString::from_vec(script)], parameters].concat())
 }
 
-/// A command that is too long for one argument: how the shell finds it in its parameters, which
-/// are gone when the command runs, and these.
+/// Splits a command that is too long for one argument: returns the expression that joins the
+/// parameters, which are unset before the command runs, and the parameters.
 fn in_parameters(command: &str) -> (Vec<u8>, Vec<OsString>) {
     let mut parameters = vec![OsString::from("bash")];
     let mut rest = command;
     while !rest.is_empty() {
-        let (part, after) = rest.split_at(rest.floor_char_boundary(LONGEST_ARGUMENT));
+        let (part, after) = rest.split_at(rest.floor_char_boundary(MAX_ARGUMENT));
         parameters.push(part.into());
         rest = after;
     }
@@ -68,9 +68,9 @@ fn in_parameters(command: &str) -> (Vec<u8>, Vec<OsString>) {
     )
 }
 
-/// What the shell reported, once it has ended.
+/// Parses the report of a shell that has ended.
 pub(super) fn final_directory(mut report: Vec<u8>) -> FinalDirectory {
-    // One line feed is `pwd`'s; a directory's name may end in more of them.
+    // `pwd` adds one line feed; the name of a directory may end with more.
     match report.pop() {
         None => FinalDirectory::Unknown,
         Some(_) if report.is_empty() => FinalDirectory::Gone,

@@ -1,4 +1,4 @@
-//! The `Bash` tool: from its input to its reply.
+//! The `Bash` tool.
 
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt as _;
@@ -23,18 +23,17 @@ use crate::tools::{
     PreparedCall, ResultLimit, ShellTimeouts, ToolFailure, ToolKind, ToolReply,
 };
 
-/// The most of a successful call that stays inline, in UTF-16 units.
+/// Maximum length of an inline result of a successful call, in UTF-16 units.
 const INLINE_LIMIT: usize = 30_000;
 
-/// No start-up files: a call does what its text says.
+/// No start-up files, so that a call depends only on its text.
 const BASH_OPTIONS: [&str; 3] = ["--noprofile", "--norc", "-c"];
 
-/// Where bash is when it is not in `PATH`.
+/// Path of bash if it is not in `PATH`.
 const FALLBACK_SHELL: &str = "/bin/bash";
 
-/// `dangerouslyDisableSandbox` is accepted, so that calls made for Claude Code run, and has no
-/// effect: whether a call is sandboxed is decided by what it touches and by configuration, never
-/// by the model.
+/// `dangerouslyDisableSandbox` is accepted for compatibility with Claude Code and has no effect:
+/// sandboxing depends on the effects of a call and on configuration, never on the model.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::tools) struct Bash {
@@ -84,10 +83,10 @@ impl Parameters for Bash {
     }
 }
 
-/// A command and what its text says that it does.
+/// A command and its analysis.
 struct ShellCall {
     command: String,
-    /// The timeout asked for, in milliseconds.
+    /// The requested timeout, in milliseconds.
     timeout: Option<f64>,
     analysis: Analysis,
 }
@@ -101,7 +100,7 @@ impl ShellCall {
         }
     }
 
-    /// The timeout asked for, at most the larger one of the configured ones.
+    /// Returns the requested timeout, limited to the larger configured one.
     fn timeout(&self, timeouts: ShellTimeouts) -> Duration {
         let ceiling = timeouts.maximum.max(timeouts.default);
         self.timeout
@@ -220,7 +219,7 @@ impl ShellCall {
     }
 }
 
-/// `bash` in the search path of children, else at its usual place.
+/// Returns `bash` in the search path of children, else its usual path.
 fn find_shell(environment: &Environment) -> Option<PathBuf> {
     std::env::split_paths(&search_path(environment))
         .map(|directory| directory.join("bash"))

@@ -59,7 +59,7 @@ fn what_is_printed_comes_back() {
     }
 }
 
-/// Whether the failure of a command ends its siblings.
+/// Whether the failure of a command cancels its siblings.
 const ONLY_READS: bool = false;
 const WRITES: bool = true;
 
@@ -141,7 +141,7 @@ fn the_directory_is_kept_inside_of_the_allowed_ones() {
     );
     assert_eq!(reply.changes, [ContextChange::Directory(home.clone())]);
 
-    // A link out of the allowed directories is no way out, a link among them is one.
+    // A link out of the allowed directories is refused; a link among them is followed.
     symlink("/", home.join("root")).unwrap();
     symlink(home.join("a b"), home.join("link")).unwrap();
     session.context.directory.clone_from(&home);

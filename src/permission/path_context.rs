@@ -1,4 +1,4 @@
-//! Where a call runs: which file a path means, and where that file is.
+//! Path resolution for a call: the file that a path names and its location.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -16,14 +16,14 @@ static PROTECTED: LazyLock<Gitignore> = LazyLock::new(|| {
     patterns(include_str!("tables/protected.txt").lines().chain(system))
 });
 
-/// Directories of the system's own programs.
+/// Directories of system programs.
 static SYSTEM: LazyLock<Gitignore> =
     LazyLock::new(|| patterns(include_str!("tables/system.txt").lines()));
 
 #[expect(clippy::expect_used, reason = "the tables are part of the program")]
 fn patterns(lines: impl Iterator<Item = &'static str>) -> Gitignore {
     let mut patterns = GitignoreBuilder::new("/");
-    // File systems may not tell letters apart by case.
+    // File systems may be case-insensitive.
     let built = patterns.case_insensitive(true).and_then(|patterns| {
         let mut lines = lines;
         lines.try_for_each(|line| patterns.add_line(None, line).map(drop))?;
@@ -32,22 +32,22 @@ fn patterns(lines: impl Iterator<Item = &'static str>) -> Gitignore {
     built.expect("the tables are valid patterns")
 }
 
-/// Whether an absolute path is in a directory of the system's own programs, where every change needs
+/// Whether an absolute path is in a directory of system programs, where every change needs
 /// approval.
 pub fn is_of_system(path: &Path) -> bool {
     SYSTEM.matched_path_or_any_parents(path, true).is_ignore()
 }
 
-/// A file: its name without `.` and `..`, and where that leads.
+/// A path with and without links resolved.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct ResolvedPath {
     pub(super) name: PathBuf,
-    /// With all links followed, if that can be told.
+    /// The path with all links followed, if it can be resolved.
     pub(super) real: Option<Rc<Path>>,
 }
 
-/// What a request says about where it is, asked once.
-pub(super) struct Surroundings<'a> {
+/// Paths of a request, with a cache of resolved links.
+pub(super) struct PathContext<'a> {
     pub(super) request: &'a Request<'a>,
     real_paths: RefCell<HashMap<PathBuf, Option<Rc<Path>>>>,
 }
@@ -69,7 +69,7 @@ pub fn normalised(path: &Path) -> PathBuf {
     result
 }
 
-impl<'a> Surroundings<'a> {
+impl<'a> PathContext<'a> {
     pub(super) fn new(request: &'a Request<'a>) -> Self {
         Self {
             request,
@@ -77,7 +77,7 @@ impl<'a> Surroundings<'a> {
         }
     }
 
-    /// Whether globs of the command line may find names that begin with a full stop.
+    /// Whether globs of the command line may match names with a leading dot.
     pub(super) fn finds_hidden(&self) -> bool {
         match self.request.action {
             Action::Command { script, .. } => {
@@ -87,7 +87,7 @@ impl<'a> Surroundings<'a> {
         }
     }
 
-    /// Whether globs of the command line may ignore the case of letters.
+    /// Whether globs of the command line may be case-insensitive.
     pub(super) fn ignores_case(&self) -> bool {
         match self.request.action {
             Action::Command { script, .. } => script.contains("nocase"),
@@ -95,7 +95,7 @@ impl<'a> Surroundings<'a> {
         }
     }
 
-    /// The home directory, unless the command line may set another one.
+    /// Returns the home directory, unless the command line may change it.
     pub(super) fn home(&self) -> Option<&'a Path> {
         let is_kept = match self.request.action {
             Action::Command { script, .. } => script
@@ -106,7 +106,7 @@ impl<'a> Surroundings<'a> {
         self.request.home.filter(|_| is_kept)
     }
 
-    /// Where a path without `..` leads.
+    /// Resolves the links of a path without `..`.
     pub(super) fn real(&self, path: &Path) -> Option<Rc<Path>> {
         if let Some(known) = self.real_paths.borrow().get(path) {
             return known.clone();
@@ -118,15 +118,15 @@ impl<'a> Surroundings<'a> {
         real
     }
 
-    /// The file that an absolute path means.
-    pub(super) fn place(&self, path: &Path) -> Place {
-        Place {
+    /// Resolves an absolute path.
+    pub(super) fn resolve(&self, path: &Path) -> ResolvedPath {
+        ResolvedPath {
             name: normalised(path),
             real: self.opened(path),
         }
     }
 
-    /// What the kernel opens: it follows a link before it goes up.
+    /// Resolves a path as the kernel does: links are followed before `..` applies.
     fn opened(&self, path: &Path) -> Option<Rc<Path>> {
         let mut reached = PathBuf::new();
         for component in path.components() {
@@ -140,8 +140,8 @@ impl<'a> Surroundings<'a> {
         self.real(&reached)
     }
 
-    /// Whether a file is in a directory that the session works in, by name and in truth.
-    pub(super) fn is_inside(&self, place: &Place) -> bool {
+    /// Whether a file is in a working directory, both by name and after following links.
+    pub(super) fn is_inside(&self, path: &ResolvedPath) -> bool {
         let directories = self.request.working_directories;
         let is_below = |path: &Path| {
             directories.iter().any(|directory| {
@@ -151,12 +151,12 @@ impl<'a> Surroundings<'a> {
                         .is_some_and(|directory| path.starts_with(directory))
             })
         };
-        is_below(&place.name) && place.real.as_deref().is_some_and(is_below)
+        is_below(&path.name) && path.real.as_deref().is_some_and(is_below)
     }
 
-    /// Whether removing this would take more than a project: the root and what is directly in it, the
-    /// home directory, and the directories in which the session works, with all above them.
-    pub(super) fn is_critical(&self, place: &Place) -> bool {
+    /// Whether a path is never removed without approval: the root and its direct children, the home
+    /// directory, the working directories, and all their parents.
+    pub(super) fn is_critical(&self, path: &ResolvedPath) -> bool {
         let request = self.request;
         let kept = request
             .working_directories
@@ -166,7 +166,7 @@ impl<'a> Surroundings<'a> {
             .chain(request.home);
         let kept: Vec<(&Path, Option<Rc<Path>>)> =
             kept.map(|path| (path, self.real(path))).collect();
-        [Some(place.name.as_path()), place.real.as_deref()]
+        [Some(path.name.as_path()), path.real.as_deref()]
             .into_iter()
             .flatten()
             .any(|path| {
@@ -178,9 +178,9 @@ impl<'a> Surroundings<'a> {
             })
     }
 
-    /// Whether it is one of the files by which programs are told what to run.
-    pub(super) fn is_protected(place: &Place) -> bool {
-        [Some(place.name.as_path()), place.real.as_deref()]
+    /// Whether the file can make programs run code.
+    pub(super) fn is_protected(path: &ResolvedPath) -> bool {
+        [Some(path.name.as_path()), path.real.as_deref()]
             .into_iter()
             .flatten()
             .any(|path| {
