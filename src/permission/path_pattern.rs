@@ -5,10 +5,19 @@ use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
+use super::Behavior;
 use super::named_file::NamedFile;
 use super::path_context::{PathContext, ResolvedPath};
 use super::wildcard::{GAP, GLOB, Wildcard, escaped};
-use super::{Behavior, Source};
+
+/// The source of a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// The flag, or the file as it was named.
+    pub name: String,
+    /// The base directory of paths with a leading `/`.
+    pub anchor: PathBuf,
+}
 
 /// The path pattern of a rule.
 #[derive(Debug, Clone)]

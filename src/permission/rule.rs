@@ -1,6 +1,5 @@
 //! A permission rule.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -11,20 +10,11 @@ use super::command_pattern::CommandPattern;
 use super::domain::DomainPattern;
 use super::named_file::NamedFile;
 use super::path_context::{PathContext, ResolvedPath};
-use super::path_pattern::PathPattern;
+use super::path_pattern::{PathPattern, Source};
 use super::tool_name::{ToolName, canonical_tool};
 use super::wildcard::Wildcard;
 use super::{Action, Behavior, Request};
 use crate::tool_facts::Purpose;
-
-/// The source of a rule.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
-    /// The flag, or the file as it was named.
-    pub name: String,
-    /// The base directory of paths with a leading `/`.
-    pub anchor: PathBuf,
-}
 
 /// One rule.
 #[derive(Debug, Clone)]

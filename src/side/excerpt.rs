@@ -9,7 +9,7 @@ use crate::message::{Block, Message, Origin, Role, Thread, without_injected};
 use crate::text::redact;
 
 /// Number of messages that the question shows, from the end.
-pub const TITLE_MESSAGES: usize = 20;
+pub(super) const TITLE_MESSAGES: usize = 20;
 
 /// Number of messages with text that are kept from the start.
 const HEAD_MESSAGES: usize = 64;

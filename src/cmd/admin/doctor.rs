@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::Args;
 
-use crate::cmd::admin::doctor_models::models;
+use crate::cmd::admin::doctor_models::{finding, judged, models};
 use crate::cmd::command::Run;
 use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::session::cost_table::fitted_table;
@@ -147,7 +147,7 @@ fn files(config: &Config) -> Vec<DoctorRecord> {
     let mut findings: Vec<DoctorRecord> = tried.collect();
     let state = config.settings(Overrides::default()).state_root.0;
     if state.exists() && !state.is_dir() {
-        let found = new(Subject::File, "state_dir", &state.display().to_string(), "");
+        let found = finding(Subject::File, "state_dir", &state.display().to_string(), "");
         findings.push(judged(found, Err("not a directory")));
     }
     findings
@@ -155,7 +155,7 @@ fn files(config: &Config) -> Vec<DoctorRecord> {
 
 fn permissions(config: &Config) -> anyhow::Result<DoctorRecord> {
     let here = std::env::current_dir().context("cannot find the working directory")?;
-    let new = |mode| new(Subject::Setting, "permissions", mode, "");
+    let new = |mode| finding(Subject::Setting, "permissions", mode, "");
     Ok(
         match config.permissions(&PermissionFlags::default(), &here) {
             Ok(permissions) => DoctorRecord {
@@ -163,7 +163,7 @@ fn permissions(config: &Config) -> anyhow::Result<DoctorRecord> {
                     .then(|| permissions.warnings.join("; ")),
                 ..new(permissions.mode.name())
             },
-            Err(error) => judged(new(""), Err(error)),
+            Err(error) => judged(finding(""), Err(error)),
         },
     )
 }
@@ -173,7 +173,7 @@ fn enforcement() -> DoctorRecord {
         enforcement: Enforcement::Require,
         temporary: None,
     };
-    let mut found = new(
+    let mut found = finding(
         Subject::Enforcement,
         "parallel calls",
         "Landlock and seccomp",
@@ -192,7 +192,7 @@ fn sessions(environment: &Environment) -> impl Iterator<Item = DoctorRecord> {
         let name = root.path.display().to_string();
         let exists = root.path.is_dir();
         let count = discover(&[root]).len().to_string();
-        let mut found = new(Subject::Sessions, &name, &count, agent);
+        let mut found = finding(Subject::Sessions, &name, &count, agent);
         if !exists {
             found.condition = Condition::Absent;
         }
@@ -214,7 +214,7 @@ fn completions(environment: &Environment) -> impl Iterator<Item = DoctorRecord> 
                 .flat_map(|home| at_home.iter().map(|path| home.join(path)));
             let mut paths = at_home.chain(anywhere.iter().map(PathBuf::from));
             Some(match paths.find(|path| path.is_file()) {
-                Some(path) => new(
+                Some(path) => finding(
                     Subject::Completions,
                     shell,
                     "installed",
@@ -246,30 +246,7 @@ fn file(setting: &Setting) -> DoctorRecord {
 
 fn finding(subject: Subject, setting: &Setting) -> DoctorRecord {
     let source = setting.source.to_string();
-    new(subject, &setting.name, &setting.value, &source)
-}
-
-pub(crate) fn new(subject: Subject, name: &str, value: &str, source: &str) -> DoctorRecord {
-    DoctorRecord {
-        subject,
-        name: name.to_owned(),
-        value: value.to_owned(),
-        source: source.to_owned(),
-        condition: Condition::Ok,
-        problem: None,
-    }
-}
-
-/// The finding, broken if `tried` failed.
-pub(crate) fn judged(found: DoctorRecord, tried: Result<(), impl ToString>) -> DoctorRecord {
-    match tried {
-        Ok(()) => found,
-        Err(error) => DoctorRecord {
-            condition: Condition::Broken,
-            problem: Some(error.to_string()),
-            ..found
-        },
-    }
+    finding(subject, &setting.name, &setting.value, &source)
 }
 
 /// One row per finding, followed by its problem.

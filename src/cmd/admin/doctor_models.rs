@@ -1,6 +1,5 @@
 //! Findings of `doctor` about models.
 
-use crate::cmd::admin::doctor::{judged, new};
 use crate::cmd::progress::ProgressLine;
 use crate::config::Config;
 use crate::io::{CancelToken, Io};
@@ -8,7 +7,7 @@ use crate::model::{
     Connector, KeyCheck, Model, ModelDeps, ModelName, PromptId, Provider, RemoteModel, Request,
     Turn,
 };
-use crate::records::{DoctorRecord, Subject};
+use crate::records::{Condition, DoctorRecord, Subject};
 use crate::text::counted;
 
 /// Maximum number of tokens in a probe's reply; some models think first.
@@ -30,7 +29,7 @@ pub(crate) fn models(config: &Config, probe: bool, quiet: bool, io: &mut Io) -> 
             model: "any".to_owned(),
         };
         let connected = providers.connect(&ModelName::Remote(model));
-        let found = new(Subject::Model, provider, "provider", "");
+        let found = finding(Subject::Model, provider, "provider", "");
         findings.push(judged(found, connected.map(|_| ())));
     }
     let progress = ProgressLine::spinner("asking the models", quiet, io);
@@ -39,7 +38,7 @@ pub(crate) fn models(config: &Config, probe: bool, quiet: bool, io: &mut Io) -> 
         .into_iter()
         .flatten()
     {
-        let mut found = new(Subject::Model, &chosen.name, "configured", chosen.by);
+        let mut found = finding(Subject::Model, &chosen.name, "configured", chosen.by);
         let name = chosen.name.parse::<ModelName>();
         let connected = name.map_err(anyhow::Error::from).and_then(|name| {
             let model = models.connect(&name)?;
@@ -90,4 +89,28 @@ fn nearest(name: &str, mut names: Vec<String>) -> Vec<String> {
     names.sort_by_cached_key(|other| strsim::damerau_levenshtein(name, other));
     names.truncate(MAX_NAMES);
     names
+}
+
+/// A finding without a problem.
+pub(crate) fn finding(subject: Subject, name: &str, value: &str, source: &str) -> DoctorRecord {
+    DoctorRecord {
+        subject,
+        name: name.to_owned(),
+        value: value.to_owned(),
+        source: source.to_owned(),
+        condition: Condition::Ok,
+        problem: None,
+    }
+}
+
+/// The finding, broken if `tried` failed.
+pub(crate) fn judged(found: DoctorRecord, tried: Result<(), impl ToString>) -> DoctorRecord {
+    match tried {
+        Ok(()) => found,
+        Err(error) => DoctorRecord {
+            condition: Condition::Broken,
+            problem: Some(error.to_string()),
+            ..found
+        },
+    }
 }
