@@ -71,7 +71,8 @@ pub(super) fn target(levels: &[CommandPart], surroundings: &Surroundings<'_>) ->
         operands => operands,
     };
     let known = match operands {
-        [] => surroundings.request.home.map(Path::to_owned),
+        [] => surroundings.home().map(Path::to_owned),
+        [_] if surroundings.finds_directories() => None,
         [to] => Some(outline(to, surroundings))
             .filter(|to| !to.starts_with('-') && !to.contains([GAP, GLOB]))
             .map(PathBuf::from),

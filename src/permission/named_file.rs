@@ -73,11 +73,23 @@ impl NamedFile {
     }
 }
 
-/// Splits a path at a link of a process to a directory: `/proc/self/cwd/x`. What has gaps may be one.
+/// Splits a path at a link of a process to a directory: `/proc/self/cwd/x`, `/dev/fd/3/x`. What has gaps may be one.
 fn link_of_process(path: &Path) -> Option<(&'static str, String)> {
     let below = normalised_outline(path.strip_prefix("/").ok()?);
     let names: Vec<&str> = below.split('/').collect();
     let may_be = |name: &str, wanted: &str| Wildcard::parse(wanted).may_cover(name);
+    let descriptor = match names.as_slice() {
+        [dev, fd, _, below @ ..] if may_be(dev, "dev") && may_be(fd, "fd") => below,
+        [dev, "stdin", below @ ..] if may_be(dev, "dev") => below,
+        [proc, _, below @ ..] if may_be(proc, "proc") => {
+            let at = below.iter().position(|name| may_be(name, "fd"));
+            at.and_then(|at| below.get(at + 2..)).unwrap_or_default()
+        }
+        _ => &[],
+    };
+    if !descriptor.is_empty() {
+        return Some(("fd", descriptor.join("/")));
+    }
     if names.len() < 3 || !may_be(names[0], "proc") {
         return None;
     }

@@ -87,6 +87,14 @@ impl<'a> Surroundings<'a> {
         }
     }
 
+    /// Whether `cd` may take its operand for the name of a variable.
+    pub(super) fn finds_directories(&self) -> bool {
+        match self.request.action {
+            Action::Command { script, .. } => script.contains("cdable_vars"),
+            _ => false,
+        }
+    }
+
     /// Whether globs of the command line may ignore the case of letters.
     pub(super) fn ignores_case(&self) -> bool {
         match self.request.action {
