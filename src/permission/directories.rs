@@ -68,7 +68,8 @@ pub(super) fn target(levels: &[CommandPart], context: &PathContext<'_>) -> Optio
         operands => operands,
     };
     let known = match operands {
-        [] => context.request.home.map(Path::to_owned),
+        [] => context.home().map(Path::to_owned),
+        [_] if context.finds_directories() => None,
         [to] => Some(outline(to, context))
             .filter(|to| !to.starts_with('-') && !to.contains([GAP, GLOB]))
             .map(PathBuf::from),

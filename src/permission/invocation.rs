@@ -77,6 +77,10 @@ impl Invocation {
                 invocation.texts.push(text);
             }
         }
+        // `git-push` is a `git push`.
+        let split = invocation.texts.iter().filter(|text| text.contains("git-"));
+        let split: Vec<String> = split.map(|text| text.replace("git-", "git ")).collect();
+        invocation.texts.extend(split);
         invocation.texts.dedup();
         invocation
     }
@@ -279,13 +283,18 @@ impl Invocation {
             let name = programs::name(value);
             programs::SHELLS.contains(name) || programs::READS_COMMANDS.contains(name)
         };
+        // What `find` starts ends there.
+        let behind = |at: usize| {
+            let words = &self.outlines[at + 1..];
+            words.split(|word| word == ";").next().unwrap_or_default()
+        };
         let mut shells = (self.words.iter().enumerate()).filter(|(_, word)| is_shell(word));
         if programs::TAKES_NAMES.contains(program) {
             return shells.next().is_some();
         }
         self.begins_anywhere
             && level.unwrapped().is_none()
-            && shells.any(|(at, _)| reads_script(&self.outlines[at + 1..]))
+            && shells.any(|(at, _)| reads_script(behind(at)))
     }
 
     /// Returns the words after the first program that satisfies `is_wanted`.

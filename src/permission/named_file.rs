@@ -69,11 +69,23 @@ impl NamedFile {
     }
 }
 
-/// Splits a path at a directory link of procfs, as in `/proc/self/cwd/x`. Gaps may match.
+/// Splits a path at a directory link of procfs, as in `/proc/self/cwd/x` or `/dev/fd/3/x`. Gaps may match.
 fn link_of_process(path: &Path) -> Option<(&'static str, String)> {
     let below = normalised_outline(path.strip_prefix("/").ok()?);
     let names: Vec<&str> = below.split('/').collect();
     let may_be = |name: &str, wanted: &str| Wildcard::parse(wanted).may_cover(name);
+    let descriptor = match names.as_slice() {
+        [dev, fd, _, below @ ..] if may_be(dev, "dev") && may_be(fd, "fd") => below,
+        [dev, "stdin", below @ ..] if may_be(dev, "dev") => below,
+        [proc, _, below @ ..] if may_be(proc, "proc") => {
+            let at = below.iter().position(|name| may_be(name, "fd"));
+            at.and_then(|at| below.get(at + 2..)).unwrap_or_default()
+        }
+        _ => &[],
+    };
+    if !descriptor.is_empty() {
+        return Some(("fd", descriptor.join("/")));
+    }
     if names.len() < 3 || !may_be(names[0], "proc") {
         return None;
     }

@@ -14,7 +14,14 @@ const MAX_LETTERS: usize = 8;
 /// time.
 pub(super) fn outlines(word: &PartWord, context: &PathContext<'_>) -> Vec<String> {
     if let Some(value) = &word.value {
-        return vec![value.clone()];
+        // Such an address is decoded, and may hold globs of `curl`.
+        let is_coded =
+            value.contains(['%', '[', '{']) && value.to_ascii_lowercase().contains("file:");
+        return vec![if is_coded {
+            GAP.to_string()
+        } else {
+            value.clone()
+        }];
     }
     if context.ignores_case() && word.pieces.contains(&WordPiece::Glob) {
         return vec![GAP.to_string()];
@@ -73,10 +80,10 @@ fn filled(pieces: &[WordPiece], context: &PathContext<'_>) -> Option<Vec<String>
 }
 
 /// Returns the parts of a word that may name a file: the whole word, and the text after option
-/// letters, `=`, `@`, `:` or `)`.
+/// letters, `=`, `@`, `:`, `,` or `)`.
 pub(super) fn names_in(word: &str) -> impl Iterator<Item = &str> {
     let behind_sign = word
-        .match_indices(['=', '@', ':', ')'])
+        .match_indices(['=', '@', ':', ')', ','])
         .filter_map(|(at, _)| word.get(at + 1..));
     let letters = word.strip_prefix('-').unwrap_or_default();
     let count = letters.bytes().take_while(u8::is_ascii_alphabetic).count();

@@ -87,6 +87,14 @@ impl<'a> PathContext<'a> {
         }
     }
 
+    /// Whether `cd` may read its operand as the name of a variable.
+    pub(super) fn finds_directories(&self) -> bool {
+        match self.request.action {
+            Action::Command { script, .. } => script.contains("cdable_vars"),
+            _ => false,
+        }
+    }
+
     /// Whether globs of the command line may be case-insensitive.
     pub(super) fn ignores_case(&self) -> bool {
         match self.request.action {

@@ -41,6 +41,8 @@ pub(super) static READS_LANGUAGE: LazyLock<Programs> = LazyLock::new(|| with("re
 pub(super) static RUN_VARIABLES: LazyLock<Programs> = LazyLock::new(|| with("run-variables"));
 /// Variables that add code or options to programs.
 pub(super) static CODE_VARIABLES: LazyLock<Programs> = LazyLock::new(|| with("code-variables"));
+/// Variables with names of files that the shell or programs read and write.
+pub(super) static FILE_VARIABLES: LazyLock<Programs> = LazyLock::new(|| with("file-variables"));
 /// Programs that change the files named in a patch.
 pub(super) static PATCHES: LazyLock<Programs> = LazyLock::new(|| with("patches"));
 /// Programs that create files of the same names in a directory.
@@ -101,6 +103,11 @@ impl Programs {
     /// Whether an argument gives a program the property.
     pub(super) fn is_mark(&self, name: &str, argument: &PartWord) -> bool {
         let marks = self.marks.get(name).map_or(&[][..], Vec::as_slice);
+        // `tar cT list` has options without a dash.
+        let text = argument.value.as_deref().unwrap_or(&argument.text);
+        let is_dashless = name == "tar" && text.starts_with(['c', 'x', 't', 'r', 'u', 'A']);
+        let bundle = is_dashless.then(|| PartWord::known(&format!("-{text}")));
+        let argument = bundle.as_ref().unwrap_or(argument);
         marks.iter().any(|mark| is_marked(argument, mark))
     }
 }
@@ -114,7 +121,7 @@ fn is_marked(word: &PartWord, mark: &str) -> bool {
         Some(_) => text.starts_with(mark),
         None if mark == "=" => text.contains('='),
         None => match mark.strip_suffix('*') {
-            Some(prefix) => text.starts_with(prefix),
+            Some(prefix) => text.to_ascii_lowercase().starts_with(prefix),
             None => text == mark,
         },
     }

@@ -125,6 +125,11 @@ impl StartedCommands {
         let mut invocation = Invocation::new(&level.words, false, line.context);
         invocation.reads.clone_from(&level.reads);
         invocation.writes.clone_from(&level.writes);
+        let set = level.assignments.iter();
+        for set in set.filter(|set| programs::FILE_VARIABLES.contains(&set.name)) {
+            invocation.reads.push(set.word.clone());
+            invocation.writes.push(set.word.clone());
+        }
         let program = invocation.program().to_owned();
         let arguments = level.words.get(1..).unwrap_or_default();
         self.runs_unknown |= program.contains([GAP, GLOB]) || may_mean_another(&program, level);
@@ -229,7 +234,9 @@ impl StartedCommands {
                     assignments: Vec::new(),
                     ..level.clone()
                 };
-                self.add_level(&inner, depth, line);
+                for level in inner.levels() {
+                    self.add_level(&level, depth, line);
+                }
             }
         }
     }

@@ -80,8 +80,12 @@ impl Run for DoctorArguments {
         settings.extend(models_and_addresses);
         findings.extend(files(&config));
         findings.push(permissions(&config)?);
-        findings.extend(settings.iter().map(|one| finding(Subject::Setting, one)));
-        findings.extend(keys.iter().map(|one| finding(Subject::Key, one)));
+        findings.extend(
+            settings
+                .iter()
+                .map(|one| setting_found(Subject::Setting, one)),
+        );
+        findings.extend(keys.iter().map(|one| setting_found(Subject::Key, one)));
         findings.extend(models(&config, self.probe, globals.quiet, io));
         findings.push(enforcement());
         findings.extend(sessions(&io.environment));
@@ -137,7 +141,7 @@ fn files(config: &Config) -> Vec<DoctorRecord> {
     let mut registry = Registry::builtin();
     let files = config.files();
     let tried = files.iter().map(|named| {
-        let found = finding(Subject::File, named);
+        let found = setting_found(Subject::File, named);
         match named.name.as_str() {
             "tools" => judged(found, registry.add_manifest(Path::new(&named.value))),
             "prices" => judged(found, config.prices(None).map(|_| ())),
@@ -155,15 +159,15 @@ fn files(config: &Config) -> Vec<DoctorRecord> {
 
 fn permissions(config: &Config) -> anyhow::Result<DoctorRecord> {
     let here = std::env::current_dir().context("cannot find the working directory")?;
-    let new = |mode| finding(Subject::Setting, "permissions", mode, "");
+    let mode_found = |mode| finding(Subject::Setting, "permissions", mode, "");
     Ok(
         match config.permissions(&PermissionFlags::default(), &here) {
             Ok(permissions) => DoctorRecord {
                 problem: (!permissions.warnings.is_empty())
                     .then(|| permissions.warnings.join("; ")),
-                ..new(permissions.mode.name())
+                ..mode_found(permissions.mode.name())
             },
-            Err(error) => judged(finding(""), Err(error)),
+            Err(error) => judged(mode_found(""), Err(error)),
         },
     )
 }
@@ -223,7 +227,7 @@ fn completions(environment: &Environment) -> impl Iterator<Item = DoctorRecord> 
                 None => DoctorRecord {
                     condition: Condition::Absent,
                     problem: Some("see `turnpipe completions --help`".to_owned()),
-                    ..new(Subject::Completions, shell, "none", "")
+                    ..finding(Subject::Completions, shell, "none", "")
                 },
             })
         })
@@ -241,10 +245,10 @@ fn file(setting: &Setting) -> DoctorRecord {
         ErrorKind::NotFound => "does not exist".to_owned(),
         _ => error.to_string(),
     });
-    judged(finding(Subject::File, setting), explained)
+    judged(setting_found(Subject::File, setting), explained)
 }
 
-fn finding(subject: Subject, setting: &Setting) -> DoctorRecord {
+fn setting_found(subject: Subject, setting: &Setting) -> DoctorRecord {
     let source = setting.source.to_string();
     finding(subject, &setting.name, &setting.value, &source)
 }
