@@ -20,7 +20,7 @@ RULES = {
     "except, without": r"\bbut for\b",
     "next to, with": r"\bbeside\b",
     "word order": r"\b(?:of|in|to|by|for|from) (?:whom|which)\b",
-    "start with a verb or a noun": r"^//[/!] (?:What|How|Where|Which|Who|Why|When|Whether (?!the call))\b",
+    "start with a verb or a noun": r"^//[/!] (?:What|How|Where|Which|Who|Why|When)\b",
 }
 RULES = {name: re.compile(pattern, re.I if name != "start with a verb or a noun" else 0) for name, pattern in RULES.items()}
 CONSTANT = re.compile(r"\bconst (?:MOST|LONGEST|WIDEST|LARGEST|FEWEST)_\w+")
