@@ -68,7 +68,7 @@ fn excerpt(session: &Session, scope: Scope) -> io::Result<Excerpt> {
 pub enum Auto {
     /// Always: the user asked for the text.
     Off,
-    /// Titles: if there is none, and not after [`MAX_TITLE_ATTEMPTS`].
+    /// Titles: if there is none, and not after `MAX_TITLE_ATTEMPTS`.
     Titles {
         /// Not disabled by the environment or the settings.
         enabled: bool,

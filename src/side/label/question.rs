@@ -30,9 +30,9 @@ const TEMPERATURE: f64 = 0.3;
 pub struct ShownCall<'a> {
     /// The tool.
     pub name: &'a str,
-    /// The arguments, [`shown`].
+    /// The arguments, `shown`.
     pub input: &'a str,
-    /// The result, [`shown`].
+    /// The result, `shown`.
     pub output: &'a str,
 }
 
