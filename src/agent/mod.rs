@@ -23,6 +23,7 @@ mod pi;
 mod pi_stream;
 mod qwen;
 mod sign;
+mod sqlite;
 mod stream;
 mod stream_reader;
 mod table;

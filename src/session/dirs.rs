@@ -157,7 +157,7 @@ fn read<File>(dir: &Dir, keep: Keep<File>, found: &mut Vec<File>) -> Vec<Dir> {
 
 /// Decides by name alone. Side files and subagent files do not count.
 fn may_be_a_session(name: &str) -> bool {
-    let side_files = [SIDE_FILE_SUFFIX, ".ledger.jsonl", ".meta.json"];
+    let side_files = [".ledger.jsonl", ".meta.json"];
     let is_side_file = side_files.iter().any(|end| name.ends_with(end));
     let is_subagent = name.starts_with("agent-");
     let extension = Path::new(name).extension();
@@ -202,7 +202,7 @@ mod tests {
             "p/chats/a.jsonl",
             "q/one.jsonl",
             "q/two.jsonl",
-            "q/two.jsonl.turnpipe.jsonl",
+            "q/two.jsonl.turnpipe",
         ] {
             fs::write(root.path().join(file), "").unwrap();
         }

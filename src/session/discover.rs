@@ -204,7 +204,7 @@ mod tests {
             "p/one/subagents/workflows/w/journal.jsonl",
             "p/agent-y.jsonl",
             "p/gone/subagents/agent-w.jsonl",
-            "p/one.jsonl.turnpipe.jsonl",
+            "p/one.jsonl.turnpipe",
             "p/chats/session-2.json",
             "p/chats/logs.json",
             "notes.md",
