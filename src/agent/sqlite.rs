@@ -21,11 +21,9 @@ pub(super) fn open_read_only(path: &Path) -> rusqlite::Result<Connection> {
         return Ok(usual);
     }
     // Where no index of the log can be created, nothing else writes either.
-    let mut url = String::from("file:");
-    for byte in path.as_os_str().as_encoded_bytes() {
-        url.push_str(&format!("%{byte:02x}"));
-    }
-    url.push_str("?immutable=1");
+    let bytes = path.as_os_str().as_encoded_bytes().iter();
+    let escaped: Vec<String> = bytes.map(|byte| format!("%{byte:02x}")).collect();
+    let url = format!("file:{}?immutable=1", escaped.concat());
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     open(Path::new(&url), flags)
 }
