@@ -130,6 +130,8 @@ pub struct Format {
     /// The environment variables that name the agent's directory.
     pub home_variables: &'static [&'static str],
     pub(super) roots: fn(&Environment) -> Vec<PathBuf>,
+    /// Records made from what is beside a session file, or from its name.
+    pub beside: fn(&Path) -> Vec<String>,
     /// The directory for the subagent files of a session, whether or not it exists. `None` if the
     /// agent has no such directory.
     pub subagent_dir: fn(&Path) -> Option<PathBuf>,

@@ -41,6 +41,7 @@ pub(super) static GEMINI: Format = Format {
     has_meter_records: false,
     home_variables: HOME,
     roots,
+    beside: |_| Vec::new(),
     subagent_dir: |_| None,
     resume: |id, _| Some(format!("gemini --resume {id}")),
     title_store: TitleStore::SessionFile,

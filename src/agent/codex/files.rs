@@ -33,6 +33,7 @@ pub(in crate::agent) static CODEX: Format = Format {
     has_meter_records: true,
     home_variables: HOME,
     roots,
+    beside: |_| Vec::new(),
     subagent_dir: |_| None,
     resume: |id, _| Some(format!("codex resume {id}")),
     title_store: TitleStore::Index(&NAMES),
