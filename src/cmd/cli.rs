@@ -7,6 +7,9 @@ use clap::{ArgMatches, Args, FromArgMatches};
 use super::{Globals, Outcome};
 use crate::cmd::admin::completions::CompletionsArguments;
 use crate::cmd::admin::doctor::DoctorArguments;
+use crate::cmd::admin::hook_settings::{
+    HookInstallArguments, HookStatusArguments, HookUninstallArguments,
+};
 use crate::cmd::admin::man::ManArguments;
 use crate::cmd::admin::schema::SchemaArguments;
 use crate::cmd::admin::state_clean::StateCleanArguments;
@@ -58,9 +61,12 @@ const COMMANDS: &[Command] = &[
         name: "hook",
         kind: Kind::Group {
             about: "Decide as a hook of another agent whether its calls may run",
-            details: "`examples/hooks` shows what to add to the settings of each agent. Both commands do \
-                 the same: the input says which hook it is.",
+            details: "`install` adds the hook to the settings of an agent. `pre-tool-use` and \
+                 `permission-request` answer the agent; both do the same, since the input says which hook it is.",
             commands: &[
+                Command::new::<HookInstallArguments>("install"),
+                Command::new::<HookUninstallArguments>("uninstall"),
+                Command::new::<HookStatusArguments>("status"),
                 Command::new::<HookArguments>("pre-tool-use"),
                 Command::new::<HookArguments>("permission-request"),
             ],

@@ -20,7 +20,7 @@ mod turn;
 pub use catalogue::{record_names, schema};
 pub use check::{
     CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord, CheckedPart,
-    TextKind, TextRejection,
+    HookStatusRecord, TextKind, TextRejection,
 };
 pub(crate) use constant::{
     AwaySummary, CursorSubtype, HookStoppedSubtype, InitSubtype, NoteSubtype, PermissionCheck,
