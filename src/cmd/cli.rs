@@ -23,6 +23,7 @@ use crate::cmd::run::run_tools::RunToolsArguments;
 use crate::cmd::run::tools::ToolsArguments;
 use crate::cmd::run::turn::TurnArguments;
 use crate::cmd::session::append::SessionAppendArguments;
+use crate::cmd::session::calls::SessionCallsArguments;
 use crate::cmd::session::check::SessionCheckArguments;
 use crate::cmd::session::export::SessionExportArguments;
 use crate::cmd::session::list::SessionListArguments;
@@ -85,6 +86,7 @@ const COMMANDS: &[Command] = &[
                 Command::new::<SessionExportArguments>("export"),
                 Command::new::<SessionTailArguments>("tail"),
                 Command::new::<SessionSearchArguments>("search"),
+                Command::new::<SessionCallsArguments>("calls"),
                 Command::new::<SessionCheckArguments>("check"),
                 Command::new::<SessionStatsArguments>("stats"),
                 Command::new::<SessionPathArguments>("path"),

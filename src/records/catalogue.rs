@@ -8,19 +8,20 @@ use super::{
     ApiRetryRecord, AwaySummaryRecord, CheckErrorRecord, CheckPermissionRecord, CheckShellRecord,
     CheckTextRecord, ContentReplacementRecord, ControlCancelRecord, ControlRequestRecord,
     ControlResponseRecord, DoctorRecord, ExecutorRecord, HookStatusRecord, HookStoppedRecord,
-    PlanRecord, RecapRecord, SessionCheckRecord, SessionCostRecord, SessionCursorRecord,
-    SessionDamageRecord, SessionErrorRecord, SessionHitRecord, SessionMessageRecord,
-    SessionNoteRecord, SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord,
-    SessionStatsRecord, SessionSwitchRecord, SessionToolRecord, StateCleanedRecord,
-    StreamEventRecord, TitleRecord, ToolProgressRecord, ToolResultRecord, ToolUseSummaryRecord,
-    TurnEndRecord, TurnInitRecord, TurnResultRecord, UsageRecord,
+    PlanRecord, RecapRecord, SessionCallCountRecord, SessionCallRecord, SessionCheckRecord,
+    SessionCostRecord, SessionCursorRecord, SessionDamageRecord, SessionErrorRecord,
+    SessionHitRecord, SessionMessageRecord, SessionNoteRecord, SessionPathRecord, SessionRecord,
+    SessionRenamedRecord, SessionStartRecord, SessionStatsRecord, SessionSwitchRecord,
+    SessionToolRecord, StateCleanedRecord, StreamEventRecord, TitleRecord, ToolProgressRecord,
+    ToolResultRecord, ToolUseSummaryRecord, TurnEndRecord, TurnInitRecord, TurnResultRecord,
+    UsageRecord,
 };
 
 /// Name and schema generator of a record.
 type Entry = (&'static str, fn() -> Schema);
 
 /// Sorted by name.
-const RECORDS: [Entry; 41] = [
+const RECORDS: [Entry; 43] = [
     ("api-retry", schema_of::<ApiRetryRecord>),
     ("away-summary", schema_of::<AwaySummaryRecord>),
     ("check-error", schema_of::<CheckErrorRecord>),
@@ -38,6 +39,8 @@ const RECORDS: [Entry; 41] = [
     ("plan", schema_of::<PlanRecord>),
     ("recap", schema_of::<RecapRecord>),
     ("session", schema_of::<SessionRecord>),
+    ("session-call", schema_of::<SessionCallRecord>),
+    ("session-call-count", schema_of::<SessionCallCountRecord>),
     ("session-check", schema_of::<SessionCheckRecord>),
     ("session-cost", schema_of::<SessionCostRecord>),
     ("session-cursor", schema_of::<SessionCursorRecord>),
