@@ -2,8 +2,8 @@
 
 use super::effects::{CommandContext, Effects, Shell};
 use super::options;
-use super::refusal::{Refusal, excerpt};
 use super::table::{COMMANDS, Command, Property};
+use super::verdict::{Refusal, excerpt};
 use super::word::Word;
 
 /// Maximum nesting depth of wrappers (`time timeout 5 ls`).

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use super::refusal::Refusal;
-use super::requirement::{GitScope, GitUse};
 use super::table::COMMANDS;
+use super::verdict::{GitScope, GitUse, Refusal};
 
 /// The context of a command.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

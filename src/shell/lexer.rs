@@ -10,7 +10,7 @@ use tree_sitter::Node;
 
 use super::expansion::{self, Expanded};
 use super::pieces::variable;
-use super::refusal::Refusal;
+use super::verdict::Refusal;
 use super::word::{Shape, Word, WordPiece};
 
 /// A command substitution or process substitution that the tree found.

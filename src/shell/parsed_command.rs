@@ -7,7 +7,7 @@ use tree_sitter::Node;
 use super::expansion::identifier_length;
 use super::lexer::{Expansions, Lexer, LineBreaks, Substitution};
 use super::redirection::{self, HereDocument, Redirected, Redirection};
-use super::refusal::Refusal;
+use super::verdict::Refusal;
 use super::word::Word;
 
 /// The parsed content of a range.

@@ -12,8 +12,8 @@ use super::lexer::is_reserved;
 use super::parsed_command::ParsedCommand;
 use super::pieces::{alternatives, without_brackets, without_value};
 use super::redirection::Redirection;
-use super::refusal::Refusal;
 use super::table::WRAPPERS;
+use super::verdict::Refusal;
 use super::word::{Word, WordPiece};
 use super::{commands, options};
 

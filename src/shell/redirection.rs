@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::lexer::{Expansions, Lexer, LineBreaks};
-use super::refusal::{Refusal, excerpt};
+use super::verdict::{Refusal, excerpt};
 use super::word::Word;
 
 /// Accepted output targets.

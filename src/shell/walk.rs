@@ -13,8 +13,8 @@ use super::effects::{CommandContext, Effects, Shell};
 use super::lexer::{Lexer, Substitution};
 use super::parsed_command::{self, ParsedCommand};
 use super::parts::{self, CommandPart, PartInput};
-use super::refusal::Refusal;
 use super::source::Source;
+use super::verdict::Refusal;
 use super::word::Word;
 use super::{commands, redirection};
 
