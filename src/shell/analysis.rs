@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::effects::Effects;
+use super::call::Effects;
 use super::parts::CommandPart;
 use super::syntax::{parse, screen, screen_strictly};
 use super::verdict::{GitScope, Refusal, Requirement, Verdict, excerpt};

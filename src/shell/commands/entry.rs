@@ -4,8 +4,7 @@ use tree_sitter::Node;
 
 use super::rules::refuse;
 use super::{awk, builtins, conditions, find, git, sed, wrappers};
-use crate::shell::call::{Call, Entry, Own};
-use crate::shell::effects::{CommandContext, Effects};
+use crate::shell::call::{Call, CommandContext, Effects, Entry, Own};
 use crate::shell::options::arguments;
 use crate::shell::parsed_command::ParsedCommand;
 use crate::shell::table::COMMANDS;

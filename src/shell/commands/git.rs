@@ -1,11 +1,9 @@
 //! `git`: global options, then a subcommand in one of its reading forms.
 
-use crate::shell::call::Call;
-use crate::shell::effects::GitCall;
+use crate::shell::call::{Call, GitCall};
 use crate::shell::options::{self, arguments};
 use crate::shell::table::{Command, GIT, Property};
-use crate::shell::verdict::GitScope;
-use crate::shell::verdict::{Refusal, excerpt};
+use crate::shell::verdict::{GitScope, Refusal, excerpt};
 use crate::shell::word::{Arguments, Value, Word};
 
 /// Settings that only affect the appearance of output.
