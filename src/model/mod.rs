@@ -6,7 +6,6 @@ mod connect;
 mod exchange;
 mod failure;
 mod key;
-mod listener;
 mod pace;
 mod presets;
 mod provider;
