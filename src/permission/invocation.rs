@@ -158,6 +158,16 @@ impl Invocation {
         self.add_changed(copies.iter().map(String::as_str));
     }
 
+    /// Returns the words that may name the target of `ln`, `cp` and similar programs.
+    pub(super) fn targets(&self) -> impl Iterator<Item = &PartWord> {
+        let is_option = |word: &&PartWord| word.text.starts_with('-');
+        let mut options = self.words.iter().filter(is_option);
+        let is_named = options.any(|option| option.text.contains('t'));
+        let operands = self.words.iter().skip(1).filter(move |word| is_named || !is_option(word));
+        let count = if is_named { usize::MAX } else { 1 };
+        operands.rev().take(count)
+    }
+
     /// Adds the files that `find` finds, if it changes them.
     pub(super) fn add_found(&mut self) {
         if programs::CHANGES.contains_with(self.program(), &self.words) {
@@ -227,6 +237,18 @@ impl Invocation {
     fn takes_only_text(&self) -> bool {
         let subcommand = self.words.get(1).map_or(&[][..], std::slice::from_ref);
         programs::TEXTS.contains_with(self.program(), subcommand)
+    }
+
+    /// Whether it passes what it reads only to programs that treat it as text, as in
+    /// `xargs -n 1 echo`.
+    pub(super) fn passes_text_only(&self) -> bool {
+        let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+        let starts = self.operand_positions().map(|at| self.outlines[at].as_str());
+        let mut starts = starts.filter(|word| !word.starts_with('-') && !is_number(word));
+        let first = starts.next();
+        self.program() == "xargs"
+            && first.is_some()
+            && (first.into_iter().chain(starts)).all(|program| programs::TEXTS.contains(program))
     }
 
     /// Returns the directories that options such as `-C` select.
@@ -343,7 +365,17 @@ pub(super) fn found_by(words: &[PartWord]) -> Vec<WordPiece> {
     let is_odd = values.iter().any(|value| OTHERWISE.contains(value)) || pattern.contains('\\');
     let mut pieces = vec![WordPiece::Unknown];
     if is_find && name.is_some() && !is_odd {
-        pieces.push(WordPiece::Text("/".to_owned()));
+        let begins = |text: &&&str| text.starts_with(['-', '(']);
+        let operands: Vec<&str> = (values.iter().skip(1).take_while(|text| !begins(text)))
+            .copied()
+            .collect();
+        pieces = if operands.is_empty() {
+            vec![WordPiece::Unknown, WordPiece::Text("/".to_owned())]
+        } else {
+            let below = |operand: &&str| vec![WordPiece::Text(format!("{operand}/"))];
+            let below = operands.iter().map(below).collect();
+            vec![WordPiece::OneOf(below), WordPiece::Unknown]
+        };
         pieces.extend(glob_pieces(pattern));
     }
     pieces
