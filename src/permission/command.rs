@@ -121,7 +121,9 @@ pub(super) fn commands<'a>(
         }
         commands.push(command);
     }
-    let relocated = commands.iter().flat_map(|command| command.relocates(context));
+    let relocated = commands
+        .iter()
+        .flat_map(|command| command.relocates(context));
     let relocated: Rc<[PathBuf]> = relocated.collect();
     for command in &mut commands {
         if command.relocating().count() < command.invocations.len() {
@@ -327,7 +329,9 @@ impl Command<'_> {
         let taken = || self.files(self.names_taken.iter(), context);
         files.any(|file| file.is_unknown() && is_wanted(file))
             || (!self.names_taken.is_empty()
-                && words.any(|(name, words)| programs::CHANGES.contains_with(name, words))
+                && words.any(|(name, words)| {
+                    name.ends_with('>') || programs::CHANGES.contains_with(name, words)
+                })
                 && taken().iter().any(is_wanted))
     }
 
@@ -361,9 +365,8 @@ impl Command<'_> {
 
     /// Whether it may name a file outside the working directories.
     pub(super) fn names_outside(&self, context: &PathContext<'_>) -> bool {
-        let is_inside = |path: &ResolvedPath| {
-            path.name == Path::new("/dev/null") || context.is_inside(path)
-        };
+        let is_inside =
+            |path: &ResolvedPath| path.name == Path::new("/dev/null") || context.is_inside(path);
         let leads_outside = |name: &str| {
             let files = NamedFile::of(name, &self.directories, context);
             let is_open = name.contains(GLOB) && name.contains("..");
@@ -388,8 +391,10 @@ impl Command<'_> {
                 .iter()
                 .all(|directory| is_inside(&context.resolve(directory)))
             || outlines.any(|outline| {
-                let mut names = names_in(&outline);
-                names.any(|name| (name.len() > 1 || name.contains(GAP)) && leads_outside(name))
+                // Single letters in a word are options.
+                let names = names_in(&outline).enumerate();
+                let mut names = names.filter(|(index, name)| *index == 0 || name.len() > 1);
+                names.any(|(_, name)| leads_outside(name))
             })
     }
 
@@ -418,7 +423,7 @@ impl Command<'_> {
         self.changed.get_or_init(|| {
             let words = self.invocations.iter().flat_map(Invocation::changed);
             let mut changed = Vec::new();
-            for outline in words.flat_map(|word| outlines(word, context)) {
+            for outline in words.flat_map(|word| outlines(&word, context)) {
                 for name in names_in(&outline).filter(|name| !name.starts_with('-')) {
                     changed.extend(self.file(name, context));
                 }
@@ -443,7 +448,7 @@ fn reached(
     let words = started
         .invocations
         .iter()
-        .flat_map(Invocation::directory_options);
+        .flat_map(|one| one.option_values(&programs::DIRECTORY_OPTIONS));
     for to in words.flat_map(|word| outlines(&word, context)) {
         if to.contains([GAP, GLOB]) {
             is_open = true;

@@ -66,8 +66,11 @@ impl NamedFile {
     /// Returns the path up to the first component with a gap.
     pub(super) fn known_start(&self) -> PathBuf {
         let path = self.resolved().name;
-        let has_gap = |part: &Component<'_>| part.as_os_str().to_string_lossy().contains([GAP, GLOB]);
-        path.components().take_while(|part| !has_gap(part)).collect()
+        let has_gap =
+            |part: &Component<'_>| part.as_os_str().to_string_lossy().contains([GAP, GLOB]);
+        path.components()
+            .take_while(|part| !has_gap(part))
+            .collect()
     }
 
     /// Returns the file of the same name below an unknown directory, if this one is below `start`.
@@ -112,14 +115,19 @@ fn through_links(outline: &Path, context: &PathContext<'_>) -> Vec<NamedFile> {
             files.push(NamedFile::Outlined(format!("{GAP}/{}", rest.display())));
             return files;
         }
-        let inside = reached.iter().filter_map(linked).map(|real| real.join(rest));
+        let inside = reached
+            .iter()
+            .filter_map(linked)
+            .map(|real| real.join(rest));
         files.extend(inside.map(|path| NamedFile::Outlined(path.to_string_lossy().into_owned())));
         let name = format!("/{name}");
         let fills = |path: &PathBuf| {
             let found = path.file_name().unwrap_or_default().to_string_lossy();
             Wildcard::parse(&escaped(&format!("/{found}"))).may_cover(&name)
         };
-        let branches = reached.iter().flat_map(|path| context.branches(path).to_vec());
+        let branches = reached
+            .iter()
+            .flat_map(|path| context.branches(path).to_vec());
         reached = branches.filter(fills).collect();
     }
     files.extend(reached.into_iter().filter_map(|name| {

@@ -65,6 +65,8 @@ pub(super) static TEXTS: LazyLock<Programs> = LazyLock::new(|| with("texts"));
 pub(super) static UNSEEN: LazyLock<Programs> = LazyLock::new(|| with("unseen"));
 /// Programs that can run anything.
 pub(super) static ANY: LazyLock<Programs> = LazyLock::new(|| with("any"));
+/// Options whose value is a file that the program writes.
+pub(super) static OUTPUT_OPTIONS: LazyLock<Programs> = LazyLock::new(|| with("output-options"));
 /// Programs that change their operands.
 pub(super) static CHANGES: LazyLock<Programs> = LazyLock::new(|| with("changes"));
 /// Programs that the mode `acceptEdits` runs on files in the working directories.
@@ -97,6 +99,13 @@ impl Programs {
     /// Whether a program has the property regardless of its arguments.
     pub(super) fn contains(&self, name: &str) -> bool {
         self.names.contains(name) || self.prefixes.iter().any(|prefix| name.starts_with(prefix))
+    }
+
+    /// Whether it has an option, which may be shortened.
+    pub(super) fn has_option(&self, option: &str) -> bool {
+        let mut names = self.names.iter();
+        self.names.contains(option)
+            || (!option.contains('=') && names.any(|name| is_abbreviation(option, name)))
     }
 
     /// Whether a program has the property with these arguments.

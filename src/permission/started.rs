@@ -125,6 +125,10 @@ impl StartedCommands {
         let mut invocation = Invocation::new(&level.words, false, line.context);
         invocation.reads.clone_from(&level.reads);
         invocation.writes.clone_from(&level.writes);
+        // `>!` of zsh.
+        if level.writes.iter().any(|word| word.text == "!") {
+            invocation.writes.extend_from_slice(&level.words);
+        }
         let set = level.assignments.iter();
         for set in set.filter(|set| programs::FILE_VARIABLES.contains(&set.name)) {
             invocation.reads.push(set.word.clone());
@@ -310,6 +314,11 @@ fn evaluated(level: &CommandPart, program: &str) -> Vec<String> {
         texts.extend(level.input.text().map(str::to_owned));
     }
     texts.retain(|text| text.contains("$(") || text.contains('`'));
+    // A later evaluation as arithmetic runs what an index contains.
+    let given = level.words.iter().filter_map(|word| word.value.as_deref());
+    let given = given.chain(level.input.text());
+    let indexed = given.filter(|text| text.contains("[$(") || text.contains("[`"));
+    texts.extend(indexed.map(str::to_owned));
     texts
 }
 
