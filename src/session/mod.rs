@@ -42,6 +42,7 @@ pub use crate::agent::{
     Agent, Change, Detail, Entry, Facts, Format, History, ManualTitle, Part, Root, Shape, SideCost,
     StoredTitle, Title, TitleSource, project_hash, session_roots,
 };
+pub use conversation::Messages;
 pub use discover::{
     Candidate, Found, discover, discover_names, discover_with, subagent_files, subagents_beside,
 };
