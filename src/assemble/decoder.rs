@@ -104,7 +104,7 @@ impl Decoder {
         if !row.is_all || !events.is_empty() {
             visit(Decoded {
                 record,
-                source: Source::Record(contents),
+                source: Source::Record(&contents),
                 events,
             });
         }

@@ -6,13 +6,9 @@ use crate::message::{Role, ToolUseId};
 
 /// The source of events.
 #[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly all are records, and one exists at a time"
-)]
 pub enum Source<'a> {
     /// A record.
-    Record(Contents<'a>),
+    Record(&'a Contents<'a>),
     /// An item of another agent's stream.
     Stream(StreamItem),
 }
