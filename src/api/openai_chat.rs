@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use super::delta::{Arguments, CallDelta, Choice, Chunk, Delta, End, EndKind, Extent};
 use super::dialect::{Acceptance, Ask, Dialect, is_strict, temperature};
 use super::envelope::Envelope;
-use super::raw::RawDelta;
+use super::request::{Attachment, MergedTurn, attachments, data_url, merged_turns, result_text};
 use super::request::{CallResult, Delivery, Function, Request, SharedPrefix};
-use super::turns::{Attachment, MergedTurn, attachments, data_url, merged_turns, result_text};
+use super::verbatim::Verbatim;
 use crate::json::{bytes, non_empty, non_null, number, object, text};
 use crate::message::{Block, Call, ResultPart, Role, ToolResult, Usage};
 
@@ -452,13 +452,13 @@ pub(super) fn result(record: &Envelope<'_>) -> (Block, String) {
 }
 
 /// Takes what the model said out of a record, unchanged.
-pub(super) fn raw(mut record: Value) -> Vec<RawDelta> {
+pub(super) fn raw(mut record: Value) -> Vec<Verbatim> {
     if record["role"] == "assistant" {
-        return vec![RawDelta::Members(record)];
+        return vec![Verbatim::Members(record)];
     }
     let pointers = ["/choices/0/message", "/choices/0/delta", "/message"];
     let said = pointers
         .into_iter()
         .filter_map(|pointer| record.pointer_mut(pointer).map(Value::take));
-    said.map(RawDelta::Members).collect()
+    said.map(Verbatim::Members).collect()
 }

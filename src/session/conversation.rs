@@ -13,7 +13,7 @@ use super::side_file::Labels;
 use super::tree::{Scope, Tree};
 use crate::agent::{Change, Detail, Entry, Shape};
 use crate::jsonl::read_at;
-use crate::message::{Message, MessageJoiner, Origin, Role};
+use crate::message::{Message, MessageMerger, Origin, Role};
 
 /// A record, or one row of a record that holds several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub struct Messages<'a> {
     detail: Detail,
     records: Records<'a>,
     labels: Labels,
-    joiner: MessageJoiner,
+    merger: MessageMerger,
     ready: VecDeque<Message>,
     /// The model that a separate record names for the messages that follow.
     model: Option<String>,
@@ -56,7 +56,7 @@ pub(super) type OnEntry<'a> = &'a mut dyn FnMut(&mut Entry);
 /// The records that are still to be read.
 enum Records<'a> {
     Picked(std::vec::IntoIter<Pick>, PickedRecords),
-    Lines(RawLines<Positioned<'a>>),
+    Lines(Box<RawLines<Positioned<'a>>>),
     Rows(std::slice::Iter<'a, String>),
     None,
 }
@@ -101,14 +101,17 @@ impl Session {
         let records = match (plan.picks, &self.document) {
             (Some(picks), _) => Records::Picked(picks.into_iter(), PickedRecords::default()),
             (None, Some(rows)) => Records::Rows(rows.iter()),
-            (None, None) => Records::Lines(RawLines::new(self.reader(), self.words(detail))?),
+            (None, None) => {
+                let lines = RawLines::new(self.reader(), self.words(detail))?;
+                Records::Lines(Box::new(lines))
+            }
         };
         Ok(Messages {
             session: self,
             detail,
             records,
             labels,
-            joiner: MessageJoiner::default(),
+            merger: MessageMerger::default(),
             ready: VecDeque::new(),
             model: None,
             seen,
@@ -235,13 +238,15 @@ impl Messages<'_> {
                     if let Some(line) = lines.next()? {
                         self.session
                             .each_entry_in(line, self.detail, &mut |_, entry| entries.push(entry));
-                        entries.into_iter().for_each(|entry| self.entry(entry));
+                        for entry in entries {
+                            self.entry(entry);
+                        }
                         continue;
                     }
                 }
             }
             self.records = Records::None;
-            if let Some(last) = self.joiner.finish() {
+            if let Some(last) = self.merger.finish() {
                 self.whole(last);
             }
             self.ready.extend(std::mem::take(&mut self.labels).rest());
@@ -269,7 +274,7 @@ impl Messages<'_> {
 
     fn push(&mut self, messages: Vec<Message>) {
         for message in messages {
-            if let Some(whole) = self.joiner.push(message) {
+            if let Some(whole) = self.merger.push(message) {
                 self.whole(whole);
             }
         }

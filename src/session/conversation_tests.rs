@@ -16,26 +16,26 @@ fn outline(name: &str, scope: Scope) -> Vec<String> {
     let mut lines = Vec::new();
     for message in session.messages(scope).unwrap() {
         let message = message.unwrap();
-            if message.origin != Origin::Meter {
-                let calls: Vec<_> = message.calls().map(|call| call.id.as_str()).collect();
-                let results = message.results().map(|result| {
-                    let mark = if result.failed { "!" } else { "" };
-                    format!("{}={}{mark}", result.id, result.text())
-                });
-                let results: Vec<String> = results.collect();
-                lines.push(
-                    format!(
-                        "{:?} {} {} {}",
-                        message.origin,
-                        message.text(),
-                        calls.join(","),
-                        results.join(",")
-                    )
-                    .split_whitespace()
-                    .collect::<Vec<_>>()
-                    .join(" "),
-                );
-            }
+        if message.origin != Origin::Meter {
+            let calls: Vec<_> = message.calls().map(|call| call.id.as_str()).collect();
+            let results = message.results().map(|result| {
+                let mark = if result.failed { "!" } else { "" };
+                format!("{}={}{mark}", result.id, result.text())
+            });
+            let results: Vec<String> = results.collect();
+            lines.push(
+                format!(
+                    "{:?} {} {} {}",
+                    message.origin,
+                    message.text(),
+                    calls.join(","),
+                    results.join(",")
+                )
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" "),
+            );
+        }
     }
     lines
 }

@@ -336,7 +336,10 @@ impl RunToolsArguments {
         let about = |error| UsageError::about(&error, path.display()).about("--session");
         let session = Session::open(path).map_err(|error| about(UsageError::reason(error)))?;
         let unreadable = |error| about(UsageError::reason(error));
-        for message in session.messages(Scope::SinceCompaction).map_err(unreadable)? {
+        for message in session
+            .messages(Scope::SinceCompaction)
+            .map_err(unreadable)?
+        {
             briefing.message(&message.map_err(unreadable)?);
         }
         Ok(())
