@@ -23,8 +23,8 @@ pub use check::{
     TextKind, TextRejection,
 };
 pub(crate) use constant::{
-    AwaySummary, CursorSubtype, HookStoppedSubtype, InitSubtype, NoteSubtype, PermissionCheck,
-    RetrySubtype, ShellCheck, StartSubtype, SwitchSubtype, TextCheck, TurnEndSubtype,
+    CursorSubtype, HookStoppedSubtype, InitSubtype, NoteSubtype, PermissionCheck, RetrySubtype,
+    ShellCheck, StartSubtype, SwitchSubtype, TextCheck, TurnEndSubtype,
 };
 pub use doctor::{Condition, DoctorRecord, Subject};
 pub use extension::{
@@ -49,9 +49,7 @@ pub use session_message::{
     AttachmentSource, MessageBlock, MessageBody, MessageResult, MessageRole,
     SessionMessageExtension, SessionMessageRecord, SessionNoteRecord,
 };
-pub use side::{
-    AwaySummaryRecord, RecapRecord, SideExtension, TitleRecord, ToolUseSummaryRecord, UsageRecord,
-};
+pub use side::{RecapRecord, SideExtension, TitleRecord, ToolUseSummaryRecord, UsageRecord};
 pub use to_record::{DialogRecord, MessageContext, to_record};
 pub use tool_result::{
     ImageSource, ResultBlock, ResultContent, ResultMessage, ToolResultBlock, ToolResultRecord,
