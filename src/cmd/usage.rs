@@ -10,7 +10,7 @@ use super::{Outcome, cli, output};
 use crate::cmd::globals::ColorWhen;
 use crate::io::Io;
 
-/// Prints the parser's answer to `arguments`: help and version on standard output; otherwise a one-line
+/// Prints the result of parsing `arguments`: help and version on standard output; otherwise a one-line
 /// message with hints on standard error.
 ///
 /// # Errors
