@@ -7,9 +7,10 @@ use serde_json::Value;
 use super::{
     ApiRetryRecord, CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord,
     ContentReplacementRecord, ControlCancelRecord, ControlRequestRecord, ControlResponseRecord,
-    DoctorRecord, ExecutorRecord, HookStoppedRecord, PlanRecord, RecapRecord, SessionCheckRecord,
-    SessionCostRecord, SessionCursorRecord, SessionDamageRecord, SessionErrorRecord,
-    SessionHitRecord, SessionMessageRecord, SessionNoteRecord, SessionPathRecord, SessionRecord,
+    DoctorRecord, ExecutorRecord, HookStatusRecord, HookStoppedRecord, PlanRecord, RecapRecord,
+    SessionCallCountRecord, SessionCallRecord, SessionCheckRecord, SessionCostRecord,
+    SessionCursorRecord, SessionDamageRecord, SessionErrorRecord, SessionHitRecord,
+    SessionMessageRecord, SessionNoteRecord, SessionPathRecord, SessionRecord,
     SessionRenamedRecord, SessionStartRecord, SessionStatsRecord, SessionSwitchRecord,
     SessionToolRecord, StateCleanedRecord, StreamEventRecord, TitleRecord, ToolProgressRecord,
     ToolResultRecord, ToolUseSummaryRecord, TurnEndRecord, TurnInitRecord, TurnResultRecord,
@@ -21,7 +22,7 @@ type Entry = (&'static str, fn() -> Schema);
 
 /// Sorted by name: the `type` of a record, or the `subtype` of a `system` record. Records that share
 /// both have a longer name.
-const RECORDS: [Entry; 39] = [
+const RECORDS: [Entry; 42] = [
     ("api_retry", schema_of::<ApiRetryRecord>),
     ("check_error", schema_of::<CheckErrorRecord>),
     ("check_permission", schema_of::<CheckPermissionRecord>),
@@ -33,12 +34,15 @@ const RECORDS: [Entry; 39] = [
     ("control_response", schema_of::<ControlResponseRecord>),
     ("doctor", schema_of::<DoctorRecord>),
     ("executor", schema_of::<ExecutorRecord>),
+    ("hook_status", schema_of::<HookStatusRecord>),
     ("hook_stopped_continuation", schema_of::<HookStoppedRecord>),
     ("init", schema_of::<TurnInitRecord>),
     ("plan", schema_of::<PlanRecord>),
     ("recap", schema_of::<RecapRecord>),
     ("result", schema_of::<TurnResultRecord>),
     ("session", schema_of::<SessionRecord>),
+    ("session_call", schema_of::<SessionCallRecord>),
+    ("session_call_count", schema_of::<SessionCallCountRecord>),
     ("session_check", schema_of::<SessionCheckRecord>),
     ("session_cost", schema_of::<SessionCostRecord>),
     ("session_cursor", schema_of::<SessionCursorRecord>),
