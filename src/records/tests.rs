@@ -314,6 +314,18 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
             r#"{"type":"doctor","subject":"key","name":"openai","value":"set","source":"OPENAI_API_KEY","condition":"ok"}"#,
         ),
         (
+            "hook_status",
+            line(&HookStatusRecord {
+                agent: "claude".to_owned(),
+                scope: "user".to_owned(),
+                path: "/s.json".to_owned(),
+                event: "PreToolUse".to_owned(),
+                command: "turnpipe hook pre-tool-use".to_owned(),
+                trusted: None,
+            }),
+            r#"{"type":"hook_status","agent":"claude","scope":"user","path":"/s.json","event":"PreToolUse","command":"turnpipe hook pre-tool-use"}"#,
+        ),
+        (
             "hook_stopped_continuation",
             line(&HookStoppedRecord {
                 subtype: HookStoppedSubtype::Only,
