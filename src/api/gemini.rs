@@ -25,7 +25,7 @@ pub(super) fn path(model: &str, delivery: Delivery) -> String {
     let model = model.strip_prefix("models/").unwrap_or(model);
     match delivery {
         Delivery::Whole => format!("v1beta/models/{model}:generateContent"),
-        // Without the query, the answer would be one array.
+        // Without the query, the response would be one array.
         Delivery::Streamed => format!("v1beta/models/{model}:streamGenerateContent?alt=sse"),
     }
 }

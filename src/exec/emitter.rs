@@ -252,7 +252,7 @@ fn sandbox_report(report: ConfinementReport) -> SandboxReport {
     let confinement = report.confinement;
     SandboxReport {
         enforced: confinement.is_complete(),
-        by: confinement
+        mechanism: confinement
             .missing
             .or_else(|| Some("landlock, seccomp".to_owned())),
         landlock_abi: confinement.landlock_abi,

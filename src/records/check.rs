@@ -42,6 +42,7 @@ pub struct CheckPermissionRecord {
     /// Decision for the call; `ask` even if there is no user to ask.
     pub decision: Decision,
     /// The rule or mode that decided.
+    #[serde(rename = "decided_by")]
     pub by: DecidedBy,
     /// Decision for each command of a command line, if each was checked on its own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -58,6 +59,7 @@ pub struct CheckedPart {
     pub command: String,
     pub decision: Decision,
     /// The rule or mode that decided.
+    #[serde(rename = "decided_by")]
     pub by: DecidedBy,
     /// A rule that would allow the command, if there is one.
     #[serde(skip)]
@@ -71,7 +73,6 @@ pub struct CheckedPart {
 pub struct CheckTextRecord {
     pub(crate) check: TextCheck,
     /// Kind of text it was checked as.
-    #[serde(rename = "as")]
     pub kind: TextKind,
     /// The cleaned text; empty if rejected.
     pub output: String,

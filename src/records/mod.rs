@@ -21,8 +21,8 @@ pub use check::{
 };
 pub use check::{Condition, DoctorRecord, Subject};
 pub(crate) use constant::{
-    AwaySummary, CursorSubtype, HookStoppedSubtype, InitSubtype, PermissionCheck, RetrySubtype,
-    ShellCheck, StartSubtype, SwitchSubtype, TextCheck, TurnEndSubtype,
+    CursorSubtype, HookStoppedSubtype, InitSubtype, PermissionCheck, RetrySubtype, ShellCheck,
+    StartSubtype, SwitchSubtype, TextCheck, TurnEndSubtype,
 };
 pub use run::{
     ApiRetryRecord, StreamEventRecord, TurnInitExtension, TurnInitRecord, TurnResult,
@@ -48,9 +48,7 @@ pub use session_message::{
     SessionMessageExtension, SessionMessageRecord, SessionNoteRecord,
 };
 pub use session_message::{DialogRecord, MessageContext, to_record};
-pub use side::{
-    AwaySummaryRecord, RecapRecord, SideExtension, TitleRecord, ToolUseSummaryRecord, UsageRecord,
-};
+pub use side::{RecapRecord, SideExtension, TitleRecord, ToolUseSummaryRecord, UsageRecord};
 pub use tool_result::{
     HookReport, Lane, Outcome, Permission, PersistedOutput, SandboxReport, ToolResultExtension,
     VerdictAccess, VerdictReport, Version, VersionOnly,

@@ -211,11 +211,10 @@ pub struct ControlCancelRecord {
 
 /// Stores replaced result contents, so that later requests repeat the same bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(tag = "type", rename = "content-replacement")]
-#[schemars(transform = tagged("content-replacement"))]
+#[serde(tag = "type", rename = "content_replacement")]
+#[schemars(transform = tagged("content_replacement"))]
 pub struct ContentReplacementRecord {
-    /// Session id, equal to the name of the transcript that contains this record.
-    #[serde(rename = "sessionId")]
+    /// Session id, equal to the name of the transcript.
     pub session_id: SessionId,
     /// Replaced results, in call order.
     pub replacements: Vec<Replacement>,

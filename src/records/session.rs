@@ -201,7 +201,8 @@ pub enum Dimension {
     /// The model
     Model,
     /// The directory in which the session started
-    Project,
+    #[cfg_attr(feature = "cli", value(alias = "project"))]
+    Cwd,
     /// The session id
     Session,
     /// The agent that wrote the session
@@ -219,7 +220,7 @@ pub enum Dimension {
 #[schemars(transform = tagged("session_cost"))]
 pub struct SessionCostRecord {
     /// The group, by dimension; `(unknown)` if a session does not contain the value.
-    pub by: BTreeMap<Dimension, String>,
+    pub dimensions: BTreeMap<Dimension, String>,
     /// Replies.
     pub replies: u64,
     /// Token counts and cost.
@@ -235,7 +236,7 @@ pub struct SessionCostRecord {
 #[schemars(transform = tagged("session_tool"))]
 pub struct SessionToolRecord {
     /// The group, by dimension; `(unknown)` if a session does not contain the value.
-    pub by: BTreeMap<Dimension, String>,
+    pub dimensions: BTreeMap<Dimension, String>,
     /// Calls.
     pub calls: u64,
     /// Results.

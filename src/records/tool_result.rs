@@ -278,7 +278,7 @@ pub struct SandboxReport {
     pub enforced: bool,
     /// Mechanism (e.g. `landlock`), or the reason for running without one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub by: Option<String>,
+    pub mechanism: Option<String>,
     /// Landlock ABI version that prevented file changes; absent if none did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub landlock_abi: Option<u32>,
@@ -295,5 +295,6 @@ pub struct SandboxReport {
 pub struct Permission {
     pub decision: Decision,
     /// The rule, mode, hook or user that decided.
+    #[serde(rename = "decided_by")]
     pub by: DecidedBy,
 }

@@ -60,7 +60,7 @@ impl Tally {
         let replies = self.replies.values();
         let replies = replies.map(|reply| (&reply.occasion, reply));
         let sums = self.grouped(replies, by, zone, add_reply);
-        let with_names = |(by, sum)| SessionCostRecord { by, ..sum };
+        let with_names = |(dimensions, sum)| SessionCostRecord { dimensions, ..sum };
         sums.into_iter().map(with_names).collect()
     }
 
@@ -84,8 +84,8 @@ impl Tally {
             sum.result_bytes += call.result.unwrap_or_default();
         };
         let sums = self.grouped(calls, by, zone, add).into_iter();
-        let with_names = |(by, sum): (_, SessionToolRecord)| SessionToolRecord {
-            by,
+        let with_names = |(dimensions, sum): (_, SessionToolRecord)| SessionToolRecord {
+            dimensions,
             result_tokens: sum.result_bytes.div_ceil(BYTES_OF_A_TOKEN),
             ..sum
         };
@@ -177,7 +177,7 @@ fn name(occasion: &Occasion, dimension: Dimension, periods: &Periods) -> String 
             Some(zoned(*start).strftime("%Y-%m-%d %H:%M").to_string())
         }),
         Dimension::Model => occasion.model.clone(),
-        Dimension::Project => source.and_then(|source| source.project.clone()),
+        Dimension::Cwd => source.and_then(|source| source.project.clone()),
         Dimension::Session => source.and_then(|source| source.session_id.clone()),
         Dimension::Agent => source.map(|source| source.agent.name().to_owned()),
         Dimension::Prompt => {

@@ -410,7 +410,7 @@ impl Tally {
         let shares = |dimension| {
             let costs = self.costs(&[dimension], zone).into_iter();
             let shares = costs.map(|cost| UsageShare {
-                name: cost.by.into_values().collect(),
+                name: cost.dimensions.into_values().collect(),
                 replies: cost.replies,
                 usage: cost.usage,
                 unpriced_models: cost.unpriced_models,
@@ -419,7 +419,7 @@ impl Tally {
         };
         let tools = self.tools(&[Dimension::Tool], zone).into_iter();
         let by_tool = tools.map(|tool| ToolShare {
-            name: tool.by.into_values().collect(),
+            name: tool.dimensions.into_values().collect(),
             calls: tool.calls,
             failed: tool.failed,
         });

@@ -87,8 +87,13 @@ pub(crate) struct TurnArguments {
     temperature: Option<f64>,
     /// The thinking budget in tokens, in addition to `--max-tokens`; 0 disables thinking [default: that
     /// of the model]
-    #[arg(long, value_name = "TOKENS", hide_short_help = true)]
-    thinking: Option<u32>,
+    #[arg(
+        long,
+        alias = "thinking",
+        value_name = "TOKENS",
+        hide_short_help = true
+    )]
+    thinking_tokens: Option<u32>,
     /// Stop after N replies since the last user message
     #[arg(long, value_name = "N")]
     max_turns: Option<u64>,
@@ -290,7 +295,7 @@ impl TurnArguments {
     /// The limit of the request: APIs count thinking as part of the reply.
     fn total_tokens(&self) -> u32 {
         self.max_tokens
-            .saturating_add(self.thinking.unwrap_or_default())
+            .saturating_add(self.thinking_tokens.unwrap_or_default())
     }
 
     /// The tools to offer. Deferred tools are offered once the conversation has searched for them.
@@ -331,7 +336,7 @@ impl TurnArguments {
     }
 
     fn thinking(&self) -> Thinking {
-        match self.thinking {
+        match self.thinking_tokens {
             None => Thinking::Unspecified,
             Some(0) => Thinking::Off,
             Some(tokens) => Thinking::Tokens(tokens),

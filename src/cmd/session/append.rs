@@ -26,12 +26,13 @@ use crate::session::record::{
 use crate::text::counted;
 
 /// Needles of records that are kept, except those about calls.
-const KEPT: [&str; 8] = [
+const KEPT: [&str; 9] = [
     "\"usage\"",
     "\"title\"",
     "tool_use_summary",
     "away_summary",
-    "content-replacement",
+    "\"recap\"",
+    "\"replacements\"",
     "hook_stopped_continuation",
     "\"session_start\"",
     "\"init\"",

@@ -37,7 +37,7 @@ use crate::view::{
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session export pages
-  turnpipe session export pages --project demo --since 2026-01-01
+  turnpipe session export pages --first-cwd demo --since 2026-01-01
   turnpipe session export notes -o md latest
   turnpipe session list --json | turnpipe session export pages -")]
 pub(crate) struct SessionExportArguments {

@@ -41,7 +41,7 @@ use crate::text::{counted, terminal_safe_line};
   turnpipe session stats
   turnpipe session stats --since 1w --json
   turnpipe session stats --by day,model --since 1w
-  turnpipe session stats --by project --json | jq -s 'sort_by(.usage.cost_usd) | .[-5:]'
+  turnpipe session stats --by cwd --json | jq -s 'sort_by(.usage.cost_usd) | .[-5:]'
   turnpipe session stats --by tool --since yesterday
   turnpipe session stats --since today --budget 20 || echo 'enough for today'
   turnpipe session stats latest")]
@@ -216,7 +216,9 @@ fn tool_page(by: &[Dimension], tools: &[SessionToolRecord], columns: Option<usiz
     let mut page = vec![head];
     let mut sum = [0; 5];
     for tool in tools {
-        let names = by.iter().filter_map(|dimension| tool.by.get(dimension));
+        let names = by
+            .iter()
+            .filter_map(|dimension| tool.dimensions.get(dimension));
         let numbers = [
             tool.calls,
             tool.failed,
@@ -246,7 +248,7 @@ fn cost_page(
     let heads = heads(by);
     let rows = costs.iter().chain([all]).map(|cost| {
         let names = by.iter().enumerate().map(|(place, dimension)| {
-            let name = cost.by.get(dimension).map(String::as_str);
+            let name = cost.dimensions.get(dimension).map(String::as_str);
             name.unwrap_or(if place == 0 { "TOTAL" } else { "" })
         });
         CostRow {
