@@ -13,7 +13,7 @@ use super::call::{Call, CallState, CallTimes, FinishedCall};
 use super::channels::RunnerEvent;
 use super::hooks::turn_hook_input;
 use super::lifecycle::Lifecycle;
-use super::options::{OnError, Options, Progress};
+use super::options::{OnError, Options, Progress, RunningCall};
 use super::result::{CallResult, CancelReason, HookFeedback};
 use super::schedule::Schedule;
 use super::session::Session;
@@ -87,7 +87,7 @@ impl Calls {
             weight: 0,
             turn_hooks: has_turn_hooks.then(TurnHooks::default),
             started: 0,
-            mentioned_denial: false,
+            mentioned_denial: !options.mentions_denial,
         }
     }
 
@@ -446,15 +446,28 @@ impl Calls {
         running.map(move |call| (call, now.saturating_sub(call.times.started.unwrap_or(now))))
     }
 
+    /// The numbers of calls that started, that are executing, and that are open.
+    pub(super) fn counts(&self) -> (u64, usize, usize) {
+        let executing = self.schedule.executing_count();
+        (self.started, executing, self.schedule.len())
+    }
+
     /// The progress of the run.
     pub(super) fn progress(&self) -> Progress<'_> {
-        let oldest = self.schedule.begun().next();
-        let oldest = oldest.and_then(|index| self.by_index.get(&index));
+        let now = self.clock.elapsed();
+        let calls = self.by_index.iter();
+        let running = calls.filter(|(_, call)| call.is_running() || call.is_being_checked());
         Progress {
             started: self.started,
-            running: self.schedule.executing_count(),
             open: self.schedule.len(),
-            oldest: oldest.map(|call| call.profile.label.as_str()),
+            running: running
+                .map(|(index, call)| RunningCall {
+                    number: index.0,
+                    lane: call.profile.lane,
+                    label: &call.profile.label,
+                    elapsed: now.saturating_sub(call.times.started.unwrap_or(now)),
+                })
+                .collect(),
         }
     }
 

@@ -31,7 +31,7 @@ pub use judge::{Case, GuardedJudge, Judge, Judgement};
 pub use lifecycle::{Lifecycle, ShellVerdicts};
 pub use options::{
     Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Listener, Mode, Observer, OnError,
-    Options, Progress, RunEnd, StartDirectory,
+    Options, Progress, RunEnd, RunningCall, StartDirectory,
 };
 pub use prompting::{Answer, Prompter, Question, ToolPrompter};
 pub use runner::run;

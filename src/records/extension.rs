@@ -1,7 +1,7 @@
 //! The extension member `turnpipe` of a result.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::message::{DecidedBy, Decision};
 
@@ -90,7 +90,7 @@ impl ToolResultExtension {
 }
 
 /// How a call ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// Ran and succeeded.
@@ -116,7 +116,7 @@ pub enum Outcome {
 }
 
 /// Scheduling lane of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Lane {
     /// Runs concurrently with other calls.
