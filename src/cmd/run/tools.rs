@@ -108,6 +108,22 @@ fn list(registry: &Registry) -> String {
     table(rows.collect(), 2)
 }
 
+/// Returns the tool's own name.
+///
+/// # Errors
+/// There is no such tool.
+pub(crate) fn tool_named(registry: &Registry, name: &str) -> Result<String, UsageError> {
+    // Its server has not started yet.
+    if let Some(name) = registry.slow_name(name) {
+        return Ok(name.to_owned());
+    }
+    match registry.resolve(name, Input::new()) {
+        Ok(resolved) => Ok(resolved.tool.name().to_owned()),
+        Err(error) => Err(UsageError::new(format!("--tools-only: {error}"))
+            .with_hint("`turnpipe tools` lists them")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,21 +139,5 @@ mod tests {
             assert_eq!(Some(line.len() - summary.len()), column, "{line}");
             assert!(!summary.is_empty() && !line.ends_with('.'), "{line}");
         }
-    }
-}
-
-/// Returns the tool's own name.
-///
-/// # Errors
-/// There is no such tool.
-pub(crate) fn tool_named(registry: &Registry, name: &str) -> Result<String, UsageError> {
-    // Its server has not started yet.
-    if let Some(name) = registry.slow_name(name) {
-        return Ok(name.to_owned());
-    }
-    match registry.resolve(name, Input::new()) {
-        Ok(resolved) => Ok(resolved.tool.name().to_owned()),
-        Err(error) => Err(UsageError::new(format!("--tools-only: {error}"))
-            .with_hint("`turnpipe tools` lists them")),
     }
 }
