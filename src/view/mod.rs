@@ -17,7 +17,7 @@ mod text;
 mod timeline;
 
 pub(crate) use columns::{aligned, table, wrapped};
-pub use gist::input_gist;
+pub use gist::{changed_files, input_gist};
 pub use html::{Html, PageHead};
 pub use index_page::{IndexRow, html_index, markdown_index};
 pub use markdown::{Markdown, markdown_head};
