@@ -9,7 +9,6 @@ use jiff::Timestamp;
 use crate::cmd::command::Run;
 use crate::cmd::inputs::InputErrors;
 use crate::cmd::output::{self, Form, FormArguments};
-use crate::cmd::progress::ProgressLine;
 use crate::cmd::session::source::{SelectionArguments, about};
 use crate::cmd::session::table::{TableLook, session_table};
 use crate::cmd::{Globals, Outcome, UsageError};
@@ -17,6 +16,7 @@ use crate::io::Io;
 use crate::jsonl::{Writer, append_record};
 use crate::records::{SessionErrorRecord, SessionRecord};
 use crate::session::{Depth, Listed, Listing, SessionError, list, list_as_text};
+use crate::view::ProgressLine;
 
 /// List sessions, most recently active first
 ///

@@ -13,7 +13,6 @@ use serde_json::Value;
 use crate::cmd::command::Run;
 use crate::cmd::inputs::{InputErrors, take_stdin};
 use crate::cmd::output::{self, Form, FormArguments};
-use crate::cmd::progress::ProgressLine;
 use crate::cmd::session::cost_table::{
     CostRow, cost_cell, cost_table, dollars, fitted_table, with_separators,
 };
@@ -25,6 +24,7 @@ use crate::io::Io;
 use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, SessionToolRecord};
 use crate::session::{Agent, Depth, Detail, Prices, Session, Tally, subagents_beside};
 use crate::text::{counted, terminal_safe_line};
+use crate::view::ProgressLine;
 
 /// Count tokens, money and calls by model, tool, day and purpose
 ///
