@@ -23,5 +23,5 @@ pub use join::MessageJoiner;
 pub use message::{Message, Origin, Role, Thread};
 pub use mode::{BuiltinRule, Mode};
 pub use pairs::Pairs;
-pub use usage::Usage;
-pub(crate) use usage::to_the_millionth;
+pub(crate) use usage::rounded_dollars;
+pub use usage::{Tier, Usage};

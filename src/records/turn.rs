@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::constant::{InitSubtype, RetrySubtype, tagged};
 use super::extension::{Version, VersionOnly};
-use crate::message::to_the_millionth;
+use crate::message::rounded_dollars;
 use crate::message::{SessionId, ToolUseId, Usage};
 
 /// Starts the stream of a reply. Calls in it are to be run.
@@ -97,7 +97,7 @@ pub struct TurnResultRecord {
     /// Cost in US dollars; absent if the model has no known price.
     #[serde(
         skip_serializing_if = "Option::is_none",
-        serialize_with = "to_the_millionth"
+        serialize_with = "rounded_dollars"
     )]
     pub total_cost_usd: Option<f64>,
     /// Token counts.
