@@ -146,7 +146,7 @@ impl Run for SessionStatsArguments {
             let models: Vec<&str> = all.unpriced_models.iter().map(String::as_str).collect();
             let models = terminal_safe_line(&models.join(", "));
             io.messages.warn(&format!(
-                "no price for {models}; the cost is without their tokens"
+                "no price for {models}; the cost does not include it"
             ));
             io.messages.hint("`--prices FILE` adds prices");
         }
@@ -267,12 +267,15 @@ fn cost_page(
 }
 
 fn page(stats: &SessionStatsRecord, columns: Option<usize>) -> String {
+    let recorded = stats.recorded_cost;
+    let recorded = recorded.map(|cost| format!("recorded by the agents: {}\n", dollars(cost)));
     let mut page = format!(
-        "{}, {}, {}, {}\n",
+        "{}, {}, {}, {}\n{}",
         counted(stats.sessions, "session", "sessions"),
         counted(stats.prompts, "prompt", "prompts"),
         counted(stats.replies, "reply", "replies"),
-        cost_cell(&stats.usage, &stats.unpriced_models)
+        cost_cell(&stats.usage, &stats.unpriced_models),
+        recorded.unwrap_or_default(),
     );
     for (title, shares) in [
         ("MODEL", &stats.by_model),
