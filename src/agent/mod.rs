@@ -34,6 +34,7 @@ mod stream;
 mod stream_reader;
 mod table;
 mod title;
+mod unread;
 
 pub use agent::Agent;
 pub use claude::own_record;
@@ -51,6 +52,7 @@ pub use stream::StreamItem;
 pub(crate) use stream_reader::{Row, StreamReader};
 pub use table::{Root, agent_of, document, own_format, session_roots};
 pub use title::{ManualTitle, Precedence, StoredTitle, Title, TitleSearch, TitleSource};
+pub use unread::{fork_at, refusal, refusal_at};
 
 #[cfg(test)]
 mod stream_tests;

@@ -77,7 +77,7 @@ const COMMANDS: &[Command] = &[
         name: "session",
         kind: Kind::Group {
             about: "Read the session files of coding agents",
-            details: "Claude Code, Qwen Code, Codex, Gemini CLI and pi; a file's content says which \
+            details: "Claude Code, Qwen Code, Codex, Gemini CLI, pi, opencode, GitHub Copilot CLI, Droid and Cursor; a file's content says which \
                  agent wrote it. A session is named by its path, its id or the beginning of it, \
                  its title, or `latest`; `-` is standard input.",
             commands: &[

@@ -63,7 +63,8 @@ Files:
           state for the next process of a session: saved results, title attempts
   ~/.claude/projects, ~/.config/claude/projects, ~/.qwen/projects,
   ~/.codex/sessions, ~/.codex/archived_sessions, ~/.gemini/tmp,
-  ~/.pi/agent/sessions
+  ~/.pi/agent/sessions, ~/.local/share/opencode/opencode.db,
+  ~/.copilot/session-state, ~/.factory/sessions, ~/.cursor/projects
           session files of agents
 ";
 

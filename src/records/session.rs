@@ -64,6 +64,9 @@ pub struct SessionDescription {
     /// Model of the latest reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Agent that wrote the file, if it is another one that uses the format of `agent`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written_by: Option<String>,
     /// Session that this one was forked from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fork_parent: Option<SessionId>,

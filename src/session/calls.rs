@@ -175,7 +175,7 @@ pub fn calls_of_all(candidates: &[Candidate], listing: &Listing, visit: &mut Rep
         listing.examined.fetch_add(1, Ordering::Relaxed);
         match outcome {
             Ok(flow) => flow,
-            Err(SessionError::Unknown) => ControlFlow::Continue(()),
+            Err(SessionError::Unknown(_)) => ControlFlow::Continue(()),
             Err(error) => {
                 let path = candidate.path.clone();
                 report(CallEvent::Failed { path, error })

@@ -42,7 +42,7 @@ mod watch;
 
 pub use crate::agent::{
     Agent, Change, Detail, Entry, Facts, Format, History, ManualTitle, Part, Root, Shape, SideCost,
-    StoredTitle, Title, TitleSource, project_hash, session_roots,
+    StoredTitle, Title, TitleSource, fork_at, project_hash, session_roots,
 };
 pub use calls::{CallEvent, CallResult, SessionCall, calls_of_all};
 pub use conversation::Messages;

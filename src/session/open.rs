@@ -56,9 +56,9 @@ pub enum SessionError {
     /// The system reported an error.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// The format is unknown.
-    #[error("not a session file of a known agent")]
-    Unknown,
+    /// The format is unknown. Names the agent, if that is known.
+    #[error("{0}")]
+    Unknown(String),
 }
 
 /// Opens a regular file for reading. Does not follow links, and does not wait for the writer of a

@@ -13,8 +13,11 @@ use super::open::{
 };
 use super::recover::{each_entry_on, each_record_on};
 use crate::agent::database::Extent;
-use crate::agent::{self, Agent, Detail, Entry, Format, LineClass, agent_of};
+use crate::agent::{self, Agent, Detail, Entry, Format, LineClass, agent_of, refusal, refusal_at};
 use crate::jsonl::{FixedFile, Mapping, read_at};
+
+/// The first bytes of a database.
+const SQLITE: &[u8] = b"SQLite format 3\0";
 
 /// Maximum number of records to read before a file counts as unknown.
 const MAX_UNKNOWN: u32 = 40;
@@ -83,14 +86,21 @@ impl Session {
             file = unpacked(file, wanted)?;
             head = Head::read(&file)?;
         }
+        let refusal = head.lines().next().and_then(|(_, line)| refusal(line));
+        if let Some(refusal) = refusal {
+            return Err(SessionError::Unknown(refusal));
+        }
+        let is_database = head.starts_with(SQLITE);
         let agent = match head.lines().find_map(|(_, line)| agent_on(line)) {
             Some(agent) => Some(agent),
+            None if is_database => None,
             None => detected(&file)?,
         };
         let (format, document) = if let Some(agent) = agent {
             (agent.format(), None)
         } else {
-            let (format, rows) = document(&file)?.ok_or(SessionError::Unknown)?;
+            let document = if is_database { None } else { document(&file)? };
+            let (format, rows) = document.ok_or_else(|| unknown(&file.path, is_database))?;
             (format, Some(rows))
         };
         Ok(Self {
@@ -226,6 +236,19 @@ impl Session {
         })?;
         Ok(())
     }
+}
+
+/// Why a file is not a session.
+fn unknown(path: &Path, is_database: bool) -> SessionError {
+    let reason = refusal_at(path).unwrap_or_else(|| {
+        let reason = if is_database {
+            "is a database; `session list --root` lists sessions in it"
+        } else {
+            "not a session file of a known agent"
+        };
+        reason.to_owned()
+    });
+    SessionError::Unknown(reason)
 }
 
 /// The agent that wrote the records on a line.

@@ -195,7 +195,7 @@ impl Tally {
                     tally.drop_copied(Some(&mut families));
                     self.merge(tally);
                 }
-                Ok(None) | Err(SessionError::Unknown) => {}
+                Ok(None) | Err(SessionError::Unknown(_)) => {}
                 Err(error) => failed.push((candidate.path.clone(), error)),
             }
         }

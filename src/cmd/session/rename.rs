@@ -16,8 +16,9 @@ use crate::text::terminal_safe_line;
 
 /// Give a session a name
 ///
-/// Appends the record that the session's own agent reads its name from: for Claude Code, Qwen
-/// Code and pi in the session file, for Codex in its index. Put `--` before a name that starts with a dash.
+/// Writes the name where the session's own agent reads it: for Claude Code, Qwen Code, Gemini CLI and pi
+/// in the session file, for Codex in its index and database. Put `--` before a name that starts with a
+/// dash.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session rename latest 'Fix the parser'")]

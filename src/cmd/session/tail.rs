@@ -102,7 +102,9 @@ impl Run for SessionTailArguments {
         } else {
             match Session::of_file(file) {
                 Ok(session) => Ok(session),
-                Err(SessionError::Unknown) if self.raw => Err(open_safely(path).map_err(failed)?),
+                Err(SessionError::Unknown(_)) if self.raw => {
+                    Err(open_safely(path).map_err(failed)?)
+                }
                 Err(error) => return Err(failed(error).into()),
             }
         };

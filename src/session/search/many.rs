@@ -70,7 +70,7 @@ fn search(
     let found = found_in(candidate, listing, query, names, report);
     listing.examined.fetch_add(1, Ordering::Relaxed);
     match found {
-        Ok(0) | Err(SessionError::Unknown) => ControlFlow::Continue(()),
+        Ok(0) | Err(SessionError::Unknown(_)) => ControlFlow::Continue(()),
         Ok(lines) => report(SearchEvent::TooLong { path, lines }),
         Err(error) => report(SearchEvent::Failed { path, error }),
     }
