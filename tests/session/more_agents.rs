@@ -298,7 +298,7 @@ fn agents_that_are_not_read_are_named_with_what_to_do() {
         .execute_batch("CREATE TABLE sessions (id TEXT)")
         .unwrap();
     let root = folder.path().display().to_string();
-    let listed = session(&["list", "--root", &root]);
+    let listed = session(&["list", "--root", &root, "-o", "text"]);
     assert!(
         listed.messages.contains("`goose session export`"),
         "{}",
