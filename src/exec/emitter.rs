@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::call::{Call, FinishedCall};
 use super::intake::Boundary;
-use super::options::{Echo, Listener, Options};
+use super::session::{Echo, Listener, Options};
 use crate::assemble::RawReply;
 use crate::io::{Clock, Ids};
 use crate::jsonl::{Piece, WriteError, Writer};

@@ -6,9 +6,8 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::adaptation::adapt;
-use super::exchange::{Reading, successful};
+use super::exchange::{Listener, Reading, successful};
 use super::key::Key;
-use super::listener::Listener;
 use super::pace::{Pace, SerialPermit};
 use super::recording::Target;
 use super::retry::{Retry, RetryPolicy};

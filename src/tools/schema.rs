@@ -15,7 +15,7 @@ const MAX_PROBLEMS: usize = 10;
 const ADDRESS: &str = "json-schema:///";
 
 /// A compiled schema.
-pub(in crate::tools) struct SchemaCheck {
+pub(super) struct SchemaCheck {
     schemas: Schemas,
     index: SchemaIndex,
 }
@@ -23,7 +23,7 @@ pub(in crate::tools) struct SchemaCheck {
 /// An invalid schema, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a usable JSON Schema: {0}")]
-pub(in crate::tools) struct InvalidSchema(String);
+pub(super) struct InvalidSchema(String);
 
 impl From<CompileError> for InvalidSchema {
     fn from(error: CompileError) -> Self {
@@ -34,7 +34,7 @@ impl From<CompileError> for InvalidSchema {
 
 impl SchemaCheck {
     /// Compiles a schema. References to other documents are not resolved.
-    pub(in crate::tools) fn new(schema: &Value) -> Result<Self, InvalidSchema> {
+    pub(super) fn new(schema: &Value) -> Result<Self, InvalidSchema> {
         let mut compiler = Compiler::new();
         compiler.use_loader(Box::new(SchemeUrlLoader::new()));
         // The drafts with format checks do not have these formats.
@@ -50,7 +50,7 @@ impl SchemaCheck {
 
     /// Returns the problems of an input, one sentence each: missing parameters, then unexpected ones, then
     /// others in the order of their paths.
-    pub(in crate::tools) fn problems(&self, input: &Value) -> Vec<String> {
+    pub(super) fn problems(&self, input: &Value) -> Vec<String> {
         let Err(error) = self.schemas.validate(input, self.index) else {
             return Vec::new();
         };
@@ -75,7 +75,7 @@ impl SchemaCheck {
 }
 
 /// Returns the message for the model.
-pub(in crate::tools) fn message(tool: &str, problems: &[String]) -> String {
+pub(super) fn message(tool: &str, problems: &[String]) -> String {
     let issues = if problems.len() == 1 {
         "issue"
     } else {
