@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::delta::Chunk;
 use super::dialect::{Api, Dialect};
-use super::raw::RawDelta;
 use super::request::{CallResult, Delivery, Function, Request, Thinking};
+use super::verbatim::Verbatim;
 use super::{anthropic, anthropic_encode, gemini, ollama, openai_chat, responses};
 
 impl Api {
@@ -96,12 +96,12 @@ impl Api {
     }
 
     /// Takes what the model said out of a record, unchanged.
-    pub(crate) fn raw(self, record: Value) -> Vec<RawDelta> {
+    pub(crate) fn raw(self, record: Value) -> Vec<Verbatim> {
         match self {
             Self::Anthropic => vec![anthropic::raw(record)],
             Self::OpenaiChat | Self::Ollama => openai_chat::raw(record),
             Self::Responses => vec![responses::raw(record)],
-            Self::Gemini => vec![RawDelta::Parts(gemini::raw(record))],
+            Self::Gemini => vec![Verbatim::Parts(gemini::raw(record))],
         }
     }
 

@@ -12,11 +12,11 @@ use super::delta::{Arguments, CallDelta, Choice, Chunk, Delta, End, EndKind, Ext
 use super::dialect::{Ask, Dialect, temperature};
 use super::envelope::Envelope;
 use super::gemini_schema::gemini_schema;
-use super::request::{CallResult, Delivery, Function, Request};
-use super::turns::{
+use super::request::{
     Attachment, MergedTurn, arguments, attachment, attachments, functions_called, result_text,
     turns_from_user,
 };
+use super::request::{CallResult, Delivery, Function, Request};
 use crate::json::{bytes, elements, is_true, non_empty, non_null, number, object, text};
 use crate::message::{Block, Media, ResultPart, Role, ToolResult, Usage};
 

@@ -2,14 +2,14 @@
 
 use super::{Decoder, Event, MessageReader, Source};
 use crate::agent::{Agent, StreamItem};
-use crate::message::{Message, MessageJoiner, SessionId};
+use crate::message::{Message, MessageMerger, SessionId};
 
 /// Reads messages from records.
 #[derive(Debug, Default)]
 pub struct DialogStream {
     decoder: Decoder,
     messages: MessageReader,
-    joiner: MessageJoiner,
+    merger: MessageMerger,
     /// The agent whose format matched last.
     agent: Option<Agent>,
     session_id: Option<SessionId>,
@@ -39,7 +39,7 @@ impl DialogStream {
     }
 
     fn push(&mut self, message: Message, taken: &mut dyn FnMut(Message)) {
-        if let Some(whole) = self.joiner.push(message) {
+        if let Some(whole) = self.merger.push(message) {
             taken(whole);
         }
     }
@@ -92,7 +92,7 @@ impl DialogStream {
 
     /// The message that may not be complete.
     pub fn open(&self) -> Option<&Message> {
-        self.joiner.open()
+        self.merger.open()
     }
 
     /// Calls `taken` with what is left at the end of the stream.
@@ -103,7 +103,7 @@ impl DialogStream {
         for message in unfinished.into_iter().flatten().chain(streamed) {
             self.push(message, taken);
         }
-        if let Some(last) = self.joiner.finish() {
+        if let Some(last) = self.merger.finish() {
             taken(last);
         }
     }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::constant::{CursorSubtype, SwitchSubtype, tagged};
-use super::extension::VersionOnly;
+use super::tool_result::VersionOnly;
 use crate::message::{Origin, Role, SessionId};
 
 /// A message block that matches a search pattern.
@@ -111,8 +111,6 @@ pub enum DamageKind {
     UnansweredCall,
     /// A timestamp earlier than an earlier record's.
     TimeOrder,
-    /// Token counts that occur more than once.
-    RepeatedUsage,
 }
 
 /// Summary of checking one file.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::constant::{UsageSubtype, tagged};
-use super::extension::Version;
+use super::tool_result::Version;
 use crate::message::{SessionId, ToolUseId, Usage};
 
 /// Model and cost of a label, title or recap.

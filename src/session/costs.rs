@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -13,7 +13,7 @@ use super::prices::Prices;
 use super::session::Session;
 use super::stats::{Current, Occasion, Reply, Tally, UsedTool};
 use super::tree::Scope;
-use crate::agent::{Detail, Facts};
+use crate::agent::{Detail, Entry, Facts};
 use crate::jsonl::Mapping;
 use crate::message::{Origin, Pairs};
 use crate::records::{Dimension, SessionCostRecord, SessionCounts, SessionToolRecord};
@@ -209,33 +209,28 @@ impl Session {
         let (mut records, mut counts) = (0, SessionCounts::default());
         let (mut tally, mut current) = (Tally::default(), Current::of(self));
         let (mut pairs, mut meter) = (Pairs::default(), MeterReader::default());
-        self.each_entry_and_message(
-            Scope::AllBranches,
-            Detail::Counts,
-            &mut |entry| {
-                records += 1;
-                meter.note(entry);
-                facts.add(std::mem::take(&mut entry.facts));
-                is_subagent.set(facts.is_subagent);
-            },
-            &mut |message| {
-                if std::mem::replace(&mut said.is_subagent, is_subagent.get()) && !said.is_subagent
-                {
-                    // The messages so far were from a subagent.
-                    said = Facts::default();
-                }
-                said.add_message(&message);
-                tally.message(&message, &mut current);
-                pairs.note(&message);
-                counts.errors += u64::from(message.origin == Origin::Error);
-                counts.compactions += u64::from(message.origin == Origin::Compaction);
-                for result in message.results() {
-                    counts.results += 1;
-                    counts.failed += u64::from(result.failed);
-                }
-                ControlFlow::Continue(())
-            },
-        )?;
+        let mut seen = |entry: &mut Entry| {
+            records += 1;
+            meter.note(entry);
+            facts.add(std::mem::take(&mut entry.facts));
+            is_subagent.set(facts.is_subagent);
+        };
+        for message in self.messages_of(Scope::AllBranches, Detail::Counts, Some(&mut seen))? {
+            let message = message?;
+            if std::mem::replace(&mut said.is_subagent, is_subagent.get()) && !said.is_subagent {
+                // The messages so far were from a subagent.
+                said = Facts::default();
+            }
+            said.add_message(&message);
+            tally.message(&message, &mut current);
+            pairs.note(&message);
+            counts.errors += u64::from(message.origin == Origin::Error);
+            counts.compactions += u64::from(message.origin == Origin::Compaction);
+            for result in message.results() {
+                counts.results += 1;
+                counts.failed += u64::from(result.failed);
+            }
+        }
         tally.requests(meter);
         tally.drop_copied(None);
         let mut facts = said.followed_by(facts);

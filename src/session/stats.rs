@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -261,23 +261,18 @@ impl Tally {
         let before = self.replies.len();
         let mut meter = MeterReader::default();
         let skips_records = !session.words(self.detail).is_empty();
-        session.each_entry_and_message(
-            Scope::AllBranches,
-            self.detail,
-            &mut |entry| {
-                costs.extend(cost(entry));
-                meter.note(entry);
-                let added = std::mem::take(&mut entry.facts);
-                first_model = first_model.take().or_else(|| added.model.clone());
-                if !skips_records {
-                    facts.add(added);
-                }
-            },
-            &mut |message| {
-                self.message(&message, &mut current);
-                ControlFlow::Continue(())
-            },
-        )?;
+        let mut seen = |entry: &mut Entry| {
+            costs.extend(cost(entry));
+            meter.note(entry);
+            let added = std::mem::take(&mut entry.facts);
+            first_model = first_model.take().or_else(|| added.model.clone());
+            if !skips_records {
+                facts.add(added);
+            }
+        };
+        for message in session.messages_of(Scope::AllBranches, self.detail, Some(&mut seen))? {
+            self.message(&message?, &mut current);
+        }
         self.requests(meter);
         // A meter may be read before a record names the model.
         for reply in self.replies.values_mut().skip(before) {

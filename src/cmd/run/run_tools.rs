@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::BufWriter;
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -336,13 +335,14 @@ impl RunToolsArguments {
         };
         let about = |error| UsageError::about(&error, path.display()).about("--session");
         let session = Session::open(path).map_err(|error| about(UsageError::reason(error)))?;
-        let briefed = session.each_message(Scope::SinceCompaction, &mut |message| {
-            briefing.message(&message);
-            ControlFlow::Continue(())
-        });
-        briefed
-            .map(drop)
-            .map_err(|error| about(UsageError::reason(error)))
+        let unreadable = |error| about(UsageError::reason(error));
+        for message in session
+            .messages(Scope::SinceCompaction)
+            .map_err(unreadable)?
+        {
+            briefing.message(&message.map_err(unreadable)?);
+        }
+        Ok(())
     }
 
     fn options(&self, settings: &Settings, here: &Path, io: &Io) -> Options {

@@ -1,6 +1,5 @@
 //! The conversation that the main model continues.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -99,11 +98,11 @@ pub(crate) fn read_file(path: &Path) -> Result<TurnConversation, UsageError> {
             conversation.record(record.text(piece.raw()));
         }
     }
-    let read = session.each_message(Scope::SinceCompaction, &mut |message| {
-        conversation.note(message);
-        ControlFlow::Continue(())
-    });
-    read.map(|_| conversation).map_err(UsageError::reason)
+    let messages = session.messages(Scope::SinceCompaction);
+    for message in messages.map_err(UsageError::reason)? {
+        conversation.note(message.map_err(UsageError::reason)?);
+    }
+    Ok(conversation)
 }
 
 /// Reads the conversation on standard input.

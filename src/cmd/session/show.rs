@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -102,11 +101,9 @@ impl Run for SessionShowArguments {
             Some(range) if range.counts_from_the_end() => {
                 let mut total = 0;
                 for part in &parts {
-                    part.each_message(scope, &mut |message| {
-                        total += u64::from(is_shown(&message));
-                        ControlFlow::Continue(())
-                    })
-                    .map_err(failed)?;
+                    for message in part.messages(scope).map_err(failed)? {
+                        total += u64::from(is_shown(&message.map_err(failed)?));
+                    }
                 }
                 Some(range.of(total))
             }
@@ -203,48 +200,30 @@ pub(crate) fn print_messages(
         session_id,
         ..MessageContext::default()
     };
-    let mut failure = None;
     let mut left_out = 0;
     let mut meter = None;
     for part in parts {
-        let left_out_here = part.each_message(scope, &mut |message| {
-            if !is_shown(&message) {
+        let failed = |error| UsageError::reason(error).about(part.file.path.display());
+        let messages = part.messages(scope).map_err(failed)?;
+        left_out += messages.left_out();
+        for message in messages {
+            let message = message.map_err(failed)?;
+            if is_shown(&message) {
+                printer.number += 1;
+                if range.is_some_and(|range| range.is_before(printer.number)) {
+                    continue;
+                }
+                if range.is_some_and(|range| range.is_behind(printer.number)) {
+                    break;
+                }
+            } else {
                 let is_new = message.usage != meter;
                 meter = message.usage;
-                let is_printed =
-                    is_new && range.is_none() && printer.look.form == DialogForm::Jsonl;
-                if !is_printed {
-                    return ControlFlow::Continue(());
-                }
-                return match printer.message(message, &about) {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(error) => {
-                        failure = Some(error);
-                        ControlFlow::Break(())
-                    }
-                };
-            }
-            printer.number += 1;
-            if let Some(range) = range {
-                if range.is_before(printer.number) {
-                    return ControlFlow::Continue(());
-                }
-                if range.is_behind(printer.number) {
-                    return ControlFlow::Break(());
+                if !is_new || range.is_some() || printer.look.form != DialogForm::Jsonl {
+                    continue;
                 }
             }
-            match printer.message(message, &about) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
-                    failure = Some(error);
-                    ControlFlow::Break(())
-                }
-            }
-        });
-        left_out += left_out_here
-            .map_err(|error| UsageError::reason(error).about(part.file.path.display()))?;
-        if let Some(error) = failure {
-            return Err(error.into());
+            printer.message(message, &about)?;
         }
     }
     printer.finish()?;

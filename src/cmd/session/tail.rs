@@ -123,13 +123,12 @@ impl SessionTailArguments {
     fn whole(&self, session: &Session, mut printer: Printer) -> anyhow::Result<Outcome> {
         let wanted = usize::try_from(self.limit).unwrap_or(usize::MAX);
         let mut last = std::collections::VecDeque::new();
-        session.each_message(Scope::Live, &mut |message| {
-            last.push_back(message);
+        for message in session.messages(Scope::Live)? {
+            last.push_back(message?);
             if last.len() > wanted {
                 last.pop_front();
             }
-            std::ops::ControlFlow::Continue(())
-        })?;
+        }
         let mut lines = Lines::new(None, self.about(session)?);
         printer.messages(&mut lines, last.into())?;
         printer.cursor(&session.file.path, session.file.size, 0)?;

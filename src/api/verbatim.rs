@@ -1,10 +1,13 @@
-//! Unchanged parts of a reply, for the message in the next request of the same API.
+//! Replies as JSON, for the message in the next request of the same API. Members that turnpipe does
+//! not know are kept, so these values are merged, not understood: blocks and calls come from deltas.
 
 use serde_json::{Map, Value};
 
-/// Unchanged content of a record.
+use super::delta::CallMarks;
+
+/// What a record says of a reply, as JSON.
 #[derive(Debug)]
-pub(crate) enum RawDelta {
+pub(crate) enum Verbatim {
     Nothing,
     /// A streamed message with this id starts.
     Start(Value),
@@ -31,8 +34,11 @@ pub(crate) enum RawDelta {
     Members(Value),
 }
 
+/// The input of a block, as JSON in pieces.
+pub(crate) const PARTIAL_INPUT: &str = "partial_json";
+
 /// Members that come in pieces; all others come whole, some of them with each delta.
-const IN_PIECES: [&str; 8] = [
+const IN_PIECES: [&str; 9] = [
     "content",
     "reasoning",
     "reasoning_content",
@@ -41,10 +47,11 @@ const IN_PIECES: [&str; 8] = [
     "text",
     "thinking",
     "signature",
+    PARTIAL_INPUT,
 ];
 
-/// Adds a delta to the members of a message.
-pub(crate) fn add_members(message: &mut Map<String, Value>, delta: Value) {
+/// Merges a delta into the members of a message or block.
+pub(crate) fn merge_members(message: &mut Map<String, Value>, delta: Value) {
     let Value::Object(delta) = delta else {
         return;
     };
@@ -55,7 +62,7 @@ pub(crate) fn add_members(message: &mut Map<String, Value>, delta: Value) {
                     .entry(key)
                     .or_insert_with(|| Value::Array(Vec::new()));
                 for call in calls {
-                    add_call(known, call);
+                    merge_call(known, call);
                 }
             }
             more => add(message, &key, more),
@@ -63,34 +70,22 @@ pub(crate) fn add_members(message: &mut Map<String, Value>, delta: Value) {
     }
 }
 
-/// Some servers leave the index out, give every call the same one, or repeat the id with every delta.
-fn add_call(calls: &mut Value, delta: Value) {
-    let (Value::Array(calls), Value::Object(delta)) = (calls, delta) else {
+fn merge_call(calls: &mut Value, delta: Value) {
+    fn marks(call: &Value) -> CallMarks<'_> {
+        CallMarks {
+            index: call["index"].as_u64(),
+            id: call["id"].as_str().filter(|id| !id.is_empty()),
+            has_name: call["function"]["name"].is_string(),
+        }
+    }
+    let (Value::Array(calls), true) = (calls, delta.is_object()) else {
         return;
     };
-    let member = |call: &Map<String, Value>, key: &str| {
-        let value = call.get(key).cloned();
-        value.filter(|value| !value.is_null() && value != "")
-    };
-    let name = |call: &Map<String, Value>| call.get("function")?.get("name").cloned();
-    let (index, id) = (member(&delta, "index"), member(&delta, "id"));
-    let is_continued = |call: &&mut Value| {
-        let Value::Object(call) = &**call else {
-            return false;
-        };
-        let known = member(call, "id");
-        match (&index, &id) {
-            (Some(_), None) => member(call, "index") == index,
-            (Some(_), Some(_)) => {
-                member(call, "index") == index && (known.is_none() || known == id)
-            }
-            (None, Some(_)) => known == id,
-            (None, None) => name(call).is_none() || name(&delta).is_none(),
-        }
-    };
-    match calls.iter_mut().rev().find(is_continued) {
-        Some(Value::Object(call)) => add_members(call, Value::Object(delta)),
-        _ => calls.push(Value::Object(delta)),
+    let known = calls.iter().enumerate();
+    let continued = marks(&delta).continued(known.map(|(at, call)| (at, marks(call))));
+    match continued.and_then(|at| calls[at].as_object_mut()) {
+        Some(call) => merge_members(call, delta),
+        None => calls.push(delta),
     }
 }
 

@@ -1,14 +1,19 @@
-//! Joins a reply of an API into the message for the next request of the same API. Lossless: some APIs
+//! Puts the JSON of a reply into the message for the next request of the same API. Lossless: some APIs
 //! require the thinking of their models.
+//!
+//! This is not a joiner: it does not know what a block or call is, or whether it is complete. It
+//! merges JSON objects, and the message goes back to the server that wrote it.
 
 use serde_json::{Map, Value, json};
 
-use crate::api::{Api, CallResult, RawDelta, add_members, is_custom_call, is_response};
+use crate::api::{
+    Api, CallResult, PARTIAL_INPUT, Verbatim, is_custom_call, is_response, merge_members,
+};
 use crate::message::ToolResult;
 
-/// Joins messages for the next request of an API. Records of other APIs are skipped.
+/// Collects messages for the next request of an API. Records of other APIs are skipped.
 #[derive(Debug)]
-pub struct RawReply {
+pub struct VerbatimReply {
     api: Api,
     /// The API of the last reply: chat completions and responses are both of `OpenAI`.
     form: Api,
@@ -31,11 +36,9 @@ struct Part {
     /// Its number in the stream.
     index: Value,
     content: Value,
-    /// Arguments that come in pieces.
-    arguments: String,
 }
 
-impl RawReply {
+impl VerbatimReply {
     /// For this API.
     pub fn of(api: Api) -> Self {
         Self {
@@ -85,38 +88,41 @@ impl RawReply {
         true
     }
 
-    fn delta(&mut self, delta: RawDelta) {
+    fn delta(&mut self, delta: Verbatim) {
         match delta {
-            RawDelta::Nothing => {}
-            RawDelta::Start(id) => {
+            Verbatim::Nothing => {}
+            Verbatim::Start(id) => {
                 self.streaming = true;
                 self.streamed = id;
             }
             // Whole messages repeat earlier deltas.
-            RawDelta::Message { id, parts } => {
+            Verbatim::Message { id, parts } => {
                 let is_streamed = !self.streamed.is_null() && id == self.streamed;
                 if !self.streaming && !is_streamed {
                     self.extend(parts);
                 }
             }
-            RawDelta::Block { index, part } => self.parts.push(Part {
+            Verbatim::Block { index, part } => self.parts.push(Part {
                 index,
-                ..Part::new(part)
+                content: part,
             }),
-            RawDelta::MoreOfBlock { index, delta } => {
+            Verbatim::MoreOfBlock { index, delta } => {
                 let mut parts = self.parts.iter_mut().rev();
                 let part = parts.find(|part| part.index == index);
-                if let (Some(part), Value::Object(delta)) = (part, delta) {
-                    part.add(delta);
+                if let (Some(Value::Object(block)), Value::Object(mut delta)) =
+                    (part.map(|part| &mut part.content), delta)
+                {
+                    delta.remove("type");
+                    merge_members(block, delta.into());
                 }
             }
-            RawDelta::Parts(parts) => self.extend(parts),
-            RawDelta::Repeated(parts) => {
+            Verbatim::Parts(parts) => self.extend(parts),
+            Verbatim::Repeated(parts) => {
                 if self.parts.is_empty() {
                     self.extend(parts);
                 }
             }
-            RawDelta::Members(members) => add_members(&mut self.members, members),
+            Verbatim::Members(members) => merge_members(&mut self.members, members),
         }
     }
 
@@ -155,26 +161,16 @@ impl Part {
         Self {
             index: Value::Null,
             content,
-            arguments: String::new(),
         }
-    }
-
-    /// Adds a delta of Anthropic.
-    fn add(&mut self, mut delta: Map<String, Value>) {
-        let Value::Object(block) = &mut self.content else {
-            return;
-        };
-        delta.remove("type");
-        if let Some(Value::String(more)) = delta.remove("partial_json") {
-            self.arguments.push_str(&more);
-        }
-        add_members(block, Value::Object(delta));
     }
 
     fn whole(mut self) -> Value {
         // Without deltas the block has its input; an unfinished one is of no use.
-        if let (Value::Object(block), false) = (&mut self.content, self.arguments.is_empty()) {
-            let input = serde_json::from_str(&self.arguments);
+        if let Value::Object(block) = &mut self.content
+            && let Some(Value::String(input)) = block.remove(PARTIAL_INPUT)
+            && !input.is_empty()
+        {
+            let input = serde_json::from_str(&input);
             block.insert("input".to_owned(), input.unwrap_or_else(|_| json!({})));
         }
         self.content
