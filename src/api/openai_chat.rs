@@ -431,9 +431,9 @@ fn usage(tokens: &Tokens<'_>) -> Usage {
         output: count(tokens.completion),
         cache_read,
         cache_write,
-        cache_write_1h: 0,
         thinking: count(completion.reasoning),
         cost: tokens.cost.and_then(|cost| cost.get().parse().ok()),
+        ..Usage::default()
     }
 }
 

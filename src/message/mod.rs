@@ -19,5 +19,5 @@ pub use decision::{BuiltinRule, DecidedBy, Decision, Mode};
 pub use injected::{is_remark, split_typed, typed, without_injected};
 pub use message::{Message, MessageMerger, Origin, Pairs, Role, Thread};
 pub use outcome::{CallOutcome, start_of_result};
-pub use usage::Usage;
-pub(crate) use usage::to_the_millionth;
+pub(crate) use usage::rounded_dollars;
+pub use usage::{Tier, Usage};

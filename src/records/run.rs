@@ -9,7 +9,7 @@ use super::constant::{
     tagged,
 };
 use super::tool_result::{Lane, Outcome, VerdictReport, Version, VersionOnly};
-use crate::message::{SessionId, ToolUseId, Usage, to_the_millionth};
+use crate::message::{SessionId, ToolUseId, Usage, rounded_dollars};
 
 /// Announces an executor, before the first line with a call that it will run. Executors further down
 /// the pipeline then run nothing.
@@ -336,7 +336,7 @@ pub struct TurnResultRecord {
     /// Cost in US dollars; absent if the model has no known price.
     #[serde(
         skip_serializing_if = "Option::is_none",
-        serialize_with = "to_the_millionth"
+        serialize_with = "rounded_dollars"
     )]
     pub total_cost_usd: Option<f64>,
     /// Token counts.

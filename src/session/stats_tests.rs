@@ -153,6 +153,67 @@ fn subagents_count_with_their_session() {
     assert_eq!((stats.sessions, stats.usage.input), (1, 1010));
 }
 
+/// Older transcripts contain the replies of subagents in progress records only.
+#[test]
+fn replies_to_subagents_in_progress_records_count_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let reply = r#"{"id":"m9","role":"assistant","model":"claude-haiku-4-5","content":[{"type":"text","text":"x"}],"usage":{"input_tokens":5,"output_tokens":2}}"#;
+    let head = r#""sessionId":"s","cwd":"/w","timestamp":"2026-01-01T00:00:00Z""#;
+    let progress = format!(
+        r#"{{{head},"type":"progress","uuid":"p","data":{{"type":"agent_progress","message":{{"type":"assistant","message":{reply}}}}}}}"#
+    );
+    let prompt = format!(
+        r#"{{{head},"type":"user","uuid":"a","parentUuid":null,"message":{{"role":"user","content":"hi"}}}}"#
+    );
+    let path = folder.path().join("s.jsonl");
+    std::fs::write(&path, [&*prompt, &*progress, &*progress].join("\n")).unwrap();
+    let alone = stats_of(&[&path]);
+    assert_eq!((alone.replies, alone.usage.total()), (1, 7));
+    let subagents = folder.path().join("s/subagents");
+    std::fs::create_dir_all(&subagents).unwrap();
+    let record =
+        format!(r#"{{{head},"type":"assistant","isSidechain":true,"uuid":"b","message":{reply}}}"#);
+    std::fs::write(subagents.join("agent-1.jsonl"), record).unwrap();
+    assert_eq!(stats_of(&[&path]), alone);
+}
+
+/// A snapshot of the settings holds until the next one; without a tier it resets it.
+#[test]
+fn codex_requests_have_the_tier_of_the_last_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let settings = |tier: &str| {
+        format!(
+            r#"{{"timestamp":"2026-01-01T00:00:00Z","type":"event_msg","payload":{{"type":"thread_settings_applied","thread_settings":{{"model":"m"{tier}}}}}}}"#
+        )
+    };
+    let request = |id: &str| {
+        format!(
+            r#"{{"timestamp":"2026-01-01T00:00:00Z","type":"token_usage_record","payload":{{"response_id":"{id}","usage":{{"input_tokens":1000000,"output_tokens":0}}}}}}"#
+        )
+    };
+    let lines = [
+        r#"{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"id":"x"}}"#.to_owned(),
+        r#"{"timestamp":"2026-01-01T00:00:00Z","type":"turn_context","payload":{"model":"gpt-5.2"}}"#.to_owned(),
+        settings(r#","service_tier":"priority""#),
+        request("a"),
+        request("b"),
+        settings(r#","service_tier":"flex""#),
+        request("c"),
+        settings(""),
+        request("d"),
+    ];
+    std::fs::write(&path, lines.join("\n")).unwrap();
+    let mut tally = Tally::default();
+    tally.add(&Session::open(&path).unwrap()).unwrap();
+    tally.price(&Prices::built_in());
+    let cost = finished(tally).usage.cost.unwrap();
+    assert!(
+        (cost - 1.75 * (2.0 + 2.0 + 0.5 + 1.0)).abs() < 1e-9,
+        "{cost}"
+    );
+}
+
 #[test]
 fn a_meter_counts_by_its_differences() {
     let stats = stats("codex.jsonl");

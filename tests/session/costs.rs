@@ -32,7 +32,7 @@ fn stats(arguments: &[&str], files: &[&str]) -> Said {
     session(&[&["stats"], arguments, &files].concat())
 }
 
-/// To a millionth of a dollar, to which records are rounded.
+/// To a millionth of a dollar.
 fn assert_costs(usage: &Value, dollars: f64) {
     let cost = usage["cost_usd"].as_f64().unwrap();
     assert!(
@@ -67,6 +67,25 @@ fn money_is_what_a_hand_made_table_says() {
         page.starts_with("4 sessions, 4 prompts, 20 replies, $5.23\n"),
         "{page}"
     );
+}
+
+/// A fast reply, a reply confined to the United States, and three web searches, two of which only the result of
+/// a call states. A second session repeats the first one and continues it. Computed by hand.
+#[test]
+fn tiers_regions_and_web_searches_cost_what_the_provider_charges() {
+    let said = session(&["stats", "--root", &data("../continued")]);
+    let all = &said.records()[0];
+    assert_eq!(all["usage"]["cost_usd"], 0.047_472_5);
+    assert_eq!(all["usage"]["web_search_requests"], 3);
+    assert_eq!((&all["replies"], &all["prompts"]), (&json!(4), &json!(2)));
+    assert_eq!(all["recorded_cost_usd"], 0.07);
+    let root = data("../continued");
+    let by_session = session(&["stats", "--root", &root, "--by", "session"]).records();
+    let recorded = by_session.iter().map(|record| &record["recorded_cost_usd"]);
+    assert_eq!(recorded.collect::<Vec<_>>(), [&json!(0.07), &Value::Null]);
+    let listed = session(&["list", "--root", &root, "--counts"]).records();
+    let usage = |record: &Value| record["counts"]["usage"]["web_search_requests"].clone();
+    assert!(listed.iter().all(|record| usage(record) == 3), "{listed:?}");
 }
 
 #[test]
@@ -115,7 +134,7 @@ fn a_model_without_a_price_is_never_free() {
     assert_eq!(records[2].get("unpriced_models"), None);
     assert_eq!(
         said.messages,
-        "turnpipe: no price for model-a, model-b; the cost is without their tokens\n\
+        "turnpipe: no price for model-a, model-b; the cost does not include it\n\
          hint: `--prices FILE` adds prices\n"
     );
     assert_eq!(stats(&["--quiet"], &files).messages, "");
@@ -286,7 +305,7 @@ fn money_in_records_has_no_noise() {
             let decimals = cost
                 .split_once('.')
                 .map_or(0, |(_, decimals)| decimals.len());
-            assert!(decimals <= 6, "{cost}");
+            assert!(decimals <= 9, "{cost}");
         }
     }
 }

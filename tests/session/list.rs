@@ -182,7 +182,7 @@ fn counts_have_a_cost_if_every_model_has_a_price() {
     let records = session(&["list", "--root", &root, "--counts"]).records();
     let claude = records.iter().find(|record| record["agent"] == "claude");
     let cost = &claude.unwrap()["counts"]["usage"]["cost_usd"];
-    assert_eq!(cost, 4.667_183);
+    assert_eq!(cost, 4.667_182_6);
     let page = session(&["list", "--root", &root, "--counts", "-o", "text"]).text;
     assert!(page.contains(" $4.67 "), "{page}");
     let unknown = session(&[

@@ -1,6 +1,5 @@
 //! Findings of `doctor` about models.
 
-use crate::cmd::progress::ProgressLine;
 use crate::config::Config;
 use crate::io::{CancelToken, Io};
 use crate::model::{
@@ -9,6 +8,7 @@ use crate::model::{
 };
 use crate::records::{Condition, DoctorRecord, Subject};
 use crate::text::counted;
+use crate::view::ProgressLine;
 
 /// Maximum number of tokens in a probe's reply; some models think first.
 const PROBE_TOKENS: u32 = 1024;

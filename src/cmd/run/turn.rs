@@ -8,16 +8,17 @@ use clap::Args;
 use crate::assemble::BlockBuilder;
 use crate::cmd::command::Run;
 use crate::cmd::model_arguments::ModelArguments;
-use crate::cmd::progress::ProgressLine;
+use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::run::advisor_arguments::AdvisorArguments;
 use crate::cmd::run::mcp_arguments::McpArguments;
 use crate::cmd::run::tools::registry;
 use crate::cmd::run::turn_conversation::{TurnConversation, read_file, read_stdin};
 use crate::cmd::run::turn_reply::ReplyWriter;
 use crate::cmd::run::turn_stop::StopArguments;
-use crate::cmd::{Globals, Outcome, UsageError, output};
+use crate::cmd::{Globals, Outcome, UsageError};
 use crate::config::{Overrides, Settings};
 use crate::io::Io;
+use crate::jsonl::Writer;
 use crate::message::{Block, Message, Origin, Role, SessionId, Usage};
 use crate::model::{
     Answer, Attempts, Delivery, Function, PromptId, Request, SharedPrefix, Thinking,
@@ -31,6 +32,7 @@ use crate::session::record::Moment;
 use crate::state::{SessionKey, SessionScope};
 use crate::tools::{Registry, TOOL_SEARCH};
 use crate::turn::{History, Limits, RecordBuilder, system_prompt};
+use crate::view::ProgressLine;
 
 /// Ask the main model for its next reply
 ///
@@ -106,6 +108,8 @@ pub(crate) struct TurnArguments {
     #[command(flatten)]
     stop: StopArguments,
     #[command(flatten)]
+    form: FormArguments,
+    #[command(flatten)]
     model: ModelArguments,
 }
 
@@ -171,7 +175,12 @@ impl Run for TurnArguments {
             Delivery::Streamed
         };
         let _progress = ProgressLine::spinner("asking the model", globals.quiet, io);
-        let mut writer = output::record_writer(io)?;
+        let form = if self.model.dry_run {
+            Form::Jsonl
+        } else {
+            self.form.form(io.terminal)
+        };
+        let mut writer = Writer::new(output::run_sink(form, true, globals, io)?);
         if self.model.dry_run {
             writer.echo(provider.body(&request, delivery).as_bytes())?;
             writer.echo(b"\n")?;

@@ -9,7 +9,6 @@ use clap::{Args, ValueEnum};
 
 use crate::cmd::command::Run;
 use crate::cmd::inputs::InputErrors;
-use crate::cmd::progress::ProgressLine;
 use crate::cmd::session::names::usable_paths;
 use crate::cmd::session::printer::{DialogForm, Look, Printer};
 use crate::cmd::session::show::{known, print_messages};
@@ -22,6 +21,7 @@ use crate::session::{
     each_in_order, list, subagent_files,
 };
 use crate::text::{counted, terminal_safe_line};
+use crate::view::ProgressLine;
 use crate::view::{
     Density, DisplayOptions, Grouping, IndexRow, InjectedDetail, Style, Subagent, Thinking,
     ToolDetail, html_index, markdown_index,

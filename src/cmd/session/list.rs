@@ -9,7 +9,6 @@ use jiff::Timestamp;
 use crate::cmd::command::Run;
 use crate::cmd::inputs::InputErrors;
 use crate::cmd::output::{self, Form, FormArguments};
-use crate::cmd::progress::ProgressLine;
 use crate::cmd::session::source::{SelectionArguments, about};
 use crate::cmd::session::table::{TableLook, session_table};
 use crate::cmd::{Globals, Outcome, UsageError};
@@ -17,6 +16,7 @@ use crate::io::Io;
 use crate::jsonl::{Writer, append_record};
 use crate::records::{SessionErrorRecord, SessionRecord};
 use crate::session::{Depth, Listed, Listing, SessionError, list, list_as_text};
+use crate::view::ProgressLine;
 
 /// List sessions, most recently active first
 ///
@@ -154,6 +154,7 @@ fn record(session: Listed) -> SessionRecord {
     SessionRecord {
         started: time(session.facts.started),
         last_activity: time(session.facts.last_activity),
+        is_time_of_file: session.facts.is_time_of_file,
         about: about(session.path, session.agent, session.facts),
         size: session.size,
         subagents: session.subagents,

@@ -16,7 +16,6 @@ use crate::cmd::inputs::{
 };
 use crate::cmd::model_arguments::{Fallback, NoModel, nothing_to_send};
 use crate::cmd::output::{self, Form, RecordWriter};
-use crate::cmd::progress::ProgressLine;
 use crate::cmd::side::model_failures::ModelFailures;
 use crate::cmd::side::side_arguments::SideArguments;
 use crate::cmd::{Globals, Outcome, UsageError};
@@ -34,6 +33,7 @@ use crate::side::label::{
     Label, LabelSink, LabelStream, Labeler, PROMPT, Placing, StreamEnd, Timing,
 };
 use crate::side::{Engine, Text, extension};
+use crate::view::ProgressLine;
 
 /// Needles of lines with texts of the model and labels. Lines about calls have other needles.
 const BESIDES_CALLS: [&str; 2] = ["\"text_delta\"", "\"tool_use_summary\""];
@@ -73,7 +73,7 @@ pub(crate) struct SummarizeBatchArguments {
     /// Do not copy the input
     #[arg(long)]
     no_echo: bool,
-    /// Also append the labels to `FILE.turnpipe.jsonl`, next to this session file
+    /// Also append the labels to `FILE.turnpipe`, next to this session file
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// Read from this agent's settings file whether labels are enabled

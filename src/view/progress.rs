@@ -3,16 +3,15 @@
 use std::fs::Metadata;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use std::{fmt, mem};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use crate::exec::{Observer, Progress};
 use crate::io::{Input, Io, Output};
 use crate::text::{byte_size, terminal_safe_line};
 
@@ -22,10 +21,30 @@ const DELAY: Duration = Duration::from_millis(500);
 /// Interval between redraws.
 const TICK: Duration = Duration::from_millis(100);
 
+/// Maximum number of rows below the line.
+const MAX_ROWS: usize = 8;
+
+/// A row below the line.
+#[derive(Debug)]
+pub(crate) struct ProgressRow<'a> {
+    /// A number that no other row has.
+    pub(crate) number: u64,
+    /// The first column.
+    pub(crate) name: &'static str,
+    /// The second column.
+    pub(crate) text: &'a str,
+    /// The time since it began.
+    pub(crate) elapsed: Duration,
+}
+
 /// A line at the bottom of the terminal during long work. Messages and output appear above it. Dropping it
 /// removes the line.
-pub(super) struct ProgressLine {
+pub(crate) struct ProgressLine {
     bar: Option<ProgressBar>,
+    /// The line and the rows below it.
+    screen: MultiProgress,
+    /// The rows, with their numbers.
+    rows: Arc<Mutex<Vec<(u64, ProgressBar)>>>,
     /// The amount of work done; shared with other threads.
     done: Arc<AtomicU64>,
     timer: Option<(Sender<()>, JoinHandle<()>)>,
@@ -33,12 +52,12 @@ pub(super) struct ProgressLine {
 
 impl ProgressLine {
     /// Work without a known end, e.g. `searching`.
-    pub(super) fn spinner(what: &'static str, quiet: bool, io: &mut Io) -> Self {
+    pub(crate) fn spinner(what: &'static str, quiet: bool, io: &mut Io) -> Self {
         Self::begun(what, None, "{spinner} {msg} {elapsed}", quiet, io)
     }
 
     /// Work on `count` sessions, e.g. `reading`.
-    pub(super) fn of_sessions(what: &'static str, count: usize, quiet: bool, io: &mut Io) -> Self {
+    pub(crate) fn of_sessions(what: &'static str, count: usize, quiet: bool, io: &mut Io) -> Self {
         if count < 2 {
             return Self::spinner(what, quiet, io);
         }
@@ -49,7 +68,7 @@ impl ProgressLine {
 
     /// Work on input read through [`counting`](Self::counting): these files, or standard input. Nothing is
     /// shown for a pipe, because the command that writes to it may draw its own progress.
-    pub(super) fn of_input(
+    pub(crate) fn of_input(
         what: &'static str,
         files: &[PathBuf],
         quiet: bool,
@@ -77,10 +96,17 @@ impl ProgressLine {
         line
     }
 
+    /// Calls that run side by side; see [`Self::show`].
+    pub(crate) fn of_calls(quiet: bool, io: &mut Io) -> Self {
+        Self::new(None, "{spinner} {wide_msg}", quiet, io)
+    }
+
     fn new(length: Option<u64>, template: &str, quiet: bool, io: &mut Io) -> Self {
         let is_dumb = io.environment.text("TERM") == Some("dumb");
         let mut line = Self {
             bar: None,
+            screen: MultiProgress::with_draw_target(ProgressDrawTarget::hidden()),
+            rows: Arc::default(),
             done: Arc::default(),
             timer: None,
         };
@@ -88,6 +114,7 @@ impl ProgressLine {
             return line;
         }
         let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::hidden());
+        let bar = line.screen.add(bar);
         let bar = match ProgressStyle::with_template(template) {
             Ok(style) => bar.with_style(style.with_key("bytes", bytes).with_key("rate", rate)),
             Err(_) => bar,
@@ -110,21 +137,23 @@ impl ProgressLine {
             return;
         };
         let (sender, dropped) = channel();
-        let done = self.done();
+        let (done, screen, rows) = (self.done(), self.screen.clone(), Arc::clone(&self.rows));
         let timer = std::thread::spawn(move || {
             if dropped.recv_timeout(DELAY) == Err(RecvTimeoutError::Timeout) {
-                bar.set_draw_target(ProgressDrawTarget::stderr());
+                screen.set_draw_target(ProgressDrawTarget::stderr());
             }
             while dropped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
                 bar.set_position(done.load(Ordering::Relaxed));
                 bar.tick();
+                let rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
+                rows.iter().for_each(|(_, row)| row.tick());
             }
         });
         self.timer = Some((sender, timer));
     }
 
     /// Counts the bytes that `source` reads as done.
-    pub(super) fn counting<Source: Read>(&self, source: Source) -> Counting<Source> {
+    pub(crate) fn counting<Source: Read>(&self, source: Source) -> Counting<Source> {
         Counting {
             source,
             done: self.done(),
@@ -132,12 +161,47 @@ impl ProgressLine {
     }
 
     /// The shared number of sessions or bytes done.
-    pub(super) fn done(&self) -> Arc<AtomicU64> {
+    pub(crate) fn done(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.done)
     }
 
+    /// Shows the line with this message, and these rows below it, unless it is dropped soon.
+    pub(crate) fn show(&mut self, message: String, rows: &[ProgressRow<'_>]) {
+        let Some(bar) = &self.bar else {
+            return;
+        };
+        bar.set_message(message);
+        let mut shown = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.retain(|(number, row)| {
+            let stays = rows.iter().any(|row| row.number == *number);
+            if !stays {
+                row.finish_and_clear();
+                self.screen.remove(row);
+            }
+            stays
+        });
+        let Ok(style) = ProgressStyle::with_template("  {prefix:8} {wide_msg} {elapsed:>4}") else {
+            return;
+        };
+        for row in rows {
+            if shown.len() == MAX_ROWS {
+                break;
+            }
+            if !shown.iter().any(|(number, _)| *number == row.number) {
+                let added = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
+                    .with_style(style.clone())
+                    .with_prefix(row.name)
+                    .with_message(terminal_safe_line(row.text))
+                    .with_elapsed(row.elapsed);
+                shown.push((row.number, self.screen.add(added)));
+            }
+        }
+        drop(shown);
+        self.begin();
+    }
+
     /// Counts one session as done.
-    pub(super) fn advance(&self) {
+    pub(crate) fn advance(&self) {
         self.done.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -156,7 +220,7 @@ fn length(files: &[PathBuf], stdin: &Input) -> Option<u64> {
 }
 
 /// A reader that counts what it reads.
-pub(super) struct Counting<Source> {
+pub(crate) struct Counting<Source> {
     source: Source,
     done: Arc<AtomicU64>,
 }
@@ -192,9 +256,10 @@ impl Drop for ProgressLine {
             drop(sender);
             let _ = timer.join();
         }
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let rows = rows.iter().map(|(_, row)| row);
+        rows.chain(&self.bar)
+            .for_each(ProgressBar::finish_and_clear);
     }
 }
 
@@ -244,41 +309,5 @@ impl<Sink: Write> Drop for AboveLine<Sink> {
         let _ = self
             .bar
             .suspend(|| sink.write_all(pending).and_then(|()| sink.flush()));
-    }
-}
-
-/// Shows the progress of a run of tools.
-pub(super) fn observer(quiet: bool, io: &mut Io) -> Box<dyn Observer> {
-    let line = ProgressLine::new(None, "{spinner} {wide_msg}", quiet, io);
-    Box::new(ToolProgress { line: Some(line) })
-}
-
-struct ToolProgress {
-    line: Option<ProgressLine>,
-}
-
-impl Observer for ToolProgress {
-    fn changed(&mut self, progress: &Progress<'_>) {
-        let Some(line) = &mut self.line else {
-            return;
-        };
-        let Some(bar) = line.bar.clone() else {
-            return;
-        };
-        line.begin();
-        let Progress {
-            started,
-            running,
-            open,
-            oldest,
-        } = *progress;
-        let oldest = oldest.map(terminal_safe_line).unwrap_or_default();
-        bar.set_message(format!(
-            "{started} started, {running} running, {open} open  {oldest}"
-        ));
-    }
-
-    fn finished(&mut self) {
-        self.line = None;
     }
 }
