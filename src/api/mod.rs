@@ -28,7 +28,7 @@ pub(crate) use envelope::Envelope;
 pub(crate) use openai_chat::BUDGET_KEYS;
 pub(crate) use request::CallResult;
 pub use request::{
-    Answer, Attempts, Delivery, Function, PromptId, Request, SharedPrefix, Thinking, Turn,
+    Attempts, Delivery, Function, PromptId, ReplyForm, Request, SharedPrefix, Thinking, Turn,
 };
 pub(crate) use responses::{is_custom_call, is_response};
 pub(crate) use shape::{Said, Spoken, said, spoken};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::cmd::Outcome;
+use crate::cmd::Status;
 use crate::io::Messages;
 use crate::model::{Failure, Retryability};
 
@@ -68,7 +68,7 @@ impl ModelFailures {
     /// The outcome of a command that wrote `made` texts and would end with `outcome` without failures.
     /// A failure decides if the command wrote nothing, or if the model refuses all requests. Prints
     /// the closing count.
-    pub(crate) fn outcome(&self, made: usize, outcome: Outcome) -> Outcome {
+    pub(crate) fn outcome(&self, made: usize, outcome: Status) -> Status {
         let skipped = match self.not_asked {
             0 => String::new(),
             count => format!(": {count} skipped after the model refused a request"),
@@ -79,8 +79,8 @@ impl ModelFailures {
                 .error(&format!("{made} written, {failed} not{skipped}"));
         }
         match self.retryability.filter(|_| made == 0 || self.is_over) {
-            Some(Retryability::Permanent) => Outcome::ProviderRefused,
-            Some(Retryability::Temporary) => Outcome::ProviderUnavailable,
+            Some(Retryability::Permanent) => Status::ProviderRefused,
+            Some(Retryability::Temporary) => Status::ProviderUnavailable,
             Some(Retryability::Stopped) | None => outcome,
         }
     }
