@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::delta::{Arguments, CallDelta, Chunk, Delta, End, Extent, ResultId};
 use super::envelope::{Block, Content, Envelope, Message, StreamEvent};
 use super::verbatim::Verbatim;
-use crate::json::{bytes, is, is_object, is_true, non_empty, number, object, text};
-use crate::message::{self, Media, ResultPart, ToolResult, Usage};
+use crate::json::{bytes, is, is_object, is_true, non_empty, number, object, string, text};
+use crate::message::{self, Media, Thought, ToolResult, Usage, input_of, result_parts};
 
 object! {
     /// The end of a message.
@@ -167,47 +167,72 @@ impl<'a> Block<'a> {
         deltas.extend(text(self.signature).map(Delta::Signature));
     }
 
-    /// The media in an image or document.
-    fn media(&self) -> Option<Media> {
-        let source = Source::of(self.source)?;
-        Some(Media {
-            media_type: text(source.media_type)?.into_owned(),
-            data: text(source.data).map(Cow::into_owned),
+    /// Reads a whole block. Blocks of unknown types count if they have text.
+    fn whole(&self, detail: BlockDetail) -> Option<message::Block> {
+        let kind = text(self.kind);
+        let has_inputs = detail != BlockDetail::Names;
+        Some(match kind.as_deref().unwrap_or_default() {
+            "thinking" | "redacted_thinking" if !has_inputs => return None,
+            "thinking" => {
+                let text = text(self.thinking)?.into_owned();
+                message::Block::Thinking(match string(self.signature) {
+                    Some(signature) => Thought::Signed { text, signature },
+                    None => Thought::Plain(text),
+                })
+            }
+            "redacted_thinking" => message::Block::Thinking(Thought::Redacted {
+                data: string(self.data).unwrap_or_default(),
+            }),
+            "tool_use" | "server_tool_use" => message::Block::Call(message::Call {
+                id: string(self.id)?,
+                name: string(self.name).unwrap_or_default(),
+                input: input_of(self.input.filter(|_| has_inputs)),
+                signature: string(self.thought_signature),
+            }),
+            "tool_result" => message::Block::Result(self.result(detail)?),
+            "image" | "document" => {
+                let source = Source::of(self.source).unwrap_or_default();
+                message::Block::Media(Media {
+                    media_type: string(source.media_type).unwrap_or_default(),
+                    data: string(source.data),
+                })
+            }
+            _ => message::Block::Text(text(self.text)?.into_owned()),
         })
     }
 
-    fn result(&self) -> Option<ToolResult> {
-        let parts = match Content::of(self.content) {
-            Some(Content::Text(text)) => vec![ResultPart::Text(text.into_owned())],
-            Some(Content::Blocks(blocks)) => blocks.iter().filter_map(Block::result_part).collect(),
-            None => Vec::new(),
-        };
+    fn result(&self, detail: BlockDetail) -> Option<ToolResult> {
         Some(ToolResult {
             id: text(self.tool_use_id)?.into_owned(),
-            parts,
+            parts: match detail {
+                BlockDetail::Full => result_parts(blocks(self.content, detail)),
+                BlockDetail::Inputs | BlockDetail::Names => Vec::new(),
+            },
             failed: is_true(self.is_error),
         })
     }
-
-    fn result_part(&self) -> Option<ResultPart> {
-        match text(self.text) {
-            Some(text) => Some(ResultPart::Text(text.into_owned())),
-            None => self.media().map(ResultPart::Media),
-        }
-    }
 }
 
-/// Reads the content of a user's message, which may be of a compatible API.
-pub(super) fn user_blocks(content: &Content<'_>) -> Vec<message::Block> {
-    let block = |block: &Block<'_>| {
-        if block.is("tool_result") {
-            return block.result().map(message::Block::Result);
+/// The parts of blocks to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BlockDetail {
+    /// Everything.
+    Full,
+    /// Not the contents of results.
+    Inputs,
+    /// Neither these nor thinking nor the inputs of calls.
+    Names,
+}
+
+/// Reads the content of a message, which may be of a compatible API: a string or a list of blocks.
+pub(crate) fn blocks(content: Option<&RawValue>, detail: BlockDetail) -> Vec<message::Block> {
+    match Content::of(content) {
+        Some(Content::Text(text)) => vec![message::Block::Text(text.into_owned())],
+        Some(Content::Blocks(blocks)) => {
+            let blocks = blocks.iter();
+            blocks.filter_map(|block| block.whole(detail)).collect()
         }
-        block.result_part().map(message::Block::from)
-    };
-    match content {
-        Content::Text(text) => vec![message::Block::Text(text.to_string())],
-        Content::Blocks(blocks) => blocks.iter().filter_map(block).collect(),
+        None => Vec::new(),
     }
 }
 
@@ -235,11 +260,8 @@ pub(super) fn bare_result(record: &Envelope<'_>) -> Vec<message::Block> {
         is_error: record.is_error,
         ..Block::default()
     };
-    block
-        .result()
-        .map(message::Block::Result)
-        .into_iter()
-        .collect()
+    let result = block.result(BlockDetail::Full);
+    result.map(message::Block::Result).into_iter().collect()
 }
 
 /// A `tool_use` line: a call only if its name and input are of the right types.

@@ -1,20 +1,10 @@
-//! Content blocks and token counts of the Anthropic API.
+//! Token counts of the Anthropic API.
 
 use serde_json::value::RawValue;
 
-use crate::agent::content::{count, input_of, is_true, result_parts, string};
-use crate::agent::format::Detail;
-use crate::json::{object, text};
-use crate::message::{Block, Call, Media, Thought, ToolResult, Usage};
-
-object! {
-    Anthropic {
-        kind = "type", text, thinking, signature, data, thought_signature, id, name, input,
-        tool_use_id, content, is_error, source,
-    }
-}
-
-object! { Source { media_type, data } }
+use crate::agent::content::count;
+use crate::json::object;
+use crate::message::Usage;
 
 object! {
     AnthropicTokens {
@@ -26,51 +16,6 @@ object! {
 }
 
 object! { CacheWrites { for_an_hour = "ephemeral_1h_input_tokens" } }
-
-/// Content blocks of the Anthropic API: a string or a list.
-pub(super) fn anthropic_blocks(raw: Option<&RawValue>, detail: Detail) -> Vec<Block> {
-    if let Some(content) = text(raw) {
-        return vec![Block::Text(content.into_owned())];
-    }
-    let list = Anthropic::list(raw).into_iter();
-    list.filter_map(|block| match text(block.kind)?.as_ref() {
-        "text" => Some(Block::Text(text(block.text)?.into_owned())),
-        "thinking" | "redacted_thinking" if detail == Detail::Activity => None,
-        "thinking" => {
-            let text = text(block.thinking)?.into_owned();
-            Some(Block::Thinking(match string(block.signature) {
-                Some(signature) => Thought::Signed { text, signature },
-                None => Thought::Plain(text),
-            }))
-        }
-        "redacted_thinking" => Some(Block::Thinking(Thought::Redacted {
-            data: string(block.data).unwrap_or_default(),
-        })),
-        "tool_use" | "server_tool_use" => Some(Block::Call(Call {
-            id: string(block.id)?,
-            name: string(block.name).unwrap_or_default(),
-            input: input_of(block.input.filter(|_| detail != Detail::Activity)),
-            signature: string(block.thought_signature),
-        })),
-        "tool_result" => Some(Block::Result(ToolResult {
-            id: string(block.tool_use_id)?,
-            parts: match detail {
-                Detail::Costs | Detail::Activity | Detail::Outline | Detail::Counts => Vec::new(),
-                Detail::Full => result_parts(anthropic_blocks(block.content, detail)),
-            },
-            failed: is_true(block.is_error),
-        })),
-        "image" | "document" => {
-            let source = Source::of(block.source).unwrap_or_default();
-            Some(Block::Media(Media {
-                media_type: string(source.media_type).unwrap_or_default(),
-                data: string(source.data),
-            }))
-        }
-        _ => None,
-    })
-    .collect()
-}
 
 /// Token counts of the Anthropic API, and the cost that turnpipe adds if the server states it.
 pub(in crate::agent) fn anthropic_usage(raw: Option<&RawValue>) -> Option<Usage> {

@@ -2,8 +2,8 @@
 
 use serde_json::value::RawValue;
 
-use super::content::{anthropic_blocks, anthropic_usage};
-use crate::agent::content::{is_in, is_true, note, string, user_messages};
+use super::content::anthropic_usage;
+use crate::agent::content::{anthropic_blocks, is_in, is_true, note, string, user_messages};
 use crate::agent::facts::Facts;
 use crate::agent::format::{Detail, Entry, Part};
 use crate::agent::own::{recorded_origin, side_cost_in, title_source};
