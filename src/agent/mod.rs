@@ -10,19 +10,25 @@ mod claude;
 mod codex;
 mod codex_stream;
 mod content;
+mod copilot;
+mod cursor;
+pub(crate) mod database;
 mod detect;
+mod droid;
 mod exit_code;
 mod facts;
 mod format;
 mod gemini;
-mod gemini_content;
 mod gemini_stream;
+mod hook_settings;
+mod opencode;
 mod opencode_stream;
 mod own;
 mod pi;
 mod pi_stream;
 mod qwen;
 mod sign;
+mod sqlite;
 mod stream;
 mod stream_reader;
 mod table;
@@ -37,6 +43,7 @@ pub use format::{
     Change, Detail, Entry, Format, LineClass, Meter, NameIndex, NewRecord, Part, Shape, SideCost,
     TitleStore,
 };
+pub use hook_settings::{HookSettings, SettingsSyntax};
 pub use sign::Opening;
 pub(crate) use sign::{PI_FILE, Sign, sign};
 pub use stream::StreamItem;

@@ -11,10 +11,10 @@ use super::content::{
 use super::detect::Row as Marks;
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, LineClass, NewRecord, Part, Shape, TitleStore};
-use super::gemini_content::gemini_usage;
 use super::own::{manual_title, side_cost_in, title_source};
 use super::title::{Precedence, StoredTitle, TitleSearch};
 use crate::api::Signed;
+use crate::api::gemini_usage;
 use crate::io::Environment;
 use crate::json::{object, text};
 use crate::message::{Block, Message, Origin, Role};
@@ -37,6 +37,7 @@ pub(super) static QWEN: Format = Format {
     has_meter_records: false,
     home_variables: HOME,
     roots,
+    beside: |_| Vec::new(),
     subagent_dir: |session| {
         let dir = session.parent()?.parent()?.join("subagents");
         Some(dir.join(session.file_stem()?))

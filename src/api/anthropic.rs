@@ -9,7 +9,7 @@ use super::delta::{Arguments, CallDelta, Chunk, Delta, End, Extent, ResultId};
 use super::envelope::{Block, Content, Envelope, Message, StreamEvent};
 use super::verbatim::Verbatim;
 use crate::json::{bytes, is, is_object, is_true, non_empty, number, object, string, text};
-use crate::message::{self, Media, Thought, ToolResult, Usage, input_of, result_parts};
+use crate::message::{self, Media, Thought, Tier, ToolResult, Usage, input_of, result_parts};
 
 object! {
     /// The end of a message.
@@ -20,11 +20,22 @@ object! {
     Source { media_type, data }
 }
 object! {
-    /// Token counts.
+    /// Token counts, and the cost that turnpipe adds if the server states it.
     Tokens {
-        input = "input_tokens", output = "output_tokens", cache_read = "cache_read_input_tokens",
+        input = "input_tokens", output = "output_tokens",
         cache_write = "cache_creation_input_tokens",
+        cache_writes: CacheWrites<'a> = "cache_creation", cache_read = "cache_read_input_tokens",
+        cost = "cost_usd", speed, tier = "service_tier", region = "inference_geo",
+        tools: ServerTools<'a> = "server_tool_use",
     }
+}
+object! {
+    /// Calls that the server made.
+    ServerTools { searches = "web_search_requests" }
+}
+object! {
+    /// Writes to the cache.
+    CacheWrites { for_an_hour = "ephemeral_1h_input_tokens" }
 }
 
 /// The types of the streaming events that are read.
@@ -53,7 +64,7 @@ pub(super) fn parse_event(json: &str) -> Option<Chunk<'_>> {
 
 /// Reads a whole message of the model, or a part of one.
 pub(super) fn reply<'a>(message: &Message<'a>) -> Chunk<'a> {
-    let mut deltas = vec![usage(message.usage)];
+    let mut deltas = vec![Delta::Usage(usage(message.usage).unwrap_or_default())];
     match &message.content {
         Some(Content::Text(text)) => deltas.extend([Delta::Block, Delta::Text(to_bytes(text))]),
         Some(Content::Blocks(blocks)) => {
@@ -99,7 +110,7 @@ pub(super) fn stream_event(event: StreamEvent<'_>) -> Option<Chunk<'_>> {
                 ..Chunk::one(
                     non_empty(message.id),
                     Extent::Start,
-                    vec![usage(message.usage)],
+                    vec![Delta::Usage(usage(message.usage).unwrap_or_default())],
                 )
             });
         }
@@ -127,7 +138,7 @@ pub(super) fn stream_event(event: StreamEvent<'_>) -> Option<Chunk<'_>> {
         }
         "content_block_stop" => deltas.push(Delta::CallEnd(index)),
         "message_delta" => {
-            deltas.push(usage(event.usage));
+            deltas.push(Delta::Usage(usage(event.usage).unwrap_or_default()));
             deltas.extend(end(MessageDelta::of(event.delta)?.stop_reason));
         }
         "message_stop" => deltas.push(Delta::Closed),
@@ -279,14 +290,25 @@ fn end<'a>(reason: Option<&RawValue>) -> Option<Delta<'a>> {
     Some(Delta::End(End::because(&reason, "the model refused")))
 }
 
-fn usage<'a>(raw: Option<&RawValue>) -> Delta<'a> {
-    let tokens = Tokens::of(raw).unwrap_or_default();
+/// Reads token counts.
+pub(crate) fn usage(raw: Option<&RawValue>) -> Option<Usage> {
+    let tokens = Tokens::of(raw)?;
     let count = |raw| number(raw).unwrap_or_default();
-    Delta::Usage(Usage {
+    let for_an_hour = tokens.cache_writes.and_then(|writes| writes.for_an_hour);
+    let tier = match text(tokens.speed).as_deref() {
+        Some("fast") => Tier::Fast,
+        _ => Tier::of(&text(tokens.tier).unwrap_or_default()),
+    };
+    Some(Usage {
         input: count(tokens.input),
         output: count(tokens.output),
         cache_read: count(tokens.cache_read),
         cache_write: count(tokens.cache_write),
+        cache_write_1h: count(for_an_hour).min(count(tokens.cache_write)),
+        cost: tokens.cost.and_then(|cost| cost.get().parse().ok()),
+        web_searches: count(tokens.tools.and_then(|tools| tools.searches)),
+        tier,
+        is_us_only: text(tokens.region).as_deref() == Some("us"),
         ..Usage::default()
     })
 }

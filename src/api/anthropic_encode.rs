@@ -93,7 +93,7 @@ fn messages(request: &Request) -> Vec<Value> {
             messages.push(json!({"role": role, "content": content}));
         }
     }
-    // An answer that the model is to continue must not end with blanks.
+    // A reply that the model is to continue must not end with blanks.
     if let Some(last) = messages
         .last_mut()
         .filter(|last| last["role"] == "assistant")

@@ -25,7 +25,7 @@ impl Api {
         }
     }
 
-    /// The path of a server's list of models, the member of the answer that contains the models, and
+    /// The path of a server's list of models, the member of the response that contains the models, and
     /// the member that names each.
     pub(crate) fn list_of_models(self) -> (&'static str, &'static str, &'static str) {
         match self {

@@ -27,7 +27,7 @@ pub(super) fn path(model: &str, delivery: Delivery) -> String {
     let model = model.strip_prefix("models/").unwrap_or(model);
     match delivery {
         Delivery::Whole => format!("v1beta/models/{model}:generateContent"),
-        // Without the query, the answer would be one array.
+        // Without the query, the response would be one array.
         Delivery::Streamed => format!("v1beta/models/{model}:streamGenerateContent?alt=sse"),
     }
 }
@@ -190,6 +190,7 @@ object! {
     Tokens {
         prompt = "promptTokenCount", cached = "cachedContentTokenCount",
         candidates = "candidatesTokenCount", thoughts = "thoughtsTokenCount",
+        total = "totalTokenCount",
     }
 }
 
@@ -230,12 +231,10 @@ pub(super) fn candidates<'a>(record: &Envelope<'a>) -> Chunk<'a> {
 
 fn chunk<'a>(generated: &Generated<'a>) -> Chunk<'a> {
     let mut choices = Vec::new();
-    if let Some(tokens) = Tokens::of(generated.usage) {
-        choices.push(Choice {
-            index: 0,
-            deltas: vec![Delta::Usage(usage(&tokens))],
-        });
-    }
+    choices.extend(usage(generated.usage).map(|usage| Choice {
+        index: 0,
+        deltas: vec![Delta::Usage(usage)],
+    }));
     let feedback = Feedback::of(generated.feedback).unwrap_or_default();
     if let Some(reason) = text(feedback.block_reason) {
         let kind = EndKind::Declined(format!("the prompt was blocked: {reason}"));
@@ -414,17 +413,24 @@ fn result(function: &Called<'_>) -> ToolResult {
     }
 }
 
-/// Thinking is counted apart from the reply, cached tokens within the prompt.
-fn usage(tokens: &Tokens<'_>) -> Usage {
+/// Reads token counts. Cached tokens are counted within the prompt.
+pub(crate) fn usage(raw: Option<&RawValue>) -> Option<Usage> {
+    let tokens = Tokens::of(raw)?;
     let count = |raw: Option<&RawValue>| number(raw).unwrap_or(0);
-    let (cached, thoughts) = (count(tokens.cached), count(tokens.thoughts));
-    Usage {
-        input: count(tokens.prompt).saturating_sub(cached),
-        output: count(tokens.candidates) + thoughts,
+    let (prompt, cached) = (count(tokens.prompt), count(tokens.cached));
+    let (candidates, thoughts) = (count(tokens.candidates), count(tokens.thoughts));
+    // Thinking may or may not be counted within the candidates. The total shows which.
+    let output = match number(tokens.total) {
+        Some(total) if total >= prompt + candidates => total - prompt,
+        _ => candidates + thoughts,
+    };
+    Some(Usage {
+        input: prompt.saturating_sub(cached),
+        output,
         cache_read: cached,
         thinking: thoughts,
         ..Usage::default()
-    }
+    })
 }
 
 /// Takes the parts of what the model said out of a record, unchanged.

@@ -14,7 +14,7 @@ use super::verbatim::Verbatim;
 use crate::json::{bytes, non_empty, non_null, number, object, text};
 use crate::message::{Block, Call, ResultPart, Role, ToolResult, Usage};
 
-/// The member that limits the tokens of an answer: of current servers, and of older ones.
+/// The member that limits the tokens of a reply: of current servers, and of older ones.
 pub(crate) const BUDGET_KEYS: [&str; 2] = ["max_completion_tokens", "max_tokens"];
 
 /// Introduces the images in results.
@@ -408,14 +408,14 @@ pub(super) fn calls(raw: Option<&RawValue>) -> Vec<CallDelta<'_>> {
 
 fn end(reason: &str, reply: &Reply<'_>, message: &Message<'_>) -> End {
     if reason == "content_filter" {
-        return End::because(reason, "a content filter stopped the answer");
+        return End::because(reason, "a content filter stopped the reply");
     }
     let content = text(message.content).filter(|text| !text.trim().is_empty());
     let error = non_null(reply.error).map(|error| Cow::Borrowed(error.get()));
     let explanation = content.or(error).map(Cow::into_owned);
     End::because(
         reason,
-        explanation.unwrap_or_else(|| "the answer ended with an error".to_owned()),
+        explanation.unwrap_or_else(|| "the reply ended with an error".to_owned()),
     )
 }
 
@@ -431,9 +431,9 @@ fn usage(tokens: &Tokens<'_>) -> Usage {
         output: count(tokens.completion),
         cache_read,
         cache_write,
-        cache_write_1h: 0,
         thinking: count(completion.reasoning),
         cost: tokens.cost.and_then(|cost| cost.get().parse().ok()),
+        ..Usage::default()
     }
 }
 

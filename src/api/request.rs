@@ -20,9 +20,9 @@ pub struct Request {
     pub system: String,
     /// The conversation, oldest first. Neighbours with the same role are merged.
     pub turns: Vec<Turn>,
-    /// The form of the answer.
+    /// The form of the reply.
     pub answer: Answer,
-    /// The token budget of the answer.
+    /// The token budget of the reply.
     pub max_output_tokens: u32,
     /// The temperature; `None` for the model's default.
     pub temperature: Option<f64>,
@@ -76,7 +76,7 @@ impl Turn {
     }
 }
 
-/// The form of an answer.
+/// The form of a reply.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
     /// Text.
@@ -99,7 +99,7 @@ pub struct Function {
     pub parameters: Value,
 }
 
-/// Whether a model thinks before it answers, where it has the choice.
+/// Whether a model thinks before it replies, where it has the choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Thinking {
     /// It must not.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::call::{Call, FinishedCall};
 use super::intake::Boundary;
-use super::options::{Echo, Listener, Options};
+use super::session::{Echo, Listener, Options};
 use crate::assemble::VerbatimReply;
 use crate::io::{Clock, Ids};
 use crate::jsonl::{Piece, WriteError, Writer};
@@ -252,7 +252,7 @@ fn sandbox_report(report: ConfinementReport) -> SandboxReport {
     let confinement = report.confinement;
     SandboxReport {
         enforced: confinement.is_complete(),
-        by: confinement
+        mechanism: confinement
             .missing
             .or_else(|| Some("landlock, seccomp".to_owned())),
         landlock_abi: confinement.landlock_abi,

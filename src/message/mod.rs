@@ -9,6 +9,7 @@ mod injected;
     reason = "the module is named for its main type"
 )]
 mod message;
+mod outcome;
 mod usage;
 
 pub use block::{
@@ -18,5 +19,6 @@ pub(crate) use block::{input_of, result_parts};
 pub use decision::{BuiltinRule, DecidedBy, Decision, Mode};
 pub use injected::{is_remark, split_typed, typed, without_injected};
 pub use message::{Message, MessageMerger, Origin, Pairs, Role, Thread};
-pub use usage::Usage;
-pub(crate) use usage::to_the_millionth;
+pub use outcome::{CallOutcome, start_of_result};
+pub(crate) use usage::rounded_dollars;
+pub use usage::{Tier, Usage};

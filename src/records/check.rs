@@ -42,6 +42,7 @@ pub struct CheckPermissionRecord {
     /// Decision for the call; `ask` even if there is no user to ask.
     pub decision: Decision,
     /// The rule or mode that decided.
+    #[serde(rename = "decided_by")]
     pub by: DecidedBy,
     /// Decision for each command of a command line, if each was checked on its own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -58,6 +59,7 @@ pub struct CheckedPart {
     pub command: String,
     pub decision: Decision,
     /// The rule or mode that decided.
+    #[serde(rename = "decided_by")]
     pub by: DecidedBy,
     /// A rule that would allow the command, if there is one.
     #[serde(skip)]
@@ -71,7 +73,6 @@ pub struct CheckedPart {
 pub struct CheckTextRecord {
     pub(crate) check: TextCheck,
     /// Kind of text it was checked as.
-    #[serde(rename = "as")]
     pub kind: TextKind,
     /// The cleaned text; empty if rejected.
     pub output: String,
@@ -126,6 +127,26 @@ pub struct CheckErrorRecord {
     /// Path of the input file, if one was given as an argument.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+}
+
+/// A hook of turnpipe in the settings of an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "type", rename = "hook_status")]
+#[schemars(transform = tagged("hook_status"))]
+pub struct HookStatusRecord {
+    /// Name of the agent.
+    pub agent: String,
+    /// Owner of the settings: `user` or `project`.
+    pub scope: String,
+    /// Path of the settings file.
+    pub path: String,
+    /// Event of the agent.
+    pub event: String,
+    /// Command that the agent runs.
+    pub command: String,
+    /// Whether the user trusts the hook; absent if the agent needs no trust.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trusted: Option<bool>,
 }
 
 /// Result of one check of the installation.

@@ -8,6 +8,7 @@ mod check;
 mod constant;
 mod run;
 mod session;
+mod session_call;
 mod session_file;
 mod session_message;
 mod side;
@@ -16,12 +17,12 @@ mod tool_result;
 pub use catalogue::{record_names, schema};
 pub use check::{
     CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord, CheckedPart,
-    TextKind, TextRejection,
+    HookStatusRecord, TextKind, TextRejection,
 };
 pub use check::{Condition, DoctorRecord, Subject};
 pub(crate) use constant::{
-    AwaySummary, CursorSubtype, HookStoppedSubtype, InitSubtype, PermissionCheck, RetrySubtype,
-    ShellCheck, StartSubtype, SwitchSubtype, TextCheck, TurnEndSubtype,
+    CursorSubtype, HookStoppedSubtype, InitSubtype, PermissionCheck, RetrySubtype, ShellCheck,
+    StartSubtype, SwitchSubtype, TextCheck, TurnEndSubtype,
 };
 pub use run::{
     ApiRetryRecord, StreamEventRecord, TurnInitExtension, TurnInitRecord, TurnResult,
@@ -37,6 +38,7 @@ pub use session::{
     SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord, SessionStatsRecord,
     SessionToolRecord, ToolShare, UsageShare,
 };
+pub use session_call::{FileChange, SessionCallCountRecord, SessionCallRecord};
 pub use session_file::{
     DamageKind, HitBlock, SessionCheckRecord, SessionCursorRecord, SessionDamageRecord,
     SessionHitRecord, SessionSwitchRecord, SwitchReason,
@@ -46,9 +48,7 @@ pub use session_message::{
     SessionMessageExtension, SessionMessageRecord, SessionNoteRecord,
 };
 pub use session_message::{DialogRecord, MessageContext, to_record};
-pub use side::{
-    AwaySummaryRecord, RecapRecord, SideExtension, TitleRecord, ToolUseSummaryRecord, UsageRecord,
-};
+pub use side::{RecapRecord, SideExtension, TitleRecord, ToolUseSummaryRecord, UsageRecord};
 pub use tool_result::{
     HookReport, Lane, Outcome, Permission, PersistedOutput, SandboxReport, ToolResultExtension,
     VerdictAccess, VerdictReport, Version, VersionOnly,

@@ -9,7 +9,7 @@ use super::constant::{
     tagged,
 };
 use super::tool_result::{Lane, Outcome, VerdictReport, Version, VersionOnly};
-use crate::message::{SessionId, ToolUseId, Usage, to_the_millionth};
+use crate::message::{SessionId, ToolUseId, Usage, rounded_dollars};
 
 /// Announces an executor, before the first line with a call that it will run. Executors further down
 /// the pipeline then run nothing.
@@ -211,11 +211,10 @@ pub struct ControlCancelRecord {
 
 /// Stores replaced result contents, so that later requests repeat the same bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(tag = "type", rename = "content-replacement")]
-#[schemars(transform = tagged("content-replacement"))]
+#[serde(tag = "type", rename = "content_replacement")]
+#[schemars(transform = tagged("content_replacement"))]
 pub struct ContentReplacementRecord {
-    /// Session id, equal to the name of the transcript that contains this record.
-    #[serde(rename = "sessionId")]
+    /// Session id, equal to the name of the transcript.
     pub session_id: SessionId,
     /// Replaced results, in call order.
     pub replacements: Vec<Replacement>,
@@ -337,7 +336,7 @@ pub struct TurnResultRecord {
     /// Cost in US dollars; absent if the model has no known price.
     #[serde(
         skip_serializing_if = "Option::is_none",
-        serialize_with = "to_the_millionth"
+        serialize_with = "rounded_dollars"
     )]
     pub total_cost_usd: Option<f64>,
     /// Token counts.

@@ -43,8 +43,7 @@ pub struct SessionHitRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
     /// Kind of block.
-    #[serde(rename = "in")]
-    pub place: HitBlock,
+    pub block: HitBlock,
     /// Name of the tool, if the block is a call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
@@ -147,7 +146,7 @@ pub struct SessionCursorRecord {
     pub(crate) subtype: CursorSubtype,
     /// Path of the file.
     pub path: String,
-    /// Byte offset, for `--from`.
+    /// Byte offset, for `--offset`.
     pub offset: u64,
     /// Number of bytes after the offset that are not a complete line yet.
     pub pending: u64,

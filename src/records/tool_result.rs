@@ -1,7 +1,7 @@
 //! `user`: the result of one call, and its extension member `turnpipe`.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::constant::{UserRole, tagged};
@@ -207,7 +207,7 @@ impl ToolResultExtension {
 }
 
 /// How a call ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// Ran and succeeded.
@@ -233,7 +233,7 @@ pub enum Outcome {
 }
 
 /// Scheduling lane of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Lane {
     /// Runs concurrently with other calls.
@@ -278,7 +278,7 @@ pub struct SandboxReport {
     pub enforced: bool,
     /// Mechanism (e.g. `landlock`), or the reason for running without one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub by: Option<String>,
+    pub mechanism: Option<String>,
     /// Landlock ABI version that prevented file changes; absent if none did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub landlock_abi: Option<u32>,
@@ -295,5 +295,6 @@ pub struct SandboxReport {
 pub struct Permission {
     pub decision: Decision,
     /// The rule, mode, hook or user that decided.
+    #[serde(rename = "decided_by")]
     pub by: DecidedBy,
 }

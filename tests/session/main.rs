@@ -3,12 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 mod bench;
+mod calls;
 mod check;
 mod comparison;
 mod costs;
 mod export;
 mod find;
 mod list;
+mod more_agents;
 #[path = "../schema/mod.rs"]
 mod schema;
 mod search;

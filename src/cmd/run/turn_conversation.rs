@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use crate::agent::is_in;
 use crate::cmd::inputs::{report_foreign_stream, take_stdin};
 use crate::cmd::session::names::read_messages;
 use crate::cmd::{Globals, UsageError};
@@ -44,7 +45,7 @@ impl TurnConversation {
         }
         if record.contains(REPLACEMENTS)
             && let Ok(replaced) = serde_json::from_str::<Replaced>(record)
-            && replaced.r#type == REPLACEMENTS
+            && is_in("content_replacement content-replacement", &replaced.r#type)
         {
             for one in replaced.replacements {
                 self.history.replacement(one.tool_use_id.0, one.replacement);
@@ -72,8 +73,8 @@ impl TurnConversation {
     }
 }
 
-/// The type of records with replacements of results.
-const REPLACEMENTS: &str = "content-replacement";
+/// Occurs in records with replacements of results.
+const REPLACEMENTS: &str = "\"replacements\"";
 
 /// Occurs in records of what another request cost.
 const COSTS: &str = "\"prompt_id\"";
@@ -133,4 +134,26 @@ pub(crate) fn read_stdin(globals: &Globals, io: &mut Io) -> anyhow::Result<TurnC
         conversation.note(message);
     }
     Ok(conversation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_replaced_by_records_of_either_name() {
+        let history = |kind: &str| {
+            let mut conversation = TurnConversation::default();
+            let replacements = r#"[{"tool_use_id":"a","replacement":"gone"}]"#;
+            conversation.record(&format!(
+                r#"{{"type":"{kind}","replacements":{replacements}}}"#
+            ));
+            format!("{:?}", conversation.history)
+        };
+        assert_eq!(
+            history("content_replacement"),
+            history("content-replacement")
+        );
+        assert_ne!(history("content_replacement"), history("other"));
+    }
 }

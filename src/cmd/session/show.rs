@@ -30,7 +30,7 @@ use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, Thinking, T
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session show latest
-  turnpipe session show latest --range -5.. --tools full
+  turnpipe session show latest --range -5.. --calls full
   turnpipe session show latest -o md > session.md
   turnpipe session show latest --html session.html")]
 pub(crate) struct SessionShowArguments {
@@ -49,8 +49,8 @@ pub(crate) struct SessionShowArguments {
     #[arg(long, value_name = "FILE", conflicts_with = "output")]
     html: Option<PathBuf>,
     /// Detail of tool calls and results [default: summary in text and Markdown, else full]
-    #[arg(long, value_enum, value_name = "HOW")]
-    tools: Option<ToolDetail>,
+    #[arg(long, alias = "tools", value_enum, value_name = "HOW")]
+    calls: Option<ToolDetail>,
     /// Show what the model thought (records always hold it, unless `--no-thinking`)
     #[arg(long, overrides_with = "no_thinking")]
     thinking: bool,
@@ -59,8 +59,8 @@ pub(crate) struct SessionShowArguments {
     no_thinking: bool,
     /// Show in full what the agent put into messages, e.g. reminders and the texts of skills; text and
     /// Markdown have one line for each (records and pages always hold them)
-    #[arg(long)]
-    context: bool,
+    #[arg(long, alias = "context")]
+    injected: bool,
     /// Only these messages, counted from 1: 3, 3..7, 3.., ..7, or -5.. for the last five
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     range: Option<MessageRange>,
@@ -166,14 +166,14 @@ impl SessionShowArguments {
             DialogForm::Text | DialogForm::Md => ToolDetail::Summary,
             DialogForm::Jsonl | DialogForm::Html => ToolDetail::Full,
         };
-        let tools = self.tools.unwrap_or(usual);
+        let tools = self.calls.unwrap_or(usual);
         let is_usual = matches!(form, DialogForm::Jsonl | DialogForm::Html) && !self.no_thinking;
         let thinking = if self.thinking || is_usual {
             Thinking::Shown
         } else {
             Thinking::Hidden
         };
-        let is_folded = matches!(form, DialogForm::Text | DialogForm::Md) && !self.context;
+        let is_folded = matches!(form, DialogForm::Text | DialogForm::Md) && !self.injected;
         let context = if is_folded {
             InjectedDetail::Folded
         } else {

@@ -129,7 +129,7 @@ impl Session {
 /// Whether a line may have such a part of a message.
 fn may_hold(line: LineClass, place: HitBlock) -> bool {
     match line {
-        LineClass::NoMessage => false,
+        LineClass::NoMessage | LineClass::Cost => false,
         LineClass::Results => place == HitBlock::Result,
         LineClass::NoText => place != HitBlock::Text,
         LineClass::Anything => true,
