@@ -19,7 +19,6 @@ mod exit_code;
 mod facts;
 mod format;
 mod gemini;
-mod gemini_content;
 mod gemini_stream;
 mod hook_settings;
 mod opencode;

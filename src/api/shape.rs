@@ -2,9 +2,11 @@
 
 use std::sync::LazyLock;
 
+use super::anthropic::BlockDetail;
 use super::delta::{CallDelta, Chunk, Delta, Extent, ResultId};
 use super::dialect::Api;
 use super::envelope::{Content, Envelope, StreamEvent};
+use super::gemini::Signed;
 use super::{anthropic, gemini, ollama, openai_chat, responses};
 use crate::json::{is, is_array, is_object, non_empty, non_null, object, text};
 use crate::message::Block;
@@ -197,8 +199,8 @@ pub(crate) fn spoken<'a>(record: &Envelope<'a>) -> Option<Spoken<'a>> {
             return responses::item(record).map(Spoken::Reply);
         }
         RecordKind::User => {
-            let content = Content::of(record.content)?;
-            unnamed(anthropic::user_blocks(&content)).collect()
+            Content::of(record.content)?;
+            unnamed(anthropic::blocks(record.content, BlockDetail::Full)).collect()
         }
         RecordKind::BareResult => unnamed(anthropic::bare_result(record)).collect(),
         RecordKind::BareCall => {
@@ -207,9 +209,12 @@ pub(crate) fn spoken<'a>(record: &Envelope<'a>) -> Option<Spoken<'a>> {
             return Some(Spoken::Reply(chunk));
         }
         RecordKind::OpenaiResult => vec![openai_chat::result(record)],
-        RecordKind::Content if !is(record.role, "model") => gemini::user_blocks(record.parts),
+        RecordKind::Content if !is(record.role, "model") => {
+            gemini::blocks(record.parts, Signed::Anything)
+        }
         RecordKind::Other if is(record.role, "system") || is(record.role, "developer") => {
-            let blocks = anthropic::user_blocks(&Content::of(record.content)?);
+            Content::of(record.content)?;
+            let blocks = anthropic::blocks(record.content, BlockDetail::Full);
             let texts = blocks.into_iter().filter_map(|block| match block {
                 Block::Text(text) => Some(text),
                 _ => None,
