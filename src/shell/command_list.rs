@@ -5,8 +5,8 @@
 
 use super::expansion::identifier_length;
 use super::lexer::{Expansions, Lexer, LineBreaks, is_reserved};
+use super::parsed_command;
 use super::parts::{CommandPart, PartAssignment, PartInput, PartWord};
-use super::redirection;
 use super::word::Word;
 
 /// Maximum length of the parsed text, in bytes.
@@ -68,6 +68,57 @@ pub fn simple_commands(script: &str) -> CommandList {
             .map(LenientCommand::simple)
             .collect(),
     }
+}
+
+/// Programs whose first argument is a subcommand.
+const WITH_SUBCOMMANDS: [&str; 26] = [
+    "apt",
+    "apt-get",
+    "aws",
+    "brew",
+    "bun",
+    "cargo",
+    "deno",
+    "docker",
+    "gcloud",
+    "gh",
+    "git",
+    "go",
+    "helm",
+    "kubectl",
+    "make",
+    "npm",
+    "npx",
+    "pip",
+    "pnpm",
+    "podman",
+    "poetry",
+    "rustup",
+    "systemctl",
+    "terraform",
+    "uv",
+    "yarn",
+];
+
+/// Returns the name of the program that words call, without its directory, and its subcommand if the next word
+/// looks like one: `git status`, `cargo test`, `ls`. `None` without a known program.
+pub fn program_and_subcommand(words: &[String]) -> Option<String> {
+    let (program, arguments) = words.split_first()?;
+    let program = program.rsplit('/').next().unwrap_or(program);
+    if program.is_empty() || program.contains(['$', '`']) {
+        return None;
+    }
+    let subcommand = arguments.first().filter(|word| {
+        WITH_SUBCOMMANDS.contains(&program)
+            && word.starts_with(|first: char| first.is_ascii_lowercase())
+            && word
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"-_:".contains(&byte))
+    });
+    Some(match subcommand {
+        Some(subcommand) => format!("{program} {subcommand}"),
+        None => program.to_owned(),
+    })
 }
 
 /// The commands of a text parsed leniently, and its bracketed texts (substitutions, arithmetic),
@@ -224,7 +275,7 @@ impl<'text> Reader<'text> {
                 self.read_here_documents();
             } else if rest.starts_with('#') {
                 self.lexer.skip(rest.find('\n').unwrap_or(rest.len()));
-            } else if let Some(operator) = redirection::operator(rest) {
+            } else if let Some(operator) = parsed_command::redirection_operator(rest) {
                 self.redirection(rest, operator);
             } else if let Some((length, follows)) = operator(rest) {
                 self.certain &= self.is_started && !rest.starts_with(['(', ')']);
@@ -282,7 +333,9 @@ impl<'text> Reader<'text> {
         if self.current.words.is_empty() && is_reserved(source) {
             self.certain = false;
         }
-        if source.starts_with('{') && redirection::operator(self.lexer.rest()).is_some() {
+        if source.starts_with('{')
+            && parsed_command::redirection_operator(self.lexer.rest()).is_some()
+        {
             // The word is the variable of a descriptor.
             return;
         }
@@ -368,6 +421,28 @@ mod tests {
         let list = simple_commands(script);
         let commands = list.commands.iter();
         commands.map(|command| command.words.join("|")).collect()
+    }
+
+    #[test]
+    fn programs_are_counted_with_their_subcommands() {
+        let rows = [
+            ("git status --short", Some("git status")),
+            ("/usr/bin/git log", Some("git log")),
+            ("git -C /x log", Some("git")),
+            ("cargo test --lib", Some("cargo test")),
+            ("cat readme", Some("cat")),
+            ("npm run build:all", Some("npm run")),
+            ("$x run", None),
+            ("", None),
+        ];
+        for (line, expected) in rows {
+            let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+            assert_eq!(
+                program_and_subcommand(&words).as_deref(),
+                expected,
+                "{line}"
+            );
+        }
     }
 
     #[test]
