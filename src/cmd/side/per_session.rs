@@ -362,7 +362,7 @@ impl Summary {
             _ => Outcome::Done,
         };
         let outcome = self.inputs.outcome(outcome);
-        self.model.outcome(self.made, outcome)
+        self.model.outcome(self.made, false, outcome)
     }
 }
 

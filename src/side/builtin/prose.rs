@@ -19,8 +19,7 @@ pub(super) struct Sentence {
 pub(super) fn sentences(text: &str) -> Vec<Sentence> {
     let mut found = Vec::new();
     let mut has_heading = false;
-    let prose = text.split("```").step_by(2);
-    for (number, line) in prose.flat_map(unwrapped).enumerate() {
+    for (number, line) in unwrapped(text).into_iter().enumerate() {
         let is_bold = line.strip_prefix("**").is_some_and(|rest| {
             rest.find("**")
                 .is_some_and(|end| rest[end + 2..].trim_matches(':').is_empty())
@@ -28,7 +27,7 @@ pub(super) fn sentences(text: &str) -> Vec<Sentence> {
         let is_heading =
             is_bold || line.starts_with('#') && line.trim_start_matches('#').starts_with(' ');
         has_heading |= is_heading;
-        if is_heading || line.starts_with(['|', '>']) || is_drawing(&line) {
+        if is_heading || line.starts_with(['|', '>', '+']) || is_drawing(&line) {
             continue;
         }
         let is_item = item_mark(&line) > 0;
@@ -44,10 +43,25 @@ pub(super) fn sentences(text: &str) -> Vec<Sentence> {
     found
 }
 
-/// The lines of a text. A wrapped line is joined with the next one.
+/// The depth of nested blocks of code after a line.
+pub(super) fn code_depth(depth: usize, line: &str) -> usize {
+    let Some(info) = line.trim_start().strip_prefix("```") else {
+        return depth;
+    };
+    let opens = depth == 0 || !info.trim_matches(['`', ' ']).is_empty();
+    if opens { depth + 1 } else { depth - 1 }
+}
+
+/// The lines of a text without code. A wrapped line is joined with the next one.
 fn unwrapped(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
+    let mut depth = 0;
     for line in text.lines().map(str::trim) {
+        let before = depth;
+        depth = code_depth(depth, line);
+        if before + depth > 0 {
+            continue;
+        }
         let is_wrapped = |last: &&mut String| {
             last.len() >= WRAPPED_BYTES
                 && !last.ends_with(['.', '?', '!', ':', ';'])

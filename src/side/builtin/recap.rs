@@ -61,7 +61,7 @@ static ACKNOWLEDGEMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// The start of a sentence about what follows, or about the user's message.
 static NO_REPORT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)^(?:(?:i|my) apolog|here(?:'s| is| are)|let(?: me|'s)|i (?:see|understand|can see|have (?:a|all))|looking at|you(?:'re| are) right|(?:good|great) |based on|thank|(?:to|in) summar|if |would you|do you)").ok()
+    Regex::new(r"(?i)^(?:(?:i|my) apolog|here(?:'s| is| are)|let(?: me|'s)|i (?:see|understand|can see|have (?:a|all))|looking at|you(?:'re| are) (?:absolutely )?right|(?:good|great) |based on|thank|(?:to|in) summar|now that |if |would you|do you)").ok()
 });
 
 /// A word of a finished or failed action, or of the present state.
@@ -106,20 +106,12 @@ pub fn recap(messages: &[Message], language: Option<Language>) -> String {
     let is_interruption =
         |message: &Message| message.text().trim().starts_with("[Request interrupted");
     let was_interrupted = open.is_none() && after.iter().any(is_interruption);
-    let mut found = sentences(&text);
-    if found.is_empty() {
-        // A reply of code only, such as a commit message.
-        found = sentences(
-            text.trim_start_matches('`')
-                .split_once('\n')
-                .map_or("", |(_, code)| code),
-        );
-        found.truncate(1);
-    }
+    let found = sentences(&text);
+    let report = || report(&found).or_else(|| first_of_code(&text));
     let (report, next) = match (was_interrupted, open.is_some()) {
         (true, _) => (None, None),
-        (false, true) => (report(&found), None),
-        (false, false) => (report(&found), next(&found)),
+        (false, true) => (report(), None),
+        (false, false) => (report(), next(&found)),
     };
     let is_empty = report.is_none() && next.is_none() && open.is_none() && !was_interrupted;
     if goal.is_empty() || is_empty {
@@ -260,14 +252,32 @@ fn report(found: &[Sentence]) -> Option<String> {
             .take_while(|(_, other)| other.line == first.line)
             .find(has_outcome)
     });
+    let starts_with_outcome = |(text, _): &&(String, &Sentence)| {
+        !opens_list(text)
+            && OUTCOME
+                .as_ref()
+                .is_some_and(|outcome| outcome.find(text).is_some_and(|found| found.start() == 0))
+    };
+    let item = || reports.iter().find(starts_with_outcome);
     let opening = || reports.iter().find(|(_, sentence)| !sentence.is_item);
-    let item = || reports.iter().find(has_outcome);
-    let (text, _) = outcome.or(first).or_else(opening).or_else(item)?;
+    let (text, _) = outcome.or(first).or_else(item).or_else(opening)?;
     Some(if opens_list(text) {
         without_opening_of_list(text).to_owned()
     } else {
         text.clone()
     })
+}
+
+/// The first line of a block of text in a reply that is about this text, such as a commit message.
+fn first_of_code(text: &str) -> Option<String> {
+    let (_, code) = text.split_once("```")?;
+    let (language, code) = code.split_once('\n')?;
+    let is_text = matches!(language.trim(), "" | "markdown" | "md" | "text");
+    let line = code
+        .lines()
+        .map(|line| line.trim_matches(['#', ' ']))
+        .find(|line| !line.is_empty())?;
+    (is_text && !line.starts_with("```")).then(|| line.to_owned())
 }
 
 /// Whether a sentence says something about the work.
@@ -303,7 +313,12 @@ fn without_opening_of_list(text: &str) -> &str {
 fn next(found: &[Sentence]) -> Option<Next> {
     let last = &found.last()?.text;
     if let Some(what) = strip(&ANNOUNCEMENT, last) {
-        let what = what.split([':', '—', '–']).next().unwrap_or_default();
+        let what = what.split(": ").next().unwrap_or_default();
+        let what = what
+            .trim_end_matches(':')
+            .split(['—', '–'])
+            .next()
+            .unwrap_or_default();
         let is_said = !what.is_empty() && !what.starts_with("know ");
         return is_said.then(|| Next::Step(what.to_owned()));
     }

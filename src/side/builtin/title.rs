@@ -9,7 +9,7 @@ use regex::Regex;
 
 use super::clean::{MORE, clean, prefix, upper_first};
 use super::names::{address, last_part, revision};
-use super::prose::{is_east_asian, sentences};
+use super::prose::{code_depth, is_east_asian, sentences};
 use super::word_list::WordList;
 use crate::message::{Message, Origin, Role, Thread, is_remark, typed};
 use crate::text::display_width;
@@ -49,7 +49,7 @@ static OPENING: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// Polite words and punctuation at the end.
 static CLOSING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)(?:[\s,]+(?:please|pls|thanks|thank you)|，?谢谢)?[\s.;:,!。-]*$").ok()
+    Regex::new(r"(?i)(?:[\s,]+(?:please|pls|thanks|thank you)|，?谢谢)?[\s.;:,!。\\-]*$").ok()
 });
 
 /// The heading of a plan or an issue: prefix, subject, number.
@@ -174,26 +174,26 @@ fn quotations(prompt: &str) -> Vec<Quotation> {
     }
     // The topic of pasted text is its first error, or what it says outside of a block of code.
     let is_error = |line: &&str| {
-        ["rror", "ailed", "xception"]
+        let line = line.to_lowercase();
+        ["error", "failed", "exception"]
             .iter()
             .any(|word| line.contains(word))
     };
-    let pasted = text.lines().find(is_error).and_then(quotation);
-    pasted
-        .into_iter()
-        .chain(text.lines().find_map(quotation))
-        .collect()
+    let mut pasted = text.lines().filter(is_error).chain(text.lines());
+    pasted.find_map(quotation).into_iter().collect()
 }
 
 /// Removes pasted lines, code and lines of mentions.
 fn without_pasted(text: &str) -> String {
     let mut typed = String::new();
-    let (mut follows_pasted, mut is_code) = (false, false);
+    let (mut follows_pasted, mut depth) = (false, 0);
     for line in text.lines() {
-        if line.trim_start().starts_with("```") {
-            is_code = !is_code;
+        let before = depth;
+        depth = code_depth(depth, line);
+        if before != depth {
             continue;
         }
+        let is_code = depth > 0;
         let is_indented = line.starts_with("  ") && follows_pasted;
         let is_mention = line.split_whitespace().all(|word| word.starts_with('@'));
         follows_pasted = is_indented || is_pasted(line.trim_start());
@@ -279,17 +279,18 @@ fn quotation(sentence: &str) -> Option<Quotation> {
     let sentence = clean(&sentence.replace('*', ""));
     let sentence = without_mentions(sentence.trim());
     let (request, is_request) = without_openings(sentence);
+    // A request in the form of a question is not a question.
+    let request = if is_request {
+        request.trim_end_matches(['?', '？', ' '])
+    } else {
+        request
+    };
     let request = CLOSING.as_ref().map_or(request, |closing| {
         let end = closing
             .find(request)
             .map_or(request.len(), |found| found.start());
         &request[..end]
     });
-    // A request in the form of a question is not a question.
-    let request = match request.strip_suffix(['?', '？']) {
-        Some(asked) if is_request => asked,
-        _ => request,
-    };
     let (title, informative) = if is_east_asian(request) {
         let letters = request.chars().filter(|letter| letter.is_alphanumeric());
         (cut_east_asian(request), letters.count() / 2)
@@ -421,19 +422,18 @@ fn cut(words: &[String]) -> String {
     );
     let says_enough =
         |kept: &&[String]| kept.iter().filter(|word| is_informative(word)).count() > ENOUGH_WORDS;
-    let cut_before = |joints: &str, cells: usize| {
+    let cut_before = |joints: &str| {
         let starts = (1..=fit).rev().map(|end| &words[..end]);
         starts.filter(says_enough).find(|kept| {
             let last = kept.last().map_or("", String::as_str);
             let next = words.get(kept.len()).map_or("", String::as_str);
             let ends_clause = last.ends_with([',', ';', ':', '–', '—']) || last == "-";
             (ends_clause && !is_subordinate || WORDS.has(joints, &next.to_lowercase()))
-                && display_width(&kept.join(" ")) >= cells
+                && display_width(&kept.join(" ")) >= MIN_CUT_CELLS
         })
     };
-    let mut kept = cut_before("clause joints", MIN_CUT_CELLS)
-        .or_else(|| cut_before("phrase joints", MIN_CUT_CELLS))
-        .or_else(|| cut_before("", 0))
+    let mut kept = cut_before("clause joints")
+        .or_else(|| cut_before("phrase joints"))
         .unwrap_or(&words[..fit]);
     while let [start @ .., last] = kept
         && !start.is_empty()

@@ -129,7 +129,7 @@ const ROWS: &[(&[&str], &str)] = &[
         &[
             "Create a new git branch off the current one that's focused on adding tests for the viewer",
         ],
-        "Create a new git branch off the current…",
+        "Create a new git branch off the current one that's focused…",
     ),
     (
         &["升级当前项目的tailwindcss使用官方迁移脚本"],
