@@ -21,6 +21,9 @@ pub struct SessionRecord {
     /// Latest time in its records, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_activity: Option<String>,
+    /// Whether that is only the modification time of the file, because the agent records no times.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_time_of_file: bool,
     /// Size of the file, in bytes.
     pub size: u64,
     /// Number of subagent transcripts.

@@ -354,7 +354,7 @@ impl Tally {
         let time = current.time;
         let key = |id: &str| Key::of(&format!("{}{id}", current.path));
         if message.origin == Origin::Prompt && message.thread == Thread::Main {
-            let copied = message.uuid.as_deref();
+            let copied = message.id.as_deref().or(message.uuid.as_deref());
             // Some files have the same id everywhere.
             let copied = copied.map(|id| key(&format!("{id} {}", message.text())));
             self.prompts.put(copied, time, |_, _| {});

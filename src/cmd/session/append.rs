@@ -46,7 +46,7 @@ const MAX_PIECES_AHEAD: usize = 64;
 /// Copies its input, and appends messages, labels, titles, recaps and replacements to the file,
 /// each as soon as its line is complete. A new file has the form of a Claude Code transcript. A file
 /// of another agent gets no messages: titles and recaps are written in that agent's own form, if it
-/// has one, labels and costs go into `FILE.turnpipe.jsonl`.
+/// has one, labels and costs go into `FILE.turnpipe`.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe run-tools < reply.jsonl | turnpipe session append turn.jsonl")]
@@ -242,6 +242,10 @@ impl AppendRun<'_> {
                 Recorded::No => {}
                 Recorded::KeptManualTitle => self.messages.warn(&format!(
                     "{}: keeps the title that the user gave it",
+                    self.file.display()
+                )),
+                Recorded::NotShown(reason) => self.messages.warn(&format!(
+                    "{}: title not written: {reason}",
                     self.file.display()
                 )),
                 Recorded::OwnFile | Recorded::AgentFile | Recorded::SideFile => {

@@ -154,6 +154,7 @@ fn record(session: Listed) -> SessionRecord {
     SessionRecord {
         started: time(session.facts.started),
         last_activity: time(session.facts.last_activity),
+        is_time_of_file: session.facts.is_time_of_file,
         about: about(session.path, session.agent, session.facts),
         size: session.size,
         subagents: session.subagents,

@@ -22,7 +22,7 @@ use crate::message::{Message, SessionId};
 use crate::records::MessageContext;
 use crate::session::{
     BackwardMessages, Follower, Format, Scope, Seen, Session, SessionError, SessionFile, Shape,
-    holds_only_lines, last_messages, open_safely, records_on, start_of_last,
+    holds_only_lines, last_messages, open_safely, open_to_follow, records_on, start_of_last,
 };
 use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, Thinking, ToolDetail};
 
@@ -88,7 +88,12 @@ impl Run for SessionTailArguments {
         let named = self.source.one(&self.session, io)?.for_reading()?;
         let path = named.path().map_err(|error| named.named(&error))?;
         let failed = |error: SessionError| UsageError::reason(error).about(&named.name);
-        let file = open_safely(path).map_err(failed)?;
+        let file = if self.follow {
+            open_to_follow(path)
+        } else {
+            open_safely(path)
+        };
+        let file = file.map_err(failed)?;
         // A new session is empty.
         let has_only_lines = self.follow && file.size == 0
             || self.raw && holds_only_lines(&file).map_err(|error| failed(error.into()))?;

@@ -297,6 +297,13 @@ impl Runner {
         }
     }
 
+    /// Reports that a text is not in the agent's files.
+    pub(crate) fn note_not_written(&self, output: &SessionOutput, reason: &str) {
+        let prefix = output.prefix();
+        self.messages
+            .warn(&format!("{prefix}not written: {reason}"));
+    }
+
     /// Prints the request body for each conversation that has one.
     fn print_requests(
         &self,

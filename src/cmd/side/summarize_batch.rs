@@ -73,7 +73,7 @@ pub(crate) struct SummarizeBatchArguments {
     /// Do not copy the input
     #[arg(long)]
     no_echo: bool,
-    /// Also append the labels to `FILE.turnpipe.jsonl`, next to this session file
+    /// Also append the labels to `FILE.turnpipe`, next to this session file
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// Read from this agent's settings file whether labels are enabled
