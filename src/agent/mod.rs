@@ -17,6 +17,7 @@ mod format;
 mod gemini;
 mod gemini_content;
 mod gemini_stream;
+mod hook_settings;
 mod opencode_stream;
 mod own;
 mod pi;
@@ -37,6 +38,7 @@ pub use format::{
     Change, Detail, Entry, Format, LineClass, Meter, NameIndex, NewRecord, Part, Shape, SideCost,
     TitleStore,
 };
+pub use hook_settings::{HookSettings, SettingsSyntax};
 pub use sign::Opening;
 pub(crate) use sign::{PI_FILE, Sign, sign};
 pub use stream::StreamItem;

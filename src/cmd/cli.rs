@@ -7,6 +7,9 @@ use clap::{ArgMatches, Args, FromArgMatches};
 use super::{Globals, Outcome};
 use crate::cmd::admin::completions::CompletionsArguments;
 use crate::cmd::admin::doctor::DoctorArguments;
+use crate::cmd::admin::hook_settings::{
+    HookInstallArguments, HookStatusArguments, HookUninstallArguments,
+};
 use crate::cmd::admin::man::ManArguments;
 use crate::cmd::admin::schema::SchemaArguments;
 use crate::cmd::admin::state_clean::StateCleanArguments;
@@ -20,6 +23,7 @@ use crate::cmd::run::run_tools::RunToolsArguments;
 use crate::cmd::run::tools::ToolsArguments;
 use crate::cmd::run::turn::TurnArguments;
 use crate::cmd::session::append::SessionAppendArguments;
+use crate::cmd::session::calls::SessionCallsArguments;
 use crate::cmd::session::check::SessionCheckArguments;
 use crate::cmd::session::export::SessionExportArguments;
 use crate::cmd::session::list::SessionListArguments;
@@ -58,9 +62,12 @@ const COMMANDS: &[Command] = &[
         name: "hook",
         kind: Kind::Group {
             about: "Decide as a hook of another agent whether its calls may run",
-            details: "`examples/hooks` shows what to add to the settings of each agent. Both commands do \
-                 the same: the input says which hook it is.",
+            details: "`install` adds the hook to the settings of an agent. `pre-tool-use` and \
+                 `permission-request` answer the agent; both do the same, since the input says which hook it is.",
             commands: &[
+                Command::new::<HookInstallArguments>("install"),
+                Command::new::<HookUninstallArguments>("uninstall"),
+                Command::new::<HookStatusArguments>("status"),
                 Command::new::<HookArguments>("pre-tool-use"),
                 Command::new::<HookArguments>("permission-request"),
             ],
@@ -79,6 +86,7 @@ const COMMANDS: &[Command] = &[
                 Command::new::<SessionExportArguments>("export"),
                 Command::new::<SessionTailArguments>("tail"),
                 Command::new::<SessionSearchArguments>("search"),
+                Command::new::<SessionCallsArguments>("calls"),
                 Command::new::<SessionCheckArguments>("check"),
                 Command::new::<SessionStatsArguments>("stats"),
                 Command::new::<SessionPathArguments>("path"),

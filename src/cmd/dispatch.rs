@@ -26,7 +26,13 @@ pub fn run(arguments: &[OsString], io: &mut Io) -> Outcome {
 /// The exit status of the command line `arguments` that ended with `outcome`. Agents treat status 2 of a
 /// hook as a denial, so a hook that fails has status 1 instead.
 pub fn exit_status(outcome: Outcome, arguments: &[OsString]) -> u8 {
-    let is_hook = || cli::named(arguments).starts_with("turnpipe hook");
+    let is_hook = || {
+        let named = cli::named(arguments);
+        let is_for_users = ["install", "uninstall", "status"]
+            .iter()
+            .any(|command| named.ends_with(command));
+        named.starts_with("turnpipe hook") && !is_for_users
+    };
     match outcome {
         Outcome::UsageError if is_hook() => Outcome::AnswerIsNo.exit_status(),
         other => other.exit_status(),

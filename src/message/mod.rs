@@ -12,6 +12,7 @@ mod join;
 )]
 mod message;
 mod mode;
+mod outcome;
 mod pairs;
 mod usage;
 
@@ -22,6 +23,7 @@ pub use injected::{is_remark, split_typed, typed, without_injected};
 pub use join::MessageJoiner;
 pub use message::{Message, Origin, Role, Thread};
 pub use mode::{BuiltinRule, Mode};
+pub use outcome::{CallOutcome, start_of_result};
 pub use pairs::Pairs;
 pub use usage::Usage;
 pub(crate) use usage::to_the_millionth;

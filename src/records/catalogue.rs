@@ -7,20 +7,21 @@ use serde_json::Value;
 use super::{
     ApiRetryRecord, AwaySummaryRecord, CheckErrorRecord, CheckPermissionRecord, CheckShellRecord,
     CheckTextRecord, ContentReplacementRecord, ControlCancelRecord, ControlRequestRecord,
-    ControlResponseRecord, DoctorRecord, ExecutorRecord, HookStoppedRecord, PlanRecord,
-    RecapRecord, SessionCheckRecord, SessionCostRecord, SessionCursorRecord, SessionDamageRecord,
-    SessionErrorRecord, SessionHitRecord, SessionMessageRecord, SessionNoteRecord,
-    SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord, SessionStatsRecord,
-    SessionSwitchRecord, SessionToolRecord, StateCleanedRecord, StreamEventRecord, TitleRecord,
-    ToolProgressRecord, ToolResultRecord, ToolUseSummaryRecord, TurnEndRecord, TurnInitRecord,
-    TurnResultRecord, UsageRecord,
+    ControlResponseRecord, DoctorRecord, ExecutorRecord, HookStatusRecord, HookStoppedRecord,
+    PlanRecord, RecapRecord, SessionCallCountRecord, SessionCallRecord, SessionCheckRecord,
+    SessionCostRecord, SessionCursorRecord, SessionDamageRecord, SessionErrorRecord,
+    SessionHitRecord, SessionMessageRecord, SessionNoteRecord, SessionPathRecord, SessionRecord,
+    SessionRenamedRecord, SessionStartRecord, SessionStatsRecord, SessionSwitchRecord,
+    SessionToolRecord, StateCleanedRecord, StreamEventRecord, TitleRecord, ToolProgressRecord,
+    ToolResultRecord, ToolUseSummaryRecord, TurnEndRecord, TurnInitRecord, TurnResultRecord,
+    UsageRecord,
 };
 
 /// Name and schema generator of a record.
 type Entry = (&'static str, fn() -> Schema);
 
 /// Sorted by name.
-const RECORDS: [Entry; 40] = [
+const RECORDS: [Entry; 43] = [
     ("api-retry", schema_of::<ApiRetryRecord>),
     ("away-summary", schema_of::<AwaySummaryRecord>),
     ("check-error", schema_of::<CheckErrorRecord>),
@@ -33,10 +34,13 @@ const RECORDS: [Entry; 40] = [
     ("control-response", schema_of::<ControlResponseRecord>),
     ("doctor", schema_of::<DoctorRecord>),
     ("executor", schema_of::<ExecutorRecord>),
+    ("hook-status", schema_of::<HookStatusRecord>),
     ("hook-stopped-continuation", schema_of::<HookStoppedRecord>),
     ("plan", schema_of::<PlanRecord>),
     ("recap", schema_of::<RecapRecord>),
     ("session", schema_of::<SessionRecord>),
+    ("session-call", schema_of::<SessionCallRecord>),
+    ("session-call-count", schema_of::<SessionCallCountRecord>),
     ("session-check", schema_of::<SessionCheckRecord>),
     ("session-cost", schema_of::<SessionCostRecord>),
     ("session-cursor", schema_of::<SessionCursorRecord>),

@@ -127,3 +127,23 @@ pub struct CheckErrorRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
 }
+
+/// A hook of turnpipe in the settings of an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "type", rename = "hook_status")]
+#[schemars(transform = tagged("hook_status"))]
+pub struct HookStatusRecord {
+    /// Name of the agent.
+    pub agent: String,
+    /// Owner of the settings: `user` or `project`.
+    pub scope: String,
+    /// Path of the settings file.
+    pub path: String,
+    /// Event of the agent.
+    pub event: String,
+    /// Command that the agent runs.
+    pub command: String,
+    /// Whether the user trusts the hook; absent if the agent needs no trust.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trusted: Option<bool>,
+}

@@ -10,6 +10,7 @@ mod doctor;
 mod extension;
 mod run;
 mod session;
+mod session_call;
 mod session_file;
 mod session_message;
 mod side;
@@ -20,7 +21,7 @@ mod turn;
 pub use catalogue::{record_names, schema};
 pub use check::{
     CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord, CheckedPart,
-    TextKind, TextRejection,
+    HookStatusRecord, TextKind, TextRejection,
 };
 pub(crate) use constant::{
     AwaySummary, CursorSubtype, HookStoppedSubtype, InitSubtype, NoteSubtype, PermissionCheck,
@@ -41,6 +42,7 @@ pub use session::{
     SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord, SessionStatsRecord,
     SessionToolRecord, ToolShare, UsageShare,
 };
+pub use session_call::{FileChange, SessionCallCountRecord, SessionCallRecord};
 pub use session_file::{
     DamageKind, HitBlock, SessionCheckRecord, SessionCursorRecord, SessionDamageRecord,
     SessionHitRecord, SessionSwitchRecord, SwitchReason,

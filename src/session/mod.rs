@@ -5,6 +5,7 @@
 //! calls no models. All appending goes through `durable`.
 
 mod archive;
+mod calls;
 mod check;
 mod conversation;
 mod costs;
@@ -42,6 +43,7 @@ pub use crate::agent::{
     Agent, Change, Detail, Entry, Facts, Format, History, ManualTitle, Part, Root, Shape, SideCost,
     StoredTitle, Title, TitleSource, project_hash, session_roots,
 };
+pub use calls::{CallEvent, CallResult, SessionCall, calls_of_all};
 pub use discover::{
     Candidate, Found, discover, discover_names, discover_with, subagent_files, subagents_beside,
 };

@@ -1,8 +1,9 @@
-//! Processes many items on several threads and delivers the outcomes in the order of the items.
+//! Processes many items on several threads and delivers the outcomes, or events, in the order of the items.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::Builder;
 
 /// Calls `work` for each of `items`, on up to `jobs` threads, and `take` with the index and outcome of
@@ -66,6 +67,56 @@ fn in_turn<Item, Outcome, Error>(
 ) -> Result<(), Error> {
     let mut items = items.iter().enumerate();
     items.try_for_each(|(place, item)| take(place, work(item)))
+}
+
+/// Maximum number of queued events per thread.
+const MAX_QUEUED: usize = 64;
+
+/// Calls `work` for each of `items`, on up to `jobs` threads, and `visit` with the events of each item, item by
+/// item in their order, until it breaks. Each thread waits when many of its events are queued.
+pub(super) fn stream_in_order<Item: Sync, Event: Send>(
+    items: &[Item],
+    jobs: usize,
+    work: &(impl Fn(&Item, &mut dyn FnMut(Event) -> ControlFlow<()>) -> ControlFlow<()> + Sync),
+    visit: &mut dyn FnMut(Event) -> ControlFlow<()>,
+) {
+    let jobs = jobs.min(items.len());
+    std::thread::scope(|scope| {
+        // Where no thread can be started, there is none for a lane. `None` ends an item.
+        let lanes: Vec<Option<Receiver<Option<Event>>>> = (0..jobs)
+            .map(|lane| {
+                let (sender, receiver) = sync_channel(MAX_QUEUED);
+                let run = move || {
+                    let send = |event| match sender.send(event) {
+                        Ok(()) => ControlFlow::Continue(()),
+                        Err(_) => ControlFlow::Break(()),
+                    };
+                    for item in items.iter().skip(lane).step_by(jobs) {
+                        let mut report = |event| send(Some(event));
+                        if work(item, &mut report).is_break() || send(None).is_break() {
+                            return;
+                        }
+                    }
+                };
+                let started = Builder::new().spawn_scoped(scope, run);
+                started.ok().map(|_| receiver)
+            })
+            .collect();
+        // When this returns, the receivers are dropped, which ends the threads.
+        for (item, lane) in items.iter().zip(lanes.iter().cycle()) {
+            let Some(lane) = lane else {
+                if work(item, visit).is_break() {
+                    return;
+                }
+                continue;
+            };
+            while let Ok(Some(event)) = lane.recv() {
+                if visit(event).is_break() {
+                    return;
+                }
+            }
+        }
+    });
 }
 
 #[cfg(test)]

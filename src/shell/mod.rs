@@ -26,7 +26,9 @@ mod walk;
 mod word;
 
 pub use analysis::{Analysis, analyse};
-pub use command_list::{CommandList, Follows, SimpleCommand, lenient_parts, simple_commands};
+pub use command_list::{
+    CommandList, Follows, SimpleCommand, lenient_parts, program_and_subcommand, simple_commands,
+};
 pub use commands::may_verify_signatures;
 pub use parts::{CommandPart, PartAssignment, PartInput, PartWord};
 pub use portable::differs_between_shells;

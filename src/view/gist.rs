@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use crate::message::Call;
+use crate::records::FileChange;
 use crate::text::{line_operations, marked_lines};
 use crate::tool_facts::{Parameter, parameters, patched_files};
 
@@ -54,14 +55,10 @@ pub fn input_gist(members: &Map<String, Value>, cwd: Option<&str>) -> String {
     match (name, value, position) {
         ("pattern", Value::String(pattern), Some(position)) => format!("{pattern} in {position}"),
         (_, Value::String(_), Some(position)) if paths.contains(&name) => {
-            let edits = edits(members);
-            if edits.is_empty() {
-                return position;
+            match changed_files(members).as_slice() {
+                [change] => format!("{position} (+{} -{})", change.added, change.removed),
+                _ => position,
             }
-            let lines = edits.iter().flat_map(|(old, new)| changed_lines(old, new));
-            let marks: String = lines.map(|(mark, _)| mark).collect();
-            let [added, removed] = ['+', '-'].map(|mark| marks.matches(mark).count());
-            format!("{position} (+{added} -{removed})")
         }
         (_, Value::String(text), _) => text.clone(),
         (_, value, _) => value.to_string(),
@@ -103,11 +100,50 @@ fn patch(members: &Map<String, Value>) -> Option<&str> {
     })
 }
 
-/// Returns the files of a patch, and its numbers of added and removed lines.
 fn patch_gist(patch: &str, cwd: Option<&str>) -> String {
-    let files: Vec<String> = patched_files(patch).map(|file| below(file, cwd)).collect();
-    let count = |mark| patch.lines().filter(|line| line.starts_with(mark)).count();
-    format!("{} (+{} -{})", files.join(", "), count('+'), count('-'))
+    let changes = patch_changes(patch);
+    let files: Vec<String> = changes.iter().map(|file| below(&file.path, cwd)).collect();
+    let added: u64 = changes.iter().map(|file| file.added).sum();
+    let removed: u64 = changes.iter().map(|file| file.removed).sum();
+    format!("{} (+{added} -{removed})", files.join(", "))
+}
+
+/// Returns the files of a patch, with their numbers of added and removed lines.
+fn patch_changes(patch: &str) -> Vec<FileChange> {
+    let mut changes: Vec<FileChange> = Vec::new();
+    for line in patch.lines() {
+        if let Some(path) = patched_files(line).next() {
+            changes.push(FileChange {
+                path: path.to_owned(),
+                added: 0,
+                removed: 0,
+            });
+        } else if let Some(change) = changes.last_mut() {
+            change.added += u64::from(line.starts_with('+'));
+            change.removed += u64::from(line.starts_with('-') && !line.starts_with("--- "));
+        }
+    }
+    changes
+}
+
+/// Returns the files that a call with this input changes: those of edits, written files and patches.
+pub fn changed_files(members: &Map<String, Value>) -> Vec<FileChange> {
+    if let Some(patch) = patch(members) {
+        return patch_changes(patch);
+    }
+    let Some(path) = text_of(members, parameters(Parameter::Path)) else {
+        return Vec::new();
+    };
+    let edits = edits(members);
+    let lines = edits.iter().flat_map(|(old, new)| changed_lines(old, new));
+    let marks: String = lines.map(|(mark, _)| mark).collect();
+    let [added, removed] = ['+', '-'].map(|mark| marks.matches(mark).count() as u64);
+    let change = FileChange {
+        path: path.to_owned(),
+        added,
+        removed,
+    };
+    (!edits.is_empty()).then_some(change).into_iter().collect()
 }
 
 /// Returns the old and the new text of each edit in an input. A written file has no old text.
@@ -258,6 +294,20 @@ mod tests {
         for input in others {
             assert_eq!(input_in_full(&call(&input)).0, "json", "{input}");
         }
+    }
+
+    #[test]
+    fn each_file_of_a_patch_has_its_own_counts() {
+        let patch = "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n+z\n*** Delete File: b\n*** End Patch";
+        let input = json!({ "input": patch });
+        let changes = changed_files(input.as_object().unwrap());
+        let rows: Vec<_> = changes
+            .iter()
+            .map(|change| (change.path.as_str(), change.added, change.removed))
+            .collect();
+        assert_eq!(rows, [("a", 2, 1), ("b", 0, 0)]);
+        let read = json!({ "file_path": "a" });
+        assert_eq!(changed_files(read.as_object().unwrap()), []);
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod selection;
 mod text;
 mod timeline;
 
-pub use gist::input_gist;
+pub use gist::{changed_files, input_gist};
 pub use html::{Html, PageHead};
 pub use index_page::{IndexRow, html_index, markdown_index};
 pub use markdown::{Markdown, markdown_head};

@@ -11,6 +11,7 @@ mod entry_points;
 mod examples;
 mod help;
 mod hook;
+mod hook_settings;
 mod inputs;
 mod pages;
 mod scale;

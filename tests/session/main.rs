@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 mod bench;
+mod calls;
 mod check;
 mod comparison;
 mod costs;

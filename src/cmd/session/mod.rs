@@ -1,6 +1,7 @@
 //! Commands on session files.
 
 pub(crate) mod append;
+pub(crate) mod calls;
 pub(crate) mod check;
 pub(crate) mod cost_table;
 pub(crate) mod export;

@@ -3,8 +3,6 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, sync_channel};
-use std::thread::Builder;
 
 use super::needles::Query;
 use super::run::Found;
@@ -12,10 +10,8 @@ use crate::session::discover::Candidate;
 use crate::session::listing::{Listed, Listing};
 use crate::session::name_indexes::NameIndexes;
 use crate::session::open::SessionError;
+use crate::session::parallel::stream_in_order;
 use crate::session::session::Session;
-
-/// Maximum number of queued hits per thread.
-const MAX_QUEUED: usize = 64;
 
 /// An event of a search.
 #[derive(Debug)]
@@ -46,9 +42,6 @@ const MAX_HELD: usize = 1024;
 /// Gets the events, until it breaks.
 type Report<'a> = dyn FnMut(SearchEvent) -> ControlFlow<()> + 'a;
 
-/// An event, or the end of a session.
-type Sent = Option<SearchEvent>;
-
 /// Searches the sessions among `candidates` that `listing` admits, in order, until `visit` breaks.
 /// Skips files that are not sessions.
 pub fn search_all(
@@ -58,46 +51,11 @@ pub fn search_all(
     visit: &mut Report<'_>,
 ) {
     let names = NameIndexes::default();
-    let jobs = listing.jobs.get().min(candidates.len());
-    std::thread::scope(|scope| {
-        // Where no thread can be started, there is none for a lane.
-        let lanes: Vec<Option<Receiver<Sent>>> = (0..jobs)
-            .map(|lane| {
-                let (sender, receiver) = sync_channel(MAX_QUEUED);
-                let names = &names;
-                let work = move || {
-                    let send = |event| match sender.send(event) {
-                        Ok(()) => ControlFlow::Continue(()),
-                        Err(_) => ControlFlow::Break(()),
-                    };
-                    for candidate in candidates.iter().skip(lane).step_by(jobs) {
-                        let mut report = |event| send(Some(event));
-                        if search(candidate, listing, query, names, &mut report).is_break()
-                            || send(None).is_break()
-                        {
-                            return;
-                        }
-                    }
-                };
-                let started = Builder::new().spawn_scoped(scope, work);
-                started.ok().map(|_| receiver)
-            })
-            .collect();
-        // When this returns, the receivers are dropped, which ends the threads.
-        for (candidate, lane) in candidates.iter().zip(lanes.iter().cycle()) {
-            let Some(lane) = lane else {
-                if search(candidate, listing, query, &names, visit).is_break() {
-                    return;
-                }
-                continue;
-            };
-            while let Ok(Some(event)) = lane.recv() {
-                if visit(event).is_break() {
-                    return;
-                }
-            }
-        }
-    });
+    let jobs = listing.jobs.get();
+    let work = |candidate: &Candidate, report: &mut Report<'_>| {
+        search(candidate, listing, query, &names, report)
+    };
+    stream_in_order(candidates, jobs, &work, visit);
 }
 
 /// Searches one session until `report` breaks.

@@ -1,0 +1,228 @@
+//! The tool calls of sessions, each with its result.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::io;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use super::discover::{Candidate, subagent_files};
+use super::listing::{Listed, Listing};
+use super::name_indexes::NameIndexes;
+use super::open::SessionError;
+use super::parallel::stream_in_order;
+use super::session::Session;
+use super::tree::{Key, Scope};
+use crate::agent::exit_code;
+use crate::message::{Call, CallOutcome, Message, Thread, ToolResult};
+
+/// Maximum number of calls of one file that wait for a result. The first ones are then taken to have none.
+const MAX_WAITING: usize = 1024;
+
+/// A tool call in a session file.
+#[derive(Debug, Clone)]
+pub struct SessionCall {
+    /// The call.
+    pub call: Call,
+    /// Its timestamp, as stored.
+    pub time: Option<String>,
+    /// Whether a subagent made it.
+    pub is_subagent: bool,
+    /// What is known about its result, if the file has one.
+    pub result: Option<CallResult>,
+    /// The same for copies of this call in other files.
+    key: Option<Key>,
+}
+
+/// What is known about the result of a call.
+#[derive(Debug, Clone)]
+pub struct CallResult {
+    /// The timestamp, as stored.
+    pub time: Option<String>,
+    /// The outcome.
+    pub outcome: CallOutcome,
+    /// The exit status of the command, if the result states it.
+    pub exit_status: Option<i64>,
+    /// The length of the text in bytes.
+    pub bytes: u64,
+}
+
+impl CallResult {
+    fn new(result: &ToolResult, time: Option<&String>) -> Self {
+        let text = result.text();
+        Self {
+            time: time.cloned(),
+            outcome: CallOutcome::of_result(&text, result.failed),
+            exit_status: exit_code(&text),
+            bytes: text.len() as u64,
+        }
+    }
+}
+
+/// Calls in order, until their results are known.
+#[derive(Debug, Default)]
+struct Waiting {
+    /// The number of calls that left the queue.
+    left: usize,
+    queue: VecDeque<SessionCall>,
+    /// The number of each call, counted from the first one of the file.
+    numbers: HashMap<String, usize>,
+}
+
+impl Waiting {
+    fn result(&mut self, result: &ToolResult, message: &Message) {
+        let place = self.numbers.remove(&result.id);
+        let place = place.and_then(|number| number.checked_sub(self.left));
+        if let Some(call) = place.and_then(|place| self.queue.get_mut(place)) {
+            call.result = Some(CallResult::new(result, message.time.as_ref()));
+        }
+    }
+
+    fn call(&mut self, call: SessionCall) {
+        let number = self.left + self.queue.len();
+        self.numbers.insert(call.call.id.clone(), number);
+        self.queue.push_back(call);
+    }
+
+    /// Takes the first call if its result is known, or if too many wait.
+    fn next(&mut self) -> Option<SessionCall> {
+        let is_known = self.queue.front()?.result.is_some();
+        (is_known || self.queue.len() > MAX_WAITING).then(|| self.take())?
+    }
+
+    fn take(&mut self) -> Option<SessionCall> {
+        let call = self.queue.pop_front()?;
+        self.left += 1;
+        Some(call)
+    }
+}
+
+impl Session {
+    /// Calls `visit` with each tool call of all branches, in order, until it breaks.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn each_call(
+        &self,
+        visit: &mut dyn FnMut(SessionCall) -> ControlFlow<()>,
+    ) -> io::Result<()> {
+        let file = if self.format().has_global_ids {
+            String::new()
+        } else {
+            self.file.path.display().to_string()
+        };
+        let mut waiting = Waiting::default();
+        let mut flow = ControlFlow::Continue(());
+        self.each_message(Scope::AllBranches, &mut |message| {
+            for call in message.calls() {
+                let copied = match &message.id {
+                    Some(id) => Some(format!("{file}{id} {}", call.id)),
+                    // Some servers repeat the ids of calls.
+                    None if file.is_empty() => Some(format!("{} {}", call.id, call.input.get())),
+                    None => None,
+                };
+                waiting.call(SessionCall {
+                    call: call.clone(),
+                    time: message.time.clone(),
+                    is_subagent: message.thread == Thread::Subagent,
+                    result: None,
+                    key: copied.as_deref().map(Key::of),
+                });
+            }
+            for result in message.results() {
+                waiting.result(result, &message);
+            }
+            while flow.is_continue()
+                && let Some(call) = waiting.next()
+            {
+                flow = visit(call);
+            }
+            flow
+        })?;
+        while flow.is_continue()
+            && let Some(call) = waiting.take()
+        {
+            flow = visit(call);
+        }
+        Ok(())
+    }
+}
+
+/// An event while the calls of many sessions are read.
+#[derive(Debug)]
+pub enum CallEvent {
+    /// The next calls are in this session.
+    Session(Box<Listed>),
+    /// A call.
+    Call(Box<SessionCall>),
+    /// A file could not be read.
+    Failed {
+        /// The file.
+        path: PathBuf,
+        /// The error.
+        error: SessionError,
+    },
+}
+
+type Report<'a> = dyn FnMut(CallEvent) -> ControlFlow<()> + 'a;
+
+/// Reads the calls of the sessions among `candidates` that `listing` admits, in order, until `visit` breaks.
+/// A call that a fork copied is reported once, for the first of the files. Skips files that are not sessions.
+pub fn calls_of_all(candidates: &[Candidate], listing: &Listing, visit: &mut Report<'_>) {
+    let names = NameIndexes::default();
+    let jobs = listing.jobs.get();
+    let work = |candidate: &Candidate, report: &mut Report<'_>| {
+        let outcome = calls_of(candidate, listing, &names, report);
+        listing.examined.fetch_add(1, Ordering::Relaxed);
+        match outcome {
+            Ok(flow) => flow,
+            Err(SessionError::Unknown) => ControlFlow::Continue(()),
+            Err(error) => {
+                let path = candidate.path.clone();
+                report(CallEvent::Failed { path, error })
+            }
+        }
+    };
+    let mut seen = HashSet::new();
+    stream_in_order(candidates, jobs, &work, &mut |event| match event {
+        CallEvent::Call(call) if call.key.is_some_and(|key| !seen.insert(key)) => {
+            ControlFlow::Continue(())
+        }
+        event => visit(event),
+    });
+}
+
+/// Reports the calls of one session and of its subagents.
+fn calls_of(
+    candidate: &Candidate,
+    listing: &Listing,
+    names: &NameIndexes,
+    report: &mut Report<'_>,
+) -> Result<ControlFlow<()>, SessionError> {
+    let Some(session) = listing.open(candidate)? else {
+        return Ok(ControlFlow::Continue(()));
+    };
+    let Some(listed) = listing.examine(&session, candidate.context, names)? else {
+        return Ok(ControlFlow::Continue(()));
+    };
+    let is_subagent = listed.facts.is_subagent;
+    let mut flow = report(CallEvent::Session(listed));
+    let mut read = |session: &Session, is_subagent: bool, flow: &mut ControlFlow<()>| {
+        session.each_call(&mut |mut call| {
+            call.is_subagent |= is_subagent;
+            *flow = report(CallEvent::Call(Box::new(call)));
+            *flow
+        })
+    };
+    if flow.is_continue() {
+        read(&session, is_subagent, &mut flow)?;
+    }
+    for path in subagent_files(&session.file.path, session.agent()) {
+        if flow.is_continue()
+            && let Ok(subagent) = Session::open(&path)
+        {
+            read(&subagent, true, &mut flow)?;
+        }
+    }
+    Ok(flow)
+}

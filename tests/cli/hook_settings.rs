@@ -1,0 +1,177 @@
+//! `hook install`, `hook uninstall` and `hook status`: the settings of agents.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::turnpipe::command;
+
+/// Runs `turnpipe hook` with this home directory and `arguments`. Returns status, stdout and stderr.
+fn hook(home: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = command()
+        .arg("hook")
+        .args(arguments)
+        .env("HOME", home)
+        .current_dir(home.join("project"))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
+fn home() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    fs::create_dir(home.path().join("project")).unwrap();
+    home
+}
+
+#[test]
+fn an_installed_hook_denies_what_its_rules_deny() {
+    let rows = [
+        ("claude", ".claude/settings.json", "PreToolUse", "Bash"),
+        (
+            "qwen",
+            ".qwen/settings.json",
+            "PreToolUse",
+            "run_shell_command",
+        ),
+        (
+            "gemini",
+            ".gemini/settings.json",
+            "BeforeTool",
+            "run_shell_command",
+        ),
+    ];
+    for (agent, file, event, tool) in rows {
+        let home = home();
+        let arguments = [
+            "install",
+            "--agent",
+            agent,
+            "--yes",
+            "--",
+            "--deny",
+            "Bash(rm *)",
+        ];
+        let (status, shown, messages) = hook(home.path(), &arguments);
+        assert_eq!(status, Some(0), "{messages}");
+        assert!(
+            shown.contains("+ ") && shown.contains("Bash(rm *)"),
+            "{shown}"
+        );
+        let settings = fs::read_to_string(home.path().join(file)).unwrap();
+        let settings: Value = serde_json::from_str(&settings).unwrap();
+        let installed = &settings["hooks"][event][0]["hooks"][0]["command"];
+        let call = json!({"hook_event_name": event, "session_id": "s", "cwd": home.path(),
+            "tool_name": tool, "tool_input": {"command": "rm -rf x"}});
+        let mut agent = Command::new("sh")
+            .args(["-c", installed.as_str().unwrap()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        serde_json::to_writer(agent.stdin.take().unwrap(), &call).unwrap();
+        let answer = agent.wait_with_output().unwrap().stdout;
+        let answer = String::from_utf8(answer).unwrap();
+        assert!(
+            answer.contains("deny") && answer.contains("Bash(rm *)"),
+            "{answer}"
+        );
+    }
+}
+
+#[test]
+fn a_hook_can_be_removed_and_the_earlier_file_is_kept() {
+    let home = home();
+    let file = home.path().join(".codex/config.toml");
+    fs::create_dir(file.parent().unwrap()).unwrap();
+    let before = "# mine\nmodel = \"x\" # fast\n";
+    fs::write(&file, before).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    let (status, _, messages) = hook(home.path(), &["install", "--agent", "codex", "--yes"]);
+    assert_eq!(status, Some(0), "{messages}");
+    assert!(messages.contains("trust the hook"), "{messages}");
+    let mode = fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let backup = home.path().join(".codex/config.toml.backup");
+    assert_eq!(fs::read_to_string(backup).unwrap(), before);
+    let (status, shown, _) = hook(home.path(), &["status", "--json"]);
+    assert_eq!(status, Some(0));
+    let events: Vec<(Value, Value)> = shown
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .map(|record| (record["event"].clone(), record["trusted"].clone()))
+        .collect();
+    assert_eq!(
+        events,
+        [
+            (json!("PreToolUse"), json!(false)),
+            (json!("PermissionRequest"), json!(false))
+        ]
+    );
+    hook(home.path(), &["uninstall", "--agent", "codex", "--yes"]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), before);
+    assert_eq!(hook(home.path(), &["status"]).0, Some(1));
+}
+
+#[test]
+fn nothing_is_written_without_an_answer() {
+    let home = home();
+    let (status, shown, messages) = hook(home.path(), &["install", "--agent", "claude"]);
+    assert_eq!(status, Some(2));
+    assert!(shown.contains("PreToolUse"), "{shown}");
+    assert!(messages.contains("--yes"), "{messages}");
+    let (status, ..) = hook(home.path(), &["install", "--agent", "claude", "--dry-run"]);
+    assert_eq!(status, Some(0));
+    let arguments = ["install", "--agent", "claude", "--yes", "--", "--dney", "x"];
+    let (status, _, messages) = hook(home.path(), &arguments);
+    assert_eq!(status, Some(2));
+    assert!(
+        messages.contains("unexpected argument '--dney'"),
+        "{messages}"
+    );
+    assert!(!home.path().join(".claude").exists());
+}
+
+#[test]
+fn a_project_has_its_own_settings_and_links_stay_links() {
+    let home = home();
+    let real = home.path().join("dotfiles.json");
+    fs::write(&real, "{}").unwrap();
+    let folder = home.path().join("project/.claude");
+    fs::create_dir(&folder).unwrap();
+    let link = folder.join("settings.json");
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    let arguments = ["install", "--agent", "claude", "--project", "--yes"];
+    assert_eq!(hook(home.path(), &arguments).0, Some(0));
+    assert!(link.is_symlink());
+    assert!(fs::read_to_string(&real).unwrap().contains("turnpipe"));
+    let (_, again, _) = hook(home.path(), &arguments);
+    assert!(again.ends_with("already installed\n"), "{again}");
+}
+
+#[test]
+fn broken_settings_are_named_and_left_alone() {
+    let home = home();
+    fs::create_dir(home.path().join(".claude")).unwrap();
+    let file = home.path().join(".claude/settings.json");
+    fs::write(&file, "{\"hooks\": ").unwrap();
+    let (status, _, messages) = hook(home.path(), &["install", "--agent", "claude", "--yes"]);
+    assert_eq!(status, Some(2));
+    assert!(messages.contains(".claude/settings.json"), "{messages}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "{\"hooks\": ");
+    let (status, _, messages) = hook(home.path(), &["install", "--agent", "pi", "--yes"]);
+    assert_eq!(
+        (status, messages.contains("no hooks")),
+        (Some(2), true),
+        "{messages}"
+    );
+}

@@ -1,0 +1,181 @@
+//! `session calls`.
+
+use serde_json::{Value, json};
+
+use crate::bench::{data, session};
+use crate::schema::assert_fits;
+
+/// A session of Claude Code with an edit, a failing command, a denied one and one without a result.
+fn transcript(id: &str) -> String {
+    let call = |number: u32, tool: &str, input: Value| {
+        json!({"type": "assistant", "uuid": format!("a{number}"), "sessionId": id, "cwd": "/demo",
+            "timestamp": format!("2026-11-20T10:00:{number:02}.000Z"),
+            "message": {"role": "assistant", "id": format!("m{number}"), "content": [
+                {"type": "tool_use", "id": format!("t{number}"), "name": tool, "input": input}]}})
+    };
+    let result = |number: u32, text: &str, failed: bool| {
+        json!({"type": "user", "uuid": format!("r{number}"), "sessionId": id, "cwd": "/demo",
+            "timestamp": format!("2026-11-20T10:00:{:02}.500Z", number + 1),
+            "message": {"role": "user", "content": [{"type": "tool_result",
+                "tool_use_id": format!("t{number}"), "content": text, "is_error": failed}]}})
+    };
+    let rows = [
+        json!({"type": "user", "uuid": "p", "sessionId": id, "cwd": "/demo",
+            "timestamp": "2026-11-20T10:00:00.000Z",
+            "message": {"role": "user", "content": "mend the parser"}}),
+        call(
+            1,
+            "Edit",
+            json!({"file_path": "src/a.rs", "old_string": "a\nb\n", "new_string": "a\nc\nd\n"}),
+        ),
+        result(1, "The file was updated.", false),
+        call(
+            2,
+            "Bash",
+            json!({"command": "cargo test | tail -3; git status"}),
+        ),
+        result(2, "Exit code 101\nfailures: 2", true),
+        call(3, "Bash", json!({"command": "git push"})),
+        result(
+            3,
+            "Permission to use Bash with command git push has been denied.",
+            true,
+        ),
+        call(4, "Read", json!({"file_path": "/demo/src/b.rs"})),
+    ];
+    let lines: Vec<String> = rows.iter().map(ToString::to_string).collect();
+    lines.join("\n") + "\n"
+}
+
+fn calls(arguments: &[&str]) -> Vec<Value> {
+    let found = session(&[&["calls"], arguments].concat());
+    assert_eq!(found.status, Some(0), "{}", found.messages);
+    found.records()
+}
+
+#[test]
+fn each_call_has_one_record_with_its_outcome() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("s.jsonl");
+    std::fs::write(&file, transcript("s")).unwrap();
+    let file = file.to_str().unwrap();
+    let records = calls(&[file]);
+    for record in &records {
+        assert_fits("session-call", record);
+    }
+    let column =
+        |name: &str| -> Vec<Value> { records.iter().map(|record| record[name].clone()).collect() };
+    assert_eq!(column("tool"), ["Edit", "Bash", "Bash", "Read"]);
+    assert_eq!(
+        column("outcome"),
+        [json!("ok"), json!("failed"), json!("denied"), Value::Null]
+    );
+    assert_eq!(
+        column("exit_status"),
+        [Value::Null, json!(101), Value::Null, Value::Null]
+    );
+    assert_eq!(column("duration_ms")[..3], [1500, 1500, 1500]);
+    assert_eq!(
+        records[0]["files"],
+        json!([{"path": "/demo/src/a.rs", "added": 2, "removed": 1}])
+    );
+    assert_eq!(records[0]["about"], "src/a.rs (+2 -1)");
+    let input: Value = serde_json::from_str(records[1]["input"].as_str().unwrap()).unwrap();
+    assert_eq!(input["command"], "cargo test | tail -3; git status");
+}
+
+#[test]
+fn filters_choose_calls() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("s.jsonl");
+    std::fs::write(&file, transcript("s")).unwrap();
+    let file = file.to_str().unwrap();
+    let rows: [(&[&str], &[&str]); 8] = [
+        (&["--failed"], &["t2"]),
+        (&["--denied"], &["t3"]),
+        (&["--changed"], &["t1"]),
+        (&["--tool", "bash"], &["t2", "t3"]),
+        (&["--path", "/demo/src"], &["t1", "t4"]),
+        (&["--path", "/demo/src/b.rs"], &["t4"]),
+        (&["--since", "2026-11-20T10:00:03Z"], &["t3", "t4"]),
+        (&["-n", "1"], &["t1"]),
+    ];
+    for (arguments, expected) in rows {
+        let records = calls(&[&[file], arguments].concat());
+        let ids: Vec<&str> = records
+            .iter()
+            .map(|record| record["tool_use_id"].as_str().unwrap())
+            .collect();
+        assert_eq!(ids, expected, "{arguments:?}");
+    }
+    let field = calls(&[file, "--tool", "Bash", "--field", "command"]);
+    assert_eq!(field[1]["field"], "git push");
+    assert_eq!(field[1].get("input"), None);
+}
+
+#[test]
+fn programs_are_counted_once_for_each_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("s.jsonl");
+    std::fs::write(&file, transcript("s")).unwrap();
+    let counts = calls(&[file.to_str().unwrap(), "--tool", "Bash", "--count"]);
+    let rows: Vec<(&str, u64, u64)> = counts
+        .iter()
+        .map(|count| {
+            assert_fits("session-call-count", count);
+            let number = |name: &str| count[name].as_u64().unwrap();
+            let command = count["command"].as_str().unwrap();
+            (command, number("calls"), number("denied"))
+        })
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            ("cargo test", 1, 0),
+            ("git push", 1, 1),
+            ("git status", 1, 0),
+            ("tail", 1, 0)
+        ]
+    );
+}
+
+#[test]
+fn a_call_that_a_copy_repeats_appears_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["one", "two", "three"] {
+        let file = folder.path().join(format!("{name}.jsonl"));
+        std::fs::write(file, transcript(name)).unwrap();
+    }
+    let root = folder.path().to_str().unwrap();
+    assert_eq!(calls(&["--root", root]).len(), 4);
+}
+
+#[test]
+fn calls_of_all_agents_are_as_many_as_stats_counts() {
+    let root = data("");
+    let counted: u64 = session(&["stats", "--by", "tool", "--root", &root])
+        .records()
+        .iter()
+        .map(|tool| tool["calls"].as_u64().unwrap())
+        .sum();
+    let records = calls(&["--root", &root]);
+    assert!(counted > 0);
+    assert_eq!(records.len() as u64, counted);
+}
+
+#[test]
+fn text_has_a_line_for_each_call_that_fits_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("s.jsonl");
+    std::fs::write(&file, transcript("s")).unwrap();
+    let found = session(&["calls", file.to_str().unwrap(), "-o", "text"]);
+    let text = found.text;
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "mend the parser · claude");
+    assert_eq!(lines.len(), 5, "{text}");
+    assert!(
+        lines[2].contains("failed") && lines[2].ends_with("git status"),
+        "{text}"
+    );
+    assert!(lines[4].contains("no result"), "{text}");
+}
