@@ -94,6 +94,7 @@
 //!     confines_reads: false,
 //!     home: None,
 //!     real_path: &|path| path.canonicalize().ok(),
+//!     branches: &|_| Vec::new(),
 //! });
 //! assert_eq!(decided.decision, Decision::Deny);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
