@@ -31,7 +31,7 @@ pub use runner::run;
 pub use schedule::Policy;
 pub use session::{
     Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Listener, Mode, Observer, OnError,
-    Options, Progress, RunEnd, StartDirectory,
+    Options, Progress, RunEnd, RunningCall, StartDirectory,
 };
 pub use trace::Trace;
 pub use workers::Channels;

@@ -442,16 +442,15 @@ impl<Sink: Write> Runner<'_, Sink> {
     }
 
     fn show_progress(&mut self) {
-        let progress = self.calls.progress();
-        if progress.running == 0 {
+        let counts = self.calls.counts();
+        if counts.1 == 0 {
             self.next_heartbeat = None;
         } else if self.next_heartbeat.is_none() {
             self.next_heartbeat = Some(Instant::now() + HEARTBEAT_INTERVAL);
         }
-        let counts = (progress.started, progress.running, progress.open);
         if self.shown != counts {
             self.shown = counts;
-            self.observer.changed(&progress);
+            self.observer.changed(&self.calls.progress());
         }
     }
 

@@ -14,6 +14,7 @@ use crate::assemble::Understanding;
 use crate::io::{Clock, Ids, Messages};
 use crate::jsonl::UnwantedLines;
 use crate::message::SessionId;
+use crate::records::Lane;
 use crate::results::Seen;
 use crate::state::{
     ReadLog, SessionDirectory, SessionKey, SessionScope, SessionState, StateError, StateRoot,
@@ -180,6 +181,8 @@ pub struct Options {
     /// Write the messages of the next request to this API and no records: the model's reply instead of a
     /// copy of the input, and the results of each turn.
     pub results: Option<Api>,
+    /// Whether to warn of the first denied call.
+    pub mentions_denial: bool,
     /// Whether to run the calls of recordings.
     pub history: HistoryPolicy,
     /// Whether to replace repeated results with a reference.
@@ -297,16 +300,27 @@ pub enum Dedup {
 }
 
 /// The progress of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress<'a> {
-    /// Calls started so far.
+    /// Number of calls started so far.
     pub started: u64,
-    /// Calls that are running.
-    pub running: usize,
-    /// Calls whose result is not written.
+    /// Number of calls whose result is not written.
     pub open: usize,
-    /// The label of the first running call.
-    pub oldest: Option<&'a str>,
+    /// The calls that are running or being checked, in call order.
+    pub running: Vec<RunningCall<'a>>,
+}
+
+/// A call that is running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunningCall<'a> {
+    /// Its position in call order.
+    pub number: u64,
+    /// Its lane.
+    pub lane: Lane,
+    /// A short description, such as `Bash(npm test)`.
+    pub label: &'a str,
+    /// The time since it started.
+    pub elapsed: Duration,
 }
 
 /// Shows the progress of a run.

@@ -124,19 +124,19 @@ pub enum HttpFailure {
         message: String,
     },
     /// The response was interrupted.
-    #[error("the connection ended in the middle of the answer: {message}")]
+    #[error("the connection ended in the middle of the response: {message}")]
     Broken {
         /// The cause.
         message: String,
     },
     /// A timeout.
-    #[error("no answer within {ms} ms")]
+    #[error("no response within {ms} ms")]
     TimedOut {
         /// The timeout, in milliseconds.
         ms: u64,
     },
     /// The response is too long.
-    #[error("the answer is longer than {bytes} bytes")]
+    #[error("the response is longer than {bytes} bytes")]
     TooLarge {
         /// The limit, in bytes.
         bytes: usize,

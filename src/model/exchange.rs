@@ -225,7 +225,7 @@ fn framing(
         ContentType::Json => Framing::Value,
         ContentType::Html => {
             let reason =
-                "the server sent a web page instead of an answer; check the address".to_owned();
+                "the server sent a web page instead of a reply; check the address".to_owned();
             return Err(Failure::Malformed { reason });
         }
         ContentType::Other | ContentType::Missing => return Ok(None),
