@@ -19,7 +19,6 @@ mod exit_code;
 mod facts;
 mod format;
 mod gemini;
-mod gemini_content;
 mod gemini_stream;
 mod hook_settings;
 mod opencode;
@@ -40,7 +39,7 @@ pub use agent::Agent;
 pub use claude::own_record;
 pub(crate) use content::is_in;
 pub use exit_code::exit_code;
-pub use facts::{Facts, History, project_hash};
+pub use facts::{CopiedHistory, Facts, project_hash};
 pub use format::{
     Change, Detail, Entry, Format, LineClass, Meter, NameIndex, NewRecord, Part, Shape, SideCost,
     TitleStore,

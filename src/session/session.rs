@@ -12,7 +12,7 @@ use super::open::{
     BYTE_ORDER_MARK, Head, Positioned, SessionError, SessionFile, open_extent, open_safely,
 };
 use super::recover::{each_entry_on, each_record_on};
-use crate::agent::database::Extent;
+use crate::agent::database::QueryExtent;
 use crate::agent::{self, Agent, Detail, Entry, Format, LineClass, agent_of, refusal, refusal_at};
 use crate::jsonl::{FixedFile, Mapping, read_at};
 
@@ -67,7 +67,7 @@ impl Session {
     /// # Errors
     /// See [`SessionError`].
     pub(super) fn open_for_list(path: &Path) -> Result<Self, SessionError> {
-        Self::unpacking(open_extent(path, Extent::Ends)?, Unpack::Beginning)
+        Self::unpacking(open_extent(path, QueryExtent::Ends)?, Unpack::Beginning)
     }
 
     /// Reads the session in an open file.

@@ -7,7 +7,7 @@ use crate::cmd::command::Run;
 use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::session::append::refused;
 use crate::cmd::session::source::SourceArguments;
-use crate::cmd::{Globals, Outcome, UsageError};
+use crate::cmd::{Globals, Status, UsageError};
 use crate::io::Io;
 use crate::records::SessionRenamedRecord;
 use crate::session::durable::{FileSystems, Sync};
@@ -39,7 +39,7 @@ pub(crate) struct SessionRenameArguments {
 }
 
 impl Run for SessionRenameArguments {
-    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let name =
             SessionName::new(&self.name).map_err(|error| UsageError::new(error.to_string()))?;
         let named = self.source.one(&self.session, io)?;
@@ -64,7 +64,7 @@ impl Run for SessionRenameArguments {
         if self.form.form(io.terminal) == Form::Text {
             let path = terminal_safe_line(&target.display().to_string());
             output::print(io, &format!("{path}: {}\n", name.as_str()))?;
-            return Ok(Outcome::Done);
+            return Ok(Status::Done);
         }
         let mut writer = output::record_writer(io)?;
         writer.record(&SessionRenamedRecord {
@@ -73,6 +73,6 @@ impl Run for SessionRenameArguments {
             path: target.display().to_string(),
         })?;
         writer.flush()?;
-        Ok(Outcome::Done)
+        Ok(Status::Done)
     }
 }
