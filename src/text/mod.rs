@@ -13,6 +13,7 @@ mod width;
 
 pub(crate) use diff::{line_operations, marked_lines};
 pub use numbers::{byte_size, byte_size_trimmed, counted};
+pub(crate) use numbers::{dollars, with_separators};
 pub use pieces::TextPieces;
 pub use redact::{MASK, is_secret, names_secret, redact, redact_strings};
 pub use sha256::{Sha256Writer, sha256};
