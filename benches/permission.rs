@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Map;
-use turnpipe::permission::{Action, Behavior, Mode, Request, Rule, Rules, Source};
+use turnpipe::permission::{Action, Behavior, Mode, Request, Rule, RuleSource, Rules};
 use turnpipe::shell::analyse;
 
 const COMMANDS: &[&str] = &[
@@ -23,7 +23,7 @@ const COMMANDS: &[&str] = &[
 ];
 
 fn main() -> io::Result<()> {
-    let source = Arc::new(Source {
+    let source = Arc::new(RuleSource {
         name: "settings.json".to_owned(),
         anchor: PathBuf::from("/work"),
     });
@@ -54,6 +54,7 @@ fn main() -> io::Result<()> {
             confines_reads: false,
             home: Some(Path::new("/home/somebody")),
             real_path: &|path| Some(path.to_owned()),
+            branches: &|_| Vec::new(),
         };
         let best = best_of(200, || rules.decide(Mode::Default, &request));
         let micros = |time: Duration| time.as_secs_f64() * 1e6;

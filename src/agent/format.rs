@@ -1,5 +1,6 @@
 //! The definition of an agent: each format maps its records to the same model.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -9,7 +10,7 @@ use super::detect::Row;
 use super::facts::Facts;
 use super::title::{ManualTitle, StoredTitle, Title, TitleSearch};
 use crate::io::Environment;
-use crate::message::{Message, Thread, Usage};
+use crate::message::{Message, Thread, Tier, Usage};
 
 /// The way that records of a file form a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +44,8 @@ pub enum Detail {
 pub enum LineClass {
     /// No message and no title.
     NoMessage,
+    /// The same, but the cost of a request.
+    Cost,
     /// Only results of calls that did not fail.
     Results,
     /// No text, and no prompt.
@@ -57,18 +60,23 @@ pub enum TitleStore {
     /// In the session file.
     SessionFile,
     /// In an index of all sessions.
-    Index(NameIndex),
+    Index(&'static NameIndex),
     /// The agent has no titles that others can set.
     None,
 }
 
-/// A file that holds the names of many sessions. The last record of a session counts.
-#[derive(Debug, Clone, Copy)]
+/// A file that holds the names of many sessions. The last record of a session counts, unless the agent
+/// shows another name.
+#[derive(Debug)]
 pub struct NameIndex {
     /// The path of the index for a session file.
     pub path: fn(&Path) -> Option<PathBuf>,
     /// The session id and the name in a record of the index.
     pub read: fn(&str) -> Option<(String, Title)>,
+    /// Puts the names that the agent shows instead into the names of an index.
+    pub shown: fn(&Path, &mut HashMap<String, Title>),
+    /// Makes the agent of an index show a name for a session. The error is the reason why it does not.
+    pub show: fn(&Path, &str, &str) -> Result<(), &'static str>,
 }
 
 /// The session and position of a record that turnpipe adds.
@@ -124,6 +132,8 @@ pub struct Format {
     /// The environment variables that name the agent's directory.
     pub home_variables: &'static [&'static str],
     pub(super) roots: fn(&Environment) -> Vec<PathBuf>,
+    /// Records made from what is beside a session file, or from its name.
+    pub beside: fn(&Path) -> Vec<String>,
     /// The directory for the subagent files of a session, whether or not it exists. `None` if the
     /// agent has no such directory.
     pub subagent_dir: fn(&Path) -> Option<PathBuf>,
@@ -192,6 +202,8 @@ pub enum Change {
 /// The cost of a request outside the conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SideCost {
+    /// The id of the message, if it is a reply to a subagent. The file of the subagent may repeat it.
+    pub id: Option<String>,
     /// The purpose of the request.
     pub prompt_id: Option<String>,
     /// The model.
@@ -258,6 +270,12 @@ pub struct Entry {
     pub change: Change,
     /// Tokens of requests. Messages with readings of the same meter repeat them.
     pub meter: Option<Meter>,
+    /// The service tier of the requests that follow.
+    pub tier: Option<Tier>,
+    /// A call that made web searches, and their number, unless the usage of its reply states them.
+    pub searches: Option<(String, u64)>,
+    /// The cost of the session so far as recorded by the agent, in US dollars.
+    pub recorded_cost: Option<f64>,
     /// The cost of a request outside the conversation.
     pub side_cost: Option<SideCost>,
 }

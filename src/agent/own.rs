@@ -3,10 +3,10 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::claude::anthropic_usage;
 use super::content::{is_true, string};
 use super::format::SideCost;
 use super::title::{ManualTitle, TitleSource};
+use crate::api::anthropic_usage;
 use crate::json::{object, text};
 use crate::message::Message;
 
@@ -46,6 +46,7 @@ pub(super) fn side_cost_in(turnpipe: Option<&RawValue>, messages: &[Message]) ->
     }
     let extension = Extension::of(turnpipe)?;
     Some(SideCost {
+        id: None,
         prompt_id: string(extension.prompt_id),
         model: string(extension.model),
         usage: anthropic_usage(extension.usage).filter(|usage| !usage.is_empty())?,

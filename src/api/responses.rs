@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use super::delta::{Arguments, CallDelta, Chunk, Delta, End, EndKind, Extent};
 use super::dialect::{Ask, Dialect, is_strict, temperature};
 use super::envelope::Envelope;
-use super::raw::RawDelta;
 use super::request::{CallResult, Delivery, Function, Request};
-use super::turns::{MergedTurn, attachment, attachments, data_url, merged_turns, result_text};
+use super::request::{MergedTurn, attachment, attachments, data_url, merged_turns, result_text};
+use super::verbatim::Verbatim;
 use crate::json::{bytes, is, non_empty, non_null, number, object, text};
 use crate::message::{self, ResultPart, Role, Thought, ToolResult, Usage};
 
@@ -401,8 +401,8 @@ pub(super) fn item<'a>(record: &Envelope<'a>) -> Option<Chunk<'a>> {
     is_said.then(|| Chunk::one(None, Extent::Whole, deltas))
 }
 
-/// Texts and images in a string or a list of parts.
-fn parts(raw: Option<&RawValue>) -> Vec<ResultPart> {
+/// Reads texts and images in a string or a list of parts.
+pub(crate) fn parts(raw: Option<&RawValue>) -> Vec<ResultPart> {
     if let Some(text) = text(raw) {
         return vec![ResultPart::Text(text.into_owned())];
     }
@@ -410,14 +410,23 @@ fn parts(raw: Option<&RawValue>) -> Vec<ResultPart> {
         if let Some(text) = text(part.text) {
             return Some(ResultPart::Text(text.into_owned()));
         }
-        let url = text(part.image_url)?;
-        let (media_type, data) = url.strip_prefix("data:")?.split_once(";base64,")?;
-        Some(ResultPart::Media(message::Media {
-            media_type: media_type.to_owned(),
-            data: Some(data.to_owned()),
-        }))
+        let is_image = matches!(&*text(part.kind)?, "input_image" | "image" | "local_image");
+        is_image.then(|| ResultPart::Media(image(part.image_url)))
     });
     parts.collect()
+}
+
+/// An image from a `data:` URL, or from elsewhere.
+fn image(url: Option<&RawValue>) -> message::Media {
+    let url = text(url).unwrap_or_default();
+    let inline = url.strip_prefix("data:");
+    let (media_type, data) = inline
+        .and_then(|inline| inline.split_once(";base64,"))
+        .unzip();
+    message::Media {
+        media_type: media_type.unwrap_or_default().to_owned(),
+        data: data.map(str::to_owned),
+    }
 }
 
 /// Whether a record is a response, or an event of one.
@@ -427,16 +436,16 @@ pub(crate) fn is_response(record: &Value) -> bool {
 }
 
 /// Takes the items of what the model said out of a record, unchanged.
-pub(super) fn raw(mut record: Value) -> RawDelta {
+pub(super) fn raw(mut record: Value) -> Verbatim {
     let mut taken = |pointer| match record.pointer_mut(pointer).map(Value::take) {
         Some(Value::Array(items)) => items,
         Some(item) => vec![item],
         None => Vec::new(),
     };
     match taken("/type").first().and_then(Value::as_str) {
-        Some("response.output_item.done") => RawDelta::Parts(taken("/item")),
-        Some("response.completed") => RawDelta::Repeated(taken("/response/output")),
-        _ => RawDelta::Parts(taken("/output")),
+        Some("response.output_item.done") => Verbatim::Parts(taken("/item")),
+        Some("response.completed") => Verbatim::Repeated(taken("/response/output")),
+        _ => Verbatim::Parts(taken("/output")),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Decoder, Event, MessageReader, Source};
 use crate::agent::{Agent, StreamItem};
 use crate::api::AssistantText;
-use crate::message::{Message, MessageJoiner, SessionId};
+use crate::message::{Message, MessageMerger, SessionId};
 
 /// Reads messages from records.
 #[derive(Debug)]
@@ -11,7 +11,7 @@ pub struct DialogStream {
     decoder: Decoder,
     messages: MessageReader,
     /// `None` if the records of a message are not joined.
-    joiner: Option<MessageJoiner>,
+    merger: Option<MessageMerger>,
     /// The agent whose format matched last.
     agent: Option<Agent>,
     session_id: Option<SessionId>,
@@ -20,7 +20,7 @@ pub struct DialogStream {
 impl Default for DialogStream {
     fn default() -> Self {
         Self {
-            joiner: Some(MessageJoiner::default()),
+            merger: Some(MessageMerger::default()),
             ..Self::at_once()
         }
     }
@@ -32,7 +32,7 @@ impl DialogStream {
         Self {
             decoder: Decoder::default(),
             messages: MessageReader::default(),
-            joiner: None,
+            merger: None,
             agent: None,
             session_id: None,
         }
@@ -77,8 +77,8 @@ impl DialogStream {
     }
 
     fn push(&mut self, message: Message, taken: &mut dyn FnMut(Message)) {
-        let whole = match &mut self.joiner {
-            Some(joiner) => joiner.push(message),
+        let whole = match &mut self.merger {
+            Some(merger) => merger.push(message),
             None => Some(message),
         };
         if let Some(whole) = whole {
@@ -134,7 +134,7 @@ impl DialogStream {
 
     /// The message that may not be complete.
     pub fn open(&self) -> Option<&Message> {
-        self.joiner.as_ref()?.open()
+        self.merger.as_ref()?.open()
     }
 
     /// Calls `taken` with what is left at the end of the stream.
@@ -145,7 +145,7 @@ impl DialogStream {
         for message in unfinished.into_iter().flatten().chain(streamed) {
             self.push(message, taken);
         }
-        if let Some(last) = self.joiner.as_mut().and_then(MessageJoiner::finish) {
+        if let Some(last) = self.merger.as_mut().and_then(MessageMerger::finish) {
             taken(last);
         }
     }

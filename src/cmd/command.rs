@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{ArgMatches, Args};
 
-use super::{Globals, Outcome};
+use super::{Globals, Status};
 use crate::io::Io;
 
 /// The arguments of a command. Their doc comments are the help.
@@ -13,28 +13,33 @@ pub(super) trait Run: Args {
     ///
     /// # Errors
     /// The arguments or the configuration are invalid, or reading or writing failed.
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome>;
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status>;
 }
 
 /// Options that only `--help` lists, so that `-h` fits one screen.
-const RARE: [&str; 43] = [
+const RARE: [&str; 49] = [
     "add_dir",
     "agent",
     "all",
     "ask",
+    "away_minutes",
     "branch",
     "budget",
     "compact",
     "context",
     "count",
+    "cursor",
     "dry_run",
     "exit_status",
     "files",
     "files_with_matches",
+    "first_cwd",
     "ignore_unknown_settings",
+    "injected",
     "jobs",
     "json",
     "language",
+    "last_model",
     "max_budget",
     "max_count",
     "max_session_tokens",
@@ -44,8 +49,8 @@ const RARE: [&str; 43] = [
     "permission_prompt",
     "prices",
     "print_prompt",
-    "project",
     "prompt_file",
+    "record",
     "replace",
     "role",
     "root",
@@ -55,6 +60,7 @@ const RARE: [&str; 43] = [
     "statusline",
     "strict",
     "style",
+    "subagents",
     "thinking",
     "timeout",
     "title",
@@ -82,7 +88,7 @@ pub(super) enum Kind {
     Single {
         /// Adds the command's arguments and help to a parser.
         augment: fn(clap::Command) -> clap::Command,
-        run: fn(&ArgMatches, &Globals, &mut Io) -> anyhow::Result<Outcome>,
+        run: fn(&ArgMatches, &Globals, &mut Io) -> anyhow::Result<Status>,
     },
     Group {
         about: &'static str,

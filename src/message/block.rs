@@ -1,5 +1,8 @@
-//! Blocks of messages.
+//! Blocks of messages, and ids.
 
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 /// A block of a message.
@@ -95,6 +98,24 @@ impl From<ResultPart> for Block {
     }
 }
 
+/// The input of a call, or the empty object if there is none.
+pub(crate) fn input_of(raw: Option<&RawValue>) -> Box<RawValue> {
+    match raw {
+        Some(raw) => raw.to_owned(),
+        None => RawValue::from_string("{}".to_owned()).unwrap_or_default(),
+    }
+}
+
+/// The blocks that may be part of a result.
+pub(crate) fn result_parts(blocks: Vec<Block>) -> Vec<ResultPart> {
+    let parts = blocks.into_iter().filter_map(|block| match block {
+        Block::Text(text) => Some(ResultPart::Text(text)),
+        Block::Media(media) => Some(ResultPart::Media(media)),
+        Block::Thinking(_) | Block::Call(_) | Block::Result(_) => None,
+    });
+    parts.collect()
+}
+
 /// An image or another attachment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Media {
@@ -117,4 +138,45 @@ impl ToolResult {
             .collect();
         texts.join("\n")
     }
+}
+
+macro_rules! identifier {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
+        #[serde(transparent)]
+        pub struct $name(pub String);
+
+        impl $name {
+            /// The id as written in records.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str(&self.0)
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self(text.to_owned())
+            }
+        }
+    };
+}
+
+identifier! {
+    /// Id of a tool call (`tool_use.id`, `tool_calls[].id`, `functionCall.id`).
+    ToolUseId
+}
+identifier! {
+    /// Id of an assistant message (`message.id`), shared by all its records.
+    MessageId
+}
+identifier! {
+    /// Id of a session.
+    SessionId
 }

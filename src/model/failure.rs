@@ -22,7 +22,7 @@ pub enum Failure {
         what: Refused,
     },
     /// The provider is overloaded or has an internal error.
-    #[error("the provider is overloaded or failing: {}{message}", status_prefix(*status))]
+    #[error("the provider is overloaded or failing: {}{message}{}", status_prefix(*status), wait_suffix(*retry_after))]
     Overloaded {
         /// HTTP status; `None` if the error was part of a reply.
         status: Option<u16>,
@@ -38,7 +38,7 @@ pub enum Failure {
         message: String,
     },
     /// The response took too long.
-    #[error("no answer within {} ms", limit.as_millis())]
+    #[error("no response within {} ms", limit.as_millis())]
     TimedOut {
         /// The time limit.
         limit: Duration,
@@ -47,7 +47,7 @@ pub enum Failure {
     #[error("aborted")]
     Aborted,
     /// The reply was cut off.
-    #[error("the answer was cut off: {cut}")]
+    #[error("the reply was cut off: {cut}")]
     Cut {
         /// The cause.
         cut: CutCause,
@@ -55,14 +55,14 @@ pub enum Failure {
         usage: Usage,
     },
     /// The reply is empty.
-    #[error("the answer is empty{kind}")]
+    #[error("the reply is empty{kind}")]
     Empty {
         /// Whether there was thinking.
         kind: EmptyReply,
         /// Usage of the request.
         usage: Usage,
     },
-    /// The model or a filter refused to answer.
+    /// The model or a filter refused to reply.
     #[error("the model declined: {reason}")]
     Declined {
         /// The reason, in the words of the model or the API.
@@ -71,7 +71,7 @@ pub enum Failure {
         usage: Usage,
     },
     /// The response does not follow the API: a web page, another content type, invalid JSON.
-    #[error("unusable answer: {reason}")]
+    #[error("unusable reply: {reason}")]
     Malformed {
         /// The reason.
         reason: String,
@@ -249,6 +249,14 @@ impl Failure {
         }
         self
     }
+}
+
+/// The wait that a server asks for, if no retry of this run waits that long.
+fn wait_suffix(wait: Option<Duration>) -> String {
+    let long = wait.filter(|wait| *wait >= Duration::from_mins(1));
+    long.map_or_else(String::new, |wait| {
+        format!("; it asks to wait {} s", wait.as_secs())
+    })
 }
 
 fn status_prefix(status: Option<u16>) -> String {

@@ -6,8 +6,6 @@ mod connect;
 mod exchange;
 mod failure;
 mod key;
-mod listener;
-mod name;
 mod pace;
 mod presets;
 mod provider;
@@ -16,7 +14,6 @@ mod remote;
 mod reply;
 mod retry;
 mod server_error;
-mod settings;
 mod settle;
 mod transport;
 
@@ -25,6 +22,8 @@ mod encode_tests;
 #[cfg(test)]
 mod provider_tests;
 #[cfg(test)]
+mod recording_tests;
+#[cfg(test)]
 mod test_samples;
 #[cfg(test)]
 mod test_server;
@@ -32,18 +31,19 @@ mod test_server;
 mod test_socks_server;
 
 pub use crate::api::{
-    Answer, Api, Attempts, Delivery, Dialect, DialectOverrides, Function, PromptId, Request,
+    Api, Attempts, Delivery, Dialect, DialectOverrides, Function, PromptId, ReplyForm, Request,
     SharedPrefix, Thinking, Turn,
 };
 pub use crate::assemble::{ReplyPart, without_think_tags};
 pub use connect::{ConnectError, Connector, KeyCheck, ModelDeps};
 pub use failure::{CutCause, EmptyReply, Failure, Refused, Retryability};
 pub use key::KeySource;
-pub use name::{InvalidModelName, ModelName, RemoteModel};
 pub use pace::Pace;
 pub use presets::{known_for, known_providers};
-pub use provider::{Model, Provider, ReplyEvent};
+pub use provider::{
+    ChosenModel, InvalidModelName, Model, ModelName, ModelSettings, Provider, ProviderSettings,
+    RemoteModel, ReplyEvent,
+};
 pub use recording::{Recorder, RecordingError};
 pub use reply::{CallInput, Reply, ReplyCall};
 pub use retry::RetryPolicy;
-pub use settings::{ChosenModel, ModelSettings, ProviderSettings};

@@ -5,10 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::message::Usage;
-
 use super::constant::{StartSubtype, tagged};
-use crate::message::SessionId;
+use crate::message::{SessionId, Usage, rounded_dollars};
 
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -23,6 +21,9 @@ pub struct SessionRecord {
     /// Latest time in its records, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_activity: Option<String>,
+    /// Whether that is only the modification time of the file, because the agent records no times.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_time_of_file: bool,
     /// Size of the file, in bytes.
     pub size: u64,
     /// Number of subagent transcripts.
@@ -63,6 +64,9 @@ pub struct SessionDescription {
     /// Model of the latest reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Agent that wrote the file, if it is another one that uses the format of `agent`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written_by: Option<String>,
     /// Session that this one was forked from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fork_parent: Option<SessionId>,
@@ -157,6 +161,14 @@ pub struct SessionStatsRecord {
     pub replies: u64,
     /// Total token counts and cost.
     pub usage: Usage,
+    /// Total cost in US dollars that agents recorded for the sessions, if any did. It may include requests
+    /// that the files do not contain.
+    #[serde(
+        rename = "recorded_cost_usd",
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "rounded_dollars"
+    )]
+    pub recorded_cost: Option<f64>,
     /// Models without a known price, whose tokens are not in the cost.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub unpriced_models: BTreeSet<String>,
@@ -201,7 +213,8 @@ pub enum Dimension {
     /// The model
     Model,
     /// The directory in which the session started
-    Project,
+    #[cfg_attr(feature = "cli", value(alias = "project"))]
+    Cwd,
     /// The session id
     Session,
     /// The agent that wrote the session
@@ -219,12 +232,21 @@ pub enum Dimension {
 #[schemars(transform = tagged("session_cost"))]
 pub struct SessionCostRecord {
     /// The group, by dimension; `(unknown)` if a session does not contain the value.
-    pub by: BTreeMap<Dimension, String>,
+    pub dimensions: BTreeMap<Dimension, String>,
     /// Replies.
     pub replies: u64,
     /// Token counts and cost.
     pub usage: Usage,
-    /// Models without a known price, whose tokens are not in the cost.
+    /// Total cost in US dollars that agents recorded for the sessions, if any did. It may include requests
+    /// that the files do not contain.
+    #[serde(
+        rename = "recorded_cost_usd",
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "rounded_dollars"
+    )]
+    pub recorded_cost: Option<f64>,
+    /// Models without a known price, whose tokens are not in the cost, and models with a part in parentheses
+    /// that has no price, e.g. `m (priority)`.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub unpriced_models: BTreeSet<String>,
 }
@@ -235,7 +257,7 @@ pub struct SessionCostRecord {
 #[schemars(transform = tagged("session_tool"))]
 pub struct SessionToolRecord {
     /// The group, by dimension; `(unknown)` if a session does not contain the value.
-    pub by: BTreeMap<Dimension, String>,
+    pub dimensions: BTreeMap<Dimension, String>,
     /// Calls.
     pub calls: u64,
     /// Results.

@@ -2,12 +2,11 @@
 //! writes it into the session's files.
 
 use std::io;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
 use super::excerpt::Excerpt;
-use super::generator::{Engine, Generator, Kind};
+use super::generator::{Generator, Kind, TextEngine};
 use super::outcome::{NoText, Reason, Text, extension};
 use super::recap::RecapSkipped;
 use crate::jsonl::Mapping;
@@ -57,10 +56,9 @@ impl SessionExcerpt {
 
 fn excerpt(session: &Session, scope: Scope) -> io::Result<Excerpt> {
     let mut excerpt = Excerpt::default();
-    session.each_message(scope, &mut |message| {
-        excerpt.note(message);
-        ControlFlow::Continue(())
-    })?;
+    for message in session.messages(scope)? {
+        excerpt.note(message?);
+    }
     Ok(excerpt)
 }
 
@@ -129,7 +127,7 @@ impl Driver {
     /// Rules also see what was said before a compaction. A model is given the agent's own summary.
     fn generate(&self, session: &SessionExcerpt) -> Result<Text, NoText> {
         let current = &session.excerpt;
-        if matches!(self.generator.engine, Engine::Rules)
+        if matches!(self.generator.engine, TextEngine::Rules)
             && current.is_compacted()
             && let Ok(everything) = excerpt(&session.session, Scope::AllBranches)
         {
@@ -184,7 +182,7 @@ impl Driver {
         if !enabled {
             return Err(Reason::Disabled.into());
         }
-        if matches!(self.generator.engine, Engine::None) {
+        if matches!(self.generator.engine, TextEngine::None) {
             return Err(Reason::NoFastModel.into());
         }
         if let Some(directory) = &directory {

@@ -21,10 +21,17 @@ pub(in crate::agent) static CLAUDE: Format = Format {
         words: &["-title\"", "\"summary\""],
         precedence: Precedence::Manual,
     },
-    cost_words: &["\"assistant\"", "\"usage\""],
+    cost_words: &[
+        "\"assistant\"",
+        "\"usage\"",
+        "\"searchCount\"",
+        "\"cost-state\"",
+    ],
     activity_words: &[
         "\"assistant\"",
         "\"usage\"",
+        "\"searchCount\"",
+        "\"cost-state\"",
         "\"user\"",
         "\"queued_command\"",
     ],
@@ -36,6 +43,7 @@ pub(in crate::agent) static CLAUDE: Format = Format {
     has_meter_records: false,
     home_variables: &["CLAUDE_CONFIG_DIR"],
     roots,
+    beside: |_| Vec::new(),
     subagent_dir: |session| {
         let dir = session.parent()?.join(session.file_stem()?);
         Some(dir.join("subagents"))
@@ -50,7 +58,7 @@ pub(in crate::agent) static CLAUDE: Format = Format {
 
 /// Types of records that only Claude Code writes.
 const KINDS: &str = "agent-name ai-title attachment bridge-session custom-title \
-    file-history-delta file-history-snapshot last-prompt mode permission-mode pr-link progress \
+    continued-in cost-state file-history-delta file-history-snapshot last-prompt mode permission-mode pr-link progress \
     queue-operation relocated summary worktree-state";
 
 fn wrote(row: &Row<'_>) -> bool {

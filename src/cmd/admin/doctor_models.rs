@@ -58,7 +58,7 @@ pub(crate) fn models(config: &Config, probe: bool, quiet: bool, io: &mut Io) -> 
     findings
 }
 
-/// Sends a short request to a model and lists its server's models. A model that answers need not be
+/// Sends a short request to a model and lists its server's models. A model that replies need not be
 /// listed: some servers have no list, or an incomplete one.
 fn asked(provider: &dyn Provider, name: &str) -> (String, Result<(), String>) {
     let stop = CancelToken::default();

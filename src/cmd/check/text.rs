@@ -6,7 +6,7 @@ use crate::cmd::check::input::{Check, CheckInput, CheckOutput};
 use crate::cmd::check::line::{Context, LineForm};
 use crate::cmd::command::Run;
 use crate::cmd::output::Form;
-use crate::cmd::{Globals, Outcome};
+use crate::cmd::{Globals, Status};
 use crate::io::Io;
 use crate::records::{CheckTextRecord, TextCheck, TextKind};
 use crate::side::label::{CallsEnded, clean_label};
@@ -21,19 +21,19 @@ use crate::text::terminal_safe_line;
 /// is empty if the text was rejected.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
-  echo '\"Fixed it\\u001b]0;x\\u0007\"' | turnpipe check text --as terminal
-  echo '\"Fix the login button\"' | turnpipe check text --as title
-  ls | turnpipe check text --as terminal --plain -o text")]
+  echo '\"Fixed it\\u001b]0;x\\u0007\"' | turnpipe check text --kind terminal
+  echo '\"Fix the login button\"' | turnpipe check text --kind title
+  ls | turnpipe check text --kind terminal --plain -o text")]
 pub(crate) struct CheckTextArguments {
     /// The use of the text
-    #[arg(long = "as", value_enum, value_name = "KIND")]
+    #[arg(long, alias = "as", value_enum, value_name = "KIND")]
     pub(crate) kind: TextKind,
     #[command(flatten)]
     pub(crate) input: CheckInput,
 }
 
 impl Run for CheckTextArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let prints = self.input.form.form(io.terminal);
         let check = Check {
             name: "text",

@@ -17,7 +17,7 @@ use crate::cmd::session::names::usable_paths;
 use crate::cmd::session::printer::{DialogForm, Look, Printer};
 use crate::cmd::session::show::{known, print_messages};
 use crate::cmd::session::source::{SelectionArguments, about, candidates_at};
-use crate::cmd::{Globals, Outcome, UsageError};
+use crate::cmd::{Globals, Status, UsageError};
 use crate::io::{Environment, Io, Messages};
 use crate::jsonl::Writer;
 use crate::records::Dimension;
@@ -28,7 +28,7 @@ use crate::session::{
 use crate::text::{counted, terminal_safe_line};
 use crate::view::{
     DayCost, Density, DisplayOptions, Grouping, IndexRow, InjectedDetail, ProgressLine, Style,
-    Subagent, Thinking, ToolDetail, WordIndex, html_index, markdown_index, page_words,
+    Subagent, ThinkingDisplay, ToolDetail, WordIndex, html_index, markdown_index, page_words,
     session_numbers,
 };
 
@@ -42,7 +42,7 @@ use crate::view::{
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session export pages
-  turnpipe session export pages --project demo --since 2026-01-01
+  turnpipe session export pages --first-cwd demo --since 2026-01-01
   turnpipe session export notes -o md latest
   turnpipe session list --json | turnpipe session export pages -")]
 pub(crate) struct SessionExportArguments {
@@ -70,7 +70,7 @@ enum PageForm {
 }
 
 impl Run for SessionExportArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let prices = globals.config(&io.environment)?.prices(None);
         let prices = prices.map_err(UsageError::reason)?;
         let mut errors = InputErrors::new(&io.messages);
@@ -163,7 +163,7 @@ impl Run for SessionExportArguments {
                 ),
             });
         }
-        Ok(errors.outcome(Outcome::Done))
+        Ok(errors.outcome(Status::Done))
     }
 }
 
@@ -293,7 +293,7 @@ fn day_costs(
         &[Dimension::Session, Dimension::Day, Dimension::Model],
         zone,
     ) {
-        let mut name = |dimension| record.by.remove(&dimension).unwrap_or_default();
+        let mut name = |dimension| record.dimensions.remove(&dimension).unwrap_or_default();
         let (session, day, model) = (
             name(Dimension::Session),
             name(Dimension::Day),
@@ -382,7 +382,7 @@ impl Pages<'_> {
             form,
             selection: DisplayOptions {
                 tools: ToolDetail::Full,
-                thinking: Thinking::Shown,
+                thinking: ThinkingDisplay::Shown,
                 context,
             },
             density: Density::Full,

@@ -11,7 +11,7 @@ use crate::cmd::inputs::InputErrors;
 use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::session::source::{SelectionArguments, about};
 use crate::cmd::session::table::{TableLook, session_table};
-use crate::cmd::{Globals, Outcome, UsageError};
+use crate::cmd::{Globals, Status, UsageError};
 use crate::io::Io;
 use crate::jsonl::{Writer, append_record};
 use crate::records::{SessionErrorRecord, SessionRecord};
@@ -23,12 +23,12 @@ use crate::view::ProgressLine;
 /// Prints a table on a terminal, where titles that the user did not choose are dimmed; otherwise one record
 /// per session. The beginning of an id in the table names the session in every command. Only the ends of
 /// files are read, and as much as it takes to find a title, unless `--counts` is given. `--title`,
-/// `--branch`, `--model` and `--project` ignore case.
+/// `--branch`, `--last-model` and `--first-cwd` ignore case.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session list
   turnpipe session list -n 5 --since yesterday
-  turnpipe session list --project demo --resume
+  turnpipe session list --first-cwd demo --resume
   turnpipe session list --cwd . --counts --json")]
 pub(crate) struct SessionListArguments {
     #[command(flatten)]
@@ -46,7 +46,7 @@ pub(crate) struct SessionListArguments {
 }
 
 impl Run for SessionListArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let mut listing = self.listing(io);
         if self.counts {
             let prices = globals.config(&io.environment)?.prices(None);
@@ -66,7 +66,7 @@ impl Run for SessionListArguments {
                 if listed.is_empty() {
                     let files = candidates.len();
                     self.selection.matching.source.note_none(files, globals, io);
-                    return Ok(errors.outcome(Outcome::Done));
+                    return Ok(errors.outcome(Status::Done));
                 }
                 let look = TableLook {
                     columns: io.terminal.columns,
@@ -80,7 +80,7 @@ impl Run for SessionListArguments {
             }
             Form::Jsonl => self.print_records(listing, globals, io)?,
         }
-        Ok(errors.outcome(Outcome::Done))
+        Ok(errors.outcome(Status::Done))
     }
 }
 
@@ -154,6 +154,7 @@ fn record(session: Listed) -> SessionRecord {
     SessionRecord {
         started: time(session.facts.started),
         last_activity: time(session.facts.last_activity),
+        is_time_of_file: session.facts.is_time_of_file,
         about: about(session.path, session.agent, session.facts),
         size: session.size,
         subagents: session.subagents,

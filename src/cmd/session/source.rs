@@ -17,8 +17,11 @@ use crate::message::SessionId;
 use crate::records::SessionDescription;
 use crate::session::{
     Agent, Candidate, Depth, Facts, Found, Listing, Root, Selection, Session, discover,
-    discover_names, discover_with, ids_in, list, session_roots,
+    discover_names, discover_with, fork_at, ids_in, list, session_roots,
 };
+
+/// Maximum number of files to read to say why there are no sessions.
+const MAX_REFUSED: usize = 16;
 
 /// Number of sessions that wait for a model at once, unless `--jobs` is given.
 const DEFAULT_WAITING_JOBS: usize = 4;
@@ -32,12 +35,9 @@ pub(crate) struct SourceArguments {
     /// Only sessions of this agent
     #[arg(long, value_enum, value_name = "NAME")]
     pub(crate) agent: Option<Agent>,
-    /// Only sessions that worked in this directory, or below it
+    /// Only sessions that worked in or below this directory
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// Include sessions without a prompt, a title or a reply
-    #[arg(long)]
-    all: bool,
     /// Read up to N files, or parts of a large one, at once [default: one per core, or 4 if each waits for
     /// a model]
     #[arg(short, long, value_name = "N")]
@@ -67,8 +67,8 @@ pub(crate) struct FilterArguments {
     #[arg(long, value_name = "TEXT")]
     branch: Option<String>,
     /// Only sessions whose first directory contains this text
-    #[arg(long, value_name = "TEXT")]
-    project: Option<String>,
+    #[arg(long, alias = "project", value_name = "TEXT")]
+    first_cwd: Option<String>,
 }
 
 /// All arguments that select sessions, except a limit.
@@ -79,8 +79,8 @@ pub(crate) struct MatchArguments {
     #[command(flatten)]
     pub(crate) filter: FilterArguments,
     /// Only sessions whose last model contains this text
-    #[arg(long, value_name = "TEXT")]
-    model: Option<String>,
+    #[arg(long, alias = "model", value_name = "TEXT")]
+    last_model: Option<String>,
 }
 
 /// The limit of commands for many sessions.
@@ -89,6 +89,9 @@ pub(crate) struct LimitArguments {
     /// At most N sessions, the most recently active ones
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<NonZeroUsize>,
+    /// Include sessions without a prompt, a title or a reply
+    #[arg(long)]
+    all: bool,
 }
 
 /// Number of processors that this process may use. Ignores quotas, because reading them takes longer
@@ -184,10 +187,20 @@ impl SourceArguments {
         if self.roots(&io.environment).is_empty() {
             io.messages
                 .hint("HOME is not set; `--root DIR` names a directory");
+        } else if let Some(reason) = self.refusal(io) {
+            io.messages.hint(&reason);
         } else if files == 0 && self.root.is_empty() {
             io.messages
                 .hint("`turnpipe doctor` shows where sessions are looked for");
         }
+    }
+
+    /// Why the first of the files that are no sessions is not read, if its agent is known.
+    fn refusal(&self, io: &Io) -> Option<String> {
+        let files = self.files(&io.environment).into_iter().take(MAX_REFUSED);
+        let errors = files.filter_map(|file| Session::open(&file.path).err());
+        let mut reasons = errors.map(|error| error.to_string());
+        reasons.find(|reason| reason.starts_with("sessions of "))
     }
 
     /// Reports the roots that cannot be read. A root may be a single session file.
@@ -226,6 +239,7 @@ pub(crate) fn about(path: PathBuf, agent: Agent, facts: Facts) -> SessionDescrip
     let id = facts.session_id.as_deref().filter(|_| !facts.is_subagent);
     let resume = id.and_then(|id| agent.resume_command(id, &path));
     let (title, source) = facts.title.map(|title| (title.text, title.source)).unzip();
+    let written_by = fork_at(&path).map(str::to_owned);
     let path = path.into_os_string().into_string();
     SessionDescription {
         session_id: facts.session_id.map(SessionId),
@@ -238,6 +252,7 @@ pub(crate) fn about(path: PathBuf, agent: Agent, facts: Facts) -> SessionDescrip
         current_cwd: current,
         git_branch: facts.branch,
         model: facts.model,
+        written_by,
         fork_parent: facts.forked_from.map(SessionId),
         resume,
     }
@@ -253,7 +268,7 @@ impl FilterArguments {
         selection.untitled = self.untitled;
         selection.title.clone_from(&self.title);
         selection.branch.clone_from(&self.branch);
-        selection.project.clone_from(&self.project);
+        selection.project.clone_from(&self.first_cwd);
     }
 
     /// The times of `--since` and `--until`.
@@ -273,7 +288,7 @@ impl FilterArguments {
             || self.untitled
             || self.title.is_some()
             || self.branch.is_some()
-            || self.project.is_some()
+            || self.first_cwd.is_some()
     }
 }
 
@@ -282,7 +297,7 @@ impl MatchArguments {
     pub(crate) fn listing(&self, depth: Depth, clock: &dyn Clock) -> Listing {
         let mut listing = self.source.listing(depth);
         self.filter.apply(&mut listing.selection, clock);
-        listing.selection.model.clone_from(&self.model);
+        listing.selection.model.clone_from(&self.last_model);
         listing
     }
 }
@@ -306,7 +321,7 @@ impl SelectionArguments {
     pub(crate) fn listing(&self, depth: Depth, clock: &dyn Clock) -> Listing {
         let mut listing = self.matching.listing(depth, clock);
         listing.selection.limit = self.limit.limit;
-        listing.selection.without_empty = !self.matching.source.all;
+        listing.selection.without_empty = !self.limit.all;
         listing
     }
 }
@@ -322,7 +337,7 @@ impl SourceArguments {
         let mut listing = self.listing(Depth::Ends);
         filter.apply(&mut listing.selection, io.clock.as_ref());
         listing.selection.limit = limit.limit;
-        listing.selection.without_empty = !self.all;
+        listing.selection.without_empty = !limit.all;
         self.paths(&listing, io)
     }
 

@@ -19,7 +19,7 @@ use crate::cmd::session::cost_table::{
 use crate::cmd::session::show::cost_of;
 use crate::cmd::session::source::{MatchArguments, SourceArguments};
 use crate::cmd::times::{TimeArgument, spelled};
-use crate::cmd::{Globals, Outcome, UsageError};
+use crate::cmd::{Globals, Status, UsageError};
 use crate::io::Io;
 use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, SessionToolRecord};
 use crate::session::{Agent, Depth, Detail, Prices, Session, Tally, subagents_beside};
@@ -41,7 +41,7 @@ use crate::view::ProgressLine;
   turnpipe session stats
   turnpipe session stats --since 1w --json
   turnpipe session stats --by day,model --since 1w
-  turnpipe session stats --by project --json | jq -s 'sort_by(.usage.cost_usd) | .[-5:]'
+  turnpipe session stats --by cwd --json | jq -s 'sort_by(.usage.cost_usd) | .[-5:]'
   turnpipe session stats --by tool --since yesterday
   turnpipe session stats --since today --budget 20 || echo 'enough for today'
   turnpipe session stats latest")]
@@ -86,7 +86,7 @@ fn zone(name: &str) -> Result<TimeZone, &'static str> {
 }
 
 impl Run for SessionStatsArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let now = io.clock.now();
         let form = self.form.form(io.terminal);
         let zone = self.tz.unwrap_or_else(|| io.clock.time_zone());
@@ -97,7 +97,7 @@ impl Run for SessionStatsArguments {
         if self.statusline {
             let line = statusline(self.matching.source, &prices, &zone, io)?;
             output::print(io, &line)?;
-            return Ok(Outcome::Done);
+            return Ok(Status::Done);
         }
         let is_about_tools = self.by.contains(&Dimension::Tool);
         let detail = match (is_about_tools, self.by.is_empty() && self.budget.is_none()) {
@@ -118,7 +118,7 @@ impl Run for SessionStatsArguments {
         let count = candidates.len() + named.len();
         if count == 0 && form == Form::Text && self.budget.is_none() {
             self.matching.source.note_none(count, globals, io);
-            return Ok(errors.outcome(Outcome::Done));
+            return Ok(errors.outcome(Status::Done));
         }
         let progress = ProgressLine::of_sessions("reading", count, globals.quiet, io);
         if self.sessions.is_empty() {
@@ -146,7 +146,7 @@ impl Run for SessionStatsArguments {
             let models: Vec<&str> = all.unpriced_models.iter().map(String::as_str).collect();
             let models = terminal_safe_line(&models.join(", "));
             io.messages.warn(&format!(
-                "no price for {models}; the cost is without their tokens"
+                "no price for {models}; the cost does not include it"
             ));
             io.messages.hint("`--prices FILE` adds prices");
         }
@@ -158,8 +158,8 @@ impl Run for SessionStatsArguments {
             };
             print(form, std::slice::from_ref(&all), page, globals, io)?;
             let outcome = match all.usage.cost {
-                Some(cost) if cost > budget => Outcome::AnswerIsNo,
-                _ => Outcome::Done,
+                Some(cost) if cost > budget => Status::Negative,
+                _ => Status::Done,
             };
             return Ok(errors.outcome(outcome));
         }
@@ -181,7 +181,7 @@ impl Run for SessionStatsArguments {
             let page = |costs: &[_]| cost_page(&self.by, costs, &all, columns);
             print(form, &costs, page, globals, io)?;
         }
-        Ok(errors.outcome(Outcome::Done))
+        Ok(errors.outcome(Status::Done))
     }
 }
 
@@ -216,7 +216,9 @@ fn tool_page(by: &[Dimension], tools: &[SessionToolRecord], columns: Option<usiz
     let mut page = vec![head];
     let mut sum = [0; 5];
     for tool in tools {
-        let names = by.iter().filter_map(|dimension| tool.by.get(dimension));
+        let names = by
+            .iter()
+            .filter_map(|dimension| tool.dimensions.get(dimension));
         let numbers = [
             tool.calls,
             tool.failed,
@@ -246,7 +248,7 @@ fn cost_page(
     let heads = heads(by);
     let rows = costs.iter().chain([all]).map(|cost| {
         let names = by.iter().enumerate().map(|(place, dimension)| {
-            let name = cost.by.get(dimension).map(String::as_str);
+            let name = cost.dimensions.get(dimension).map(String::as_str);
             name.unwrap_or(if place == 0 { "TOTAL" } else { "" })
         });
         CostRow {
@@ -265,12 +267,15 @@ fn cost_page(
 }
 
 fn page(stats: &SessionStatsRecord, columns: Option<usize>) -> String {
+    let recorded = stats.recorded_cost;
+    let recorded = recorded.map(|cost| format!("recorded by the agents: {}\n", dollars(cost)));
     let mut page = format!(
-        "{}, {}, {}, {}\n",
+        "{}, {}, {}, {}\n{}",
         counted(stats.sessions, "session", "sessions"),
         counted(stats.prompts, "prompt", "prompts"),
         counted(stats.replies, "reply", "replies"),
-        cost_cell(&stats.usage, &stats.unpriced_models)
+        cost_cell(&stats.usage, &stats.unpriced_models),
+        recorded.unwrap_or_default(),
     );
     for (title, shares) in [
         ("MODEL", &stats.by_model),
