@@ -9,7 +9,7 @@ use super::detect::Row;
 use super::facts::Facts;
 use super::title::{ManualTitle, StoredTitle, Title, TitleSearch};
 use crate::io::Environment;
-use crate::message::{Message, Thread, Usage};
+use crate::message::{Message, Thread, Tier, Usage};
 
 /// The way that records of a file form a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +43,8 @@ pub enum Detail {
 pub enum LineClass {
     /// No message and no title.
     NoMessage,
+    /// The same, but the cost of a request.
+    Cost,
     /// Only results of calls that did not fail.
     Results,
     /// No text, and no prompt.
@@ -192,6 +194,8 @@ pub enum Change {
 /// The cost of a request outside the conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SideCost {
+    /// The id of the message, if it is a reply to a subagent. The file of the subagent may repeat it.
+    pub id: Option<String>,
     /// The purpose of the request.
     pub prompt_id: Option<String>,
     /// The model.
@@ -258,6 +262,12 @@ pub struct Entry {
     pub change: Change,
     /// Tokens of requests. Messages with readings of the same meter repeat them.
     pub meter: Option<Meter>,
+    /// The service tier of the requests that follow.
+    pub tier: Option<Tier>,
+    /// A call that made web searches, and their number, unless the usage of its reply states them.
+    pub searches: Option<(String, u64)>,
+    /// The cost of the session so far as recorded by the agent, in US dollars.
+    pub recorded_cost: Option<f64>,
     /// The cost of a request outside the conversation.
     pub side_cost: Option<SideCost>,
 }

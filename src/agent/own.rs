@@ -46,6 +46,7 @@ pub(super) fn side_cost_in(turnpipe: Option<&RawValue>, messages: &[Message]) ->
     }
     let extension = Extension::of(turnpipe)?;
     Some(SideCost {
+        id: None,
         prompt_id: string(extension.prompt_id),
         model: string(extension.model),
         usage: anthropic_usage(extension.usage).filter(|usage| !usage.is_empty())?,

@@ -28,12 +28,50 @@ pub struct Usage {
     #[serde(
         rename = "cost_usd",
         skip_serializing_if = "Option::is_none",
-        serialize_with = "to_the_millionth"
+        serialize_with = "rounded_dollars"
     )]
     pub cost: Option<f64>,
+    /// Web searches that the provider made.
+    #[serde(rename = "web_search_requests", skip_serializing_if = "is_zero")]
+    pub web_searches: u64,
     /// Output tokens spent on thinking, if the model reports them. Not in records.
     #[serde(skip)]
     pub thinking: u64,
+    /// Service tier. Not in records.
+    #[serde(skip)]
+    pub tier: Tier,
+    /// Whether the request was confined to the United States. Not in records.
+    #[serde(skip)]
+    pub is_us_only: bool,
+}
+
+/// Service tier of a request, which affects its price.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Tier {
+    /// The list price.
+    #[default]
+    Standard,
+    /// Faster output.
+    Fast,
+    /// Shorter queues.
+    Priority,
+    /// Longer queues.
+    Flex,
+    /// Answered within a day.
+    Batch,
+}
+
+impl Tier {
+    /// Returns the tier with this name. Unknown tiers are standard.
+    pub fn of(name: &str) -> Self {
+        match name {
+            "fast" => Self::Fast,
+            "priority" => Self::Priority,
+            "flex" => Self::Flex,
+            "batch" => Self::Batch,
+            _ => Self::Standard,
+        }
+    }
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
@@ -41,14 +79,14 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// Rounds to a millionth: prices are decimal, but sums of binary fractions are inexact (0.1 + 0.2 is
+/// Rounds to a billionth: prices are decimal, but sums of binary fractions are inexact (0.1 + 0.2 is
 /// 0.30000000000000004).
 #[allow(clippy::ref_option, reason = "as serde calls it")]
-pub(crate) fn to_the_millionth<S: Serializer>(
+pub(crate) fn rounded_dollars<S: Serializer>(
     cost: &Option<f64>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    let rounded = cost.map(|cost| (cost * 1e6).round() / 1e6);
+    let rounded = cost.map(|cost| (cost * 1e9).round() / 1e9);
     rounded.serialize(serializer)
 }
 
@@ -60,7 +98,12 @@ impl Usage {
 
     /// Whether all counts are zero.
     pub fn is_empty(&self) -> bool {
-        self.total() == 0 && self.cost.is_none_or(|cost| cost <= 0.0)
+        !self.is_billable() && self.cost.is_none_or(|cost| cost <= 0.0)
+    }
+
+    /// Whether it has tokens or web searches.
+    pub fn is_billable(&self) -> bool {
+        self.total() + self.web_searches > 0
     }
 
     /// Returns the increase since an `earlier` reading of the same meter. A lower reading means that the
@@ -76,8 +119,9 @@ impl Usage {
             cache_read: self.cache_read.saturating_sub(earlier.cache_read),
             cache_write: self.cache_write.saturating_sub(earlier.cache_write),
             cache_write_1h: self.cache_write_1h.saturating_sub(earlier.cache_write_1h),
-            cost: self.cost,
+            web_searches: self.web_searches.saturating_sub(earlier.web_searches),
             thinking: self.thinking.saturating_sub(earlier.thinking),
+            ..*self
         }
     }
 }
@@ -89,6 +133,7 @@ impl AddAssign for Usage {
         self.cache_read += other.cache_read;
         self.cache_write += other.cache_write;
         self.cache_write_1h += other.cache_write_1h;
+        self.web_searches += other.web_searches;
         self.thinking += other.thinking;
         self.cost = match (self.cost, other.cost) {
             (None, None) => None,

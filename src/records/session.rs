@@ -5,10 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::message::Usage;
-
 use super::constant::{StartSubtype, tagged};
-use crate::message::SessionId;
+use crate::message::{SessionId, Usage, rounded_dollars};
 
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -157,6 +155,14 @@ pub struct SessionStatsRecord {
     pub replies: u64,
     /// Total token counts and cost.
     pub usage: Usage,
+    /// Total cost in US dollars that agents recorded for the sessions, if any did. It may include requests
+    /// that the files do not contain.
+    #[serde(
+        rename = "recorded_cost_usd",
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "rounded_dollars"
+    )]
+    pub recorded_cost: Option<f64>,
     /// Models without a known price, whose tokens are not in the cost.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub unpriced_models: BTreeSet<String>,
@@ -201,7 +207,8 @@ pub enum Dimension {
     /// The model
     Model,
     /// The directory in which the session started
-    Project,
+    #[cfg_attr(feature = "cli", value(alias = "project"))]
+    Cwd,
     /// The session id
     Session,
     /// The agent that wrote the session
@@ -219,12 +226,21 @@ pub enum Dimension {
 #[schemars(transform = tagged("session_cost"))]
 pub struct SessionCostRecord {
     /// The group, by dimension; `(unknown)` if a session does not contain the value.
-    pub by: BTreeMap<Dimension, String>,
+    pub dimensions: BTreeMap<Dimension, String>,
     /// Replies.
     pub replies: u64,
     /// Token counts and cost.
     pub usage: Usage,
-    /// Models without a known price, whose tokens are not in the cost.
+    /// Total cost in US dollars that agents recorded for the sessions, if any did. It may include requests
+    /// that the files do not contain.
+    #[serde(
+        rename = "recorded_cost_usd",
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "rounded_dollars"
+    )]
+    pub recorded_cost: Option<f64>,
+    /// Models without a known price, whose tokens are not in the cost, and models with a part in parentheses
+    /// that has no price, e.g. `m (priority)`.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub unpriced_models: BTreeSet<String>,
 }
@@ -235,7 +251,7 @@ pub struct SessionCostRecord {
 #[schemars(transform = tagged("session_tool"))]
 pub struct SessionToolRecord {
     /// The group, by dimension; `(unknown)` if a session does not contain the value.
-    pub by: BTreeMap<Dimension, String>,
+    pub dimensions: BTreeMap<Dimension, String>,
     /// Calls.
     pub calls: u64,
     /// Results.

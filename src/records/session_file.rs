@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::constant::{CursorSubtype, SwitchSubtype, tagged};
-use super::extension::VersionOnly;
+use super::tool_result::VersionOnly;
 use crate::message::{Origin, Role, SessionId};
 
 /// A message block that matches a search pattern.
@@ -43,8 +43,7 @@ pub struct SessionHitRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
     /// Kind of block.
-    #[serde(rename = "in")]
-    pub place: HitBlock,
+    pub block: HitBlock,
     /// Name of the tool, if the block is a call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
@@ -112,8 +111,6 @@ pub enum DamageKind {
     UnansweredCall,
     /// A timestamp earlier than an earlier record's.
     TimeOrder,
-    /// Token counts that occur more than once.
-    RepeatedUsage,
 }
 
 /// Summary of checking one file.
@@ -149,7 +146,7 @@ pub struct SessionCursorRecord {
     pub(crate) subtype: CursorSubtype,
     /// Path of the file.
     pub path: String,
-    /// Byte offset, for `--from`.
+    /// Byte offset, for `--offset`.
     pub offset: u64,
     /// Number of bytes after the offset that are not a complete line yet.
     pub pending: u64,

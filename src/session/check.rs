@@ -137,10 +137,9 @@ impl Check {
 
     fn pairs(&mut self, session: &Session) -> io::Result<()> {
         let mut pairs = Pairs::default();
-        session.each_message(Scope::AllBranches, &mut |message| {
-            pairs.note(&message);
-            std::ops::ControlFlow::Continue(())
-        })?;
+        for message in session.messages(Scope::AllBranches)? {
+            pairs.note(&message?);
+        }
         let found = [
             (DamageKind::OrphanResult, "result", pairs.orphans()),
             (DamageKind::UnansweredCall, "call", pairs.unanswered()),

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -13,9 +13,9 @@ use super::prices::Prices;
 use super::session::Session;
 use super::stats::{Current, Occasion, Reply, Tally, UsedTool};
 use super::tree::Scope;
-use crate::agent::{Detail, Facts};
+use crate::agent::{Detail, Entry, Facts};
 use crate::jsonl::Mapping;
-use crate::message::{Origin, Pairs};
+use crate::message::{Origin, Pairs, Usage};
 use crate::records::{Dimension, SessionCostRecord, SessionCounts, SessionToolRecord};
 
 /// The purpose of a request that names no service.
@@ -40,18 +40,19 @@ impl Tally {
                 continue;
             };
             usage.cost = usage.cost.filter(|cost| *cost > 0.0);
-            if usage.cost.is_none() && usage.total() > 0 {
-                let model = reply.occasion.model.as_deref().unwrap_or_default();
+            if usage.cost.is_none() && usage.is_billable() {
+                let model = reply.occasion.model.as_deref().unwrap_or(UNKNOWN);
                 let model = models.entry(model).or_insert_with(|| prices.of(model));
-                usage.cost = model.cost(usage);
+                let (cost, unpriced) = model.cost(usage).unzip();
+                (usage.cost, reply.unpriced) = (cost, unpriced.flatten());
             }
         }
     }
 
     /// Whether a request costs something unknown.
     pub(super) fn has_unpriced_replies(&self) -> bool {
-        let mut usages = self.replies.values().filter_map(|reply| reply.usage);
-        usages.any(|usage| usage.cost.is_none() && usage.total() > 0)
+        let mut replies = self.replies.values();
+        replies.any(|reply| reply.unpriced_model().is_some())
     }
 
     /// Adds up the requests that have these dimensions in common, in their order. Without a
@@ -60,7 +61,20 @@ impl Tally {
         let replies = self.replies.values();
         let replies = replies.map(|reply| (&reply.occasion, reply));
         let sums = self.grouped(replies, by, zone, add_reply);
-        let with_names = |(by, sum)| SessionCostRecord { by, ..sum };
+        let mut recorded = BTreeMap::new();
+        // A recorded total has no time and no model.
+        let of_sessions = [Dimension::Cwd, Dimension::Session, Dimension::Agent];
+        if by.iter().all(|dimension| of_sessions.contains(dimension)) {
+            let totals = self.recorded.values();
+            let totals = totals.map(|(occasion, cost)| (occasion, *cost));
+            let sums = self.grouped(totals, by, zone, |sum, cost| *sum += cost);
+            recorded = sums.into_iter().collect();
+        }
+        let with_names = |(dimensions, sum)| SessionCostRecord {
+            recorded_cost: recorded.get(&dimensions).copied(),
+            dimensions,
+            ..sum
+        };
         sums.into_iter().map(with_names).collect()
     }
 
@@ -84,8 +98,8 @@ impl Tally {
             sum.result_bytes += call.result.unwrap_or_default();
         };
         let sums = self.grouped(calls, by, zone, add).into_iter();
-        let with_names = |(by, sum): (_, SessionToolRecord)| SessionToolRecord {
-            by,
+        let with_names = |(dimensions, sum): (_, SessionToolRecord)| SessionToolRecord {
+            dimensions,
             result_tokens: sum.result_bytes.div_ceil(BYTES_OF_A_TOKEN),
             ..sum
         };
@@ -124,7 +138,7 @@ impl Tally {
 
     /// The start times of the blocks, in order.
     fn blocks(&self) -> Vec<Timestamp> {
-        let paid = |reply: &Reply| reply.usage.is_some_and(|usage| usage.total() > 0);
+        let paid = |reply: &Reply| reply.usage.is_some_and(|usage| usage.is_billable());
         let replies = self.replies.values().filter(|reply| paid(reply));
         let mut times: Vec<Timestamp> = replies.filter_map(|reply| reply.occasion.time).collect();
         times.sort_unstable();
@@ -150,11 +164,20 @@ struct Periods<'a> {
 /// Adds a request to a sum.
 fn add_reply(sum: &mut SessionCostRecord, reply: &Reply) {
     sum.replies += reply.replies;
-    let usage = reply.usage.unwrap_or_default();
-    sum.usage += usage;
-    if usage.cost.is_none() && usage.total() > 0 {
-        let model = reply.occasion.model.as_deref().unwrap_or(UNKNOWN);
-        sum.unpriced_models.insert(model.to_owned());
+    sum.usage += reply.usage.unwrap_or_default();
+    sum.unpriced_models.extend(reply.unpriced_model());
+}
+
+impl Reply {
+    /// The model, with the part of the request that has no price, if there is one.
+    fn unpriced_model(&self) -> Option<String> {
+        let usage = self.usage.filter(Usage::is_billable)?;
+        let model = self.occasion.model.as_deref().unwrap_or(UNKNOWN);
+        match (usage.cost, self.unpriced) {
+            (None, _) => Some(model.to_owned()),
+            (Some(_), Some(part)) => Some(format!("{model} ({part})")),
+            (Some(_), None) => None,
+        }
     }
 }
 
@@ -177,7 +200,7 @@ fn name(occasion: &Occasion, dimension: Dimension, periods: &Periods) -> String 
             Some(zoned(*start).strftime("%Y-%m-%d %H:%M").to_string())
         }),
         Dimension::Model => occasion.model.clone(),
-        Dimension::Project => source.and_then(|source| source.project.clone()),
+        Dimension::Cwd => source.and_then(|source| source.project.clone()),
         Dimension::Session => source.and_then(|source| source.session_id.clone()),
         Dimension::Agent => source.map(|source| source.agent.name().to_owned()),
         Dimension::Prompt => {
@@ -209,33 +232,28 @@ impl Session {
         let (mut records, mut counts) = (0, SessionCounts::default());
         let (mut tally, mut current) = (Tally::default(), Current::of(self));
         let (mut pairs, mut meter) = (Pairs::default(), MeterReader::default());
-        self.each_entry_and_message(
-            Scope::AllBranches,
-            Detail::Counts,
-            &mut |entry| {
-                records += 1;
-                meter.note(entry);
-                facts.add(std::mem::take(&mut entry.facts));
-                is_subagent.set(facts.is_subagent);
-            },
-            &mut |message| {
-                if std::mem::replace(&mut said.is_subagent, is_subagent.get()) && !said.is_subagent
-                {
-                    // The messages so far were from a subagent.
-                    said = Facts::default();
-                }
-                said.add_message(&message);
-                tally.message(&message, &mut current);
-                pairs.note(&message);
-                counts.errors += u64::from(message.origin == Origin::Error);
-                counts.compactions += u64::from(message.origin == Origin::Compaction);
-                for result in message.results() {
-                    counts.results += 1;
-                    counts.failed += u64::from(result.failed);
-                }
-                ControlFlow::Continue(())
-            },
-        )?;
+        let mut seen = |entry: &mut Entry| {
+            records += 1;
+            meter.note(entry);
+            facts.add(std::mem::take(&mut entry.facts));
+            is_subagent.set(facts.is_subagent);
+        };
+        for message in self.messages_of(Scope::AllBranches, Detail::Counts, Some(&mut seen))? {
+            let message = message?;
+            if std::mem::replace(&mut said.is_subagent, is_subagent.get()) && !said.is_subagent {
+                // The messages so far were from a subagent.
+                said = Facts::default();
+            }
+            said.add_message(&message);
+            tally.message(&message, &mut current);
+            pairs.note(&message);
+            counts.errors += u64::from(message.origin == Origin::Error);
+            counts.compactions += u64::from(message.origin == Origin::Compaction);
+            for result in message.results() {
+                counts.results += 1;
+                counts.failed += u64::from(result.failed);
+            }
+        }
         tally.requests(meter);
         tally.drop_copied(None);
         let mut facts = said.followed_by(facts);

@@ -40,12 +40,6 @@ impl<Value> Distinct<Value> {
         place
     }
 
-    /// Adds values without keys.
-    pub(super) fn add_all(&mut self, values: impl IntoIterator<Item = Value>) {
-        let values = values.into_iter().map(|value| (None, value));
-        self.values.extend(values);
-    }
-
     /// Adds the values of another list.
     pub(super) fn append(&mut self, other: Self, join: impl Fn(&mut Value, Value)) {
         for (key, value) in other.values {

@@ -1,4 +1,4 @@
-//! Token counts of agents that record them apart from messages.
+//! Token counts and web searches that agents record apart from messages.
 //!
 //! The first records of a fork may be copies from its parent, and its meter may start at the parent's total.
 //! Requests count once, in the session that made them.
@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::agent::{Entry, Meter};
-use crate::message::Usage;
+use crate::message::{Role, Tier, Usage};
 
 /// Records that a fork copies are written within this time after its first record.
 const MAX_COPY_TIME: SignedDuration = SignedDuration::from_secs(1);
@@ -46,8 +46,11 @@ pub(super) struct MeterReader {
     log: MeterLog,
     requests: Vec<Request>,
     model: Option<String>,
+    tier: Tier,
     total: Option<Usage>,
     has_requests: bool,
+    /// Whether the last reply states its web searches.
+    has_searches: bool,
 }
 
 impl MeterReader {
@@ -61,6 +64,19 @@ impl MeterReader {
         }
         if entry.facts.model.is_some() {
             self.model.clone_from(&entry.facts.model);
+        }
+        self.tier = entry.tier.unwrap_or(self.tier);
+        let replies = entry.messages.iter();
+        for reply in replies.filter(|message| message.role == Role::Assistant) {
+            self.model = reply.model.clone().or(self.model.take());
+            self.has_searches = reply.usage.is_some_and(|usage| usage.web_searches > 0);
+        }
+        if let Some((call, web_searches)) = entry.searches.take().filter(|_| !self.has_searches) {
+            let usage = Usage {
+                web_searches,
+                ..Usage::default()
+            };
+            self.push(Some(format!("search {call}")), usage, None, time(entry));
         }
         match entry.meter.take() {
             None => {}
@@ -118,7 +134,10 @@ impl MeterReader {
     ) {
         self.requests.push(Request {
             id,
-            usage,
+            usage: Usage {
+                tier: self.tier,
+                ..usage
+            },
             time,
             model: self.model.clone(),
             reading,

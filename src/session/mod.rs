@@ -44,6 +44,7 @@ pub use crate::agent::{
     StoredTitle, Title, TitleSource, project_hash, session_roots,
 };
 pub use calls::{CallEvent, CallResult, SessionCall, calls_of_all};
+pub use conversation::Messages;
 pub use discover::{
     Candidate, Found, discover, discover_names, discover_with, subagent_files, subagents_beside,
 };

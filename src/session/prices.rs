@@ -2,19 +2,19 @@
 
 use std::sync::LazyLock;
 
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use regex::Regex;
 use serde::de::{Deserialize, Deserializer, Error};
 
-use crate::message::Usage;
+use crate::message::{Tier, Usage};
 
 const FILE: &str = include_str!("../../data/prices.toml");
 
 /// The part of a recorded model name that has a price: without the provider before it, and without the
-/// date, the version of a service and the size of the context after it.
+/// date, the version of a service, the routing variant and the size of the context after it.
 static PLAIN_NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
-        r"^(?:.*/)?(?:[a-z]+[.:])*(.+?)(?:[-@]20\d{6}|-20\d\d-\d\d-\d\d)?(?:-v\d+(?::\d+)?)?(?:\[.*\])?$",
+        r"^(?:.*/)?(?:[a-z]+[.:])*(.+?)(?:[-@]20\d{6}|-20\d\d-\d\d-\d\d)?(?:-v\d+(?::\d+)?)?(?::(?:beta|exacto|extended|floor|nitro|online|thinking))?(?:\[.*\])?$",
     )
     .ok()
 });
@@ -23,7 +23,10 @@ static PLAIN_NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
 #[derive(Debug, Clone, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {
+    #[serde(default)]
     price: Vec<Price>,
+    #[serde(default)]
+    adjustment: Vec<Adjustment>,
 }
 
 /// US dollars per million tokens.
@@ -44,10 +47,25 @@ struct Price {
     cache_write_1h: Option<f64>,
 }
 
+/// Factors on the price of a request, and US dollars for each web search.
+#[derive(Debug, Clone, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Adjustment {
+    #[serde(deserialize_with = "globs")]
+    models: GlobSet,
+    fast: Option<f64>,
+    priority: Option<f64>,
+    flex: Option<f64>,
+    batch: Option<f64>,
+    us: Option<f64>,
+    web_search: Option<f64>,
+}
+
 fn globs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<GlobSet, D::Error> {
     let mut globs = GlobSetBuilder::new();
     for pattern in Vec::<String>::deserialize(deserializer)? {
-        globs.add(Glob::new(&pattern).map_err(D::Error::custom)?);
+        let glob = GlobBuilder::new(&pattern).case_insensitive(true).build();
+        globs.add(glob.map_err(D::Error::custom)?);
     }
     globs.build().map_err(D::Error::custom)
 }
@@ -77,13 +95,15 @@ impl Prices {
     #[must_use]
     pub fn before(mut self, others: Self) -> Self {
         self.price.extend(others.price);
+        self.adjustment.extend(others.adjustment);
         self
     }
 
     /// The cost of a request to this model in US dollars: as recorded by the server, or else by the prices.
     /// `None` if the model has no price.
     pub fn cost(&self, model: &str, usage: &Usage) -> Option<f64> {
-        usage.cost.or_else(|| self.of(model).cost(usage))
+        let computed = || self.of(model).cost(usage);
+        usage.cost.or_else(|| Some(computed()?.0))
     }
 
     /// The prices of a model, as an agent spells its name.
@@ -92,19 +112,40 @@ impl Prices {
         let plain = plain.map_or(model, |parts| {
             parts.get(1).map_or(model, |name| name.as_str())
         });
-        let fits = |price: &&Price| price.models.is_match(model) || price.models.is_match(plain);
-        ModelPrices(self.price.iter().filter(fits).collect())
+        // Some services write versions of Claude with a dot.
+        let hyphenated = plain.replace('.', "-");
+        let fits = |models: &GlobSet| {
+            let is_match = |name: &str| models.is_match(name);
+            is_match(model)
+                || is_match(plain)
+                || plain.starts_with("claude") && is_match(&hyphenated)
+        };
+        ModelPrices {
+            prices: self.price.iter().filter(|one| fits(&one.models)).collect(),
+            adjustments: self
+                .adjustment
+                .iter()
+                .filter(|one| fits(&one.models))
+                .collect(),
+        }
     }
 }
 
 /// The prices of one model.
-pub(super) struct ModelPrices<'a>(Vec<&'a Price>);
+pub(super) struct ModelPrices<'a> {
+    prices: Vec<&'a Price>,
+    adjustments: Vec<&'a Adjustment>,
+}
+
+/// An adjustment that has no price.
+pub(super) type Unpriced = &'static str;
 
 impl ModelPrices<'_> {
-    /// The cost of a request in US dollars. `None` if the model has no price.
-    pub(super) fn cost(&self, usage: &Usage) -> Option<f64> {
+    /// The cost of a request in US dollars, without the adjustment that has no price. `None` if the model
+    /// has no price.
+    pub(super) fn cost(&self, usage: &Usage) -> Option<(f64, Option<Unpriced>)> {
         let read = usage.input + usage.cache_read + usage.cache_write;
-        let mut fitting = self.0.iter();
+        let mut fitting = self.prices.iter();
         let price = fitting.find(|price| price.above.is_none_or(|above| read > above))?;
         let cache_read = price.cache_read.unwrap_or(price.input);
         let for_minutes = price.cache_write_5m.unwrap_or(price.input);
@@ -117,8 +158,32 @@ impl ModelPrices<'_> {
             (usage.cache_write_1h, for_an_hour),
         ];
         #[allow(clippy::cast_precision_loss, reason = "no request has 2^53 tokens")]
-        let costs = parts.map(|(tokens, price)| tokens as f64 * price / 1e6);
-        Some(costs.iter().sum())
+        let dollars = |(tokens, price): (u64, f64)| tokens as f64 * price;
+        let tokens: f64 = parts.map(dollars).iter().sum::<f64>() / 1e6;
+        let find = |name: fn(&Adjustment) -> Option<f64>| {
+            self.adjustments.iter().find_map(|one| name(one))
+        };
+        let (tier, factor) = match usage.tier {
+            Tier::Standard => ("", Some(1.0)),
+            Tier::Fast => ("fast", find(|one| one.fast)),
+            Tier::Priority => ("priority", find(|one| one.priority)),
+            Tier::Flex => ("flex", find(|one| one.flex)),
+            Tier::Batch => ("batch", find(|one| one.batch)),
+        };
+        let us = if usage.is_us_only {
+            find(|one| one.us)
+        } else {
+            Some(1.0)
+        };
+        let search = match usage.web_searches {
+            0 => Some(0.0),
+            _ => find(|one| one.web_search),
+        };
+        let unpriced = [(tier, factor), ("us", us), ("web search", search)];
+        let unpriced = unpriced.into_iter().find(|(_, price)| price.is_none());
+        let searches = dollars((usage.web_searches, search.unwrap_or_default()));
+        let cost = tokens * factor.unwrap_or(1.0) * us.unwrap_or(1.0) + searches;
+        Some((cost, unpriced.map(|(name, _)| name)))
     }
 }
 
@@ -128,7 +193,7 @@ mod tests {
 
     fn dollars(model: &str, usage: &Usage) -> Option<String> {
         let cost = Prices::built_in().of(model).cost(usage);
-        cost.map(|cost| format!("{cost:.4}"))
+        cost.map(|(cost, _)| format!("{cost:.4}"))
     }
 
     #[test]
@@ -175,6 +240,18 @@ mod tests {
                 Some("1.0000"),
             ),
             ("claude-haiku-4-5@20251001", Some("1.0000")),
+            (
+                "openrouter/anthropic/claude-sonnet-4.5:thinking",
+                Some("6.0000"),
+            ),
+            ("zai-org/GLM-4.6", Some("0.6000")),
+            ("z-ai/glm-5", Some("1.0000")),
+            ("moonshotai/kimi-k2-thinking", Some("0.6000")),
+            ("deepseek/deepseek-v3.2", Some("0.2800")),
+            ("minimax/minimax-m2", Some("0.3000")),
+            ("x-ai/grok-code-fast-1", Some("2.0000")),
+            ("qwen/qwen3-coder:free", Some("0.0000")),
+            ("gpt-oss:20b", None),
             ("openai:gpt-5.1-codex", Some("1.2500")),
             ("gpt-5-2025-08-07", Some("1.2500")),
             ("models/gemini-2.5-flash", Some("0.3000")),
@@ -232,6 +309,52 @@ mod tests {
     }
 
     #[test]
+    fn tiers_regions_and_searches_change_the_price_or_are_named() {
+        let usage = |tier, is_us_only, web_searches| Usage {
+            input: 100_000,
+            tier,
+            is_us_only,
+            web_searches,
+            ..Usage::default()
+        };
+        let rows = [
+            ("claude-opus-5", usage(Tier::Fast, false, 0), 1.0, None),
+            ("claude-opus-4-6", usage(Tier::Fast, false, 0), 3.0, None),
+            ("claude-opus-5", usage(Tier::Priority, true, 0), 0.55, None),
+            ("claude-opus-5", usage(Tier::Batch, false, 2), 0.27, None),
+            ("claude-opus-4-5", usage(Tier::Standard, true, 0), 0.5, None),
+            ("gpt-5.5", usage(Tier::Priority, false, 0), 1.25, None),
+            ("gpt-5.2", usage(Tier::Flex, false, 0), 0.0875, None),
+            (
+                "gpt-5-codex",
+                usage(Tier::Priority, false, 0),
+                0.125,
+                Some("priority"),
+            ),
+            (
+                "claude-sonnet-5",
+                usage(Tier::Fast, false, 0),
+                0.2,
+                Some("fast"),
+            ),
+            (
+                "glm-5",
+                usage(Tier::Standard, false, 3),
+                0.1,
+                Some("web search"),
+            ),
+        ];
+        for (model, usage, dollars, unpriced) in rows {
+            let (cost, part) = Prices::built_in().of(model).cost(&usage).unwrap();
+            assert_eq!(
+                (format!("{cost:.4}"), part),
+                (format!("{dollars:.4}"), unpriced),
+                "{model}"
+            );
+        }
+    }
+
+    #[test]
     fn the_first_entry_that_fits_counts() {
         let own = "[[price]]\nmodels = [\"claude-*\", \"home:*\"]\ninput = 2\noutput = 0\n";
         let own: Prices = toml::from_str(own).unwrap();
@@ -240,7 +363,7 @@ mod tests {
             input: 500_000,
             ..Usage::default()
         };
-        let cost = |model| prices.of(model).cost(&usage);
+        let cost = |model| Some(prices.of(model).cost(&usage)?.0);
         assert_eq!(cost("claude-opus-4-5-20251101"), Some(1.0));
         assert_eq!(cost("home:small"), Some(1.0));
         assert_eq!(cost("gpt-5"), Some(0.625));

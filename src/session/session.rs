@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::archive::{self, Unpack, unpacked};
-use super::lines::{Line, Place, for_each_line, for_each_raw_line};
+use super::lines::{Line, Place, RawLine, RawLines, for_each_line};
 use super::open::{BYTE_ORDER_MARK, Head, Positioned, SessionError, SessionFile, open_safely};
 use super::recover::{each_entry_on, each_record_on};
 use crate::agent::{self, Agent, Detail, Entry, Format, LineClass, agent_of};
@@ -161,15 +161,25 @@ impl Session {
             }
             return Ok(());
         }
-        let is_partial = matches!(detail, Detail::Costs | Detail::Activity);
-        for_each_raw_line(self.reader(), self.words(detail), &mut |line| {
-            let class = || (self.format.line_class)(line.text);
-            if !is_partial || !matches!(class(), LineClass::NoMessage | LineClass::Results) {
-                self.each_entry_on(line.offset, line.text, detail, visit);
-            }
-            ControlFlow::Continue(())
-        })?;
+        let mut lines = RawLines::new(self.reader(), self.words(detail))?;
+        while let Some(line) = lines.next()? {
+            self.each_entry_in(line, detail, visit);
+        }
         Ok(())
+    }
+
+    /// Calls `visit` with each entry on a line, unless it has none of this detail.
+    pub(super) fn each_entry_in(
+        &self,
+        line: RawLine<'_>,
+        detail: Detail,
+        visit: &mut dyn FnMut(Place, Entry),
+    ) {
+        let is_partial = matches!(detail, Detail::Costs | Detail::Activity);
+        let class = || (self.format.line_class)(line.text);
+        if !is_partial || !matches!(class(), LineClass::NoMessage | LineClass::Results) {
+            self.each_entry_on(line.offset, line.text, detail, visit);
+        }
     }
 
     /// Calls `visit` with each entry on the line at `offset`.

@@ -131,13 +131,8 @@ mod tests {
         std::fs::write(&path, session.join("\n")).unwrap();
         std::fs::write(side_file_path(&path), lines_beside.join("\n")).unwrap();
         let session = Session::open(&path).unwrap();
-        let mut texts = Vec::new();
-        session
-            .each_message(Scope::Live, &mut |message| {
-                texts.push(message.text());
-                ControlFlow::Continue(())
-            })
-            .unwrap();
+        let messages = session.messages(Scope::Live).unwrap();
+        let texts = messages.map(|message| message.unwrap().text()).collect();
         let title = session.summary(Mapping::Refused).unwrap().title;
         (texts, title)
     }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -18,6 +18,7 @@ use super::listing::Listing;
 use super::meter::{Families, MeterLog, MeterReader};
 use super::open::SessionError;
 use super::parallel::each_in_order;
+use super::prices::Unpriced;
 use super::session::Session;
 use super::side_file::each_side_entry;
 use super::tree::{Key, Scope};
@@ -40,10 +41,14 @@ pub struct Tally {
     pub(super) calls: Distinct<UsedTool>,
     /// The readings of meters in each file.
     meters: Vec<MeterLog>,
+    /// The total cost that the agent recorded in the session that is read.
+    recorded_cost: Option<f64>,
+    /// The sessions with a recorded total cost.
+    pub(super) recorded: Distinct<(Occasion, f64)>,
 }
 
 /// The dimensions of a request or a call.
-#[derive(Debug)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Occasion {
     pub(super) time: Option<Timestamp>,
     pub(super) model: Option<String>,
@@ -54,10 +59,12 @@ pub(super) struct Occasion {
 }
 
 /// The counts of a reply or another request.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Reply {
     pub(super) replies: u64,
     pub(super) usage: Option<Usage>,
+    /// The part of the request that has no price.
+    pub(super) unpriced: Option<Unpriced>,
     /// The index of the meter reading that states the tokens.
     pub(super) reading: Option<usize>,
     pub(super) occasion: Occasion,
@@ -144,6 +151,8 @@ impl Tally {
             replies: Distinct::default(),
             calls: Distinct::default(),
             meters: Vec::new(),
+            recorded_cost: None,
+            recorded: Distinct::default(),
         }
     }
 
@@ -218,7 +227,7 @@ impl Tally {
             None => session.facts_of_ends(&mut session.bytes(Mapping::Allowed))?,
         };
         each_side_entry(&session.file.path, &mut |mut entry| {
-            tally.replies.add_all(cost(&mut entry));
+            tally.side_request(side_request(&mut entry));
         })?;
         let prompts = std::mem::take(&mut tally.prompts);
         for path in subagent_files(&session.file.path, session.agent()) {
@@ -242,6 +251,14 @@ impl Tally {
         let all = Timestamp::MIN..Timestamp::MAX;
         if tally.period == all {
             tally.sessions = 1;
+            if let Some(cost) = tally.recorded_cost {
+                let id = facts.session_id.as_deref().map(Key::of);
+                let occasion = Occasion {
+                    source: Some(source),
+                    ..Occasion::default()
+                };
+                tally.recorded.put(id, (occasion, cost), |_, _| {});
+            }
             return Ok((tally, facts));
         }
         let counts =
@@ -258,34 +275,43 @@ impl Tally {
     fn read_records(&mut self, session: &Session) -> io::Result<Option<Facts>> {
         let mut current = Current::of(session);
         let (mut facts, mut first_model, mut costs) = (Facts::default(), None, Vec::new());
+        let mut recorded = None;
         let before = self.replies.len();
         let mut meter = MeterReader::default();
         let skips_records = !session.words(self.detail).is_empty();
-        session.each_entry_and_message(
-            Scope::AllBranches,
-            self.detail,
-            &mut |entry| {
-                costs.extend(cost(entry));
-                meter.note(entry);
-                let added = std::mem::take(&mut entry.facts);
-                first_model = first_model.take().or_else(|| added.model.clone());
-                if !skips_records {
-                    facts.add(added);
-                }
-            },
-            &mut |message| {
-                self.message(&message, &mut current);
-                ControlFlow::Continue(())
-            },
-        )?;
+        let mut seen = |entry: &mut Entry| {
+            costs.extend(side_request(entry));
+            recorded = entry.recorded_cost.or(recorded);
+            meter.note(entry);
+            let added = std::mem::take(&mut entry.facts);
+            first_model = first_model.take().or_else(|| added.model.clone());
+            if !skips_records {
+                facts.add(added);
+            }
+        };
+        for message in session.messages_of(Scope::AllBranches, self.detail, Some(&mut seen))? {
+            self.message(&message?, &mut current);
+        }
         self.requests(meter);
         // A meter may be read before a record names the model.
         for reply in self.replies.values_mut().skip(before) {
             let model = &mut reply.occasion.model;
             *model = model.take().or_else(|| first_model.clone());
         }
-        self.replies.add_all(costs);
+        for cost in costs {
+            self.side_request(Some(cost));
+        }
+        self.recorded_cost = self.recorded_cost.or(recorded);
         Ok((!skips_records).then_some(facts))
+    }
+
+    /// Counts a request outside the conversation. Those with an id are replies to a subagent, which its own
+    /// file may repeat.
+    fn side_request(&mut self, request: Option<(Option<String>, Reply)>) {
+        if let Some((id, reply)) = request {
+            self.replies
+                .put(id.as_deref().map(Key::of), reply, |_, _| {});
+        }
     }
 
     /// Counts the requests of a meter.
@@ -294,13 +320,13 @@ impl Tally {
         for request in requests {
             let copied = request.id.map(|id| Key::of(&format!("request {id}")));
             let reply = Reply {
-                replies: 0,
                 usage: Some(request.usage),
                 reading: request.reading,
                 occasion: Occasion {
                     model: request.model,
                     ..Occasion::at(request.time)
                 },
+                ..Reply::default()
             };
             self.replies.put(copied, reply, |_, _| {});
         }
@@ -367,11 +393,11 @@ impl Tally {
         let reply = Reply {
             replies: u64::from(is_reply),
             usage,
-            reading: None,
             occasion: Occasion {
                 model: current.model.clone(),
                 ..Occasion::at(time)
             },
+            ..Reply::default()
         };
         self.replies.put(copied, reply, |known, last| {
             known.usage = last.usage.or(known.usage);
@@ -384,6 +410,9 @@ impl Tally {
     fn merge(&mut self, other: Self) {
         self.sessions += other.sessions;
         self.prompts.append(other.prompts, |_, _| {});
+        self.recorded.append(other.recorded, |known, copy| {
+            known.1 = known.1.max(copy.1);
+        });
         self.calls.append(other.calls, |known, copy| {
             known.failed |= copy.failed;
             known.result = known.result.max(copy.result);
@@ -415,7 +444,7 @@ impl Tally {
         let shares = |dimension| {
             let costs = self.costs(&[dimension], zone).into_iter();
             let shares = costs.map(|cost| UsageShare {
-                name: cost.by.into_values().collect(),
+                name: cost.dimensions.into_values().collect(),
                 replies: cost.replies,
                 usage: cost.usage,
                 unpriced_models: cost.unpriced_models,
@@ -424,7 +453,7 @@ impl Tally {
         };
         let tools = self.tools(&[Dimension::Tool], zone).into_iter();
         let by_tool = tools.map(|tool| ToolShare {
-            name: tool.by.into_values().collect(),
+            name: tool.dimensions.into_values().collect(),
             calls: tool.calls,
             failed: tool.failed,
         });
@@ -433,6 +462,7 @@ impl Tally {
             prompts: self.prompts.len() as u64,
             replies: all.replies,
             usage: all.usage,
+            recorded_cost: all.recorded_cost,
             unpriced_models: all.unpriced_models,
             by_model: shares(Dimension::Model),
             by_day: shares(Dimension::Day),
@@ -452,28 +482,26 @@ impl Occasion {
     fn at(time: Option<Timestamp>) -> Self {
         Self {
             time,
-            model: None,
-            prompt_id: None,
-            tool: None,
-            source: None,
+            ..Self::default()
         }
     }
 }
 
-/// The cost of a request outside the conversation.
-fn cost(entry: &mut Entry) -> Option<Reply> {
+/// A request outside the conversation, and its id.
+fn side_request(entry: &mut Entry) -> Option<(Option<String>, Reply)> {
     let cost = entry.side_cost.take()?;
     let time = entry.time.as_deref().and_then(|time| time.parse().ok());
-    Some(Reply {
-        replies: 0,
+    let reply = Reply {
+        replies: u64::from(cost.id.is_some()),
         usage: Some(cost.usage),
-        reading: None,
         occasion: Occasion {
             model: cost.model,
             prompt_id: cost.prompt_id,
             ..Occasion::at(time)
         },
-    })
+        ..Reply::default()
+    };
+    Some((cost.id, reply))
 }
 
 #[cfg(test)]

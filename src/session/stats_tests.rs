@@ -153,6 +153,67 @@ fn subagents_count_with_their_session() {
     assert_eq!((stats.sessions, stats.usage.input), (1, 1010));
 }
 
+/// Older transcripts contain the replies of subagents in progress records only.
+#[test]
+fn replies_to_subagents_in_progress_records_count_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let reply = r#"{"id":"m9","role":"assistant","model":"claude-haiku-4-5","content":[{"type":"text","text":"x"}],"usage":{"input_tokens":5,"output_tokens":2}}"#;
+    let head = r#""sessionId":"s","cwd":"/w","timestamp":"2026-01-01T00:00:00Z""#;
+    let progress = format!(
+        r#"{{{head},"type":"progress","uuid":"p","data":{{"type":"agent_progress","message":{{"type":"assistant","message":{reply}}}}}}}"#
+    );
+    let prompt = format!(
+        r#"{{{head},"type":"user","uuid":"a","parentUuid":null,"message":{{"role":"user","content":"hi"}}}}"#
+    );
+    let path = folder.path().join("s.jsonl");
+    std::fs::write(&path, [&*prompt, &*progress, &*progress].join("\n")).unwrap();
+    let alone = stats_of(&[&path]);
+    assert_eq!((alone.replies, alone.usage.total()), (1, 7));
+    let subagents = folder.path().join("s/subagents");
+    std::fs::create_dir_all(&subagents).unwrap();
+    let record =
+        format!(r#"{{{head},"type":"assistant","isSidechain":true,"uuid":"b","message":{reply}}}"#);
+    std::fs::write(subagents.join("agent-1.jsonl"), record).unwrap();
+    assert_eq!(stats_of(&[&path]), alone);
+}
+
+/// A snapshot of the settings holds until the next one; without a tier it resets it.
+#[test]
+fn codex_requests_have_the_tier_of_the_last_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let settings = |tier: &str| {
+        format!(
+            r#"{{"timestamp":"2026-01-01T00:00:00Z","type":"event_msg","payload":{{"type":"thread_settings_applied","thread_settings":{{"model":"m"{tier}}}}}}}"#
+        )
+    };
+    let request = |id: &str| {
+        format!(
+            r#"{{"timestamp":"2026-01-01T00:00:00Z","type":"token_usage_record","payload":{{"response_id":"{id}","usage":{{"input_tokens":1000000,"output_tokens":0}}}}}}"#
+        )
+    };
+    let lines = [
+        r#"{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"id":"x"}}"#.to_owned(),
+        r#"{"timestamp":"2026-01-01T00:00:00Z","type":"turn_context","payload":{"model":"gpt-5.2"}}"#.to_owned(),
+        settings(r#","service_tier":"priority""#),
+        request("a"),
+        request("b"),
+        settings(r#","service_tier":"flex""#),
+        request("c"),
+        settings(""),
+        request("d"),
+    ];
+    std::fs::write(&path, lines.join("\n")).unwrap();
+    let mut tally = Tally::default();
+    tally.add(&Session::open(&path).unwrap()).unwrap();
+    tally.price(&Prices::built_in());
+    let cost = finished(tally).usage.cost.unwrap();
+    assert!(
+        (cost - 1.75 * (2.0 + 2.0 + 0.5 + 1.0)).abs() < 1e-9,
+        "{cost}"
+    );
+}
+
 #[test]
 fn a_meter_counts_by_its_differences() {
     let stats = stats("codex.jsonl");
@@ -226,7 +287,7 @@ fn days_weeks_and_months_begin_in_the_zone() {
     let names = |dimension, hours| {
         let zone = TimeZone::fixed(jiff::tz::offset(hours));
         let costs = tally.costs(&[dimension], &zone).into_iter();
-        let names = costs.map(|cost| format!("{} {}", cost.by[&dimension], cost.replies));
+        let names = costs.map(|cost| format!("{} {}", cost.dimensions[&dimension], cost.replies));
         names.collect::<Vec<_>>().join(", ")
     };
     assert_eq!(names(Dimension::Day, 0), "2026-01-01 3, 2026-01-02 9");
@@ -266,7 +327,7 @@ fn copies_cost_once_where_they_were_first() {
     let replies: Vec<u64> = costs.iter().map(|cost| cost.replies).collect();
     assert_eq!(replies, [4, 4, 4]);
     assert_eq!(
-        costs[0].by[&Dimension::Session],
+        costs[0].dimensions[&Dimension::Session],
         "c0575000-0000-4000-8000-000000000001"
     );
     let sum: f64 = costs.iter().filter_map(|cost| cost.usage.cost).sum();
@@ -288,9 +349,9 @@ fn subagents_belong_to_the_project_of_their_session() {
     std::fs::write(subagents.join("agent-b.jsonl"), row("b", "/p/deep")).unwrap();
     let mut tally = Tally::default();
     tally.add(&Session::open(&path).unwrap()).unwrap();
-    let costs = tally.costs(&[Dimension::Project], &TimeZone::UTC);
+    let costs = tally.costs(&[Dimension::Cwd], &TimeZone::UTC);
     assert_eq!((costs.len(), costs[0].usage.input), (1, 2));
-    assert_eq!(costs[0].by[&Dimension::Project], "/p");
+    assert_eq!(costs[0].dimensions[&Dimension::Cwd], "/p");
 }
 
 /// Requests of forks, subagents and pages count once, whether records or meters state them.

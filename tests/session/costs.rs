@@ -32,7 +32,7 @@ fn stats(arguments: &[&str], files: &[&str]) -> Said {
     session(&[&["stats"], arguments, &files].concat())
 }
 
-/// To a millionth of a dollar, to which records are rounded.
+/// To a millionth of a dollar.
 fn assert_costs(usage: &Value, dollars: f64) {
     let cost = usage["cost_usd"].as_f64().unwrap();
     assert!(
@@ -49,7 +49,7 @@ fn money_is_what_a_hand_made_table_says() {
     assert_eq!(records.len(), BY_HAND.len());
     for (record, (model, replies, dollars)) in records.iter().zip(BY_HAND) {
         assert_eq!(record["type"], "session_cost");
-        assert_eq!(record["by"], json!({"model": model}));
+        assert_eq!(record["dimensions"], json!({"model": model}));
         assert_eq!(record["replies"], replies);
         assert_costs(&record["usage"], dollars);
     }
@@ -69,6 +69,25 @@ fn money_is_what_a_hand_made_table_says() {
     );
 }
 
+/// A fast reply, a reply confined to the United States, and three web searches, two of which only the result of
+/// a call states. A second session repeats the first one and continues it. Computed by hand.
+#[test]
+fn tiers_regions_and_web_searches_cost_what_the_provider_charges() {
+    let said = session(&["stats", "--root", &data("../continued")]);
+    let all = &said.records()[0];
+    assert_eq!(all["usage"]["cost_usd"], 0.047_472_5);
+    assert_eq!(all["usage"]["web_search_requests"], 3);
+    assert_eq!((&all["replies"], &all["prompts"]), (&json!(4), &json!(2)));
+    assert_eq!(all["recorded_cost_usd"], 0.07);
+    let root = data("../continued");
+    let by_session = session(&["stats", "--root", &root, "--by", "session"]).records();
+    let recorded = by_session.iter().map(|record| &record["recorded_cost_usd"]);
+    assert_eq!(recorded.collect::<Vec<_>>(), [&json!(0.07), &Value::Null]);
+    let listed = session(&["list", "--root", &root, "--counts"]).records();
+    let usage = |record: &Value| record["counts"]["usage"]["web_search_requests"].clone();
+    assert!(listed.iter().all(|record| usage(record) == 3), "{listed:?}");
+}
+
 #[test]
 fn rows_have_the_dimensions_that_were_asked_for() {
     let rows = |by: &str| {
@@ -77,7 +96,9 @@ fn rows_have_the_dimensions_that_were_asked_for() {
             .iter()
             .map(|record| record["usage"]["cost_usd"].as_f64().unwrap());
         assert!((costs.sum::<f64>() - TOTAL).abs() < 1e-5, "{by}");
-        let names = records.iter().map(|record| record["by"].to_string());
+        let names = records
+            .iter()
+            .map(|record| record["dimensions"].to_string());
         names.collect::<Vec<_>>().join(" ")
     };
     assert_eq!(
@@ -90,8 +111,8 @@ fn rows_have_the_dimensions_that_were_asked_for() {
         r#"{"month":"2026-01","agent":"claude"} {"month":"2026-01","agent":"codex"} {"month":"2026-01","agent":"gemini"} {"month":"2026-02","agent":"qwen"}"#
     );
     assert_eq!(
-        rows("project"),
-        r#"{"project":"/home/me/lexer"} {"project":"/home/me/parser"} {"project":"926574"}"#
+        rows("cwd"),
+        r#"{"cwd":"/home/me/lexer"} {"cwd":"/home/me/parser"} {"cwd":"926574"}"#
     );
     assert!(rows("session").starts_with(r#"{"session":"c0575000-0000-4000-8000-000000000001"}"#));
     assert_eq!(rows("prompt"), r#"{"prompt":"main"}"#);
@@ -113,7 +134,7 @@ fn a_model_without_a_price_is_never_free() {
     assert_eq!(records[2].get("unpriced_models"), None);
     assert_eq!(
         said.messages,
-        "turnpipe: no price for model-a, model-b; the cost is without their tokens\n\
+        "turnpipe: no price for model-a, model-b; the cost does not include it\n\
          hint: `--prices FILE` adds prices\n"
     );
     assert_eq!(stats(&["--quiet"], &files).messages, "");
@@ -215,7 +236,7 @@ fn the_costs_of_each_file_are_the_same_however_much_of_it_is_read() {
         let whole = &session(&["stats", "--quiet", &path]).records()[0];
         let shares = short
             .iter()
-            .map(|cost| json!([cost["by"]["model"], cost["replies"], cost["usage"]]));
+            .map(|cost| json!([cost["dimensions"]["model"], cost["replies"], cost["usage"]]));
         let expected = whole["by_model"].as_array().unwrap().iter();
         let expected =
             expected.map(|share| json!([share["name"], share["replies"], share["usage"]]));
@@ -227,8 +248,8 @@ fn the_costs_of_each_file_are_the_same_however_much_of_it_is_read() {
         let project = &session(&["stats", "--quiet", "--by", "project,session", &path]).records();
         let start = &session(&["show", &path, "--range", "1"]).records()[0];
         if let (Some(cost), Some(directory)) = (project.first(), start.get("cwd")) {
-            assert_eq!(&cost["by"]["project"], directory, "{path}");
-            assert_eq!(cost["by"]["session"], start["session_id"], "{path}");
+            assert_eq!(&cost["dimensions"]["cwd"], directory, "{path}");
+            assert_eq!(cost["dimensions"]["session"], start["session_id"], "{path}");
         }
     }
 }
@@ -284,7 +305,7 @@ fn money_in_records_has_no_noise() {
             let decimals = cost
                 .split_once('.')
                 .map_or(0, |(_, decimals)| decimals.len());
-            assert!(decimals <= 6, "{cost}");
+            assert!(decimals <= 9, "{cost}");
         }
     }
 }
@@ -297,7 +318,7 @@ fn tools_are_counted_by_what_their_results_say() {
         records,
         [json!({
             "type": "session_tool",
-            "by": {"tool": "Read"},
+            "dimensions": {"tool": "Read"},
             "calls": 2,
             "results": 2,
             "failed": 1,
@@ -307,8 +328,8 @@ fn tools_are_counted_by_what_their_results_say() {
     );
     let records = stats(&["--by", "tool,model,project"], &files).records();
     assert_eq!(
-        records[0]["by"],
-        json!({"tool": "Read", "model": "model-a", "project": "/home/me/demo"})
+        records[0]["dimensions"],
+        json!({"tool": "Read", "model": "model-a", "cwd": "/home/me/demo"})
     );
     let said = stats(&["--by", "tool", "-o", "text"], &files);
     assert_eq!(

@@ -139,11 +139,11 @@ fn filters_look_for_text() {
         ["claude-parallel.jsonl"]
     );
     assert_eq!(
-        listed(&["--branch", "feat", "--model", "MODEL-B"]),
+        listed(&["--branch", "feat", "--last-model", "MODEL-B"]),
         ["claude-parallel.jsonl"]
     );
-    assert!(listed(&["--project", "/me/demo"]).contains(&"claude-parallel.jsonl".to_owned()));
-    assert_eq!(listed(&["--project", "nowhere"]).len(), 0);
+    assert!(listed(&["--first-cwd", "/me/demo"]).contains(&"claude-parallel.jsonl".to_owned()));
+    assert_eq!(listed(&["--first-cwd", "nowhere"]).len(), 0);
     assert_eq!(listed(&["--branch", "feat", "--title", "nothing"]).len(), 0);
     // The beginning of the first prompt stands for a title.
     assert!(!listed(&["--title", "the"]).is_empty());
@@ -182,7 +182,7 @@ fn counts_have_a_cost_if_every_model_has_a_price() {
     let records = session(&["list", "--root", &root, "--counts"]).records();
     let claude = records.iter().find(|record| record["agent"] == "claude");
     let cost = &claude.unwrap()["counts"]["usage"]["cost_usd"];
-    assert_eq!(cost, 4.667_183);
+    assert_eq!(cost, 4.667_182_6);
     let page = session(&["list", "--root", &root, "--counts", "-o", "text"]).text;
     assert!(page.contains(" $4.67 "), "{page}");
     let unknown = session(&[

@@ -33,7 +33,7 @@ fn parts_and_roles_can_be_chosen() {
     let places = |records: &[Value]| -> Vec<String> {
         let mut places: Vec<String> = records
             .iter()
-            .map(|record| record["in"].as_str().unwrap().to_owned())
+            .map(|record| record["block"].as_str().unwrap().to_owned())
             .collect();
         places.sort_unstable();
         places.dedup();

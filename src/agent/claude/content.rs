@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use crate::agent::content::{count, input_of, is_true, result_parts, string};
 use crate::agent::format::Detail;
 use crate::json::{object, text};
-use crate::message::{Block, Call, Media, Thought, ToolResult, Usage};
+use crate::message::{Block, Call, Media, Thought, Tier, ToolResult, Usage};
 
 object! {
     Anthropic {
@@ -21,10 +21,12 @@ object! {
         input = "input_tokens", output = "output_tokens",
         cache_write = "cache_creation_input_tokens",
         cache_writes: CacheWrites<'a> = "cache_creation", cache_read = "cache_read_input_tokens",
-        cost = "cost_usd",
+        cost = "cost_usd", speed, tier = "service_tier", region = "inference_geo",
+        tools: ServerTools<'a> = "server_tool_use",
     }
 }
 
+object! { ServerTools { searches = "web_search_requests" } }
 object! { CacheWrites { for_an_hour = "ephemeral_1h_input_tokens" } }
 
 /// Content blocks of the Anthropic API: a string or a list.
@@ -76,6 +78,10 @@ pub(super) fn anthropic_blocks(raw: Option<&RawValue>, detail: Detail) -> Vec<Bl
 pub(in crate::agent) fn anthropic_usage(raw: Option<&RawValue>) -> Option<Usage> {
     let tokens = AnthropicTokens::of(raw)?;
     let for_an_hour = tokens.cache_writes.and_then(|writes| writes.for_an_hour);
+    let tier = match text(tokens.speed).as_deref() {
+        Some("fast") => Tier::Fast,
+        _ => Tier::of(&text(tokens.tier).unwrap_or_default()),
+    };
     Some(Usage {
         input: count(tokens.input),
         output: count(tokens.output),
@@ -83,6 +89,9 @@ pub(in crate::agent) fn anthropic_usage(raw: Option<&RawValue>) -> Option<Usage>
         cache_write: count(tokens.cache_write),
         cache_write_1h: count(for_an_hour).min(count(tokens.cache_write)),
         cost: tokens.cost.and_then(|cost| cost.get().parse().ok()),
+        web_searches: count(tokens.tools.and_then(|tools| tools.searches)),
+        tier,
+        is_us_only: text(tokens.region).as_deref() == Some("us"),
         ..Usage::default()
     })
 }

@@ -21,10 +21,17 @@ pub(in crate::agent) static CLAUDE: Format = Format {
         words: &["-title\"", "\"summary\""],
         precedence: Precedence::Manual,
     },
-    cost_words: &["\"assistant\"", "\"usage\""],
+    cost_words: &[
+        "\"assistant\"",
+        "\"usage\"",
+        "\"searchCount\"",
+        "\"cost-state\"",
+    ],
     activity_words: &[
         "\"assistant\"",
         "\"usage\"",
+        "\"searchCount\"",
+        "\"cost-state\"",
         "\"user\"",
         "\"queued_command\"",
     ],
@@ -50,7 +57,7 @@ pub(in crate::agent) static CLAUDE: Format = Format {
 
 /// Types of records that only Claude Code writes.
 const KINDS: &str = "agent-name ai-title attachment bridge-session custom-title \
-    file-history-delta file-history-snapshot last-prompt mode permission-mode pr-link progress \
+    continued-in cost-state file-history-delta file-history-snapshot last-prompt mode permission-mode pr-link progress \
     queue-operation relocated summary worktree-state";
 
 fn wrote(row: &Row<'_>) -> bool {

@@ -23,7 +23,11 @@ pub(super) fn line_class(line: &[u8]) -> LineClass {
     let kind = kind.map(|at| &head[at + names.kind.needle().len()..]);
     let is = |name: &[u8]| kind.is_some_and(|kind| kind.starts_with(name));
     let class = if is(b"progress\"") {
-        LineClass::NoMessage
+        if contains(&names.usage) {
+            LineClass::Cost
+        } else {
+            LineClass::NoMessage
+        }
     } else if is(b"user\"") && holds_results_only(line) {
         LineClass::Results
     } else if (is(b"assistant\"") || kind.is_none() && contains(&names.by_model))
@@ -48,6 +52,7 @@ struct Names {
     kind: Finder<'static>,
     by_model: Finder<'static>,
     blocks: Finder<'static>,
+    usage: Finder<'static>,
     text: Finder<'static>,
     session: Finder<'static>,
 }
@@ -56,6 +61,7 @@ static NAMES: LazyLock<Names> = LazyLock::new(|| Names {
     kind: Finder::new("\"type\":\""),
     by_model: Finder::new("\"type\":\"assistant\""),
     blocks: Finder::new("\"content\":["),
+    usage: Finder::new("\"usage\":{"),
     text: Finder::new("\"text\""),
     session: Finder::new("\"sessionId\""),
 });
@@ -74,6 +80,8 @@ static WORDS: LazyLock<Option<Prefilter>> = LazyLock::new(|| {
     Prefilter::new(&words.each_ref().map(String::as_str)).ok()
 });
 
+static SEARCHES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"searchCount\""));
+
 /// Whether the user message on the line consists of results of calls that did not fail.
 fn holds_results_only(line: &[u8]) -> bool {
     let Some(words) = &*WORDS else {
@@ -86,7 +94,7 @@ fn holds_results_only(line: &[u8]) -> bool {
             holds_result = true;
         } else if word.starts_with(b"\"toolUseResult\"") {
             // The rest of the line is the output in the tool's own form.
-            return holds_result;
+            return holds_result && SEARCHES.find(word).is_none();
         } else if !word.starts_with(b"\"is_error\":false") {
             return false;
         }
@@ -125,7 +133,7 @@ mod tests {
             |fits: fn(&Block) -> bool| messages.iter().flat_map(|said| &said.blocks).all(fits);
         let fits = match seen {
             LineClass::Anything => true,
-            LineClass::NoMessage => messages.is_empty(),
+            LineClass::NoMessage | LineClass::Cost => messages.is_empty(),
             LineClass::Results => {
                 all(|block| matches!(block, Block::Result(result) if !result.failed))
                     && messages.iter().all(|said| said.origin != Origin::Prompt)

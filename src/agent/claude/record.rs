@@ -5,10 +5,10 @@ use serde_json::value::RawValue;
 use super::content::{anthropic_blocks, anthropic_usage};
 use crate::agent::content::{is_in, is_true, note, string, user_messages};
 use crate::agent::facts::Facts;
-use crate::agent::format::{Detail, Entry, Part};
+use crate::agent::format::{Detail, Entry, Part, SideCost};
 use crate::agent::own::{recorded_origin, side_cost_in, title_source};
 use crate::agent::title::{ManualTitle, StoredTitle, TitleSource};
-use crate::json::{elements, non_null, object, text};
+use crate::json::{elements, non_null, number, object, text};
 use crate::message::{Message, Origin, Role};
 
 object! {
@@ -19,7 +19,8 @@ object! {
         api_error = "isApiErrorMessage", message: Said<'a>, content, summary, leaf = "leafUuid",
         labelled_calls = "preceding_tool_use_ids", custom_title = "customTitle",
         ai_title = "aiTitle", title_source = "titleSource", forked_from = "forkedFrom", attachment,
-        origin, error, relocated = "relocatedCwd", turnpipe,
+        origin, error, relocated = "relocatedCwd", turnpipe, progress: Progress<'a> = "data",
+        tool_result: ToolUseResult<'a> = "toolUseResult", total_cost = "totalCostUSD",
     }
 }
 
@@ -28,10 +29,14 @@ object! { Fork { session = "sessionId" } }
 object! { Attachment { kind = "type", prompt, origin } }
 object! { ApiError { message, error, status } }
 object! { Sender { kind } }
+object! { Progress { kind = "type", message: SubagentRecord<'a> } }
+object! { SubagentRecord { kind = "type", time = "timestamp", message: Said<'a> } }
+object! { ResultId { call = "tool_use_id" } }
+object! { ToolUseResult { searches = "searchCount" } }
 
 /// Known record types, the most frequent first.
 const KINDS: &str = "assistant user progress agent-color agent-name agent-setting ai-title artifact-autoreact-ledger \
-    artifact-comment-monitor atis-latch attribution-snapshot bridge-session content-replacement \
+    artifact-comment-monitor atis-latch attribution-snapshot bridge-session content-replacement continued-in cost-state \
     custom-title file-history-delta file-history-snapshot fork-context-ref frame-link last-prompt \
     marble-origami-commit marble-origami-snapshot mode permission-mode pr-link queue-operation \
     relocated result speculation-accept started summary tag task-summary worktree-state system attachment tool_use_summary title recap";
@@ -72,7 +77,13 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
     let mut entry = entry.saying(messages);
     let calls = elements(row.labelled_calls).into_iter();
     entry.labelled_calls = calls.filter_map(|call| string(Some(call))).collect();
-    entry.side_cost = side_cost_in(row.turnpipe, &entry.messages);
+    entry.side_cost =
+        side_cost_in(row.turnpipe, &entry.messages).or_else(|| subagent_reply(&row, &entry.kind));
+    entry.searches = searches(&row);
+    entry.recorded_cost = row
+        .total_cost
+        .filter(|_| entry.kind == "cost-state")
+        .and_then(|cost| cost.get().parse().ok());
     Some(entry)
 }
 
@@ -126,6 +137,27 @@ fn messages(row: &Row<'_>, entry: &Entry, said: Option<Said<'_>>, detail: Detail
         }
         _ => Vec::new(),
     }
+}
+
+/// The reply to a subagent in a progress record.
+fn subagent_reply(row: &Row<'_>, kind: &str) -> Option<SideCost> {
+    let progress = row.progress.filter(|_| kind == "progress")?;
+    let record = progress.message?;
+    let said = record.message?;
+    Some(SideCost {
+        id: Some(string(said.id)?),
+        prompt_id: None,
+        model: model(&said),
+        usage: anthropic_usage(said.usage).filter(|usage| !usage.is_empty())?,
+    })
+}
+
+/// The web searches that the call made whose result the record contains.
+fn searches(row: &Row<'_>) -> Option<(String, u64)> {
+    let count = number(row.tool_result?.searches).filter(|count| *count > 0)?;
+    let blocks = ResultId::list(row.message?.content);
+    let call = blocks.iter().find_map(|block| string(block.call))?;
+    Some((call, count))
 }
 
 fn user(row: &Row<'_>, said: &Said<'_>, detail: Detail) -> Vec<Message> {

@@ -12,7 +12,7 @@ object! {
         kind = "type", id, role, content, summary, name, arguments, input, action, call_id, output,
         cwd, git, model, forked_from = "forked_from_id", parent_thread = "parent_thread_id",
         base = "history_base", message, error, item, info, usage, thread_usage = "thread_token_usage", response_id, source,
-        thread_name, timestamp,
+        thread_name, timestamp, settings = "thread_settings",
     }
 }
 

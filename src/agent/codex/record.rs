@@ -8,7 +8,7 @@ use crate::agent::facts::{Facts, History};
 use crate::agent::format::{Detail, Entry, Meter};
 use crate::agent::title::{ManualTitle, StoredTitle, TitleSource};
 use crate::json::{non_null, number, object, text};
-use crate::message::{Block, Message, Origin, Role, Usage};
+use crate::message::{Block, Message, Origin, Role, Tier, Usage};
 
 object! { Row { kind = "type", time = "timestamp", payload, id, git, record_type, instructions } }
 object! { Base { thread = "thread_id", end = "end_byte_offset" } }
@@ -17,6 +17,7 @@ object! { Source { subagent } }
 object! { Subagent { spawn = "thread_spawn" } }
 object! { Spawn { parent = "parent_thread_id" } }
 object! { CompletedItem { kind = "type", content } }
+object! { Settings { tier = "service_tier" } }
 object! { Info { total = "total_token_usage", last = "last_token_usage" } }
 
 object! {
@@ -72,6 +73,7 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
         "event_msg" => {
             let entry = entry.saying(repeat(&payload, completed));
             Entry {
+                tier: tier(&payload),
                 repeats: entry.messages.clone(),
                 meter: meter(&payload),
                 ..entry.saying(event(&payload))
@@ -192,6 +194,15 @@ fn request(payload: &Payload<'_>) -> Option<Meter> {
         id: string(payload.response_id)?,
         is_first: all.is_none_or(|all| all == usage),
         usage,
+    })
+}
+
+/// The service tier in a snapshot of the settings.
+fn tier(payload: &Payload<'_>) -> Option<Tier> {
+    let settings = Settings::of(payload.settings)?;
+    Some(match text(settings.tier).as_deref() {
+        Some("fast") => Tier::Priority,
+        tier => Tier::of(tier.unwrap_or_default()),
     })
 }
 

@@ -12,8 +12,7 @@ use crate::api::{TEXT_NEEDLES, prefilter_needles};
 use crate::assemble::{Decoder, Understanding};
 use crate::cmd::command::Run;
 use crate::cmd::inputs::{recorded_id, report_foreign_stream, session_to_write, take_stdin};
-use crate::cmd::output::{self, RecordWriter};
-use crate::cmd::progress::{Counting, ProgressLine};
+use crate::cmd::output::{self, FormArguments, RecordWriter};
 use crate::cmd::{Globals, Outcome, UsageError};
 use crate::io::{Input, Io, Messages};
 use crate::jsonl::{Mapping, Piece, Prefilter, Reader, WriteError, Writer};
@@ -24,14 +23,16 @@ use crate::session::record::{
     ownership,
 };
 use crate::text::counted;
+use crate::view::{Counting, ProgressLine};
 
 /// Needles of records that are kept, except those about calls.
-const KEPT: [&str; 8] = [
+const KEPT: [&str; 9] = [
     "\"usage\"",
     "\"title\"",
     "tool_use_summary",
     "away_summary",
-    "content-replacement",
+    "\"recap\"",
+    "\"replacements\"",
     "hook_stopped_continuation",
     "\"session_start\"",
     "\"init\"",
@@ -68,6 +69,8 @@ pub(crate) struct SessionAppendArguments {
     /// Do not copy the input
     #[arg(long)]
     no_echo: bool,
+    #[command(flatten)]
+    form: FormArguments,
     /// Exit with 10 if no call was made, with 11 if the turn was stopped; 0 means continue
     #[arg(long)]
     exit_status: bool,
@@ -98,7 +101,8 @@ impl Run for SessionAppendArguments {
         let writer = if self.no_echo {
             None
         } else {
-            Some(output::record_writer(io)?)
+            let form = self.form.form(io.terminal);
+            Some(Writer::new(output::run_sink(form, true, globals, io)?))
         };
         let mut run = AppendRun {
             file: &self.file,

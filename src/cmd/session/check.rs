@@ -10,13 +10,13 @@ use clap::Args;
 use crate::cmd::command::Run;
 use crate::cmd::inputs::InputErrors;
 use crate::cmd::output::{self, Form, FormArguments};
-use crate::cmd::progress::ProgressLine;
 use crate::cmd::session::names::NamedSession;
 use crate::cmd::session::source::SelectionArguments;
 use crate::cmd::{Globals, Outcome, UsageError};
 use crate::io::Io;
 use crate::records::{SessionCheckRecord, SessionDamageRecord};
 use crate::session::Session;
+use crate::view::ProgressLine;
 
 /// Report what is wrong with session files
 ///

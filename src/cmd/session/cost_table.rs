@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::cmd::table::table;
 use crate::message::Usage;
 use crate::text::{display_width, fitted, fitted_end, terminal_safe_line};
+use crate::view::table;
 
 /// The heads of tokens and money.
 const HEADS: [&str; 5] = ["INPUT", "OUTPUT", "CACHE READ", "CACHE WRITE", "COST"];

@@ -9,7 +9,6 @@ use clap::{Args, ValueEnum};
 
 use crate::cmd::command::Run;
 use crate::cmd::inputs::InputErrors;
-use crate::cmd::progress::ProgressLine;
 use crate::cmd::session::names::usable_paths;
 use crate::cmd::session::printer::{DialogForm, Look, Printer};
 use crate::cmd::session::show::{known, print_messages};
@@ -22,6 +21,7 @@ use crate::session::{
     each_in_order, list, subagent_files,
 };
 use crate::text::{counted, terminal_safe_line};
+use crate::view::ProgressLine;
 use crate::view::{
     Density, DisplayOptions, Grouping, IndexRow, InjectedDetail, Style, Subagent, Thinking,
     ToolDetail, html_index, markdown_index,
@@ -37,7 +37,7 @@ use crate::view::{
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session export pages
-  turnpipe session export pages --project demo --since 2026-01-01
+  turnpipe session export pages --first-cwd demo --since 2026-01-01
   turnpipe session export notes -o md latest
   turnpipe session list --json | turnpipe session export pages -")]
 pub(crate) struct SessionExportArguments {

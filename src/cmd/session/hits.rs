@@ -184,7 +184,7 @@ fn record(found: Found, about: SessionDescription) -> SessionHitRecord {
         role: found.role,
         origin: found.origin,
         subagent: found.thread == Thread::Subagent,
-        place: found.place,
+        block: found.place,
         snippet: found.excerpt.text(),
         matched: found.excerpt.matched,
         matches: found.matches,

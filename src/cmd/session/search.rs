@@ -9,7 +9,6 @@ use clap::{Args, ValueEnum};
 use crate::cmd::command::Run;
 use crate::cmd::inputs::InputErrors;
 use crate::cmd::output::{self, Form, FormArguments};
-use crate::cmd::progress::ProgressLine;
 use crate::cmd::session::hits::{Detail, HitPrinter};
 use crate::cmd::session::names::{NamedSession, usable_paths};
 use crate::cmd::session::source::{MatchArguments, candidates_at};
@@ -20,6 +19,7 @@ use crate::message::Role;
 use crate::records::HitBlock;
 use crate::session::search::{Case, PatternOptions, Query, SearchEvent, search_all};
 use crate::session::{Candidate, Depth};
+use crate::view::ProgressLine;
 
 /// Find what was said in sessions
 ///

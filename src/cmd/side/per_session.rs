@@ -9,7 +9,6 @@ use clap::Args;
 use crate::cmd::inputs::{InputErrors, report_foreign_stream};
 use crate::cmd::model_arguments::{Fallback, NoModel, nothing_to_send};
 use crate::cmd::output::{self, Form, RecordWriter};
-use crate::cmd::progress::ProgressLine;
 use crate::cmd::session::names::{NamedSession, StandardInput, read_stdin, read_stream};
 use crate::cmd::session::source::{FilterArguments, LimitArguments, SourceArguments, selects};
 use crate::cmd::side::model_failures::ModelFailures;
@@ -26,6 +25,7 @@ use crate::side::{
     Auto, Driver, Engine, Excerpt, Generator, Kind, Language, LanguageChoice, NoText, Reason,
     SessionExcerpt, Written,
 };
+use crate::view::ProgressLine;
 
 /// Arguments of `title` and `recap`.
 #[derive(Debug, Args)]

@@ -28,15 +28,18 @@ use crate::side::{Auto, Kind, extension};
   turnpipe title latest --write
   turnpipe session list --untitled --json | turnpipe title --write")]
 pub(crate) struct TitleArguments {
-    /// Write the title into the session file, unless the user set one. Titles by built-in rules are
-    /// written with `--model builtin` only
+    /// Write the title into the session file, unless the user set one
+    ///
+    /// Titles by built-in rules are written with `--model builtin` only.
     #[arg(long)]
     write: bool,
     /// Replace a title set by the user
     #[arg(long, requires = "write")]
     replace: bool,
-    /// Name only sessions that an agent would name by itself: no title yet, fewer than three failed
-    /// attempts, not disabled, a fast model configured
+    /// Name only sessions that an agent would name by itself
+    ///
+    /// These have no title yet and fewer than three failed attempts; a fast model is configured, and
+    /// titles are not disabled.
     #[arg(long)]
     auto: bool,
     /// The form of titles

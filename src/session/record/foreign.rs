@@ -96,16 +96,24 @@ impl ForeignSession {
     pub fn record(&mut self, value: Value) -> Result<Recorded, RecordError> {
         let text = |name: &str| value.get(name).and_then(Value::as_str);
         let turnpipe = &value["turnpipe"];
-        match (text("type"), text("title"), text("content")) {
+        match (
+            text("type"),
+            text("title"),
+            text("recap").or(text("content")),
+        ) {
             (Some("title"), Some(title), _) if value["ok"] == true => self.title(
                 title,
                 ManualTitle::from(turnpipe["supersedes_manual"] == true),
                 turnpipe,
             ),
-            (Some("system"), _, Some(recap)) if text("subtype") == Some("away_summary") => {
+            (Some(kind), _, Some(recap))
+                if kind == "recap" || text("subtype") == Some("away_summary") =>
+            {
                 self.recap(recap, turnpipe)
             }
-            (Some("user" | "assistant" | "content-replacement"), ..) => Ok(Recorded::No),
+            (Some("user" | "assistant" | "content_replacement" | "content-replacement"), ..) => {
+                Ok(Recorded::No)
+            }
             _ => self.beside(value),
         }
     }

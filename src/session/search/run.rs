@@ -72,9 +72,11 @@ impl Session {
             held: Vec::new(),
         };
         if self.is_document() {
-            self.each_message(Scope::AllBranches, &mut |message| {
-                search.message(None, &message)
-            })?;
+            for message in self.messages(Scope::AllBranches)? {
+                if search.message(None, &message?).is_break() {
+                    break;
+                }
+            }
             return Ok(Searched::default());
         }
         // Most of a file are results.
@@ -127,7 +129,7 @@ impl Session {
 /// Whether a line may have such a part of a message.
 fn may_hold(line: LineClass, place: HitBlock) -> bool {
     match line {
-        LineClass::NoMessage => false,
+        LineClass::NoMessage | LineClass::Cost => false,
         LineClass::Results => place == HitBlock::Result,
         LineClass::NoText => place != HitBlock::Text,
         LineClass::Anything => true,
