@@ -115,7 +115,11 @@ pub(super) fn reached(
         .invocations
         .iter()
         .flat_map(|one| one.option_values(&programs::DIRECTORY_OPTIONS));
-    for to in words.flat_map(|word| outlines(&word, context)) {
+    let entered = started.entered.iter().cloned();
+    for to in words
+        .chain(entered)
+        .flat_map(|word| outlines(&word, context))
+    {
         if to.contains([GAP, GLOB]) {
             is_open = true;
         } else if known.len() <= MAX_DIRECTORIES {

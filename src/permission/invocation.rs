@@ -307,7 +307,9 @@ impl Invocation {
         if programs::READS_COMMANDS.contains_with(program, &self.words) {
             return true;
         }
-        if programs::SHELLS.contains(program) {
+        let takes_names = programs::TAKES_NAMES.contains(program);
+        if programs::SHELLS.contains(program) && (!takes_names || reads_script(&self.outlines[1..]))
+        {
             return reads_script(&self.outlines[1..]);
         }
         let is_shell = |word: &PartWord| {
@@ -321,8 +323,8 @@ impl Invocation {
             words.split(|word| word == ";").next().unwrap_or_default()
         };
         let mut shells = (self.words.iter().enumerate()).filter(|(_, word)| is_shell(word));
-        if programs::TAKES_NAMES.contains(program) {
-            return shells.next().is_some();
+        if takes_names {
+            return shells.any(|(at, _)| at > 0);
         }
         self.begins_anywhere
             && level.unwrapped().is_none()

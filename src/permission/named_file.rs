@@ -23,7 +23,13 @@ impl NamedFile {
     pub(super) fn of(name: &str, directories: &[PathBuf], context: &PathContext<'_>) -> Vec<Self> {
         let path = Path::new(name);
         if name.starts_with(GAP) {
-            return vec![Self::Outlined(name.to_owned())];
+            let mut files = vec![Self::Outlined(name.to_owned())];
+            // `$PWD/link`
+            if let Some(rest) = name.strip_prefix("\0/").filter(|_| !directories.is_empty()) {
+                let there = Self::of(rest, directories, context).into_iter();
+                files.extend(there.filter_map(Self::linked_somewhere));
+            }
+            return files;
         }
         if path.is_relative() && directories.is_empty() {
             return vec![Self::Outlined(format!("{GAP}/{name}"))];
@@ -79,6 +85,17 @@ impl NamedFile {
         let below = path.strip_prefix(start).ok()?;
         let is_below = !below.as_os_str().is_empty();
         is_below.then(|| Self::Outlined(format!("{GAP}/{}", below.display())))
+    }
+
+    /// Returns what it may be behind links if its directory is only one of the possible ones.
+    fn linked_somewhere(self) -> Option<Self> {
+        let path = match self {
+            Self::Known(ResolvedPath { name, real }) => {
+                real.filter(|real| **real != *name)?.to_path_buf()
+            }
+            Self::Outlined(path) => path.into(),
+        };
+        Some(Self::Outlined(format!("{}{GAP}", path.display())))
     }
 
     /// Returns the known part of the path.
