@@ -35,11 +35,13 @@ pub struct Facts {
     /// The session it was forked from.
     pub forked_from: Option<String>,
     /// The part of another file that is the start of this session.
-    pub history: Option<History>,
+    pub history: Option<CopiedHistory>,
     /// The earliest timestamp.
     pub started: Option<Timestamp>,
     /// The latest timestamp.
     pub last_activity: Option<Timestamp>,
+    /// Whether that is only the modification time of the file.
+    pub is_time_of_file: bool,
     /// Whether the file belongs to a subagent.
     pub is_subagent: bool,
     /// Whether there is a message of the main conversation.
@@ -51,7 +53,7 @@ pub struct Facts {
 
 /// The beginning of another session's file, which is also the beginning of this one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct History {
+pub struct CopiedHistory {
     /// The other session.
     pub session_id: String,
     /// The length of the part of its file that belongs to this session, in bytes.
@@ -122,6 +124,7 @@ impl Facts {
                 (one, other) => one.or(other),
             },
             last_activity,
+            is_time_of_file: this.is_time_of_file || later.is_time_of_file,
             is_head: false,
         }
     }

@@ -6,17 +6,20 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::content::{
-    count, home_dir, input_of, is_in, message, note, shell_failed, string, user_messages,
+    count, gemini_blocks, home_dir, input_of, is_in, message, note, shell_failed, string,
+    user_messages,
 };
 use super::detect::Row as Marks;
 use super::facts::Facts;
 use super::format::{Change, Detail, Entry, Format, LineClass, Shape, TitleStore};
-use super::gemini_content::gemini_blocks;
-use super::title::{ManualTitle, Precedence, StoredTitle, TitleSearch, TitleSource};
+use super::own::{manual_title, side_cost_in};
+use super::title::{Precedence, StoredTitle, TitleSearch, TitleSource};
+use crate::api::Signed;
 use crate::io::Environment;
 use crate::json::{elements, object, text};
 use crate::message::{Block, Call, Message, Origin, ResultPart, Role, ToolResult, Usage};
@@ -39,11 +42,15 @@ pub(super) static GEMINI: Format = Format {
     has_meter_records: false,
     home_variables: HOME,
     roots,
+    beside: |_| Vec::new(),
     subagent_dir: |_| None,
     resume: |id, _| Some(format!("gemini --resume {id}")),
-    title_store: TitleStore::None,
+    title_store: TitleStore::SessionFile,
     title_distance: None,
-    title_record: None,
+    // The agent ignores members beside `$set`.
+    title_record: Some(
+        |_, title, _| json!({"$set": {"summary": title.text}, "titleSource": title.source.name()}),
+    ),
     recap_record: None,
     link: |_| None,
 };
@@ -57,7 +64,7 @@ object! {
         kind = "type", id, time = "timestamp", content, display = "displayContent", thoughts,
         tokens, model, calls = "toolCalls", session = "sessionId", project = "projectHash",
         start = "startTime", updated = "lastUpdated", session_kind = "kind", directories, summary,
-        set = "$set", rewind_to = "$rewindTo",
+        set = "$set", rewind_to = "$rewindTo", title_source = "titleSource", turnpipe,
     }
 }
 
@@ -115,6 +122,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         time,
         facts: facts(&row, &set),
         title: title(&row, &set),
+        is_annotation: set.summary.is_some() && set.messages.is_none(),
         kind,
         ..Entry::default()
     };
@@ -123,6 +131,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         if row.set.is_none() {
             entry.messages = said(&row, &|_| false);
         }
+        entry.side_cost = side_cost_in(row.turnpipe, &entry.messages);
     }
     Some(entry)
 }
@@ -169,12 +178,13 @@ fn facts(row: &Row<'_>, set: &Set<'_>) -> Facts {
 fn title(row: &Row<'_>, set: &Set<'_>) -> Option<StoredTitle> {
     let is_head = row.project.is_some() && row.kind.is_none();
     let summary = text(set.summary).or_else(|| text(row.summary).filter(|_| is_head))?;
-    Some(StoredTitle::new(
-        summary,
-        TitleSource::Auto,
-        None,
-        ManualTitle::Keep,
-    ))
+    // A summary without a source is from the agent.
+    let source = match text(row.title_source).as_deref() {
+        Some("manual") => TitleSource::Manual,
+        _ => TitleSource::Auto,
+    };
+    let stored = StoredTitle::new(summary, source, None, manual_title(row.turnpipe));
+    Some(stored)
 }
 
 /// The messages in a row. The results of calls follow the reply. A result in a separate message
@@ -199,11 +209,16 @@ fn said(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
 }
 
 fn plain(content: Option<&RawValue>) -> String {
-    message(Role::System, Origin::Injected, gemini_blocks(content)).text()
+    message(
+        Role::System,
+        Origin::Injected,
+        gemini_blocks(content, Signed::Anything),
+    )
+    .text()
 }
 
 fn user(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
-    let mut content = gemini_blocks(row.display.or(row.content));
+    let mut content = gemini_blocks(row.display.or(row.content), Signed::Anything);
     let had_blocks = !content.is_empty();
     content.retain(|block| !matches!(block, Block::Result(result) if !is_alone(&result.id)));
     if content.is_empty() && had_blocks {
@@ -214,7 +229,7 @@ fn user(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
 
 fn reply(row: &Row<'_>) -> Vec<Message> {
     let mut content: Vec<Block> = Thought::list(row.thoughts).iter().map(thought).collect();
-    let spoken = gemini_blocks(row.content).into_iter();
+    let spoken = gemini_blocks(row.content, Signed::Anything).into_iter();
     content.extend(spoken.filter(|block| !matches!(block, Block::Text(text) if text.is_empty())));
     let message_id = string(row.id).unwrap_or_default();
     let mut results = Vec::new();
@@ -251,7 +266,7 @@ fn result(call: &ToolCall<'_>, id: String) -> Option<ToolResult> {
     let status = string(call.status);
     let mut failed = matches!(status.as_deref(), Some("error" | "cancelled"));
     let mut parts = Vec::new();
-    for block in gemini_blocks(call.result) {
+    for block in gemini_blocks(call.result, Signed::Anything) {
         match block {
             Block::Result(result) => {
                 failed |= result.failed;

@@ -18,5 +18,5 @@ pub use environment::Environment;
 pub use ids::{Ids, RandomIds, SeededIds};
 pub use messages::{MessageLevel, Messages};
 pub use process_io::{StdoutAtStart, UnusableVariable};
-pub use streams::{Input, Io, Output};
+pub use streams::{InputStream, Io, OutputStream};
 pub use terminal::{TerminalFacts, TerminalRecords};

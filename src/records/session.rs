@@ -21,6 +21,9 @@ pub struct SessionRecord {
     /// Latest time in its records, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_activity: Option<String>,
+    /// Whether that is only the modification time of the file, because the agent records no times.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_time_of_file: bool,
     /// Size of the file, in bytes.
     pub size: u64,
     /// Number of subagent transcripts.
@@ -61,6 +64,9 @@ pub struct SessionDescription {
     /// Model of the latest reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Agent that wrote the file, if it is another one that uses the format of `agent`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written_by: Option<String>,
     /// Session that this one was forked from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fork_parent: Option<SessionId>,

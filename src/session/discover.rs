@@ -8,7 +8,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use super::database::{is_database, session_at, sessions_in, subagents_of};
 use super::dirs::{DirContext, Keep, walk};
+use crate::agent::database::StoredSession;
 use crate::agent::{Agent, Root};
 
 /// A possible session file.
@@ -40,7 +42,17 @@ const UNREAD: DirContext = DirContext {
     side_file: true,
     subagents: true,
     is_named: true,
+    stored_size: None,
 };
+
+/// The context of a session of this size in a database.
+fn stored(size: u64) -> DirContext {
+    DirContext {
+        is_named: false,
+        stored_size: Some(size),
+        ..UNREAD
+    }
+}
 
 /// Possible session files in `roots`, most recently changed first. Missing and unreadable folders
 /// are empty, only a root itself may be a link, and files of subagents are left out.
@@ -51,12 +63,26 @@ pub fn discover(roots: &[Root]) -> Vec<Candidate> {
 /// Like [`discover`], on up to this many threads once there are many files.
 pub fn discover_with(threads: NonZeroUsize, roots: &[Root]) -> Vec<Candidate> {
     let named = |path: PathBuf| {
-        let metadata = fs::symlink_metadata(&path);
+        let metadata = match session_at(&path) {
+            Some((database, _)) => fs::symlink_metadata(database),
+            None => fs::symlink_metadata(&path),
+        };
         candidate(path, metadata, UNREAD)
     };
-    let mut found = files_in(roots, threads, named, |entry, context| {
+    let found = files_in(roots, threads, named, |entry, context| {
         candidate(entry.path(), entry.metadata(), context)
     });
+    let mut found = with_stored(
+        found,
+        |file| &file.path,
+        |path, session| Candidate {
+            path,
+            size: session.size,
+            modified: session.changed,
+            changed: session.changed,
+            context: stored(session.size),
+        },
+    );
     found.sort_unstable_by(|one, other| {
         let newest_first = other.modified.cmp(&one.modified);
         newest_first.then_with(|| one.path.as_os_str().cmp(other.path.as_os_str()))
@@ -73,15 +99,46 @@ pub fn discover_names(threads: NonZeroUsize, roots: &[Root]) -> Vec<Found> {
         let context = UNREAD;
         Some(Found { path, context })
     };
-    let mut found = files_in(roots, threads, named, |entry, context| {
+    let found = files_in(roots, threads, named, |entry, context| {
         let path = entry.path();
         Some(Found { path, context })
     });
+    let mut found = with_stored(
+        found,
+        |file| &file.path,
+        |path, session| Found {
+            path,
+            context: stored(session.size),
+        },
+    );
     if roots.len() > 1 {
         found.sort_unstable_by(|one, other| one.path.as_os_str().cmp(other.path.as_os_str()));
         found.dedup_by(|one, other| one.path == other.path);
     }
     found
+}
+
+/// The same files, but the sessions in them for databases that have any.
+fn with_stored<File>(
+    found: Vec<File>,
+    path: fn(&File) -> &Path,
+    stored: fn(PathBuf, StoredSession) -> File,
+) -> Vec<File> {
+    let files = found.into_iter().flat_map(|file| {
+        let sessions = if is_database(path(&file)) {
+            sessions_in(path(&file))
+        } else {
+            Vec::new()
+        };
+        if sessions.is_empty() {
+            return vec![file];
+        }
+        let sessions = sessions.into_iter();
+        sessions
+            .map(|(path, session)| stored(path, session))
+            .collect()
+    });
+    files.collect()
 }
 
 /// Applies `named` to roots that are files, and `keep` to the files below roots that are folders.
@@ -99,7 +156,7 @@ fn files_in<File: Send>(
             Ok(root.path.clone())
         };
         match path {
-            Ok(path) if path.is_file() => found.extend(named(path)),
+            Ok(path) if path.is_file() || session_at(&path).is_some() => found.extend(named(path)),
             Ok(path) if path.is_dir() => found.extend(walk(&path, threads, keep)),
             _ => {}
         }
@@ -138,7 +195,7 @@ pub(super) fn is_subagent_name(path: &Path) -> bool {
 /// each, come last.
 pub fn subagent_files(path: &Path, agent: Agent) -> Vec<PathBuf> {
     let Some(folder) = (agent.format().subagent_dir)(path) else {
-        return Vec::new();
+        return subagents_of(path);
     };
     let mut files = subagents_in(&folder);
     for workflow in entries(&folder.join("workflows")) {
@@ -204,7 +261,7 @@ mod tests {
             "p/one/subagents/workflows/w/journal.jsonl",
             "p/agent-y.jsonl",
             "p/gone/subagents/agent-w.jsonl",
-            "p/one.jsonl.turnpipe.jsonl",
+            "p/one.jsonl.turnpipe",
             "p/chats/session-2.json",
             "p/chats/logs.json",
             "notes.md",

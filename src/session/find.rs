@@ -1,7 +1,11 @@
 //! Finds a session by id, prefix of an id, title, or `latest`.
 
+use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+
+use uuid::Uuid;
 
 use super::discover::Candidate;
 use super::listing::{Listing, list};
@@ -89,13 +93,21 @@ fn one_of(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<Pat
 
 /// The possible ids in a file name: the whole stem, and the part after each separator.
 pub fn ids_in(path: &Path) -> impl Iterator<Item = String> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let parent = path.parent().and_then(Path::file_name);
+    // Some agents name a directory by the session, or keep sessions in a database.
+    let dir = parent
+        .map(OsStr::to_string_lossy)
+        .filter(|dir| Uuid::try_parse(dir).is_ok());
+    let stored = name.split_once('#').map(|(_, id)| id.to_owned());
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let starts: Vec<String> = stem
         .char_indices()
         .filter(|(_, character)| matches!(character, '-' | '_'))
         .map(|(at, _)| stem[at + 1..].to_owned())
         .collect();
-    std::iter::once(stem.into_owned()).chain(starts)
+    let whole = [Some(stem.into_owned()), dir.map(Cow::into_owned), stored];
+    whole.into_iter().flatten().chain(starts)
 }
 
 #[cfg(test)]

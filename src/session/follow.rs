@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 
 use memchr::memrchr;
 
-use super::open::{Identity, SessionError, SessionFile, open_safely};
+use super::database::watch;
+use super::open::{Identity, SessionError, SessionFile, open_safely, open_to_follow};
+use crate::agent::database::DatabaseWatch;
 use crate::jsonl::{read_at, read_buffer};
 use crate::records::SwitchReason;
 
@@ -54,6 +56,8 @@ pub struct Follower {
     last: Vec<u8>,
     /// The bytes of a line whose newline is still missing.
     held: Vec<u8>,
+    /// The database that the session is in.
+    database: Option<DatabaseWatch>,
 }
 
 impl Follower {
@@ -68,6 +72,7 @@ impl Follower {
         // What was cut off meanwhile is noticed as truncated.
         last.truncate(filled);
         Ok(Self {
+            database: watch(&file.path).transpose()?,
             path: file.path.clone(),
             file: Some(file),
             read: start,
@@ -125,6 +130,13 @@ impl Follower {
             } else {
                 Seen::Lines(lines)
             });
+        }
+        if let Some(database) = &mut self.database {
+            if !database.has_changed()? {
+                return Ok(Seen::Nothing);
+            }
+            self.file = Some(open_to_follow(&self.path)?);
+            return self.look();
         }
         // The old file is fully read; only now may reading move on to the new one.
         match std::fs::symlink_metadata(&self.path) {

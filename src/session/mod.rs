@@ -9,6 +9,7 @@ mod calls;
 mod check;
 mod conversation;
 mod costs;
+mod database;
 mod dirs;
 mod discover;
 mod distinct;
@@ -40,11 +41,11 @@ mod vectors_tests;
 mod watch;
 
 pub use crate::agent::{
-    Agent, Change, Detail, Entry, Facts, Format, History, ManualTitle, Part, Root, Shape, SideCost,
-    StoredTitle, Title, TitleSource, project_hash, session_roots,
+    Agent, Change, CopiedHistory, Detail, Entry, Facts, Format, ManualTitle, Part, Root, Shape,
+    SideCost, StoredTitle, Title, TitleSource, fork_at, project_hash, session_roots,
 };
-pub use calls::{CallEvent, CallResult, SessionCall, calls_of_all};
-pub use conversation::Messages;
+pub use calls::{CallEvent, ResultFacts, SessionCall, calls_of_all};
+pub use conversation::ConversationReader;
 pub use discover::{
     Candidate, Found, discover, discover_names, discover_with, subagent_files, subagents_beside,
 };
@@ -53,7 +54,7 @@ pub use find::{FindError, LATEST, find, ids_in};
 pub use follow::{Follower, Seen};
 pub use lines::{Line, Place, for_each_line};
 pub use listing::{Depth, Failures, Listed, Listing, Sessions, WriteListed, list, list_as_text};
-pub use open::{Identity, SessionError, SessionFile, open_safely};
+pub use open::{Identity, SessionError, SessionFile, open_safely, open_to_follow};
 pub use parallel::each_in_order;
 pub use prices::Prices;
 pub use selection::{Selection, short_ids};

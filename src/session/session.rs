@@ -6,11 +6,18 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::archive::{self, Unpack, unpacked};
+use super::database::session_at;
 use super::lines::{Line, Place, RawLine, RawLines, for_each_line};
-use super::open::{BYTE_ORDER_MARK, Head, Positioned, SessionError, SessionFile, open_safely};
+use super::open::{
+    BYTE_ORDER_MARK, Head, Positioned, SessionError, SessionFile, open_extent, open_safely,
+};
 use super::recover::{each_entry_on, each_record_on};
-use crate::agent::{self, Agent, Detail, Entry, Format, LineClass, agent_of};
+use crate::agent::database::QueryExtent;
+use crate::agent::{self, Agent, Detail, Entry, Format, LineClass, agent_of, refusal, refusal_at};
 use crate::jsonl::{FixedFile, Mapping, read_at};
+
+/// The first bytes of a database.
+const SQLITE: &[u8] = b"SQLite format 3\0";
 
 /// Maximum number of records to read before a file counts as unknown.
 const MAX_UNKNOWN: u32 = 40;
@@ -34,8 +41,10 @@ pub struct Session {
     format: &'static Format,
     /// The rows of an old document. All other files are read by lines.
     pub(super) document: Option<Vec<String>>,
-    /// Whether the file is compressed.
-    is_archive: bool,
+    /// Whether the file is compressed, or a database.
+    is_unpacked: bool,
+    /// Records made from what is beside the file.
+    pub(super) beside: Vec<String>,
     /// The first lines.
     pub(super) head: Head,
     /// False if the directory was read and contains none.
@@ -58,7 +67,7 @@ impl Session {
     /// # Errors
     /// See [`SessionError`].
     pub(super) fn open_for_list(path: &Path) -> Result<Self, SessionError> {
-        Self::unpacking(open_safely(path)?, Unpack::Beginning)
+        Self::unpacking(open_extent(path, QueryExtent::Ends)?, Unpack::Beginning)
     }
 
     /// Reads the session in an open file.
@@ -71,26 +80,35 @@ impl Session {
 
     fn unpacking(mut file: SessionFile, wanted: Unpack) -> Result<Self, SessionError> {
         let mut head = Head::read(&file)?;
-        let is_archive = head.starts_with(&archive::MAGIC);
-        if is_archive {
+        let mut is_unpacked = session_at(&file.path).is_some();
+        if head.starts_with(&archive::MAGIC) {
+            is_unpacked = true;
             file = unpacked(file, wanted)?;
             head = Head::read(&file)?;
         }
+        let refusal = head.lines().next().and_then(|(_, line)| refusal(line));
+        if let Some(refusal) = refusal {
+            return Err(SessionError::Unknown(refusal));
+        }
+        let is_database = head.starts_with(SQLITE);
         let agent = match head.lines().find_map(|(_, line)| agent_on(line)) {
             Some(agent) => Some(agent),
+            None if is_database => None,
             None => detected(&file)?,
         };
         let (format, document) = if let Some(agent) = agent {
             (agent.format(), None)
         } else {
-            let (format, rows) = document(&file)?.ok_or(SessionError::Unknown)?;
+            let document = if is_database { None } else { document(&file)? };
+            let (format, rows) = document.ok_or_else(|| unknown(&file.path, is_database))?;
             (format, Some(rows))
         };
         Ok(Self {
+            beside: (format.beside)(&file.path),
             file,
             format,
             document,
-            is_archive,
+            is_unpacked,
             head,
             may_have_side_file: true,
             holds_no_title: false,
@@ -121,7 +139,7 @@ impl Session {
 
     /// Whether records can be appended to the file.
     pub fn is_appendable(&self) -> bool {
-        !self.is_document() && !self.is_archive
+        !self.is_document() && !self.is_unpacked
     }
 
     /// The content of the file as of opening.
@@ -154,6 +172,10 @@ impl Session {
         detail: Detail,
         visit: &mut dyn FnMut(Place, Entry),
     ) -> io::Result<()> {
+        for row in &self.beside {
+            let entry = self.format.read(row, detail);
+            visit(Place::of_line(0, &[]), entry.unwrap_or_default());
+        }
         if let Some(rows) = &self.document {
             for (offset, row) in (0..).zip(rows) {
                 let entry = self.format.read(row, detail);
@@ -214,6 +236,19 @@ impl Session {
         })?;
         Ok(())
     }
+}
+
+/// Why a file is not a session.
+fn unknown(path: &Path, is_database: bool) -> SessionError {
+    let reason = refusal_at(path).unwrap_or_else(|| {
+        let reason = if is_database {
+            "is a database; `session list --root` lists sessions in it"
+        } else {
+            "not a session file of a known agent"
+        };
+        reason.to_owned()
+    });
+    SessionError::Unknown(reason)
 }
 
 /// The agent that wrote the records on a line.

@@ -11,8 +11,9 @@ use super::open::{SessionError, SessionFile, open_safely};
 use crate::agent::{Detail, Entry, own_format};
 use crate::message::Message;
 
-/// The suffix of side files.
-pub const SIDE_FILE_SUFFIX: &str = ".turnpipe.jsonl";
+/// The suffix of side files. No agent takes a file of this name for a session: some delete sessions
+/// that they cannot read.
+pub const SIDE_FILE_SUFFIX: &str = ".turnpipe";
 
 /// The path of the side file of a session file.
 pub fn side_file_path(session: &Path) -> PathBuf {

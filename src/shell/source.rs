@@ -11,9 +11,9 @@ use super::verdict::{Refusal, excerpt};
 
 /// The text of a command line.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Source<'text>(pub(super) &'text str);
+pub(super) struct CommandText<'text>(pub(super) &'text str);
 
-impl<'text> Source<'text> {
+impl<'text> CommandText<'text> {
     /// Accepts an operator or a keyword between statements.
     pub(super) fn token(&self, span: &Range<usize>) -> Result<(), Refusal> {
         let token = self.slice(span.clone());

@@ -26,6 +26,6 @@ pub use outline::{Grouping, Outline, Position, Section, Subagent, ToolGroup, Too
 pub(crate) use progress::{Counting, ProgressLine, ProgressRow};
 pub(crate) use run_summary::lane_word;
 pub use run_text::{RunLook, RunText};
-pub use selection::{DisplayOptions, InjectedDetail, Thinking, ToolDetail};
+pub use selection::{DisplayOptions, InjectedDetail, ThinkingDisplay, ToolDetail};
 pub use text::{Density, Style, TerminalText};
 pub use timeline::Timeline;

@@ -13,8 +13,8 @@ use crate::assemble::{Decoder, Understanding};
 use crate::cmd::command::Run;
 use crate::cmd::inputs::{recorded_id, report_foreign_stream, session_to_write, take_stdin};
 use crate::cmd::output::{self, FormArguments, RecordWriter};
-use crate::cmd::{Globals, Outcome, UsageError};
-use crate::io::{Input, Io, Messages};
+use crate::cmd::{Globals, Status, UsageError};
+use crate::io::{InputStream, Io, Messages};
 use crate::jsonl::{Mapping, Piece, Prefilter, Reader, WriteError, Writer};
 use crate::process::{EndRequests, EndSignal, report_end_signals};
 use crate::session::durable::{FileSystems, RecordError, RecordFailure, Sync};
@@ -46,7 +46,7 @@ const MAX_PIECES_AHEAD: usize = 64;
 /// Copies its input, and appends messages, labels, titles, recaps and replacements to the file,
 /// each as soon as its line is complete. A new file has the form of a Claude Code transcript. A file
 /// of another agent gets no messages: titles and recaps are written in that agent's own form, if it
-/// has one, labels and costs go into `FILE.turnpipe.jsonl`.
+/// has one, labels and costs go into `FILE.turnpipe`.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe run-tools < reply.jsonl | turnpipe session append turn.jsonl")]
@@ -85,7 +85,7 @@ enum LoopEvent {
 }
 
 impl Run for SessionAppendArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let progress = ProgressLine::of_input("recording", &[], globals.quiet, io);
         let stdin = take_stdin(io)?;
         let target = self.target(io)?;
@@ -125,11 +125,11 @@ impl Run for SessionAppendArguments {
         let continuation = run.recording.continuation();
         run.recording.finish(self.sync).map_err(refused)?;
         Ok(match (end, self.exit_status, continuation) {
-            (Some(EndSignal::Interrupt), ..) => Outcome::Interrupted,
-            (Some(EndSignal::Terminate), ..) => Outcome::Terminated,
-            (None, false, _) | (None, true, Continuation::Continue) => Outcome::Done,
-            (None, true, Continuation::Over) => Outcome::TurnOver,
-            (None, true, Continuation::Stopped) => Outcome::TurnStopped,
+            (Some(EndSignal::Interrupt), ..) => Status::Interrupted,
+            (Some(EndSignal::Terminate), ..) => Status::Terminated,
+            (None, false, _) | (None, true, Continuation::Continue) => Status::Done,
+            (None, true, Continuation::Over) => Status::TurnOver,
+            (None, true, Continuation::Stopped) => Status::TurnStopped,
         })
     }
 }
@@ -244,6 +244,10 @@ impl AppendRun<'_> {
                     "{}: keeps the title that the user gave it",
                     self.file.display()
                 )),
+                Recorded::NotShown(reason) => self.messages.warn(&format!(
+                    "{}: title not written: {reason}",
+                    self.file.display()
+                )),
                 Recorded::OwnFile | Recorded::AgentFile | Recorded::SideFile => {
                     self.understanding = Understanding::Something;
                 }
@@ -268,7 +272,7 @@ impl AppendRun<'_> {
 }
 
 /// Starts the threads that report input and signals to the main loop.
-fn listen(stdin: Counting<Input>) -> anyhow::Result<Receiver<LoopEvent>> {
+fn listen(stdin: Counting<InputStream>) -> anyhow::Result<Receiver<LoopEvent>> {
     let (sender, events) = sync_channel(MAX_PIECES_AHEAD);
     let signals = sender.clone();
     report_end_signals(move |signal| {

@@ -13,7 +13,7 @@ use crate::cmd::session::names::usable_paths;
 use crate::cmd::session::printer::{DialogForm, Look, Printer};
 use crate::cmd::session::show::{known, print_messages};
 use crate::cmd::session::source::{SelectionArguments, about, candidates_at};
-use crate::cmd::{Globals, Outcome, UsageError};
+use crate::cmd::{Globals, Status, UsageError};
 use crate::io::{Environment, Io, Messages};
 use crate::jsonl::Writer;
 use crate::session::{
@@ -23,7 +23,7 @@ use crate::session::{
 use crate::text::{counted, terminal_safe_line};
 use crate::view::ProgressLine;
 use crate::view::{
-    Density, DisplayOptions, Grouping, IndexRow, InjectedDetail, Style, Subagent, Thinking,
+    Density, DisplayOptions, Grouping, IndexRow, InjectedDetail, Style, Subagent, ThinkingDisplay,
     ToolDetail, html_index, markdown_index,
 };
 
@@ -65,7 +65,7 @@ enum PageForm {
 }
 
 impl Run for SessionExportArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let prices = globals.config(&io.environment)?.prices(None);
         let prices = prices.map_err(UsageError::reason)?;
         let mut errors = InputErrors::new(&io.messages);
@@ -143,7 +143,7 @@ impl Run for SessionExportArguments {
                 ),
             });
         }
-        Ok(errors.outcome(Outcome::Done))
+        Ok(errors.outcome(Status::Done))
     }
 }
 
@@ -283,7 +283,7 @@ impl Pages<'_> {
             form,
             selection: DisplayOptions {
                 tools: ToolDetail::Full,
-                thinking: Thinking::Shown,
+                thinking: ThinkingDisplay::Shown,
                 context,
             },
             density: Density::Full,

@@ -11,7 +11,7 @@ use crate::cmd::inputs::InputErrors;
 use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::session::source::{SelectionArguments, about};
 use crate::cmd::session::table::{TableLook, session_table};
-use crate::cmd::{Globals, Outcome, UsageError};
+use crate::cmd::{Globals, Status, UsageError};
 use crate::io::Io;
 use crate::jsonl::{Writer, append_record};
 use crate::records::{SessionErrorRecord, SessionRecord};
@@ -46,7 +46,7 @@ pub(crate) struct SessionListArguments {
 }
 
 impl Run for SessionListArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let mut listing = self.listing(io);
         if self.counts {
             let prices = globals.config(&io.environment)?.prices(None);
@@ -66,7 +66,7 @@ impl Run for SessionListArguments {
                 if listed.is_empty() {
                     let files = candidates.len();
                     self.selection.matching.source.note_none(files, globals, io);
-                    return Ok(errors.outcome(Outcome::Done));
+                    return Ok(errors.outcome(Status::Done));
                 }
                 let look = TableLook {
                     columns: io.terminal.columns,
@@ -80,7 +80,7 @@ impl Run for SessionListArguments {
             }
             Form::Jsonl => self.print_records(listing, globals, io)?,
         }
-        Ok(errors.outcome(Outcome::Done))
+        Ok(errors.outcome(Status::Done))
     }
 }
 
@@ -154,6 +154,7 @@ fn record(session: Listed) -> SessionRecord {
     SessionRecord {
         started: time(session.facts.started),
         last_activity: time(session.facts.last_activity),
+        is_time_of_file: session.facts.is_time_of_file,
         about: about(session.path, session.agent, session.facts),
         size: session.size,
         subagents: session.subagents,

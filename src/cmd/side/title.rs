@@ -8,12 +8,13 @@ use crate::cmd::command::Run;
 use crate::cmd::model_arguments::{Fallback, NoModel};
 use crate::cmd::output::RecordWriter;
 use crate::cmd::side::per_session::{PerSessionArguments, Plan, Printer, Runner, SessionOutput};
-use crate::cmd::{Globals, Outcome, UsageError};
+use crate::cmd::{Globals, Status, UsageError};
 use crate::config::Overrides;
 use crate::io::Io;
 use crate::jsonl::WriteError;
 use crate::records::{SideExtension, TitleRecord};
 use crate::session::ManualTitle;
+use crate::session::record::Recorded;
 use crate::side::title::{KEBAB_PROMPT, PROMPT, TitleStyle};
 use crate::side::{Auto, Kind, extension};
 
@@ -59,7 +60,7 @@ struct Titles {
 }
 
 impl Run for TitleArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         if self.replace && self.auto {
             return Err(UsageError::new("--auto never replaces a title set by the user").into());
         }
@@ -96,7 +97,7 @@ impl Run for TitleArguments {
             }),
         };
         let Some(runner) = self.common.runner(plan, globals, io)? else {
-            return Ok(Outcome::Done);
+            return Ok(Status::Done);
         };
         let replace = self.replace;
         runner.run(&Titles { replace }, &self.common, io)
@@ -109,7 +110,12 @@ impl Printer for Titles {
 
     fn line(&self, runner: &Runner, output: &SessionOutput) -> Option<String> {
         match &output.result {
-            Ok((title, _)) => Some(format!("{}{}\n", output.text_prefix(), title.text)),
+            Ok((title, recorded)) => {
+                if let Some(reason) = not_shown(*recorded) {
+                    runner.note_not_written(output, reason);
+                }
+                Some(format!("{}{}\n", output.text_prefix(), title.text))
+            }
             Err(no_text) => {
                 runner.note_no_text(output, no_text, &no_text.reason);
                 None
@@ -138,7 +144,8 @@ impl Printer for Titles {
                 },
                 title: Some(title.text),
                 model_used: Some(title.model),
-                written: recorded.map(|_| true),
+                error: not_shown(recorded).map(str::to_owned),
+                written: recorded.map(|_| not_shown(recorded).is_none()),
                 ..of_session
             },
             Err(no_text) => TitleRecord {
@@ -148,5 +155,13 @@ impl Printer for Titles {
                 ..of_session
             },
         })
+    }
+}
+
+/// The reason why the agent does not show a title.
+fn not_shown(recorded: Option<Recorded>) -> Option<&'static str> {
+    match recorded {
+        Some(Recorded::NotShown(reason)) => Some(reason),
+        _ => None,
     }
 }
