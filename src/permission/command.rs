@@ -6,18 +6,16 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 
 use super::command_pattern::CommandPattern;
-use super::directories::{self, Target};
-use super::invocation::{Invocation, found_by, joined};
+use super::directories::{self, BaseDirectories, Target};
+use super::invocation::{Invocation, joined};
 use super::named_file::NamedFile;
 use super::outline::{names_in, outlines};
-use super::path_context::{PathContext, ResolvedPath, normalised};
+use super::path_context::{PathContext, ResolvedPath};
+use super::patterns::found_by;
 use super::started::{StandardInput, StartedCommands, guessed, started};
 use super::wildcard::{GAP, GLOB};
 use super::{domain, programs};
 use crate::shell::{CommandPart, PartWord, WordPiece};
-
-/// Maximum number of base directories added by options such as `-C`.
-const MAX_DIRECTORIES: usize = 16;
 
 /// Variables that may be assigned before a command without affecting allow rules.
 static HARMLESS_VARIABLES: LazyLock<Vec<&str>> = LazyLock::new(|| {
@@ -51,14 +49,6 @@ pub(super) struct Command<'a> {
     read: OnceCell<Vec<NamedFile>>,
     redirected: OnceCell<Vec<NamedFile>>,
     changed: OnceCell<Vec<NamedFile>>,
-}
-
-/// Base directories of relative paths.
-struct BaseDirectories {
-    /// Known directories; never empty.
-    known: Vec<PathBuf>,
-    /// Whether other directories are possible.
-    is_open: bool,
 }
 
 /// A spelling of a command, with gaps for unknown parts.
@@ -159,7 +149,7 @@ impl<'a> Command<'a> {
             }
         }
         known.dedup_by(|one, other| one.text == other.text);
-        let reached = reached(&started, &directories, context);
+        let reached = directories::reached(&started, &directories, context);
         Self {
             text,
             levels,
@@ -431,38 +421,6 @@ impl Command<'_> {
             changed
         })
     }
-}
-
-/// Returns the base directories of relative paths for a command that runs in one of `directories`,
-/// including directories given with options such as `-C`.
-fn reached(
-    started: &StartedCommands,
-    directories: &[PathBuf],
-    context: &PathContext<'_>,
-) -> BaseDirectories {
-    let mut is_open = directories.is_empty() || started.changes_directory;
-    let mut known = directories.to_vec();
-    if known.is_empty() {
-        known.push(context.request.directory.to_owned());
-    }
-    let words = started
-        .invocations
-        .iter()
-        .flat_map(|one| one.option_values(&programs::DIRECTORY_OPTIONS));
-    for to in words.flat_map(|word| outlines(&word, context)) {
-        if to.contains([GAP, GLOB]) {
-            is_open = true;
-        } else if known.len() <= MAX_DIRECTORIES {
-            let further: Vec<PathBuf> = known
-                .iter()
-                .map(|from| normalised(&from.join(&to)))
-                .collect();
-            known.extend(further);
-        }
-    }
-    known.sort_unstable();
-    known.dedup();
-    BaseDirectories { known, is_open }
 }
 
 /// Returns the word as matched by allow rules: its source text or its value. Only `*` covers a part

@@ -2,13 +2,23 @@
 
 use std::path::{Path, PathBuf};
 
-use super::outline::outline;
+use super::outline::{outline, outlines};
 use super::path_context::{PathContext, normalised};
+use super::programs;
+use super::started::StartedCommands;
 use super::wildcard::{GAP, GLOB};
 use crate::shell::CommandPart;
 
 /// Maximum number of possible directories; more count as unknown.
 const MAX_DIRECTORIES: usize = 16;
+
+/// Base directories of relative paths.
+pub(super) struct BaseDirectories {
+    /// Known directories; never empty.
+    pub(super) known: Vec<PathBuf>,
+    /// Whether other directories are possible.
+    pub(super) is_open: bool,
+}
 
 /// The target of a change of directory.
 pub(super) enum Target {
@@ -87,4 +97,40 @@ fn is_certain(script: &str, first: &CommandPart) -> bool {
         && after.trim_start().starts_with("&&")
         && !joined_otherwise.contains([';', '\n', '&'])
         && !joined_otherwise.contains("||")
+}
+
+/// Returns the base directories of relative paths for a command that runs in one of `directories`,
+/// including directories given with options such as `-C`.
+pub(super) fn reached(
+    started: &StartedCommands,
+    directories: &[PathBuf],
+    context: &PathContext<'_>,
+) -> BaseDirectories {
+    let mut is_open = directories.is_empty() || started.changes_directory;
+    let mut known = directories.to_vec();
+    if known.is_empty() {
+        known.push(context.request.directory.to_owned());
+    }
+    let words = started
+        .invocations
+        .iter()
+        .flat_map(|one| one.option_values(&programs::DIRECTORY_OPTIONS));
+    let entered = started.entered.iter().cloned();
+    for to in words
+        .chain(entered)
+        .flat_map(|word| outlines(&word, context))
+    {
+        if to.contains([GAP, GLOB]) {
+            is_open = true;
+        } else if known.len() <= MAX_DIRECTORIES {
+            let further: Vec<PathBuf> = known
+                .iter()
+                .map(|from| normalised(&from.join(&to)))
+                .collect();
+            known.extend(further);
+        }
+    }
+    known.sort_unstable();
+    known.dedup();
+    BaseDirectories { known, is_open }
 }

@@ -15,6 +15,7 @@ mod named_file;
 mod outline;
 mod path_context;
 mod path_pattern;
+mod patterns;
 mod programs;
 mod reason;
 mod remedy;

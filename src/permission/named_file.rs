@@ -23,7 +23,13 @@ impl NamedFile {
     pub(super) fn of(name: &str, directories: &[PathBuf], context: &PathContext<'_>) -> Vec<Self> {
         let path = Path::new(name);
         if name.starts_with(GAP) {
-            return vec![Self::Outlined(name.to_owned())];
+            let mut files = vec![Self::Outlined(name.to_owned())];
+            // `$PWD/link`
+            if let Some(rest) = name.strip_prefix("\0/").filter(|_| !directories.is_empty()) {
+                let there = Self::of(rest, directories, context).into_iter();
+                files.extend(there.filter_map(Self::linked_somewhere));
+            }
+            return files;
         }
         if path.is_relative() && directories.is_empty() {
             return vec![Self::Outlined(format!("{GAP}/{name}"))];
@@ -81,6 +87,17 @@ impl NamedFile {
         is_below.then(|| Self::Outlined(format!("{GAP}/{}", below.display())))
     }
 
+    /// Returns what it may be behind links if its directory is only one of the possible ones.
+    fn linked_somewhere(self) -> Option<Self> {
+        let path = match self {
+            Self::Known(ResolvedPath { name, real }) => {
+                real.filter(|real| **real != *name)?.to_path_buf()
+            }
+            Self::Outlined(path) => path.into(),
+        };
+        Some(Self::Outlined(format!("{}{GAP}", path.display())))
+    }
+
     /// Returns the known part of the path.
     pub(super) fn resolved(&self) -> ResolvedPath {
         match self {
@@ -123,14 +140,14 @@ fn through_links(outline: &Path, context: &PathContext<'_>) -> Vec<NamedFile> {
             .map(|real| real.join(rest));
         files.extend(inside.map(|path| NamedFile::Outlined(path.to_string_lossy().into_owned())));
         let name = format!("/{name}");
-        let matches = |path: &PathBuf| {
+        let is_filled_by = |path: &PathBuf| {
             let found = path.file_name().unwrap_or_default().to_string_lossy();
             Wildcard::parse(&escaped(&format!("/{found}"))).may_cover(&name)
         };
         let branches = reached
             .iter()
             .flat_map(|path| context.branches(path).to_vec());
-        reached = branches.filter(matches).collect();
+        reached = branches.filter(is_filled_by).collect();
     }
     files.extend(reached.into_iter().filter_map(|name| {
         let real = linked(&name)?;

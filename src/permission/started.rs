@@ -22,14 +22,18 @@ pub(super) struct StartedCommands {
     pub(super) runs_unknown: bool,
     /// Whether a command line in it changes the directory.
     pub(super) changes_directory: bool,
+    /// The directories that it may change to.
+    pub(super) entered: Vec<PartWord>,
 }
 
 /// Possible standard input of the commands of a command line.
 pub(super) struct StandardInput<'a> {
     /// Text in words and here-documents, which commands may print and a shell may read.
     printed: Vec<String>,
-    /// Whether `exec` replaces the standard input of what follows.
+    /// Whether `exec`, or the input of a shell around it, replaces the standard input.
     replaces_input: bool,
+    /// Names of files that redirections and `tee` write.
+    written: Vec<String>,
     context: &'a PathContext<'a>,
 }
 
@@ -46,11 +50,36 @@ impl<'a> StandardInput<'a> {
             let is_exec = first.is_some_and(|word| word.value.as_deref() == Some("exec"));
             is_exec && (!part.reads.is_empty() || matches!(part.input, PartInput::Text(_)))
         });
+        let written = parts.iter().flat_map(|part| {
+            let is_tee = part.words.first().is_some_and(|word| word.text == "tee");
+            let operands = part.words.iter().skip(1).filter(move |_| is_tee);
+            part.writes.iter().chain(operands)
+        });
+        let written =
+            written.filter_map(|word| Some(programs::name(word.value.as_deref()?).to_owned()));
         Self {
             printed: texts.collect(),
             replaces_input,
+            written: written.collect(),
             context,
         }
+    }
+
+    /// Returns the standard input of the commands in a command line that a command runs.
+    fn inside(&self, level: &CommandPart) -> Self {
+        let input = level.input.text().map(str::to_owned);
+        Self {
+            replaces_input: self.replaces_input || level.input != PartInput::Inherited,
+            printed: self.printed.iter().cloned().chain(input).collect(),
+            written: self.written.clone(),
+            context: self.context,
+        }
+    }
+
+    /// Whether it is a file that the command line writes.
+    fn is_written(&self, word: &PartWord) -> bool {
+        let name = word.value.as_deref().map(programs::name);
+        name.is_some_and(|name| self.written.iter().any(|written| written == name))
     }
 }
 
@@ -89,7 +118,10 @@ impl StartedCommands {
     fn add_parts(&mut self, parts: &[CommandPart], depth: usize, line: &StandardInput<'_>) {
         for level in parts.iter().flat_map(CommandPart::levels) {
             let program = level.words.first().and_then(|word| word.value.as_deref());
-            self.changes_directory |= matches!(program, Some("cd" | "pushd" | "popd"));
+            if matches!(program, Some("cd" | "pushd" | "popd")) {
+                self.changes_directory = true;
+                self.entered.extend_from_slice(&level.words[1..]);
+            }
             self.add_level(&level, depth, line);
         }
     }
@@ -197,10 +229,19 @@ impl StartedCommands {
             invocation.add_found();
         }
         let is_shell = programs::SHELLS.contains(&program);
+        self.runs_unknown |= program == "zsh" && scripts.iter().any(|script| has_pattern(script));
+        self.runs_unknown |= level
+            .words
+            .first()
+            .is_some_and(|word| line.is_written(word));
+        if is_shell && arguments.iter().any(|word| line.is_written(word)) {
+            scripts.extend_from_slice(&line.printed);
+        }
         self.invocations.push(invocation);
+        let inside = line.inside(level);
         for script in scripts {
             if !programs::READS_LANGUAGE.contains(&program) {
-                self.add_script(&script, depth, line);
+                self.add_script(&script, depth, &inside);
             }
             if !is_shell {
                 self.add_anywhere(&script, line);
@@ -289,6 +330,14 @@ fn scripts_in(arguments: &[Vec<String>]) -> impl Iterator<Item = String> {
                 .filter(|text| !begins_with_gap(text))
                 .map(|text| text.trim_start_matches('!').replace("\\_", " "))
         })
+    })
+}
+
+/// Whether a script of zsh has a pattern such as `.e(n)v`.
+fn has_pattern(script: &str) -> bool {
+    script.match_indices('(').any(|(at, _)| {
+        let is_in_word = |letter: char| letter.is_alphanumeric() || ".*?/_-])}~^".contains(letter);
+        script[..at].ends_with(is_in_word) && !script[at..].starts_with("()")
     })
 }
 
