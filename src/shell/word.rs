@@ -322,3 +322,21 @@ fn without_meaning(piece: &WordPiece) -> WordPiece {
         piece => piece.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::set_length;
+
+    #[test]
+    fn a_set_ends_at_its_closing_bracket() {
+        for (text, length) in [
+            ("a]b]", Some(2)),
+            ("]a]b", Some(3)),
+            ("!]a]", Some(4)),
+            ("[:alpha:]x]y", Some(11)),
+            ("a", None),
+        ] {
+            assert_eq!(set_length(text), length, "{text}");
+        }
+    }
+}
