@@ -7,6 +7,7 @@ mod calls;
 mod delivery;
 mod emitter;
 mod execution;
+mod hooks;
 mod intake;
 mod interruption;
 mod lifecycle;
@@ -21,7 +22,7 @@ mod trace;
 mod turns;
 mod workers;
 
-pub use execution::CallHooks;
+pub use hooks::CallHooks;
 pub use lifecycle::{Lifecycle, ShellVerdicts};
 pub use prompting::{
     GuardedJudge, Judge, JudgedCall, Judgement, PromptResponse, Prompter, Question, ToolPrompter,
