@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use jiff::ToSpan;
 use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
 
-use super::index_page::DayCost;
 use super::page::line;
 use crate::text::dollars;
 
@@ -22,6 +22,22 @@ const HEIGHT: usize = 120;
 
 /// Maximum width of a bar.
 const MAX_BAR: usize = 40;
+
+/// Replies of a day by one model.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DayCost {
+    /// The day in the time zone of the export, e.g. `2026-01-31`.
+    pub day: String,
+    /// The model.
+    pub model: String,
+    /// The number of replies.
+    pub replies: u64,
+    /// The cost in millionths of a dollar, if the model has a price.
+    pub micros: Option<u64>,
+    /// Whether replies without a price are not in the cost.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_partial: bool,
+}
 
 /// Formats costs as SVG with a legend; empty without costs. The days are those of `zone`.
 pub(super) fn cost_chart<'a>(costs: impl Iterator<Item = &'a DayCost>, zone: &str) -> String {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::cost_chart::{cost_chart, spent};
+use super::cost_chart::{DayCost, cost_chart, spent};
 use super::harmless_markdown::harmless_line;
 use super::page::{line, page_head, source_of};
 use crate::text::{counted, with_separators};
@@ -36,22 +36,6 @@ pub struct IndexRow {
     /// The replies and their costs, with those of subagents. A reply that several sessions contain belongs to one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub costs: Vec<DayCost>,
-}
-
-/// Replies of a day by one model.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DayCost {
-    /// The day in the time zone of the export, e.g. `2026-01-31`.
-    pub day: String,
-    /// The model.
-    pub model: String,
-    /// The number of replies.
-    pub replies: u64,
-    /// The cost in millionths of a dollar, if the model has a price.
-    pub micros: Option<u64>,
-    /// Whether replies without a price are not in the cost.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_partial: bool,
 }
 
 /// The sum of costs.

@@ -19,9 +19,10 @@ mod timeline;
 mod word_index;
 
 pub(crate) use columns::{aligned, table, wrapped};
+pub use cost_chart::DayCost;
 pub use gist::{changed_files, input_gist};
 pub use html::{Html, PageHead};
-pub use index_page::{DayCost, IndexRow, html_index, markdown_index, session_numbers};
+pub use index_page::{IndexRow, html_index, markdown_index, session_numbers};
 pub use markdown::{Markdown, markdown_head};
 pub use outline::{Grouping, Outline, Position, Section, Subagent, ToolGroup, ToolUse};
 #[cfg(feature = "cli")]
