@@ -2,12 +2,13 @@
 
 use std::io::Write;
 use std::mem;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
 use crate::cmd::Globals;
 use crate::config::{has_less_options, pager};
-use crate::io::{Io, OutputStream, TerminalFacts, TerminalRecords};
+use crate::io::{Io, OutputStream, TerminalFacts, TerminalRecords, columns};
 use crate::jsonl::{WriteError, Writer};
 use crate::process::Pager;
 use crate::view::{RunLook, RunText};
@@ -78,9 +79,11 @@ pub(super) fn run_sink(
     if form == Form::Jsonl {
         return Ok(record_sink(io)?);
     }
+    // The window may change its size.
+    let first = io.terminal.columns;
     let look = RunLook {
         style: globals.style(io),
-        columns: io.terminal.columns,
+        columns: Arc::new(move || first.and_then(|first| columns().or(Some(first)))),
         shows_messages,
     };
     Ok(Box::new(RunText::new(take_sink(io)?, look)?))

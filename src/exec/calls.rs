@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::call::{CallState, CallTimes, FinishedCall, RunCall};
-use super::hooks::turn_hook_input;
+use super::execution::turn_hook_input;
 use super::lifecycle::Lifecycle;
 use super::result::{CallResult, CancelReason, HookFeedback};
 use super::schedule::Schedule;

@@ -7,7 +7,6 @@ mod calls;
 mod delivery;
 mod emitter;
 mod execution;
-mod hooks;
 mod intake;
 mod interruption;
 mod lifecycle;
@@ -22,7 +21,7 @@ mod trace;
 mod turns;
 mod workers;
 
-pub use hooks::CallHooks;
+pub use execution::CallHooks;
 pub use lifecycle::{Lifecycle, ShellVerdicts};
 pub use prompting::{
     GuardedJudge, Judge, JudgedCall, Judgement, PromptResponse, Prompter, Question, ToolPrompter,

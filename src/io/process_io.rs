@@ -71,7 +71,7 @@ impl Messages {
 }
 
 /// The width of the terminal; `None` if standard output is not a terminal or its size is unknown.
-fn columns() -> Option<usize> {
+pub fn columns() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }

@@ -35,7 +35,7 @@ fn copilot_counts_each_request_once() {
     assert_eq!(listed["git_branch"], "fix");
     assert_eq!(listed["model"], "gpt-5-mini");
     let id = "11111111-2222-4333-8444-000000000001";
-    assert_eq!(listed["resume"], format!("copilot --resume {id}"));
+    assert_eq!(listed["resume"], format!("copilot --resume={id}"));
     assert_eq!(listed["counts"]["prompts"], 1);
     assert_eq!(listed["counts"]["failed"], 1);
     let total = stats(&root);

@@ -206,7 +206,7 @@ impl Run for TurnArguments {
             prices,
             writer,
             stop_hooks,
-            partial: self.partial,
+            partial: self.partial || form == Form::Text,
             has_begun: false,
             text: String::new(),
         };

@@ -95,7 +95,7 @@ impl ReplyWriter {
                 difference.lines().for_each(|line| io.messages.log(line));
             }
         }
-        Ok(watch.or(failures.outcome(0, Status::Done)))
+        Ok(watch.or(failures.outcome(0, false, Status::Done)))
     }
 
     /// Runs the hooks after a reply without calls.

@@ -66,9 +66,9 @@ impl ModelFailures {
     }
 
     /// The outcome of a command that wrote `made` texts and would end with `outcome` without failures.
-    /// A failure decides if the command wrote nothing, or if the model refuses all requests. Prints
-    /// the closing count.
-    pub(crate) fn outcome(&self, made: usize, outcome: Status) -> Status {
+    /// A failure decides, but if the texts are optional only if the command wrote nothing or if the
+    /// model refuses all requests. Prints the closing count.
+    pub(crate) fn outcome(&self, made: usize, are_optional: bool, outcome: Status) -> Status {
         let skipped = match self.not_asked {
             0 => String::new(),
             count => format!(": {count} skipped after the model refused a request"),
@@ -78,7 +78,8 @@ impl ModelFailures {
             self.messages
                 .error(&format!("{made} written, {failed} not{skipped}"));
         }
-        match self.retryability.filter(|_| made == 0 || self.is_over) {
+        let decides = made == 0 || self.is_over || !are_optional;
+        match self.retryability.filter(|_| decides) {
             Some(Retryability::Permanent) => Status::ProviderRefused,
             Some(Retryability::Temporary) => Status::ProviderUnavailable,
             Some(Retryability::Stopped) | None => outcome,

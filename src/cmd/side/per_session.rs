@@ -369,7 +369,7 @@ impl Summary {
             _ => Status::Done,
         };
         let outcome = self.inputs.outcome(outcome);
-        self.model.outcome(self.made, outcome)
+        self.model.outcome(self.made, false, outcome)
     }
 }
 

@@ -111,6 +111,7 @@ impl Run for SummarizeBatchArguments {
             .transpose()?;
         let progress = ProgressLine::of_input("labelling", &self.files, globals.quiet, io);
         let mut errors = InputErrors::new(&io.messages);
+        let is_waiting = io.stdin.readiness();
         let input = Box::new(progress.counting(self.input(&mut errors, io)?));
         let timing = Timing {
             placing: match self.emit {
@@ -150,6 +151,7 @@ impl Run for SummarizeBatchArguments {
         };
         let end = LabelStream::new(timing, &labeler, decoder).run(
             input,
+            is_waiting,
             Prefilter::new(&needles)?,
             &mut sink,
             |report| {
@@ -178,7 +180,7 @@ impl SummarizeBatchArguments {
                 } else {
                     Status::Done
                 };
-                Ok(sink.failures.outcome(sink.labels, outcome))
+                Ok(sink.failures.outcome(sink.labels, true, outcome))
             }
             StreamEnd::Ended(EndSignal::Interrupt) => Ok(Status::Interrupted),
             StreamEnd::Ended(EndSignal::Terminate) => Ok(Status::Terminated),

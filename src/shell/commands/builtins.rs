@@ -2,7 +2,7 @@
 
 use crate::shell::call::CheckedCommand;
 use crate::shell::options::arguments;
-use crate::shell::variables::may_be_set;
+use crate::shell::source::may_be_set;
 use crate::shell::verdict::Refusal;
 use crate::shell::word::{Value, Word};
 

@@ -7,8 +7,8 @@ use super::{awk, builtins, conditions, find, git, sed, wrappers};
 use crate::shell::call::{CheckedCommand, CommandContext, Effects, Entry, Own};
 use crate::shell::options::arguments;
 use crate::shell::parsed_command::ParsedCommand;
+use crate::shell::source::{may_be_passed, may_be_set};
 use crate::shell::table::COMMANDS;
-use crate::shell::variables::{may_be_passed, may_be_set};
 use crate::shell::verdict::{Refusal, excerpt};
 use crate::shell::word::{Value, Word};
 
