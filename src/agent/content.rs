@@ -6,8 +6,7 @@ use jiff::Timestamp;
 use serde_json::value::RawValue;
 
 use super::exit_code::exit_code;
-use super::format::Detail;
-use crate::api::{self, BlockDetail, Signed};
+use crate::api::{self, Signed};
 use crate::io::Environment;
 pub(super) use crate::json::{is_true, string};
 use crate::json::{number, object, text};
@@ -27,16 +26,6 @@ pub(crate) fn is_in(words: &str, word: &str) -> bool {
 /// A count, or 0 if it is absent.
 pub(super) fn count(raw: Option<&RawValue>) -> u64 {
     number(raw).unwrap_or_default()
-}
-
-/// Content of the Anthropic API.
-pub(super) fn anthropic_blocks(content: Option<&RawValue>, detail: Detail) -> Vec<Block> {
-    let detail = match detail {
-        Detail::Full => BlockDetail::Full,
-        Detail::Costs | Detail::Outline | Detail::Counts => BlockDetail::Inputs,
-        Detail::Activity => BlockDetail::Names,
-    };
-    api::anthropic_blocks(content, detail)
 }
 
 /// Content of the Gemini API. Results of shell tools that report a failure count as failed.

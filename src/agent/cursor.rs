@@ -9,11 +9,12 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::agent::Agent;
-use super::content::{anthropic_blocks, home_dir, is_in, message, string, user_messages};
+use super::content::{home_dir, is_in, message, string, user_messages};
 use super::detect::Row as Marks;
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, LineClass, Part, Shape, TitleStore};
 use super::title::{Precedence, TitleSearch};
+use crate::api::anthropic_blocks;
 use crate::io::Environment;
 use crate::json::{object, text};
 use crate::message::{Block, Message, Origin, Role};
@@ -95,7 +96,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     };
     if detail != Detail::Outline {
         let said = row.message.unwrap_or_default();
-        let blocks = anthropic_blocks(said.content, detail);
+        let blocks = anthropic_blocks(said.content, detail.of_blocks());
         let messages = match role.as_deref().filter(|_| row.kind.is_none()) {
             Some("user") => user_messages(Origin::Prompt, blocks.into_iter().map(typed).collect()),
             Some("assistant") => vec![reply(blocks)],

@@ -4,11 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::agent::Agent;
-use super::content::{anthropic_blocks, count, home_dir, is_in, message, string, user_messages};
+use super::content::{count, home_dir, is_in, message, string, user_messages};
 use super::detect::Row as Marks;
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, LineClass, Meter, Part, Shape, TitleStore};
 use super::title::{ManualTitle, Precedence, StoredTitle, TitleSearch, TitleSource};
+use crate::api::anthropic_blocks;
 use crate::io::Environment;
 use crate::json::{object, text};
 use crate::message::{Block, Message, Origin, Role, Usage};
@@ -129,7 +130,7 @@ fn said_in(said: &Said<'_>, detail: Detail, id: Option<String>) -> Vec<Message> 
         Detail::Counts => Detail::Full,
         other => other,
     };
-    let mut blocks = anthropic_blocks(said.content, read);
+    let mut blocks = anthropic_blocks(said.content, read.of_blocks());
     for block in &mut blocks {
         if let Block::Result(result) = block {
             result.failed |= result.text().starts_with("Error: ");

@@ -9,6 +9,7 @@ use super::agent::Agent;
 use super::detect::Row;
 use super::facts::Facts;
 use super::title::{ManualTitle, StoredTitle, Title, TitleSearch};
+use crate::api::BlockDetail;
 use crate::io::Environment;
 use crate::message::{Message, Thread, Tier, Usage};
 
@@ -37,6 +38,17 @@ pub enum Detail {
     Counts,
     /// Everything.
     Full,
+}
+
+impl Detail {
+    /// Returns the parts of blocks to read.
+    pub(super) fn of_blocks(self) -> BlockDetail {
+        match self {
+            Self::Full => BlockDetail::Full,
+            Self::Costs | Self::Outline | Self::Counts => BlockDetail::Inputs,
+            Self::Activity => BlockDetail::Names,
+        }
+    }
 }
 
 /// The possible content of a line, found without parsing it.

@@ -2,12 +2,12 @@
 
 use serde_json::value::RawValue;
 
-use crate::agent::content::{anthropic_blocks, is_in, is_true, note, string, user_messages};
+use crate::agent::content::{is_in, is_true, note, string, user_messages};
 use crate::agent::facts::Facts;
 use crate::agent::format::{Detail, Entry, Part, SideCost};
 use crate::agent::own::{recorded_origin, side_cost_in, title_source};
 use crate::agent::title::{ManualTitle, StoredTitle, TitleSource};
-use crate::api::anthropic_usage;
+use crate::api::{anthropic_blocks, anthropic_usage};
 use crate::json::{elements, non_null, number, object, text};
 use crate::message::{Message, Origin, Role};
 
@@ -171,7 +171,7 @@ fn user(row: &Row<'_>, said: &Said<'_>, detail: Detail) -> Vec<Message> {
     } else {
         Origin::Prompt
     };
-    user_messages(origin, anthropic_blocks(said.content, detail))
+    user_messages(origin, anthropic_blocks(said.content, detail.of_blocks()))
 }
 
 /// Whether the sender is absent or the user.
@@ -210,7 +210,7 @@ fn assistant(row: &Row<'_>, said: &Said<'_>, detail: Detail) -> Message {
         blocks: match detail {
             Detail::Costs => Vec::new(),
             Detail::Activity | Detail::Outline | Detail::Counts | Detail::Full => {
-                anthropic_blocks(said.content, detail)
+                anthropic_blocks(said.content, detail.of_blocks())
             }
         },
         ..Message::new(Role::Assistant, origin)
@@ -251,7 +251,7 @@ fn api_error(raw: Option<&RawValue>) -> String {
 /// A prompt that the user typed while the model was working.
 fn attachment(row: &Row<'_>, detail: Detail) -> Vec<Message> {
     let attachment = Attachment::of(row.attachment).unwrap_or_default();
-    let content = anthropic_blocks(attachment.prompt, detail);
+    let content = anthropic_blocks(attachment.prompt, detail.of_blocks());
     if content.is_empty() || text(attachment.kind).as_deref() != Some("queued_command") {
         return Vec::new();
     }
