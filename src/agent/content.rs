@@ -6,13 +6,28 @@ use jiff::Timestamp;
 use serde_json::value::RawValue;
 
 use super::exit_code::exit_code;
-use super::format::Detail;
 use crate::api::{self, BlockDetail, Signed};
 use crate::io::Environment;
 pub(super) use crate::json::{is_true, string};
 use crate::json::{number, object, text};
 use crate::message::{Block, Message, Origin, ResultPart, Role, split_typed};
 pub(super) use crate::message::{input_of, result_parts};
+
+/// The part of a record to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// The costs of requests. Records without costs may be skipped.
+    Costs,
+    /// The same, prompts, calls without their inputs, and failures of calls. Records without any may be
+    /// skipped.
+    Activity,
+    /// Everything except messages and token counts.
+    Outline,
+    /// Everything except the content of results, unless only it shows whether a call failed.
+    Counts,
+    /// Everything.
+    Full,
+}
 
 /// A timestamp.
 pub(super) fn time_in(raw: Option<&RawValue>) -> Option<Timestamp> {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::agent::Agent;
+pub use super::content::Detail;
 use super::detect::Row;
 use super::facts::Facts;
 use super::title::{ManualTitle, StoredTitle, Title, TitleSearch};
@@ -21,22 +22,6 @@ pub enum Shape {
     Tree,
     /// Later records change earlier ones.
     Replay,
-}
-
-/// The part of a record to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Detail {
-    /// The costs of requests. Records without costs may be skipped.
-    Costs,
-    /// The same, prompts, calls without their inputs, and failures of calls. Records without any may be
-    /// skipped.
-    Activity,
-    /// Everything except messages and token counts.
-    Outline,
-    /// Everything except the content of results, unless only it shows whether a call failed.
-    Counts,
-    /// Everything.
-    Full,
 }
 
 /// The possible content of a line, found without parsing it.
