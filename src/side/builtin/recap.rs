@@ -18,6 +18,9 @@ const MAX_WORDS: usize = 40;
 /// Maximum number of words in the report.
 const REPORT_WORDS: usize = 18;
 
+/// Minimum number of words of a report of one sentence.
+const ENOUGH_WORDS: usize = 5;
+
 /// Maximum number of words in the next step.
 const NEXT_WORDS: usize = 12;
 
@@ -260,12 +263,22 @@ fn report(found: &[Sentence]) -> Option<String> {
     };
     let item = || reports.iter().find(starts_with_outcome);
     let opening = || reports.iter().find(|(_, sentence)| !sentence.is_item);
-    let (text, _) = outcome.or(first).or_else(item).or_else(opening)?;
-    Some(if opens_list(text) {
-        without_opening_of_list(text).to_owned()
-    } else {
-        text.clone()
-    })
+    let chosen = outcome.or(first).or_else(item).or_else(opening)?;
+    let text = chosen.0.as_str();
+    if opens_list(text) {
+        return Some(without_opening_of_list(text).to_owned());
+    }
+    if text.split_whitespace().count() >= ENOUGH_WORDS || is_east_asian(text) {
+        return Some(text.to_owned());
+    }
+    // A short sentence such as `All tests pass.` says too little alone.
+    let mut behind = reports
+        .iter()
+        .skip_while(|report| !std::ptr::eq(*report, chosen))
+        .skip(1);
+    let more = behind.find(|(text, _)| !opens_list(text));
+    let more = more.map(|(more, _)| format!("{}. {more}", text.trim_end_matches(ENDS)));
+    Some(more.unwrap_or_else(|| text.to_owned()))
 }
 
 /// The first line of a block of text in a reply that is about this text, such as a commit message.

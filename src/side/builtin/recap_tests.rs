@@ -182,7 +182,7 @@ fn the_report_is_the_outcome() {
         ),
         (
             "Done. The markers were:\n1. Defined as constants in the code\n2. Used to log\n\nRemoved all of it. The `--json` flag is the clean solution.",
-            "Removed all of it",
+            "Removed all of it. The --json flag is the clean solution",
         ),
         (
             "Good catch. `hooks.go` had the identical pattern in `handle` (line 441-445). Fixed and pushed.",

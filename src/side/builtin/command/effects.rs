@@ -73,12 +73,18 @@ fn is_known_reader(program: &str) -> bool {
 }
 
 /// Whether the status of the command line ignores the status of the command at `index`: it feeds a
-/// pipe, or `||` follows.
+/// pipe, or `||` precedes or follows.
 pub(super) fn hides_status(commands: &[SimpleCommand], index: usize) -> bool {
     use crate::shell::Follows::{And, Background, Next, Or, Pipe};
     let sets_pipefail = commands
         .iter()
         .any(|command| command.words.iter().any(|word| word == "pipefail"));
+    if commands
+        .get(index)
+        .is_some_and(|command| command.follows == Or)
+    {
+        return true;
+    }
     let mut behind = commands
         .iter()
         .skip(index + 1)
@@ -129,6 +135,7 @@ mod tests {
             ("a && b | c", false),
             ("a && b || c", true),
             ("a || b", true),
+            ("b || a", true),
             ("a; b", false),
             ("set -o pipefail; a | b", false),
         ];

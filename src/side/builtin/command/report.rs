@@ -155,6 +155,9 @@ impl Reader<'_> {
             },
         };
         if self.has_hidden_errors(&chosen) {
+            if chosen.iter().any(|act| !act.is_look() && act.verb != "Ran") {
+                found.phrase = format!("Ran {}", lower_first(&name));
+            }
             "errors in output".clone_into(&mut found.finding);
         }
         if !found.finding.is_empty() {
@@ -454,6 +457,12 @@ mod tests {
             assert_eq!(phrase("./check.sh | tail -3", None, output), "Ran check.sh");
             assert_eq!(phrase("./check.sh", None, output), "Ran check.sh");
         }
+        let error = "cp: cannot stat 'a': No such file or directory";
+        assert_eq!(
+            phrase("cp a b; true", None, error),
+            "Ran cp, errors in output"
+        );
+        assert_eq!(phrase("test -f a || touch a", None, ""), "Ran touch");
         let hidden = phrase("./check.sh | tail -3", None, "error: disk full");
         assert_eq!(hidden, "Ran check.sh, errors in output");
         assert_eq!(
