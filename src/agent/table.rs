@@ -7,7 +7,7 @@ use super::claude::CLAUDE;
 use super::codex::CODEX;
 use super::detect::Row;
 use super::format::Format;
-use super::gemini::GEMINI;
+use super::gemini::{GEMINI, project_root};
 use super::pi::PI;
 use super::qwen::QWEN;
 use crate::io::Environment;
@@ -24,6 +24,14 @@ impl Agent {
             Self::Codex => &CODEX,
             Self::Gemini => &GEMINI,
             Self::Pi => &PI,
+        }
+    }
+
+    /// The directory of a session that records only its hash, as a file beside it states it.
+    pub fn directory_beside(self, session: &Path) -> Option<String> {
+        match self {
+            Self::Gemini => project_root(session),
+            _ => None,
         }
     }
 

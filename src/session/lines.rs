@@ -68,17 +68,26 @@ impl<'a> Line<'a> {
 /// A line whose records were not looked for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RawLine<'a> {
-    /// The text.
+    /// The text. Empty if the line is too long to parse.
     pub(super) text: &'a [u8],
     /// The line number, from 1.
     pub(super) number: u64,
     /// The offset in bytes.
     pub(super) offset: u64,
+    /// The length in bytes, including the newline.
+    pub(super) length: u64,
+}
+
+impl RawLine<'_> {
+    /// Whether the line is too long to parse.
+    pub(super) fn is_too_long(&self) -> bool {
+        self.text.len() as u64 != self.length
+    }
 }
 
 /// Calls `visit` with each line of `source`, or, unless `words` is empty, with each line that holds
-/// one of these, until it breaks. Skips lines that are too long to parse, and returns how many there
-/// were.
+/// one of these, until it breaks. Lines that are too long to parse are visited without their text, unless
+/// there are words. Returns how many there were.
 ///
 /// # Errors
 /// Reading failed.
@@ -88,13 +97,15 @@ pub(super) fn for_each_raw_line(
     visit: &mut dyn FnMut(RawLine<'_>) -> ControlFlow<()>,
 ) -> io::Result<u64> {
     // An empty needle is on every line.
-    let words = if words.is_empty() { &[""] } else { words };
+    let all = words.is_empty();
+    let words = if all { &[""] } else { words };
     let wanted = Prefilter::new(words).map_err(io::Error::other)?;
     let mut buffer = vec![0; READ_SIZE];
     // Offset of the buffer in the source, and length of the unfinished line at its start.
     let (mut offset, mut begun) = (0, 0);
     let mut number = 1;
-    let (mut is_too_long, mut too_long) = (false, 0);
+    // Start of the line that is too long, and the number of such lines.
+    let (mut long_line, mut too_long) = (None, 0);
     loop {
         let end = begun + source.read(&mut buffer[begun..])?;
         let is_over = end == begun;
@@ -103,9 +114,17 @@ pub(super) fn for_each_raw_line(
         let lines = &buffer[..lines_end];
         // Up to where the line feeds are counted.
         let (mut at, mut counted) = (0, 0);
-        if is_too_long && lines_end > 0 {
+        if let Some(start) = long_line.take_if(|_| lines_end > 0 || is_over) {
             at = memchr(b'\n', lines).map_or(lines_end, |newline| newline + 1);
-            is_too_long = false;
+            let skipped = RawLine {
+                text: &[],
+                number,
+                offset: start,
+                length: offset + at as u64 - start,
+            };
+            if all && visit(skipped).is_break() {
+                return Ok(too_long);
+            }
         }
         while let Some(needle) = wanted.find(lines, at).filter(|_| at < lines_end) {
             let start = memrchr(b'\n', &lines[at..needle]).map_or(at, |before| at + before + 1);
@@ -116,6 +135,7 @@ pub(super) fn for_each_raw_line(
                 text: line,
                 number,
                 offset: offset + start as u64,
+                length: line.len() as u64,
             };
             if visit(raw).is_break() {
                 return Ok(too_long);
@@ -128,8 +148,8 @@ pub(super) fn for_each_raw_line(
         number += memchr_iter(b'\n', &lines[counted..]).count() as u64;
         let mut done = lines_end;
         if end - done > MAX_LINE_BYTES {
-            too_long += u64::from(!is_too_long);
-            is_too_long = true;
+            too_long += u64::from(long_line.is_none());
+            long_line.get_or_insert(offset + done as u64);
             done = end;
         }
         buffer.copy_within(done..end, 0);
@@ -263,6 +283,19 @@ mod tests {
                 .chain([(3, end as u64, 1)])
                 .collect();
             assert_eq!((found, too_long), (expected, u64::from(!is_read)));
+            let mut all = Vec::new();
+            for_each_raw_line(text.as_bytes(), &[], &mut |line| {
+                all.push((line.number, line.offset, line.length, line.is_too_long()));
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+            let length = length as u64;
+            let expected = [
+                (1, 0, 2, false),
+                (2, 2, length + 1, !is_read),
+                (3, length + 3, 1, false),
+            ];
+            assert_eq!(all, expected);
         }
     }
 

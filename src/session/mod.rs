@@ -46,6 +46,7 @@ pub use crate::agent::{
 pub use calls::{CallEvent, CallResult, SessionCall, calls_of_all};
 pub use discover::{
     Candidate, Found, discover, discover_names, discover_with, subagent_files, subagents_beside,
+    subagents_of,
 };
 pub use export::{ExportError, ExportFolder};
 pub use find::{FindError, LATEST, find, ids_in};

@@ -35,6 +35,8 @@ pub struct Selection {
     pub project: Option<String>,
     /// Leaves out sessions without a prompt, a title or a reply.
     pub without_empty: bool,
+    /// Includes the sessions of subagents.
+    pub with_subagents: bool,
     /// Maximum number of sessions.
     pub limit: Option<NonZeroUsize>,
 }

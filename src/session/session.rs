@@ -9,8 +9,10 @@ use super::archive::{self, Unpack, unpacked};
 use super::lines::{Line, Place, for_each_line, for_each_raw_line};
 use super::open::{BYTE_ORDER_MARK, Head, Positioned, SessionError, SessionFile, open_safely};
 use super::recover::{each_entry_on, each_record_on};
-use crate::agent::{self, Agent, Detail, Entry, Format, LineClass, agent_of};
+use crate::agent::{self, Agent, Change, Detail, Entry, Format, LineClass, Part, agent_of};
 use crate::jsonl::{FixedFile, Mapping, read_at};
+use crate::message::{Block, Message, Origin, Role};
+use crate::text::byte_size;
 
 /// Maximum number of records to read before a file counts as unknown.
 const MAX_UNKNOWN: u32 = 40;
@@ -163,6 +165,15 @@ impl Session {
         }
         let is_partial = matches!(detail, Detail::Costs | Detail::Activity);
         for_each_raw_line(self.reader(), self.words(detail), &mut |line| {
+            if line.is_too_long() {
+                let place = Place {
+                    offset: line.offset,
+                    length: u32::try_from(line.length).unwrap_or(u32::MAX),
+                    index: 0,
+                };
+                visit(place, skipped_record(place));
+                return ControlFlow::Continue(());
+            }
             let class = || (self.format.line_class)(line.text);
             if !is_partial || !matches!(class(), LineClass::NoMessage | LineClass::Results) {
                 self.each_entry_on(line.offset, line.text, detail, visit);
@@ -203,6 +214,26 @@ impl Session {
             ControlFlow::Continue(())
         })?;
         Ok(())
+    }
+}
+
+/// The entry for a record that is too long to parse. It follows the turn before it.
+pub(super) fn skipped_record(place: Place) -> Entry {
+    let size = byte_size(u64::from(place.length)).replace("MB", " MB");
+    let notice = format!("[a record of {size} was skipped]");
+    let id = format!("skipped record at {}", place.offset);
+    let message = Message {
+        uuid: Some(id.clone()),
+        blocks: vec![Block::Text(notice)],
+        ..Message::new(Role::System, Origin::Injected)
+    };
+    Entry {
+        parent: Some(format!("parent of {id}")),
+        change: Change::Put(id.clone()),
+        uuid: Some(id),
+        part: Part::Turn,
+        messages: vec![message],
+        ..Entry::default()
     }
 }
 
