@@ -30,7 +30,7 @@ def main():
     commands = {
         "jq --version": [shutil.which("jq"), "--version"],
         "turnpipe --version": [turnpipe, "--version"],
-        "turnpipe check text": [turnpipe, "check", "text", "--as", "terminal"],
+        "turnpipe check text": [turnpipe, "check", "text", "--kind", "terminal"],
         "turnpipe run-tools": [turnpipe, "run-tools"],
         "true": [shutil.which("true")],
     }

@@ -159,8 +159,8 @@ class Picture:
         self.height += 8
 
     def chart(self, records):
-        days = sorted({record["by"]["day"] for record in records})
-        cost = {(r["by"]["day"], r["by"]["model"]): r["usage"]["cost_usd"] for r in records}
+        days = sorted({record["dimensions"]["day"] for record in records})
+        cost = {(r["dimensions"]["day"], r["dimensions"]["model"]): r["usage"]["cost_usd"] for r in records}
         totals = {day: sum(cost.get((day, model), 0) for model in MODELS) for day in days}
         top, tall, step = self.height + 16, 110, (WIDTH - 2 * MARGIN) / len(days)
         for number, day in enumerate(days):

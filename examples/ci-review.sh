@@ -42,7 +42,7 @@ while [ $status -eq 0 ]; do
 done 2>>"$work/messages"
 [ $status -eq 10 ] || failed "the reviewer did not come to an end"
 
-turnpipe session show "$work/session.jsonl" -o text --tools none --range -1.. 2>>"$work/messages" | awk '
+turnpipe session show "$work/session.jsonl" -o text --calls none --range -1.. 2>>"$work/messages" | awk '
     function text(s) { gsub(/%/, "%25", s); gsub(/\r/, "%0D", s); return s }
     function name(s) { s = text(s); gsub(/:/, "%3A", s); gsub(/,/, "%2C", s); return s }
     { sub(/^[-* ]+/, "") }

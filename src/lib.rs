@@ -27,17 +27,16 @@
 //! [`session::Session::open`] detects which agent wrote a file.
 //!
 //! ```
-//! use std::ops::ControlFlow;
 //! use std::path::Path;
 //! use turnpipe::session::{Scope, Session};
 //!
 //! let session = Session::open(Path::new("examples/session.jsonl"))?;
 //! let (mut calls, mut tokens) = (0, 0);
-//! session.each_message(Scope::Live, &mut |message| {
+//! for message in session.messages(Scope::Live)? {
+//!     let message = message?;
 //!     calls += message.calls().count();
 //!     tokens += message.usage.map_or(0, |usage| usage.total());
-//!     ControlFlow::Continue(())
-//! })?;
+//! }
 //! println!("{}: {calls} calls, {tokens} tokens", session.agent().name());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -94,6 +93,7 @@
 //!     confines_reads: false,
 //!     home: None,
 //!     real_path: &|path| path.canonicalize().ok(),
+//!     branches: &|_| Vec::new(),
 //! });
 //! assert_eq!(decided.decision, Decision::Deny);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -337,6 +337,48 @@ def pi_account(records):
     return account
 
 
+def opencode_failed(part):
+    state = part["state"]
+    exit = (state.get("metadata") or {}).get("exit")
+    return state["status"] == "error" or part["tool"] == "invalid" or exit not in (None, 0)
+
+
+def opencode_tools(row):
+    return [part for part in row.get("parts", []) if part["type"] == "tool"]
+
+
+def opencode_account(records):
+    account = Account()
+    for row in records[1:]:
+        info, parts = row["info"], row["parts"]
+        if info["role"] == "user":
+            account.prompt([p["text"] for p in parts if p["type"] == "text" and not p.get("synthetic")])
+        else:
+            tokens = info["tokens"]
+            cache = tokens["cache"]
+            output = tokens["output"] + tokens["reasoning"]
+            account.reply(info["id"], info["modelID"], [tokens["input"], output, cache["read"], cache["write"]])
+        for part in opencode_tools(row):
+            account.calls.append(part["callID"])
+            if part["state"]["status"] in ("completed", "error"):
+                account.result(part["callID"], opencode_failed(part))
+    return account
+
+
+def opencode(records):
+    texts, calls, results = [], [], []
+    for row in records[1:]:
+        texts += [part["text"] for part in row["parts"] if part["type"] == "text" and part["text"]]
+        error = row["info"].get("error") or {}
+        if error:
+            texts.append((error.get("data") or {}).get("message") or error["name"])
+        for part in opencode_tools(row):
+            calls.append(part["callID"])
+            if part["state"]["status"] in ("completed", "error"):
+                results.append([part["callID"], opencode_failed(part)])
+    return texts, calls, results, [records[0]["info"]["title"], "auto"]
+
+
 def objects_of(line):
     """All whole JSON objects on a line."""
     line = line.strip("\ufeff \t\r\n\0")
@@ -383,6 +425,8 @@ def text_of(content, kinds=("text", "input_text", "output_text")):
 
 def agent_of(document, records):
     if document is not None:
+        if isinstance(document.get("info"), dict):
+            return "opencode"
         return "gemini" if "sessionId" in document else None
     for record in records[:40]:
         kind = record.get("type")
@@ -670,6 +714,7 @@ def subagents(path, agent):
 
 def main():
     accounts = {"claude": claude_account, "qwen": qwen_account, "codex": codex_account, "pi": pi_account}
+    accounts["opencode"] = opencode_account
     sys.stdout.reconfigure(errors="surrogatepass")
     for path in sys.argv[1:]:
         document, records = read(path)
@@ -679,7 +724,8 @@ def main():
             if agent == "gemini":
                 found, account = gemini(document, records), gemini_account(document, records)
             else:
-                found = {"claude": claude, "qwen": qwen, "codex": codex, "pi": pi}[agent](records)
+                readers = {"claude": claude, "qwen": qwen, "codex": codex, "pi": pi, "opencode": opencode}
+                found = readers[agent](records)
                 account = accounts[agent](records)
             for beside in subagents(path, agent):
                 other = accounts[agent](read(beside)[1])

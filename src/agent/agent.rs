@@ -14,16 +14,28 @@ pub enum Agent {
     Gemini,
     /// pi.
     Pi,
+    /// opencode.
+    Opencode,
+    /// GitHub Copilot CLI.
+    Copilot,
+    /// Droid.
+    Droid,
+    /// Cursor.
+    Cursor,
 }
 
 impl Agent {
     /// All agents.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 9] = [
         Self::Claude,
         Self::Qwen,
         Self::Codex,
         Self::Gemini,
         Self::Pi,
+        Self::Opencode,
+        Self::Copilot,
+        Self::Droid,
+        Self::Cursor,
     ];
 
     /// The name in records and options.
@@ -34,6 +46,10 @@ impl Agent {
             Self::Codex => "codex",
             Self::Gemini => "gemini",
             Self::Pi => "pi",
+            Self::Opencode => "opencode",
+            Self::Copilot => "copilot",
+            Self::Droid => "droid",
+            Self::Cursor => "cursor",
         }
     }
 }

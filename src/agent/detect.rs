@@ -9,6 +9,7 @@ object! {
         set = "$set", rewind_to = "$rewindTo", payload, instructions, record_type, cwd,
         parent = "parentUuid", parent_id = "parentId", message: RowMessage<'a>,
         system_payload = "systemPayload", provenance, messages,
+        role, data, info,
     }
 }
 
@@ -23,6 +24,12 @@ impl Row<'_> {
     /// Whether the type is one of these words.
     pub(super) fn is_any(&self, kinds: &str) -> bool {
         text(self.kind).is_some_and(|kind| is_in(kinds, &kind))
+    }
+
+    /// Whether the record has a message with content.
+    pub(super) fn has_content(&self) -> bool {
+        self.message
+            .is_some_and(|message| message.content.is_some())
     }
 
     /// Whether the record has an id that is not null.

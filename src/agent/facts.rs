@@ -40,6 +40,8 @@ pub struct Facts {
     pub started: Option<Timestamp>,
     /// The latest timestamp.
     pub last_activity: Option<Timestamp>,
+    /// Whether that is only the modification time of the file.
+    pub is_time_of_file: bool,
     /// Whether the file belongs to a subagent.
     pub is_subagent: bool,
     /// Whether there is a message of the main conversation.
@@ -122,6 +124,7 @@ impl Facts {
                 (one, other) => one.or(other),
             },
             last_activity,
+            is_time_of_file: this.is_time_of_file || later.is_time_of_file,
             is_head: false,
         }
     }

@@ -1,5 +1,6 @@
 //! The definition of an agent: each format maps its records to the same model.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -59,18 +60,23 @@ pub enum TitleStore {
     /// In the session file.
     SessionFile,
     /// In an index of all sessions.
-    Index(NameIndex),
+    Index(&'static NameIndex),
     /// The agent has no titles that others can set.
     None,
 }
 
-/// A file that holds the names of many sessions. The last record of a session counts.
-#[derive(Debug, Clone, Copy)]
+/// A file that holds the names of many sessions. The last record of a session counts, unless the agent
+/// shows another name.
+#[derive(Debug)]
 pub struct NameIndex {
     /// The path of the index for a session file.
     pub path: fn(&Path) -> Option<PathBuf>,
     /// The session id and the name in a record of the index.
     pub read: fn(&str) -> Option<(String, Title)>,
+    /// Puts the names that the agent shows instead into the names of an index.
+    pub shown: fn(&Path, &mut HashMap<String, Title>),
+    /// Makes the agent of an index show a name for a session. The error is the reason why it does not.
+    pub show: fn(&Path, &str, &str) -> Result<(), &'static str>,
 }
 
 /// The session and position of a record that turnpipe adds.
@@ -126,6 +132,8 @@ pub struct Format {
     /// The environment variables that name the agent's directory.
     pub home_variables: &'static [&'static str],
     pub(super) roots: fn(&Environment) -> Vec<PathBuf>,
+    /// Records made from what is beside a session file, or from its name.
+    pub beside: fn(&Path) -> Vec<String>,
     /// The directory for the subagent files of a session, whether or not it exists. `None` if the
     /// agent has no such directory.
     pub subagent_dir: fn(&Path) -> Option<PathBuf>,

@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::agent::Agent;
 use super::content::{
@@ -18,7 +18,8 @@ use super::detect::Row as Marks;
 use super::facts::Facts;
 use super::format::{Change, Detail, Entry, Format, LineClass, Shape, TitleStore};
 use super::gemini_content::gemini_blocks;
-use super::title::{ManualTitle, Precedence, StoredTitle, TitleSearch, TitleSource};
+use super::own::{manual_title, side_cost_in};
+use super::title::{Precedence, StoredTitle, TitleSearch, TitleSource};
 use crate::io::Environment;
 use crate::json::{elements, object, text};
 use crate::message::{Block, Call, Message, Origin, ResultPart, Role, ToolResult, Usage};
@@ -41,11 +42,15 @@ pub(super) static GEMINI: Format = Format {
     has_meter_records: false,
     home_variables: HOME,
     roots,
+    beside: |_| Vec::new(),
     subagent_dir: |_| None,
     resume: |id, _| Some(format!("gemini --resume {id}")),
-    title_store: TitleStore::None,
+    title_store: TitleStore::SessionFile,
     title_distance: None,
-    title_record: None,
+    // The agent ignores members beside `$set`.
+    title_record: Some(
+        |_, title, _| json!({"$set": {"summary": title.text}, "titleSource": title.source.name()}),
+    ),
     recap_record: None,
     link: |_| None,
 };
@@ -59,7 +64,7 @@ object! {
         kind = "type", id, time = "timestamp", content, display = "displayContent", thoughts,
         tokens, model, calls = "toolCalls", session = "sessionId", project = "projectHash",
         start = "startTime", updated = "lastUpdated", session_kind = "kind", directories, summary,
-        set = "$set", rewind_to = "$rewindTo",
+        set = "$set", rewind_to = "$rewindTo", title_source = "titleSource", turnpipe,
     }
 }
 
@@ -132,6 +137,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         time,
         facts: facts(&row, &set),
         title: title(&row, &set),
+        is_annotation: set.summary.is_some() && set.messages.is_none(),
         kind,
         ..Entry::default()
     };
@@ -140,6 +146,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
         if row.set.is_none() {
             entry.messages = said(&row, &|_| false);
         }
+        entry.side_cost = side_cost_in(row.turnpipe, &entry.messages);
     }
     Some(entry)
 }
@@ -186,12 +193,13 @@ fn facts(row: &Row<'_>, set: &Set<'_>) -> Facts {
 fn title(row: &Row<'_>, set: &Set<'_>) -> Option<StoredTitle> {
     let is_head = row.project.is_some() && row.kind.is_none();
     let summary = text(set.summary).or_else(|| text(row.summary).filter(|_| is_head))?;
-    Some(StoredTitle::new(
-        summary,
-        TitleSource::Auto,
-        None,
-        ManualTitle::Keep,
-    ))
+    // A summary without a source is from the agent.
+    let source = match text(row.title_source).as_deref() {
+        Some("manual") => TitleSource::Manual,
+        _ => TitleSource::Auto,
+    };
+    let stored = StoredTitle::new(summary, source, None, manual_title(row.turnpipe));
+    Some(stored)
 }
 
 /// The messages in a row. The results of calls follow the reply. A result in a separate message

@@ -102,7 +102,7 @@ impl Agent {
             Self::Qwen => Some(&QWEN),
             Self::Codex => Some(&CODEX),
             Self::Gemini => Some(&GEMINI),
-            Self::Pi => None,
+            Self::Pi | Self::Opencode | Self::Copilot | Self::Droid | Self::Cursor => None,
         }
     }
 }

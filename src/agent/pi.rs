@@ -36,6 +36,7 @@ pub(super) static PI: Format = Format {
     has_meter_records: false,
     home_variables: HOME,
     roots,
+    beside: |_| Vec::new(),
     subagent_dir: |_| None,
     // Some versions resume by path only.
     resume: |_, path| {
@@ -93,7 +94,7 @@ const KINDS: &str = "session message model_change thinking_level_change compacti
 
 fn wrote(row: &Marks<'_>) -> bool {
     row.is("session") && non_null(row.cwd).is_some()
-        || row.parent_id.is_some() && row.id.is_some() && row.uuid.is_none()
+        || row.parent_id.is_some() && row.has_id() && row.uuid.is_none() && row.is_any(KINDS)
 }
 
 fn roots(environment: &Environment) -> Vec<PathBuf> {

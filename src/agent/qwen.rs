@@ -34,6 +34,7 @@ pub(super) static QWEN: Format = Format {
     has_meter_records: false,
     home_variables: HOME,
     roots,
+    beside: |_| Vec::new(),
     subagent_dir: |session| {
         let dir = session.parent()?.parent()?.join("subagents");
         Some(dir.join(session.file_stem()?))

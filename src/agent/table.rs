@@ -5,15 +5,21 @@ use std::path::{Path, PathBuf};
 use super::Agent;
 use super::claude::CLAUDE;
 use super::codex::CODEX;
+use super::copilot::COPILOT;
+use super::cursor::CURSOR;
 use super::detect::Row;
+use super::droid::DROID;
 use super::format::Format;
 use super::gemini::{GEMINI, project_root};
+use super::opencode::OPENCODE;
 use super::pi::PI;
 use super::qwen::QWEN;
 use crate::io::Environment;
 
 /// The formats in the order of matching. The last ones match more loosely.
-const FORMATS: [&Format; 5] = [&CODEX, &PI, &GEMINI, &QWEN, &CLAUDE];
+const FORMATS: [&Format; 9] = [
+    &COPILOT, &OPENCODE, &DROID, &CODEX, &PI, &GEMINI, &QWEN, &CLAUDE, &CURSOR,
+];
 
 impl Agent {
     /// The format of its session files.
@@ -24,6 +30,10 @@ impl Agent {
             Self::Codex => &CODEX,
             Self::Gemini => &GEMINI,
             Self::Pi => &PI,
+            Self::Opencode => &OPENCODE,
+            Self::Copilot => &COPILOT,
+            Self::Droid => &DROID,
+            Self::Cursor => &CURSOR,
         }
     }
 
@@ -115,14 +125,13 @@ mod tests {
                 text: "Fix it".to_owned(),
                 source,
             };
-            for agent in [Agent::Claude, Agent::Qwen, Agent::Pi] {
+            for agent in [Agent::Claude, Agent::Qwen, Agent::Gemini, Agent::Pi] {
                 let create = agent.format().title_record.unwrap();
                 let line = create(&NEW, &title, manual_title).to_string();
                 let read = agent.format().read(&line, Detail::Outline).unwrap();
                 assert_eq!(read.title.unwrap().title, title, "{line}");
             }
         }
-        assert!(Agent::Gemini.format().title_record.is_none());
     }
 
     #[test]
@@ -198,6 +207,26 @@ mod tests {
             ),
             (r#"{"record_type":"state"}"#, Some(Agent::Codex)),
             (
+                r#"{"type":"session.start","data":{"sessionId":"x"},"id":"e","parentId":null}"#,
+                Some(Agent::Copilot),
+            ),
+            (
+                r#"{"type":"abort","data":{},"id":"e","parentId":"d"}"#,
+                None,
+            ),
+            (
+                r#"{"type":"session_start","id":"x","title":"t","cwd":"/"}"#,
+                Some(Agent::Droid),
+            ),
+            (
+                r#"{"info":{"id":"ses_x","slug":"s"}}"#,
+                Some(Agent::Opencode),
+            ),
+            (
+                r#"{"role":"user","message":{"content":[]}}"#,
+                Some(Agent::Cursor),
+            ),
+            (
                 r#"{"type":"session","version":3,"id":"x","cwd":"/"}"#,
                 Some(Agent::Pi),
             ),
@@ -253,6 +282,10 @@ mod tests {
                 "/h/.codex/archived_sessions",
                 "/h/.gemini/tmp",
                 "/h/.pi/agent/sessions",
+                "/h/.local/share/opencode/opencode.db",
+                "/h/.copilot/session-state",
+                "/h/.factory/sessions",
+                "/h/.cursor/projects",
             ]
         );
         assert_eq!(
@@ -261,12 +294,14 @@ mod tests {
                 ("QWEN_HOME", "/q"),
                 ("QWEN_RUNTIME_DIR", "/r"),
                 ("GEMINI_CLI_HOME", "/g"),
+                ("XDG_DATA_HOME", "/d"),
             ]),
             [
                 "/a/projects",
                 "/b/projects",
                 "/r/projects",
-                "/g/.gemini/tmp"
+                "/g/.gemini/tmp",
+                "/d/opencode/opencode.db"
             ]
         );
     }

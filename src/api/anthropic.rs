@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::delta::{Arguments, CallDelta, Chunk, Delta, End, Extent, ResultId};
 use super::envelope::{Block, Content, Envelope, Message, StreamEvent};
-use super::raw::RawDelta;
+use super::verbatim::Verbatim;
 use crate::json::{bytes, is, is_object, is_true, non_empty, number, object, text};
 use crate::message::{self, Media, ResultPart, ToolResult, Usage};
 
@@ -270,7 +270,7 @@ fn usage<'a>(raw: Option<&RawValue>) -> Delta<'a> {
 }
 
 /// Takes what the model said out of a record, unchanged.
-pub(super) fn raw(mut record: Value) -> RawDelta {
+pub(super) fn raw(mut record: Value) -> Verbatim {
     for wrapper in ["event", "message"] {
         if record["type"] != "message_start" && record[wrapper].is_object() {
             record = record[wrapper].take();
@@ -283,19 +283,19 @@ pub(super) fn raw(mut record: Value) -> RawDelta {
             _ => Vec::new(),
         };
         let id = record["id"].take();
-        return RawDelta::Message { id, parts };
+        return Verbatim::Message { id, parts };
     }
     let index = record["index"].take();
     match record["type"].as_str() {
-        Some("message_start") => RawDelta::Start(record["message"]["id"].take()),
+        Some("message_start") => Verbatim::Start(record["message"]["id"].take()),
         Some("content_block_start") => {
             let part = record["content_block"].take();
-            RawDelta::Block { index, part }
+            Verbatim::Block { index, part }
         }
         Some("content_block_delta") => {
             let delta = record["delta"].take();
-            RawDelta::MoreOfBlock { index, delta }
+            Verbatim::MoreOfBlock { index, delta }
         }
-        _ => RawDelta::Nothing,
+        _ => Verbatim::Nothing,
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::dialect::{Ask, Dialect, temperature};
 use super::request::{CallResult, Delivery, Function, Request, SharedPrefix};
-use super::turns::{MergedTurn, arguments, attachment, turns_from_user};
+use super::request::{MergedTurn, arguments, attachment, turns_from_user};
 use crate::message::{Block, ResultPart, Role, Thought, ToolResult};
 
 /// Builds the body of a request.
@@ -93,7 +93,7 @@ fn messages(request: &Request) -> Vec<Value> {
             messages.push(json!({"role": role, "content": content}));
         }
     }
-    // An answer that the model is to continue must not end with blanks.
+    // A reply that the model is to continue must not end with blanks.
     if let Some(last) = messages
         .last_mut()
         .filter(|last| last["role"] == "assistant")

@@ -198,7 +198,7 @@ impl CacheMarks {
     }
 }
 
-/// The way to request the form of an answer.
+/// The way to request the form of a reply.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Ask<'a> {
     /// Not at all.

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::delta::Chunk;
 use super::dialect::{Api, Dialect};
-use super::raw::RawDelta;
 use super::request::{CallResult, Delivery, Function, Request, Thinking};
+use super::verbatim::Verbatim;
 use super::{anthropic, anthropic_encode, gemini, ollama, openai_chat, responses};
 
 impl Api {
@@ -25,7 +25,7 @@ impl Api {
         }
     }
 
-    /// The path of a server's list of models, the member of the answer that contains the models, and
+    /// The path of a server's list of models, the member of the response that contains the models, and
     /// the member that names each.
     pub(crate) fn list_of_models(self) -> (&'static str, &'static str, &'static str) {
         match self {
@@ -96,12 +96,12 @@ impl Api {
     }
 
     /// Takes what the model said out of a record, unchanged.
-    pub(crate) fn raw(self, record: Value) -> Vec<RawDelta> {
+    pub(crate) fn raw(self, record: Value) -> Vec<Verbatim> {
         match self {
             Self::Anthropic => vec![anthropic::raw(record)],
             Self::OpenaiChat | Self::Ollama => openai_chat::raw(record),
             Self::Responses => vec![responses::raw(record)],
-            Self::Gemini => vec![RawDelta::Parts(gemini::raw(record))],
+            Self::Gemini => vec![Verbatim::Parts(gemini::raw(record))],
         }
     }
 

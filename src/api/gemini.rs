@@ -12,11 +12,11 @@ use super::delta::{Arguments, CallDelta, Choice, Chunk, Delta, End, EndKind, Ext
 use super::dialect::{Ask, Dialect, temperature};
 use super::envelope::Envelope;
 use super::gemini_schema::gemini_schema;
-use super::request::{CallResult, Delivery, Function, Request};
-use super::turns::{
+use super::request::{
     Attachment, MergedTurn, arguments, attachment, attachments, functions_called, result_text,
     turns_from_user,
 };
+use super::request::{CallResult, Delivery, Function, Request};
 use crate::json::{bytes, elements, is_true, non_empty, non_null, number, object, text};
 use crate::message::{Block, Media, ResultPart, Role, ToolResult, Usage};
 
@@ -25,7 +25,7 @@ pub(super) fn path(model: &str, delivery: Delivery) -> String {
     let model = model.strip_prefix("models/").unwrap_or(model);
     match delivery {
         Delivery::Whole => format!("v1beta/models/{model}:generateContent"),
-        // Without the query, the answer would be one array.
+        // Without the query, the response would be one array.
         Delivery::Streamed => format!("v1beta/models/{model}:streamGenerateContent?alt=sse"),
     }
 }

@@ -13,21 +13,19 @@ mod gemini;
 mod gemini_schema;
 mod ollama;
 mod openai_chat;
-mod raw;
 mod request;
 mod responses;
 mod shape;
-mod turns;
+mod verbatim;
 
 pub(crate) use anthropic_encode::{BlockDelta, BlockStart, block_delta, block_start, block_stop};
 pub use contents::{AssistantText, Contents, ResultBody, beginning_of_string};
 pub use delta::CutOff;
-pub(crate) use delta::{Arguments, CallDelta, Chunk, Delta, End, EndKind, Extent};
+pub(crate) use delta::{Arguments, CallDelta, CallMarks, Chunk, Delta, End, EndKind, Extent};
 pub use dialect::{Acceptance, Api, CacheMarks, Dialect, DialectOverrides, ForcedCall, JsonForm};
 pub(crate) use dispatch::encode;
 pub(crate) use envelope::Envelope;
 pub(crate) use openai_chat::BUDGET_KEYS;
-pub(crate) use raw::{RawDelta, add_members};
 pub(crate) use request::CallResult;
 pub use request::{
     Answer, Attempts, Delivery, Function, PromptId, Request, SharedPrefix, Thinking, Turn,
@@ -35,3 +33,4 @@ pub use request::{
 pub(crate) use responses::{is_custom_call, is_response};
 pub(crate) use shape::{Said, Spoken, said, spoken};
 pub use shape::{TEXT_NEEDLES, prefilter_needles};
+pub(crate) use verbatim::{PARTIAL_INPUT, Verbatim, merge_members};

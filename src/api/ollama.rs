@@ -10,7 +10,7 @@ use super::dialect::{Ask, Dialect, temperature};
 use super::envelope::Envelope;
 use super::openai_chat::{calls, strict_declaration};
 use super::request::{CallResult, Delivery, Request};
-use super::turns::{
+use super::request::{
     MergedTurn, arguments, attachments, functions_called, merged_turns, result_text,
 };
 use crate::json::{bytes, is_true, non_empty, number, object, text};

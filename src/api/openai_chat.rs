@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use super::delta::{Arguments, CallDelta, Choice, Chunk, Delta, End, EndKind, Extent};
 use super::dialect::{Acceptance, Ask, Dialect, is_strict, temperature};
 use super::envelope::Envelope;
-use super::raw::RawDelta;
+use super::request::{Attachment, MergedTurn, attachments, data_url, merged_turns, result_text};
 use super::request::{CallResult, Delivery, Function, Request, SharedPrefix};
-use super::turns::{Attachment, MergedTurn, attachments, data_url, merged_turns, result_text};
+use super::verbatim::Verbatim;
 use crate::json::{bytes, non_empty, non_null, number, object, text};
 use crate::message::{Block, Call, ResultPart, Role, ToolResult, Usage};
 
-/// The member that limits the tokens of an answer: of current servers, and of older ones.
+/// The member that limits the tokens of a reply: of current servers, and of older ones.
 pub(crate) const BUDGET_KEYS: [&str; 2] = ["max_completion_tokens", "max_tokens"];
 
 /// Introduces the images in results.
@@ -259,22 +259,23 @@ pub(super) fn parse_whole(json: &str) -> Option<Chunk<'_>> {
         .iter()
         .find(|choice| number(choice.index).unwrap_or(0) == 0)?;
     Message::of(first.message).or_else(|| Message::of(first.delta))?;
-    Some(chunk(&completion))
+    Some(chunk(&completion, true))
 }
 
 /// Reads a chunk of a completion. `None` if it is not one.
 pub(super) fn parse_event(json: &str) -> Option<Chunk<'_>> {
-    Some(chunk(&Completion::read(json)?))
+    Some(chunk(&Completion::read(json)?, true))
 }
 
-/// Reads a record with choices.
-pub(super) fn completion<'a>(record: &Envelope<'a>) -> Chunk<'a> {
-    chunk(&Completion {
+/// Reads a record with choices, with or without the deltas of texts.
+pub(super) fn completion<'a>(record: &Envelope<'a>, reads_texts: bool) -> Chunk<'a> {
+    let completion = Completion {
         id: record.id,
         model: record.model,
         choices: record.choices,
         usage: record.usage,
-    })
+    };
+    chunk(&completion, reads_texts)
 }
 
 /// Reads an assistant message.
@@ -294,7 +295,7 @@ pub(super) fn message<'a>(record: &Envelope<'a>) -> Chunk<'a> {
     Chunk::one(None, Extent::Whole, deltas)
 }
 
-fn chunk<'a>(completion: &Completion<'a>) -> Chunk<'a> {
+fn chunk<'a>(completion: &Completion<'a>, reads_texts: bool) -> Chunk<'a> {
     let mut usage = Tokens::of(completion.usage).map(|tokens| Delta::Usage(usage(&tokens)));
     let (mut is_whole, mut has_role, mut has_calls, mut has_content) = (false, false, false, false);
     let mut choices = Vec::new();
@@ -310,13 +311,10 @@ fn chunk<'a>(completion: &Completion<'a>) -> Chunk<'a> {
         has_content |= non_empty(message.content).is_some() || end.is_some();
         let mut deltas: Vec<Delta<'a>> = usage.take().into_iter().collect();
         // The text of an error is in the place of the call.
-        if !matches!(
-            end,
-            Some(End {
-                kind: EndKind::Failed(_),
-                ..
-            })
-        ) {
+        let has_failed = end
+            .as_ref()
+            .is_some_and(|end| matches!(end.kind, EndKind::Failed(_)));
+        if !has_failed && (reads_texts || whole.is_some()) {
             message.texts(&mut deltas);
         }
         let delta = if whole.is_some() {
@@ -410,14 +408,14 @@ pub(super) fn calls(raw: Option<&RawValue>) -> Vec<CallDelta<'_>> {
 
 fn end(reason: &str, reply: &Reply<'_>, message: &Message<'_>) -> End {
     if reason == "content_filter" {
-        return End::because(reason, "a content filter stopped the answer");
+        return End::because(reason, "a content filter stopped the reply");
     }
     let content = text(message.content).filter(|text| !text.trim().is_empty());
     let error = non_null(reply.error).map(|error| Cow::Borrowed(error.get()));
     let explanation = content.or(error).map(Cow::into_owned);
     End::because(
         reason,
-        explanation.unwrap_or_else(|| "the answer ended with an error".to_owned()),
+        explanation.unwrap_or_else(|| "the reply ended with an error".to_owned()),
     )
 }
 
@@ -454,13 +452,13 @@ pub(super) fn result(record: &Envelope<'_>) -> (Block, String) {
 }
 
 /// Takes what the model said out of a record, unchanged.
-pub(super) fn raw(mut record: Value) -> Vec<RawDelta> {
+pub(super) fn raw(mut record: Value) -> Vec<Verbatim> {
     if record["role"] == "assistant" {
-        return vec![RawDelta::Members(record)];
+        return vec![Verbatim::Members(record)];
     }
     let pointers = ["/choices/0/message", "/choices/0/delta", "/message"];
     let said = pointers
         .into_iter()
         .filter_map(|pointer| record.pointer_mut(pointer).map(Value::take));
-    said.map(RawDelta::Members).collect()
+    said.map(Verbatim::Members).collect()
 }

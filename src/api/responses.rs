@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use super::delta::{Arguments, CallDelta, Chunk, Delta, End, EndKind, Extent};
 use super::dialect::{Ask, Dialect, is_strict, temperature};
 use super::envelope::Envelope;
-use super::raw::RawDelta;
 use super::request::{CallResult, Delivery, Function, Request};
-use super::turns::{MergedTurn, attachment, attachments, data_url, merged_turns, result_text};
+use super::request::{MergedTurn, attachment, attachments, data_url, merged_turns, result_text};
+use super::verbatim::Verbatim;
 use crate::json::{bytes, is, non_empty, non_null, number, object, text};
 use crate::message::{self, ResultPart, Role, Thought, ToolResult, Usage};
 
@@ -427,16 +427,16 @@ pub(crate) fn is_response(record: &Value) -> bool {
 }
 
 /// Takes the items of what the model said out of a record, unchanged.
-pub(super) fn raw(mut record: Value) -> RawDelta {
+pub(super) fn raw(mut record: Value) -> Verbatim {
     let mut taken = |pointer| match record.pointer_mut(pointer).map(Value::take) {
         Some(Value::Array(items)) => items,
         Some(item) => vec![item],
         None => Vec::new(),
     };
     match taken("/type").first().and_then(Value::as_str) {
-        Some("response.output_item.done") => RawDelta::Parts(taken("/item")),
-        Some("response.completed") => RawDelta::Repeated(taken("/response/output")),
-        _ => RawDelta::Parts(taken("/output")),
+        Some("response.output_item.done") => Verbatim::Parts(taken("/item")),
+        Some("response.completed") => Verbatim::Repeated(taken("/response/output")),
+        _ => Verbatim::Parts(taken("/output")),
     }
 }
 

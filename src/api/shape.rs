@@ -139,7 +139,7 @@ fn read<'a>(record: &Envelope<'a>, pinned: Option<Api>, reads_texts: bool) -> Sa
             let name = text(record.name.or(record.tool_name));
             Said::User(vec![(text(record.tool_call_id), name)])
         }
-        Shape::Completion => Said::Reply(openai_chat::completion(record)),
+        Shape::Completion => Said::Reply(openai_chat::completion(record, reads_texts)),
         Shape::Ollama => Said::Reply(ollama::reply(record)),
         Shape::Response => Said::Reply(responses::response(record)),
         Shape::ResponseText if !reads_texts => Said::Nothing,

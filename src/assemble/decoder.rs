@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
+use super::Event;
 use super::identity::Identity;
-use super::{Event, Source};
-use crate::agent::{Opening, PI_FILE, Row, Sign, StreamReader, sign};
-use crate::api::{Api, Contents, Envelope, Said, said};
+use crate::agent::{Opening, PI_FILE, Row, Sign, StreamItem, StreamReader, sign};
+use crate::api::{Api, AssistantText, Contents, Envelope, ResultBody, Said, said};
 use crate::json::{non_empty, object, text};
-use crate::message::SessionId;
+use crate::message::{Role, SessionId, ToolUseId};
 
 object! {
     /// The extension of an executor, or of the `init` record of `turn`.
@@ -104,7 +104,7 @@ impl Decoder {
         if !row.is_all || !events.is_empty() {
             visit(Decoded {
                 record,
-                source: Source::Record(contents),
+                source: Source::Record(&contents),
                 events,
             });
         }
@@ -222,6 +222,63 @@ impl Decoder {
                 identity.events.extend(response.map(Event::ControlResponse));
             }
             Said::Nothing => {}
+        }
+    }
+}
+
+/// The source of events.
+#[derive(Debug)]
+pub enum Source<'a> {
+    /// A record.
+    Record(&'a Contents<'a>),
+    /// An item of another agent's stream.
+    Stream(StreamItem),
+}
+
+impl<'a> Source<'a> {
+    /// Whether the record belongs to a subagent's conversation, in a transcript.
+    pub fn is_sidechain(&self) -> bool {
+        matches!(self, Self::Record(contents) if contents.is_sidechain())
+    }
+
+    /// The working directory.
+    pub fn directory(&self) -> Option<String> {
+        match self {
+            Self::Record(contents) => contents.directory(),
+            Self::Stream(_) => None,
+        }
+    }
+
+    /// The calls that the record is a label for.
+    pub fn labelled_calls(&self) -> Vec<ToolUseId> {
+        match self {
+            Self::Record(contents) => contents.labelled_calls(),
+            Self::Stream(_) => Vec::new(),
+        }
+    }
+
+    /// The results, in the order of their events.
+    pub fn results(&self) -> Vec<ResultBody<'a>> {
+        match self {
+            Self::Record(contents) => contents.results(),
+            Self::Stream(StreamItem::Message { message, .. }) => {
+                message.results().map(ResultBody::of).collect()
+            }
+            Self::Stream(_) => Vec::new(),
+        }
+    }
+
+    /// The text of the main conversation's model, if there is any.
+    pub fn assistant_text(&self) -> Option<AssistantText> {
+        match self {
+            Self::Record(contents) => contents.assistant_text(),
+            Self::Stream(StreamItem::Text(part)) => Some(AssistantText::Part(part.clone())),
+            Self::Stream(StreamItem::Message { message, .. }) => {
+                let text = message.text();
+                let is_said = message.role == Role::Assistant && !text.is_empty();
+                is_said.then_some(AssistantText::Whole(text))
+            }
+            Self::Stream(StreamItem::Start(_)) => None,
         }
     }
 }

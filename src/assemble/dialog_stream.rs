@@ -2,20 +2,41 @@
 
 use super::{Decoder, Event, MessageReader, Source};
 use crate::agent::{Agent, StreamItem};
-use crate::message::{Message, MessageJoiner, SessionId};
+use crate::message::{Message, MessageMerger, SessionId};
 
 /// Reads messages from records.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct DialogStream {
     decoder: Decoder,
     messages: MessageReader,
-    joiner: MessageJoiner,
+    /// `None` if the records of a message are not joined.
+    merger: Option<MessageMerger>,
     /// The agent whose format matched last.
     agent: Option<Agent>,
     session_id: Option<SessionId>,
 }
 
+impl Default for DialogStream {
+    fn default() -> Self {
+        Self {
+            merger: Some(MessageMerger::default()),
+            ..Self::at_once()
+        }
+    }
+}
+
 impl DialogStream {
+    /// Returns a stream whose messages are complete at once: the records of one are not joined.
+    pub fn at_once() -> Self {
+        Self {
+            decoder: Decoder::default(),
+            messages: MessageReader::default(),
+            merger: None,
+            agent: None,
+            session_id: None,
+        }
+    }
+
     /// Takes the next record; calls `taken` with each message that is complete now.
     pub fn record(&mut self, record: &str, taken: &mut dyn FnMut(Message)) {
         let mut decoder = std::mem::take(&mut self.decoder);
@@ -39,7 +60,11 @@ impl DialogStream {
     }
 
     fn push(&mut self, message: Message, taken: &mut dyn FnMut(Message)) {
-        if let Some(whole) = self.joiner.push(message) {
+        let whole = match &mut self.merger {
+            Some(merger) => merger.push(message),
+            None => Some(message),
+        };
+        if let Some(whole) = whole {
             taken(whole);
         }
     }
@@ -92,7 +117,7 @@ impl DialogStream {
 
     /// The message that may not be complete.
     pub fn open(&self) -> Option<&Message> {
-        self.joiner.open()
+        self.merger.as_ref()?.open()
     }
 
     /// Calls `taken` with what is left at the end of the stream.
@@ -103,7 +128,7 @@ impl DialogStream {
         for message in unfinished.into_iter().flatten().chain(streamed) {
             self.push(message, taken);
         }
-        if let Some(last) = self.joiner.finish() {
+        if let Some(last) = self.merger.as_mut().and_then(MessageMerger::finish) {
             taken(last);
         }
     }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::fragments::SplitText;
 use super::joiner::{JoinedCall, Joiner};
-use super::split_text::SplitText;
 use crate::api::{Delta, EndKind};
 use crate::io::Ids;
 use crate::message::Usage;

@@ -7,9 +7,9 @@
 use serde_json::value::RawValue;
 
 use super::ToolCall;
-use super::balance::Balance;
-use super::split_text::SplitText;
-use crate::api::{Arguments, CallDelta, CutOff, Delta};
+use super::fragments::Balance;
+use super::fragments::SplitText;
+use crate::api::{Arguments, CallDelta, CallMarks, CutOff, Delta};
 
 /// The calls of one message.
 #[derive(Debug, Default)]
@@ -46,6 +46,14 @@ impl JoinedCall {
     fn is_ready(&self) -> bool {
         let is_whole = !self.end_is_announced && (self.input.is_some() || self.balance.is_whole());
         self.followed && (self.closed || is_whole)
+    }
+
+    fn marks(&self) -> CallMarks<'_> {
+        CallMarks {
+            index: Some(self.index),
+            id: self.id.as_deref(),
+            has_name: !self.name.is_empty(),
+        }
     }
 
     fn release(&mut self) -> ToolCall {
@@ -226,24 +234,16 @@ impl Joiner {
         }
     }
 
-    /// The call that a delta continues. Some servers leave the index out, give every call the same
-    /// one, or repeat the id with every delta.
+    /// The call that a delta continues.
     fn continued_by(&self, choice: u64, delta: &CallDelta<'_>) -> Option<usize> {
-        let id = delta.id.as_deref();
-        let mut calls = self.calls.iter().enumerate().rev();
-        let (position, _) = match (delta.index, id) {
-            (Some(index), _) => calls
-                .find(|(_, call)| call.choice == choice && call.index == index)
-                .filter(|(_, call)| call.id.is_none() || id.is_none() || call.id.as_deref() == id),
-            (None, Some(_)) => {
-                calls.find(|(_, call)| call.choice == choice && call.id.as_deref() == id)
-            }
-            // A second name starts another call.
-            (None, None) => calls
-                .find(|(_, call)| call.choice == choice)
-                .filter(|(_, call)| call.name.is_empty() || delta.name.is_none()),
-        }?;
-        Some(position)
+        let calls = self.calls.iter().enumerate();
+        let calls = calls.filter(|(_, call)| call.choice == choice);
+        let marks = CallMarks {
+            index: delta.index,
+            id: delta.id.as_deref(),
+            has_name: delta.name.is_some(),
+        };
+        marks.continued(calls.map(|(position, call)| (position, call.marks())))
     }
 
     /// The latest call of this index, or the last one, unless it is released.

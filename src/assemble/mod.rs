@@ -2,31 +2,29 @@
 //!
 //! Reads records of every API and agent, recognised line by line. Executes nothing and reads no files.
 
-mod balance;
 mod blocks;
 mod decoder;
 mod dialog_stream;
 mod draft;
 mod event;
+mod fragments;
 mod identity;
 mod joiner;
 mod made_ids;
 mod messages;
-mod raw_reply;
-mod source;
-mod split_text;
+mod verbatim_reply;
 
 pub use blocks::{BlockBuilder, Output};
+pub use decoder::Source;
 pub use decoder::{Decoded, Decoder};
 pub use dialog_stream::DialogStream;
 pub(crate) use draft::Draft;
 pub use draft::ReplyPart;
 pub use event::{Event, ToolCall, TurnEnd, Understanding};
+pub use fragments::without_think_tags;
 pub(crate) use made_ids::own_id;
 pub use messages::MessageReader;
-pub use raw_reply::RawReply;
-pub use source::Source;
-pub use split_text::without_think_tags;
+pub use verbatim_reply::VerbatimReply;
 
 #[cfg(test)]
 mod fixtures_tests;

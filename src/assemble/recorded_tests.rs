@@ -248,7 +248,7 @@ fn what_the_model_said_is_sent_back_with_the_same_calls() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/wire");
     for (name, api) in rows {
         let records = std::fs::read_to_string(folder.join(name).with_extension("jsonl")).unwrap();
-        let (mut decoder, mut messages) = (Decoder::detecting(), RawReply::of(api));
+        let (mut decoder, mut messages) = (Decoder::detecting(), VerbatimReply::of(api));
         let mut sent = Vec::new();
         for record in records.lines() {
             let events = decoder.record(record);

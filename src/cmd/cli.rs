@@ -49,7 +49,7 @@ const COMMANDS: &[Command] = &[
         name: "check",
         kind: Kind::Group {
             about: "Check commands, calls or texts, one per line",
-            details: "Nothing is run or changed, and no network is used. Answers come in the order of the \
+            details: "Nothing is run or changed, and no network is used. Records come in the order of the \
                  input.",
             commands: &[
                 Command::new::<CheckShellArguments>("shell"),

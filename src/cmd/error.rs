@@ -132,12 +132,12 @@ mod tests {
 
     #[test]
     fn a_usage_error_comes_with_its_hint() {
-        let error = UsageError::new("check text: no kind given").with_hint("try `--as terminal`");
+        let error = UsageError::new("check text: no kind given").with_hint("try `--kind terminal`");
         assert_eq!(
             reported(&error.into()),
             (
                 Outcome::UsageError,
-                "turnpipe: check text: no kind given\nhint: try `--as terminal`\n".to_owned()
+                "turnpipe: check text: no kind given\nhint: try `--kind terminal`\n".to_owned()
             )
         );
     }

@@ -5,6 +5,7 @@ use clap::{Args, Command};
 use super::{Globals, Outcome, output};
 use crate::config::VARIABLES;
 use crate::io::Io;
+use crate::view::wrapped;
 
 /// The tagline, also in `Cargo.toml` and `lib.rs`.
 const TAGLINE: &str = "The machinery of coding agents as composable Unix filters";
@@ -125,29 +126,10 @@ impl HelpArguments {
 fn environment() -> String {
     let mut text = "Environment:\n".to_owned();
     for (names, purpose) in VARIABLES.lines().filter_map(|line| line.split_once('\t')) {
-        wrap(names, 2, &mut text);
-        wrap(purpose, 10, &mut text);
+        for (words, indent) in [(names, 2), (purpose, 10)] {
+            text += &wrapped(words, 80, indent);
+            text.push('\n');
+        }
     }
     text
-}
-
-/// Appends `words` in lines of at most 80 columns, indented by `indent`.
-fn wrap(words: &str, indent: usize, text: &mut String) {
-    const COLUMNS: usize = 80;
-    let mut column = 0;
-    for word in words.split(' ') {
-        if column > 0 && column + 1 + word.len() <= COLUMNS {
-            text.push(' ');
-            column += 1;
-        } else {
-            if column > 0 {
-                text.push('\n');
-            }
-            text.push_str(&" ".repeat(indent));
-            column = indent;
-        }
-        text.push_str(word);
-        column += word.len();
-    }
-    text.push('\n');
 }

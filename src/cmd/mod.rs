@@ -15,12 +15,10 @@ mod inputs;
 mod model_arguments;
 mod outcome;
 mod output;
-mod progress;
 mod run;
 mod session;
 mod side;
 mod stop_watch;
-mod table;
 mod times;
 mod usage;
 

@@ -6,7 +6,7 @@
 pub enum Outcome {
     /// Success; a failed tool call is data.
     Done = 0,
-    /// Success with a negative answer (`--exit-status`, a search without hits), or a failed hook.
+    /// Success with a negative result (`--exit-status`, a search without hits), or a failed hook.
     AnswerIsNo = 1,
     /// Invalid command line or configuration, or unreadable input.
     UsageError = 2,

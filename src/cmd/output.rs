@@ -10,6 +10,7 @@ use crate::config::{has_less_options, pager};
 use crate::io::{Io, Output, TerminalFacts, TerminalRecords};
 use crate::jsonl::{WriteError, Writer};
 use crate::process::Pager;
+use crate::view::{RunLook, RunText};
 
 /// Standard output as a stream of records.
 pub(super) type RecordWriter = Writer<Box<dyn Write + Send>>;
@@ -62,6 +63,27 @@ pub(super) fn writer(form: Form, io: &mut Io) -> anyhow::Result<RecordWriter> {
 /// Standard output is closed.
 pub(super) fn record_writer(io: &mut Io) -> anyhow::Result<RecordWriter> {
     writer(Form::Jsonl, io)
+}
+
+/// Takes standard output for the records of a run, which become text in that form.
+///
+/// # Errors
+/// Standard output is closed.
+pub(super) fn run_sink(
+    form: Form,
+    shows_messages: bool,
+    globals: &Globals,
+    io: &mut Io,
+) -> anyhow::Result<Box<dyn Write + Send>> {
+    if form == Form::Jsonl {
+        return Ok(record_sink(io)?);
+    }
+    let look = RunLook {
+        style: globals.style(io),
+        columns: io.terminal.columns,
+        shows_messages,
+    };
+    Ok(Box::new(RunText::new(take_sink(io)?, look)?))
 }
 
 /// Prints text that is not a record: help, a completion script, a schema.

@@ -10,7 +10,7 @@ use super::{Outcome, cli, output};
 use crate::cmd::globals::ColorWhen;
 use crate::io::Io;
 
-/// Prints the parser's answer to `arguments`: help and version on standard output; otherwise a one-line
+/// Prints the result of parsing `arguments`: help and version on standard output; otherwise a one-line
 /// message with hints on standard error.
 ///
 /// # Errors
@@ -152,14 +152,14 @@ mod tests {
     #[test]
     fn problems_name_the_argument_and_the_value() {
         let rows = [
-            ("check text", "missing required argument: --as <KIND>"),
+            ("check text", "missing required argument: --kind <KIND>"),
             (
-                "check text --as x",
-                "invalid value 'x' for '--as <KIND>' [possible values: terminal, label, title, recap]",
+                "check text --kind x",
+                "invalid value 'x' for '--kind <KIND>' [possible values: terminal, label, title, recap]",
             ),
             (
-                "check text --as",
-                "a value is required for '--as <KIND>' [possible values: terminal, label, title, recap]",
+                "check text --kind",
+                "a value is required for '--kind <KIND>' [possible values: terminal, label, title, recap]",
             ),
             ("completons", "unknown command 'completons'"),
             ("--bogus", "unexpected argument '--bogus'"),
@@ -185,7 +185,7 @@ mod tests {
     fn similar_names_are_suggested() {
         let rows = [
             ("completons", "did you mean completions?"),
-            ("check text --a", "did you mean --as?"),
+            ("check text --kin", "did you mean --kind?"),
             ("stats", "did you mean `turnpipe session stats`?"),
         ];
         for (arguments, expected) in rows {

@@ -8,12 +8,12 @@ use toml::Spanned;
 
 use super::file::ProviderTable;
 use super::settings::{Config, milliseconds};
-use super::sourced::{Setting, Sourced, ValueSource};
 use super::variables::{
     ADVISOR_MODEL, ADVISOR_OFF, ALL_PROXY, ANTHROPIC_ADDRESS, ANTHROPIC_KEY, ANTHROPIC_TOKEN,
     CERTIFICATE_DIRECTORY, CERTIFICATE_FILE, DASHSCOPE_ADDRESS, DASHSCOPE_KEY, FAST_MODEL,
     GEMINI_ADDRESS, GEMINI_KEY, HTTP_PROXY, HTTPS_PROXY, MAIN_MODEL, NO_PROXY, OLLAMA_ADDRESS,
-    OLLAMA_KEY, OPENAI_ADDRESS, OPENAI_KEY, OPENROUTER_KEY, Variable, WEB_SERVER,
+    OLLAMA_KEY, OPENAI_ADDRESS, OPENAI_KEY, OPENROUTER_KEY, Setting, Sourced, ValueSource,
+    Variable, WEB_SERVER,
 };
 use crate::http::{Header, HttpSettings, PlainText, Proxies, Secret, TimeLimits};
 use crate::model::{ChosenModel, KeySource, ModelSettings, ProviderSettings};

@@ -1,4 +1,5 @@
-//! Permission rules and hooks from settings files of agents, flags and the configuration file.
+//! Permission rules and hooks from settings files of agents, flags and the configuration file, and
+//! the examples of rules, which are checked when a rule is read.
 //!
 //! See `docs/permissions.md`, Settings files.
 
@@ -8,14 +9,16 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::agent_settings::read_agent_settings;
-use super::file::ConfigError;
-use super::permission_table::{PermissionTable, SettingsFile, WrittenRule};
-use super::restrictions::{self, Restriction};
+use super::file::{ConfigError, read_agent_settings};
+use super::restrictions::{
+    self, PermissionTable, Restriction, SettingsFile, TestedRule, WrittenRule,
+};
 use super::settings::Config;
 use super::variables::{HOME, PROJECT};
 use crate::io::Environment;
-use crate::permission::{Behavior, Mode, Rule, Rules, Source};
+use crate::message::{DecidedBy, Decision};
+use crate::permission::{Action, Behavior, Mode, Request, Rule, Rules, Source, canonical_tool};
+use crate::shell::analyse;
 
 /// Directories with an agent's settings in a project or a home directory.
 const SETTINGS_DIRECTORIES: [&str; 2] = [".claude", ".qwen"];
@@ -252,3 +255,74 @@ mod restrictions_tests;
 #[cfg(test)]
 #[path = "permissions_tests.rs"]
 mod tests;
+
+impl TestedRule {
+    /// Checks the examples, for a session that starts in `directory`.
+    ///
+    /// # Errors
+    /// Describes the first failing example on one line.
+    pub(super) fn try_examples(
+        &self,
+        rule: &Rule,
+        directory: &Path,
+        home: Option<&Path>,
+    ) -> Result<(), String> {
+        let wanted = [(&self.matching, true), (&self.not_match, false)];
+        for (examples, matches) in wanted {
+            for example in examples {
+                if holds(rule, example, directory, home) != matches {
+                    let verb = if matches { "does not match" } else { "matches" };
+                    return Err(format!("`{}` {verb} `{example}`", self.rule));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a rule applies to an example.
+fn holds(rule: &Rule, example: &str, directory: &Path, home: Option<&Path>) -> bool {
+    let tool = canonical_tool(rule.text.split('(').next().unwrap_or_default());
+    let path = || vec![directory.join(example)];
+    let (field, action) = match tool {
+        "Bash" => {
+            let action = Action::Command {
+                script: example.to_owned(),
+                parts: analyse(example).parts,
+                only_reads: false,
+                is_ambiguous: false,
+            };
+            ("command", action)
+        }
+        "WebFetch" => {
+            let url = example.to_owned();
+            ("url", Action::Fetch { url })
+        }
+        "Read" | "Grep" | "Glob" | "LS" => {
+            let (reads, writes) = (path(), Vec::new());
+            ("file_path", Action::Files { reads, writes })
+        }
+        _ => {
+            let (reads, writes) = (Vec::new(), path());
+            ("file_path", Action::Files { reads, writes })
+        }
+    };
+    let input = Map::from_iter([(field.to_owned(), example.into())]);
+    let request = Request {
+        tool,
+        input: &input,
+        action: &action,
+        directory,
+        working_directories: &[directory.to_owned()],
+        confines_reads: false,
+        home,
+        real_path: &|path| Some(path.to_owned()),
+        branches: &|_| Vec::new(),
+    };
+    if rule.behavior != Behavior::Allow || tool == "Read" {
+        return rule.matches(&request);
+    }
+    // Every command of a command line has to be allowed.
+    let decided = Rules::new(vec![rule.clone()]).decide(Mode::Default, &request);
+    decided.decision == Decision::Allow && matches!(decided.by, DecidedBy::Rule { .. })
+}

@@ -10,17 +10,14 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::call::{Call, CallState, CallTimes, FinishedCall};
-use super::channels::RunnerEvent;
 use super::hooks::turn_hook_input;
 use super::lifecycle::Lifecycle;
-use super::options::{OnError, Options, Progress};
 use super::result::{CallResult, CancelReason, HookFeedback};
 use super::schedule::Schedule;
-use super::session::Session;
+use super::session::{OnError, Options, Progress, RunningCall, Session};
 use super::trace::Trace;
-use super::turns::CallIndex;
-use super::turns::{TurnHooks, TurnNumber, Turns};
-use super::workers::{Work, Workers};
+use super::turns::{CallIndex, TurnHooks, TurnNumber, Turns};
+use super::workers::{RunnerEvent, Work, Workers};
 use crate::hooks::HookEvent;
 use crate::io::{CancelToken, Clock, Messages};
 use crate::message::ToolUseId;
@@ -87,7 +84,7 @@ impl Calls {
             weight: 0,
             turn_hooks: has_turn_hooks.then(TurnHooks::default),
             started: 0,
-            mentioned_denial: false,
+            mentioned_denial: !options.mentions_denial,
         }
     }
 
@@ -446,15 +443,28 @@ impl Calls {
         running.map(move |call| (call, now.saturating_sub(call.times.started.unwrap_or(now))))
     }
 
+    /// The numbers of calls that started, that are executing, and that are open.
+    pub(super) fn counts(&self) -> (u64, usize, usize) {
+        let executing = self.schedule.executing_count();
+        (self.started, executing, self.schedule.len())
+    }
+
     /// The progress of the run.
     pub(super) fn progress(&self) -> Progress<'_> {
-        let oldest = self.schedule.begun().next();
-        let oldest = oldest.and_then(|index| self.by_index.get(&index));
+        let now = self.clock.elapsed();
+        let calls = self.by_index.iter();
+        let running = calls.filter(|(_, call)| call.is_running() || call.is_being_checked());
         Progress {
             started: self.started,
-            running: self.schedule.executing_count(),
             open: self.schedule.len(),
-            oldest: oldest.map(|call| call.profile.label.as_str()),
+            running: running
+                .map(|(index, call)| RunningCall {
+                    number: index.0,
+                    lane: call.profile.lane,
+                    label: &call.profile.label,
+                    elapsed: now.saturating_sub(call.times.started.unwrap_or(now)),
+                })
+                .collect(),
         }
     }
 

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::call::{Call, FinishedCall};
 use super::intake::Boundary;
-use super::options::{Echo, Listener, Options};
-use crate::assemble::RawReply;
+use super::session::{Echo, Listener, Options};
+use crate::assemble::VerbatimReply;
 use crate::io::{Clock, Ids};
 use crate::jsonl::{Piece, WriteError, Writer};
 use crate::message::{SessionId, ToolUseId};
@@ -32,7 +32,7 @@ pub(super) struct Emitter<Sink: Write> {
     pending: Vec<Value>,
     boundary: Boundary,
     /// The messages of the next request, if these are written instead of records.
-    api: Option<RawReply>,
+    api: Option<VerbatimReply>,
     /// Prefix of the ids of calls that have none.
     call_ids: String,
     listener: Option<Listener>,
@@ -59,7 +59,7 @@ impl<Sink: Write> Emitter<Sink> {
             echo: options.echo,
             pending: Vec::new(),
             boundary: Boundary::Line,
-            api: options.results.map(RawReply::of),
+            api: options.results.map(VerbatimReply::of),
             call_ids: options.call_ids.clone(),
             listener,
             unheard: Vec::new(),
@@ -90,7 +90,7 @@ impl<Sink: Write> Emitter<Sink> {
 
     /// Ends the reply of the model.
     pub(super) fn end_reply(&mut self) -> Result<(), WriteError> {
-        let reply = self.api.as_mut().map(RawReply::take_reply);
+        let reply = self.api.as_mut().map(VerbatimReply::take_reply);
         self.messages(reply.filter(|_| self.echo == Echo::Everything))
     }
 
@@ -107,7 +107,7 @@ impl<Sink: Write> Emitter<Sink> {
         if let Some(listener) = &mut self.listener {
             self.unheard.drain(..).for_each(|record| listener(&record));
         }
-        let results = self.api.as_mut().map(RawReply::take_results);
+        let results = self.api.as_mut().map(VerbatimReply::take_results);
         self.messages(results)?;
         self.write(TurnEndRecord {
             subtype: TurnEndSubtype::Only,
@@ -252,7 +252,7 @@ fn sandbox_report(report: ConfinementReport) -> SandboxReport {
     let confinement = report.confinement;
     SandboxReport {
         enforced: confinement.is_complete(),
-        by: confinement
+        mechanism: confinement
             .missing
             .or_else(|| Some("landlock, seccomp".to_owned())),
         landlock_abi: confinement.landlock_abi,

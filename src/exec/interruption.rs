@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::options::EndCause;
 use super::result::CancelReason;
+use super::session::EndCause;
 use crate::process::EndSignal;
 
 /// The time a cancelled call has to end. Then its result is written without it.

@@ -12,8 +12,7 @@ use serde_json::Value;
 
 use super::call::{CallState, ReadyCall, UnresolvedCall};
 use super::hooks::CallHooks;
-use super::judge::GuardedJudge;
-use super::prompting::Prompter;
+use super::prompting::{GuardedJudge, Prompter};
 use super::result::{CallResult, HookFeedback};
 use crate::assemble::ToolCall;
 use crate::hooks::HookEvent;

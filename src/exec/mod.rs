@@ -4,16 +4,13 @@
 
 mod call;
 mod calls;
-mod channels;
 mod delivery;
 mod emitter;
 mod execution;
 mod hooks;
 mod intake;
 mod interruption;
-mod judge;
 mod lifecycle;
-mod options;
 mod permission_check;
 mod prompting;
 mod result;
@@ -25,15 +22,16 @@ mod trace;
 mod turns;
 mod workers;
 
-pub use channels::Channels;
 pub use hooks::CallHooks;
-pub use judge::{Case, GuardedJudge, Judge, Judgement};
 pub use lifecycle::{Lifecycle, ShellVerdicts};
-pub use options::{
-    Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Listener, Mode, Observer, OnError,
-    Options, Progress, RunEnd, StartDirectory,
+pub use prompting::{
+    Answer, Case, GuardedJudge, Judge, Judgement, Prompter, Question, ToolPrompter,
 };
-pub use prompting::{Answer, Prompter, Question, ToolPrompter};
 pub use runner::run;
 pub use schedule::Policy;
+pub use session::{
+    Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Listener, Mode, Observer, OnError,
+    Options, Progress, RunEnd, RunningCall, StartDirectory,
+};
 pub use trace::Trace;
+pub use workers::Channels;

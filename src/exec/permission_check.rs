@@ -4,9 +4,8 @@ use std::sync::{Arc, PoisonError};
 use std::thread;
 
 use super::call::{CallState, ReadyCall};
-use super::judge::{Case, GuardedJudge, Judgement};
 use super::lifecycle::{Lifecycle, denied, is_open};
-use super::prompting::{Answer, Question};
+use super::prompting::{Answer, Case, GuardedJudge, Judgement, Question};
 use super::result::{CallResult, HookFeedback};
 use crate::hooks::{HookDecision, HookEvent};
 use crate::message::{DecidedBy, Decision, SessionId};

@@ -10,18 +10,17 @@ use std::time::{Duration, Instant};
 
 use super::call::CallState;
 use super::calls::{Calls, Force};
-use super::channels::{Channels, RunnerEvent};
 use super::delivery::Delivery;
 use super::emitter::Emitter;
 use super::intake::{Backlog, InputEvent, Item};
 use super::interruption::{Demand, Interruption, StageKind};
 use super::lifecycle::Lifecycle;
-use super::options::{Dependencies, EndCause, Mode, Observer, Options, RunEnd};
 use super::prompting::{ControlRecord, OpenQuestions};
 use super::result::CancelReason;
 use super::schedule::Plan;
-use super::session::Session;
+use super::session::{Dependencies, EndCause, Mode, Observer, Options, RunEnd, Session};
 use super::stream::Stream;
+use super::workers::{Channels, RunnerEvent};
 use crate::assemble::{Event, Understanding};
 use crate::io::Messages;
 use crate::jsonl::WriteError;
@@ -443,16 +442,15 @@ impl<Sink: Write> Runner<'_, Sink> {
     }
 
     fn show_progress(&mut self) {
-        let progress = self.calls.progress();
-        if progress.running == 0 {
+        let counts = self.calls.counts();
+        if counts.1 == 0 {
             self.next_heartbeat = None;
         } else if self.next_heartbeat.is_none() {
             self.next_heartbeat = Some(Instant::now() + HEARTBEAT_INTERVAL);
         }
-        let counts = (progress.started, progress.running, progress.open);
         if self.shown != counts {
             self.shown = counts;
-            self.observer.changed(&progress);
+            self.observer.changed(&self.calls.progress());
         }
     }
 

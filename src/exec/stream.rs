@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
-use super::options::{HistoryPolicy, Options};
+use super::session::{HistoryPolicy, Options};
 use crate::agent::Opening;
 use crate::assemble::Event;
 use crate::io::Messages;

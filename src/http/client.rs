@@ -1,16 +1,20 @@
-//! The HTTP client.
+//! The HTTP client: its settings, proxies and certificates.
 
-use std::sync::OnceLock;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use reqwest::redirect::Policy;
-use rustls::ClientConfig;
+use reqwest::{NoProxy, Proxy, Url};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
 use tokio::time::timeout;
 
-use super::failure::{MAX_MESSAGE_BYTES, causes, chain};
 use super::reach::Guard;
+use super::response::{MAX_MESSAGE_BYTES, causes, chain};
 use super::{
-    Address, Headers, HttpFailure, HttpSettings, Outgoing, Reach, Redaction, RefusedAddress,
-    Response, tls,
+    Address, Headers, HttpFailure, Outgoing, Reach, Redaction, RefusedAddress, Response, Secret,
 };
 
 /// Hint for servers that use the certificate of an authority.
@@ -142,9 +146,9 @@ impl Client {
     pub fn for_address(&self, address: &Address) -> Result<&reqwest::Client, HttpFailure> {
         let client = if address.is_encrypted() || self.settings.proxies.has_encrypted() {
             self.encrypted
-                .get_or_init(|| self.build(tls::with_roots(&self.settings)?))
+                .get_or_init(|| self.build(with_roots(&self.settings)?))
         } else {
-            self.plain.get_or_init(|| self.build(tls::without_roots()?))
+            self.plain.get_or_init(|| self.build(without_roots()?))
         };
         client.as_ref().map_err(Clone::clone)
     }
@@ -193,3 +197,155 @@ impl Client {
 #[cfg(test)]
 #[path = "client_tests.rs"]
 mod tests;
+
+/// Returns a configuration without certificates, for unencrypted connections. Reads no files.
+pub(super) fn without_roots() -> Result<ClientConfig, HttpFailure> {
+    with_store(RootCertStore::empty())
+}
+
+/// Returns a configuration that trusts the system's certificates, or their replacement, and the extra ones.
+/// Parses a few hundred kilobytes.
+///
+/// # Errors
+/// A configured file cannot be read, or no certificates were found.
+pub(super) fn with_roots(settings: &HttpSettings) -> Result<ClientConfig, HttpFailure> {
+    let mut store = RootCertStore::empty();
+    if let Some(path) = &settings.extra_certificates {
+        let unusable = |reason: String| {
+            HttpFailure::unusable(format!("certificates in {}: {reason}", path.display()))
+        };
+        let before = store.len();
+        let certificates =
+            CertificateDer::pem_file_iter(path).map_err(|error| unusable(error.to_string()))?;
+        for certificate in certificates {
+            let certificate = certificate.map_err(|error| unusable(error.to_string()))?;
+            store
+                .add(certificate)
+                .map_err(|error| unusable(error.to_string()))?;
+        }
+        if store.len() == before {
+            return Err(unusable("none found".to_owned()));
+        }
+    }
+    let system = match (&settings.certificate_file, &settings.certificate_directory) {
+        (None, None) => rustls_native_certs::load_native_certs(),
+        (file, directory) => {
+            rustls_native_certs::load_certs_from_paths(file.as_deref(), directory.as_deref())
+        }
+    };
+    // System stores often have old certificates that cannot be parsed.
+    store.add_parsable_certificates(system.certs);
+    if store.is_empty() {
+        let why = system.errors.first().map(ToString::to_string);
+        let why = why.unwrap_or_else(|| "the system has no certificates".to_owned());
+        return Err(HttpFailure::unusable(format!(
+            "no root certificates: {why}"
+        )));
+    }
+    with_store(store)
+}
+
+fn with_store(store: RootCertStore) -> Result<ClientConfig, HttpFailure> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| HttpFailure::unusable(format!("tls: {error}")))?;
+    Ok(builder.with_root_certificates(store).with_no_client_auth())
+}
+
+/// Configuration of the client.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HttpSettings {
+    /// Proxies.
+    pub proxies: Proxies,
+    /// A PEM file with certificates to trust in addition to the system's.
+    pub extra_certificates: Option<PathBuf>,
+    /// A PEM file that replaces the system's certificates.
+    pub certificate_file: Option<PathBuf>,
+    /// A directory that replaces the system's certificates.
+    pub certificate_directory: Option<PathBuf>,
+    /// Time limits.
+    pub limits: TimeLimits,
+}
+
+/// Timeouts of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeLimits {
+    /// To connect.
+    pub connect: Duration,
+    /// Between two chunks of a response, and to the first.
+    pub idle: Duration,
+    /// In total, with retries.
+    pub total: Duration,
+}
+
+impl Default for TimeLimits {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            // A local server may load the model first.
+            idle: Duration::from_mins(2),
+            total: Duration::from_mins(5),
+        }
+    }
+}
+
+/// Proxies by the scheme of the requested URL. Their URLs may contain passwords.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Proxies {
+    /// For `http`.
+    pub http: Option<Secret>,
+    /// For `https`.
+    pub https: Option<Secret>,
+    /// For schemes without a proxy.
+    pub all: Option<Secret>,
+    /// Hosts without a proxy: names, suffixes, IP addresses, networks, or `*`, separated by commas.
+    pub except: Option<String>,
+}
+
+impl Proxies {
+    /// Whether a request may use a proxy over TLS.
+    pub(super) fn has_encrypted(&self) -> bool {
+        [&self.http, &self.https, &self.all]
+            .into_iter()
+            .flatten()
+            .any(|proxy| proxy.expose().starts_with("https:"))
+    }
+
+    /// Returns the hosts of the proxies.
+    pub(super) fn hosts(&self) -> Vec<String> {
+        let proxies = [&self.http, &self.https, &self.all];
+        let addresses = proxies.into_iter().flatten().map(Secret::expose);
+        // A proxy without a scheme uses `http`.
+        let urls = addresses.filter_map(|address| match address.split_once("://") {
+            Some(_) => Url::parse(address).ok(),
+            None => Url::parse(&format!("http://{address}")).ok(),
+        });
+        urls.filter_map(|url| Some(url.host_str()?.to_owned()))
+            .collect()
+    }
+
+    /// Builds the proxies of the client. Proxies for a single scheme come first.
+    pub(super) fn build(&self) -> Result<Vec<Proxy>, HttpFailure> {
+        let except = self.except.as_deref().and_then(NoProxy::from_string);
+        let mut proxies = Vec::new();
+        for (kind, address) in [
+            ("http", &self.http),
+            ("https", &self.https),
+            ("all", &self.all),
+        ] {
+            let Some(address) = address else { continue };
+            let proxy = match kind {
+                "http" => Proxy::http(address.expose()),
+                "https" => Proxy::https(address.expose()),
+                _ => Proxy::all(address.expose()),
+            };
+            // The URL may contain a password and is not repeated.
+            let proxy = proxy.map_err(|_| {
+                HttpFailure::unusable(format!("the {kind} proxy has no usable address"))
+            })?;
+            proxies.push(proxy.no_proxy(except.clone()));
+        }
+        Ok(proxies)
+    }
+}

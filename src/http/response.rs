@@ -1,12 +1,13 @@
-//! A response whose body arrives in chunks.
+//! A request, a response whose body arrives in chunks, and failures.
 
 use std::collections::VecDeque;
+use std::error::Error;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
-use super::failure::{MAX_MESSAGE_BYTES, chain};
-use super::{ContentType, Headers, HttpFailure, Redaction};
+use super::{Address, ContentType, Headers, Redaction, Secret};
 
 /// Maximum length of a response, in bytes.
 const MAX_RESPONSE_BYTES: usize = 64 << 20;
@@ -105,5 +106,175 @@ impl Response {
             });
         }
         Ok(piece)
+    }
+}
+
+/// Maximum length of an error message, in bytes.
+pub(super) const MAX_MESSAGE_BYTES: usize = 300;
+
+/// A failure of a request or a response. Messages are one line without secrets. All variants but `Unusable` can
+/// be recorded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum HttpFailure {
+    /// No connection, or it ended before the response.
+    #[error("{message}")]
+    Unreachable {
+        /// The cause.
+        message: String,
+    },
+    /// The response was interrupted.
+    #[error("the connection ended in the middle of the response: {message}")]
+    Broken {
+        /// The cause.
+        message: String,
+    },
+    /// A timeout.
+    #[error("no response within {ms} ms")]
+    TimedOut {
+        /// The timeout, in milliseconds.
+        ms: u64,
+    },
+    /// The response is too long.
+    #[error("the response is longer than {bytes} bytes")]
+    TooLarge {
+        /// The limit, in bytes.
+        bytes: usize,
+    },
+    /// The request is invalid: certificates, a header, or the address.
+    #[error("{message}")]
+    #[serde(skip)]
+    Unusable {
+        /// The cause.
+        message: String,
+    },
+}
+
+impl HttpFailure {
+    pub(super) fn timed_out(limit: Duration) -> Self {
+        let ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+        Self::TimedOut { ms }
+    }
+
+    /// Creates a failure for an invalid request.
+    pub fn unusable(message: String) -> Self {
+        Self::Unusable { message }
+    }
+}
+
+/// Returns the causes of an error without the URL, which may contain a key.
+pub(super) fn chain(error: &reqwest::Error) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    for cause in causes(error) {
+        let text = cause.to_string();
+        if !texts.iter().any(|known| known.contains(&text)) {
+            texts.push(text);
+        }
+    }
+    if texts.is_empty() {
+        return "the request failed".to_owned();
+    }
+    texts.join(": ")
+}
+
+pub(super) fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    std::iter::successors(error.source(), |cause| (*cause).source())
+}
+
+/// A POST request with a JSON body, or a GET request.
+#[derive(Debug, Clone)]
+pub struct Outgoing {
+    /// The address.
+    pub address: Address,
+    /// Headers in addition to `content-type` and `content-length`.
+    pub headers: Vec<Header>,
+    /// The body, sent unchanged.
+    pub body: String,
+}
+
+/// A header.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Header {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: HeaderValue,
+}
+
+/// The value of a header.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HeaderValue {
+    /// Not secret.
+    Open(String),
+    /// Secret: never displayed.
+    Secret(Secret),
+}
+
+impl HeaderValue {
+    /// Returns the text to send.
+    pub(super) fn expose(&self) -> &str {
+        match self {
+            Self::Open(text) => text,
+            Self::Secret(secret) => secret.expose(),
+        }
+    }
+
+    pub(super) fn secret(&self) -> Option<&Secret> {
+        match self {
+            Self::Open(_) => None,
+            Self::Secret(secret) => Some(secret),
+        }
+    }
+}
+
+impl Header {
+    /// Creates a header without a secret.
+    pub fn open(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            value: HeaderValue::Open(value.into()),
+        }
+    }
+
+    /// Creates a header with a secret.
+    pub fn secret(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            value: HeaderValue::Secret(Secret::new(value)),
+        }
+    }
+}
+
+impl Outgoing {
+    /// Returns a redaction of its secrets.
+    pub fn redaction(&self) -> Redaction {
+        let headers = self.headers.iter();
+        let in_headers = headers.filter_map(|header| header.value.secret());
+        Redaction::of(in_headers.chain(&self.address.secrets()))
+    }
+
+    /// Whether it contains secrets.
+    pub fn has_secrets(&self) -> bool {
+        let mut headers = self.headers.iter();
+        headers.any(|header| header.value.secret().is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_in_an_address_are_secret() {
+        let base = Address::parse("https://host/v1?key=abcdefgh&api-version=2025-01-01").unwrap();
+        let outgoing = Outgoing {
+            address: base.join("chat?alt=sse"),
+            headers: Vec::new(),
+            body: String::new(),
+        };
+        assert_eq!(
+            outgoing.redaction().clean(&outgoing.address.to_string()),
+            "https://host/v1/chat?key=[redacted]&api-version=2025-01-01&alt=sse"
+        );
     }
 }

@@ -53,6 +53,16 @@ impl<'de, T: LenientVisitor<'de>> Deserialize<'de> for Lenient<T> {
     }
 }
 
+/// The default if the value is of another kind. As large as the value, so that a list of them
+/// becomes a list of values in place.
+struct OrDefault<T>(T);
+
+impl<'de, T: LenientVisitor<'de> + Default> Deserialize<'de> for OrDefault<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(T::value(deserializer)?.unwrap_or_default()))
+    }
+}
+
 struct AnyValue<T>(PhantomData<T>);
 
 impl<'de, T: LenientVisitor<'de>> Visitor<'de> for AnyValue<T> {
@@ -116,20 +126,27 @@ macro_rules! object {
         }
 
         impl<'a> $crate::json::LenientVisitor<'a> for $name<'a> {
-            fn object<A: serde::de::MapAccess<'a>>(mut map: A) -> Result<Option<Self>, A::Error> {
+            fn object<A: serde::de::MapAccess<'a>>(map: A) -> Result<Option<Self>, A::Error> {
                 let mut object = Self::default();
+                $crate::json::Members::fill(&mut object, map)?;
+                Ok(Some(object))
+            }
+        }
+
+        impl<'a> $crate::json::Members<'a> for $name<'a> {
+            fn fill<A: serde::de::MapAccess<'a>>(&mut self, mut map: A) -> Result<(), A::Error> {
                 while let Some($crate::json::Wtf8(key)) = map.next_key()? {
                     // The declared keys have no lone surrogates.
                     match std::str::from_utf8(&key).unwrap_or_default() {
                         $($crate::json::object!(@key $field $($key)?) => {
-                            $crate::json::Lenient(object.$field) = map.next_value()?;
+                            $crate::json::Lenient(self.$field) = map.next_value()?;
                         })+
                         _ => {
                             map.next_value::<serde::de::IgnoredAny>()?;
                         }
                     }
                 }
-                Ok(Some(object))
+                Ok(())
             }
         }
 
@@ -137,7 +154,8 @@ macro_rules! object {
         impl<'a> $name<'a> {
             /// Reads the object in `json`; `None` if it is not an object.
             pub(crate) fn read(json: &'a str) -> Option<Self> {
-                $crate::json::read(json)
+                let mut object = Self::default();
+                $crate::json::fill(&mut object, json).then_some(object)
             }
 
             /// Reads a raw value; `None` if it is absent or not an object.
@@ -159,6 +177,32 @@ macro_rules! object {
 
 pub(crate) use object;
 
+/// An object that is read by its members.
+pub(crate) trait Members<'a> {
+    /// Sets the members.
+    fn fill<A: MapAccess<'a>>(&mut self, map: A) -> Result<(), A::Error>;
+}
+
+struct InPlace<'object, T>(&'object mut T);
+
+impl<'de, T: Members<'de>> Visitor<'de> for InPlace<'_, T> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
+        self.0.fill(map)
+    }
+}
+
+/// Reads the object in `json` in place: the largest is over 1 KB. Returns whether it is an object.
+pub(crate) fn fill<'a>(object: &mut impl Members<'a>, json: &'a str) -> bool {
+    let mut json = serde_json::Deserializer::from_str(json);
+    json.deserialize_map(InPlace(object)).is_ok() && json.end().is_ok()
+}
+
 /// Reads a value; `None` if it is of another kind.
 pub(crate) fn read<'a, T: LenientVisitor<'a>>(json: &'a str) -> Option<T> {
     let Lenient(value) = serde_json::from_str(json).ok()?;
@@ -171,11 +215,8 @@ pub(crate) fn list<'a, T: LenientVisitor<'a> + Default>(raw: Option<&'a RawValue
     let Some(raw) = raw.filter(|raw| raw.get().starts_with('[')) else {
         return Vec::new();
     };
-    if let Ok(values) = serde_json::from_str::<Vec<Lenient<T>>>(raw.get()) {
-        let values = values.into_iter();
-        return values
-            .map(|Lenient(value)| value.unwrap_or_default())
-            .collect();
+    if let Ok(values) = serde_json::from_str::<Vec<OrDefault<T>>>(raw.get()) {
+        return values.into_iter().map(|OrDefault(value)| value).collect();
     }
     // A number out of range, or a lone surrogate.
     let elements = elements(Some(raw)).into_iter();

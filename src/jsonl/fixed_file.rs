@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use memmap2::{Mmap, MmapOptions};
 
-use super::buffer::Buffer;
+use super::lines::Buffer;
 
 /// Minimum size of a mapping, in bytes. Copying a smaller window costs less than its page faults.
 const MIN_MAPPING_BYTES: u64 = 1024 * 1024;

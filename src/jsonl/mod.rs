@@ -4,7 +4,6 @@
 //! SAFETY comment.
 
 mod backward;
-mod buffer;
 mod fixed_file;
 mod line;
 mod lines;
@@ -13,18 +12,15 @@ mod prefilter;
 mod reader;
 #[cfg(test)]
 mod samples;
-mod surrogates;
 mod value;
 mod writer;
 
 pub use backward::{Hit, SearchControl, VisitLine, lines_backward, search_backward};
-pub use buffer::read_buffer;
 pub use fixed_file::{Beginning, FixedFile, Mapping, read_at};
 pub use line::{Damage, Record, only_record, sound_text, split_line};
-pub use lines::{LineEnding, LineReader, LineSplitter, LineTooLong};
+pub use lines::{LineEnding, LineReader, LineSplitter, LineTooLong, read_buffer};
 pub use piece::Piece;
 pub use prefilter::Prefilter;
 pub use reader::{MAX_LINE_BYTES, Reader, UnwantedLines};
-pub use surrogates::replace_lone_surrogates;
-pub use value::{FirstValue, first_value};
+pub use value::{FirstValue, first_value, replace_lone_surrogates};
 pub use writer::{WriteError, Writer, append_record};

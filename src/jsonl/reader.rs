@@ -116,6 +116,11 @@ impl<Source: Read> Reader<Source> {
         self
     }
 
+    /// Returns the source.
+    pub(crate) fn source_mut(&mut self) -> &mut Source {
+        &mut self.source
+    }
+
     /// Returns the next piece, or `None` at the end. Does not read while a whole line is buffered, unless it is part
     /// of an unfinished object that spans several lines.
     ///

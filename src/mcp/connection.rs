@@ -22,9 +22,8 @@ use rmcp::transport::streamable_http_client::{
 use tokio::net::unix::pipe;
 use tokio::time::{sleep, timeout};
 
-use super::content::{MAX_TEXT_LENGTH, cut};
-use super::deps::McpFailure;
-use super::output_limit::{LimitedOutput, MAX_LINE_BYTES, Output};
+use super::config::McpFailure;
+use super::content::{LimitedOutput, MAX_LINE_BYTES, MAX_TEXT_LENGTH, Output, cut};
 use super::process::{Ends, MAX_MESSAGE_WIDTH, ServerProcess};
 use crate::io::CancelToken;
 use crate::text::{fitted, terminal_safe_line};

@@ -6,14 +6,13 @@
 mod config;
 mod connection;
 mod content;
-mod deps;
-mod output_limit;
 mod process;
 mod search;
 mod server;
 mod servers;
-mod source;
 
-pub use config::{ConfigProblem, MalformedConfig, Program, ServerConfig, Transport, read_config};
-pub use deps::{ServerDeps, Timeouts};
+pub use config::{
+    ConfigProblem, MalformedConfig, Program, ServerConfig, ServerDeps, Timeouts, Transport,
+    read_config,
+};
 pub use servers::Servers;

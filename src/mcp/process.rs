@@ -11,8 +11,7 @@ use std::{io, thread};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::config::Program;
-use super::deps::ServerDeps;
+use super::config::{Program, ServerDeps};
 use crate::io::CancelToken;
 use crate::process::{
     Capture, Captured, Command, ExitStatus, Finished, Limits, SpawnError, Stdin, StdioPipes,

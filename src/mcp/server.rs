@@ -11,10 +11,11 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use serde_json::Value;
 use tokio::sync::{Mutex, MutexGuard};
 
-use super::config::{ServerConfig, Transport, normalised, server_prefix};
+use super::config::{
+    McpFailure, ServerConfig, ServerDeps, Transport, normalised, server_prefix, unless_cancelled,
+};
 use super::connection::{Connection, Route};
 use super::content::reply;
-use super::deps::{McpFailure, ServerDeps, unless_cancelled};
 use super::process::ServerProcess;
 use crate::http::{Address, PlainText};
 use crate::io::CancelToken;

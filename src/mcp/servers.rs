@@ -4,8 +4,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-use super::config::{ServerConfig, server_prefix};
-use super::deps::{McpFailure, ServerDeps, unless_cancelled};
+use super::config::{McpFailure, ServerConfig, ServerDeps, server_prefix, unless_cancelled};
 use super::server::{McpTool, Server};
 use crate::io::{CancelToken, Messages};
 use crate::tools::Tool;

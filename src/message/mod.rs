@@ -3,27 +3,21 @@
 
 mod block;
 mod decision;
-mod ids;
 mod injected;
-mod join;
 #[expect(
     clippy::module_inception,
     reason = "the module is named for its main type"
 )]
 mod message;
-mod mode;
 mod outcome;
-mod pairs;
 mod usage;
 
-pub use block::{Block, Call, Media, ResultPart, Thought, ToolResult};
-pub use decision::{DecidedBy, Decision};
-pub use ids::{MessageId, SessionId, ToolUseId};
+pub use block::{
+    Block, Call, Media, MessageId, ResultPart, SessionId, Thought, ToolResult, ToolUseId,
+};
+pub use decision::{BuiltinRule, DecidedBy, Decision, Mode};
 pub use injected::{is_remark, split_typed, typed, without_injected};
-pub use join::MessageJoiner;
-pub use message::{Message, Origin, Role, Thread};
-pub use mode::{BuiltinRule, Mode};
+pub use message::{Message, MessageMerger, Origin, Pairs, Role, Thread};
 pub use outcome::{CallOutcome, start_of_result};
-pub use pairs::Pairs;
 pub(crate) use usage::rounded_dollars;
 pub use usage::{Tier, Usage};

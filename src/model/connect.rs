@@ -5,15 +5,18 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use super::key::{Key, KeySource};
 use super::presets::{KeyScheme, Preset, known_providers, preset};
-use super::recording::Target;
-use super::recording::{Recorder, Recording, RecordingError, Replayed};
+use super::provider::{ModelSettings, ProviderSettings};
+
+use super::recording::{Recorder, Recording, RecordingError, Target};
 use super::remote::{Access, Remote, Shared};
 use super::retry::RetryPolicy;
-use super::settings::{ModelSettings, ProviderSettings};
 use super::transport::Transport;
-use super::{Dialect, Model, ModelName, Pace, Provider, RemoteModel};
-use crate::http::{Address, Client, Engine, Header};
-use crate::io::{Clock, Environment, Ids, Io};
+use super::{
+    Delivery, Dialect, Failure, Model, ModelName, Pace, Provider, RemoteModel, Reply, ReplyEvent,
+    Request,
+};
+use crate::http::{Address, Client, Engine, Header, Outgoing};
+use crate::io::{CancelToken, Clock, Environment, Ids, Io};
 use crate::process::Supervisor;
 
 /// Error connecting to a model.
@@ -251,4 +254,51 @@ fn suggestion(name: &str) -> Option<String> {
         .min()
         .filter(|(distance, _)| *distance <= 2)
         .map(|(_, known)| known.to_owned())
+}
+
+/// Replays recorded models. The first model with the same recorded request is used.
+struct Replayed {
+    recording: Arc<Recording>,
+    /// The recorded models; at least one.
+    models: Vec<Remote>,
+}
+
+impl Replayed {
+    fn model_for(&self, request: &Request, delivery: Delivery) -> Result<&Remote, Failure> {
+        let form = |model: &Remote| {
+            let shared = &model.shared;
+            shared.outgoing(&shared.dialect(), request, delivery)
+        };
+        let forms: Vec<Outgoing> = self.models.iter().map(form).collect();
+        let mut models = self.models.iter().zip(&forms);
+        let known = models.find(|(_, form)| self.recording.knows(form));
+        known
+            .map(|(model, _)| model)
+            .ok_or_else(|| self.recording.not_recorded(&forms))
+    }
+}
+
+impl Provider for Replayed {
+    fn name(&self) -> &str {
+        self.models.first().map_or("", Remote::name)
+    }
+
+    fn ask(
+        &self,
+        request: &Request,
+        delivery: Delivery,
+        stop: &CancelToken,
+        sink: &mut dyn FnMut(ReplyEvent),
+    ) -> Result<Reply, Failure> {
+        let model = self.model_for(request, delivery)?;
+        model.ask(request, delivery, stop, sink)
+    }
+
+    fn body(&self, request: &Request, delivery: Delivery) -> String {
+        let model = self
+            .model_for(request, delivery)
+            .ok()
+            .or(self.models.first());
+        model.map_or_else(String::new, |model| model.body(request, delivery))
+    }
 }

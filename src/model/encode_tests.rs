@@ -190,7 +190,7 @@ fn conversation() -> Request {
     Request {
         system: String::new(),
         turns: vec![
-            Turn::assistant("Earlier. "),
+            Turn::new(Role::Assistant, "Earlier. "),
             turn(
                 Role::Assistant,
                 vec![Block::thinking("hm"), Block::Call(call)],
@@ -201,7 +201,7 @@ fn conversation() -> Request {
                 vec![Block::Text("And this?".to_owned()), Block::Media(image)],
             ),
             turn(Role::User, vec![Block::Result(result)]),
-            Turn::assistant("Done.  \n"),
+            Turn::new(Role::Assistant, "Done.  \n"),
         ],
         ..Request::new(PromptId::SESSION_RECAP, 9)
     }

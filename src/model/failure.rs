@@ -38,7 +38,7 @@ pub enum Failure {
         message: String,
     },
     /// The response took too long.
-    #[error("no answer within {} ms", limit.as_millis())]
+    #[error("no response within {} ms", limit.as_millis())]
     TimedOut {
         /// The time limit.
         limit: Duration,
@@ -47,7 +47,7 @@ pub enum Failure {
     #[error("aborted")]
     Aborted,
     /// The reply was cut off.
-    #[error("the answer was cut off: {cut}")]
+    #[error("the reply was cut off: {cut}")]
     Cut {
         /// The cause.
         cut: CutCause,
@@ -55,14 +55,14 @@ pub enum Failure {
         usage: Usage,
     },
     /// The reply is empty.
-    #[error("the answer is empty{kind}")]
+    #[error("the reply is empty{kind}")]
     Empty {
         /// Whether there was thinking.
         kind: EmptyReply,
         /// Usage of the request.
         usage: Usage,
     },
-    /// The model or a filter refused to answer.
+    /// The model or a filter refused to reply.
     #[error("the model declined: {reason}")]
     Declined {
         /// The reason, in the words of the model or the API.
@@ -71,7 +71,7 @@ pub enum Failure {
         usage: Usage,
     },
     /// The response does not follow the API: a web page, another content type, invalid JSON.
-    #[error("unusable answer: {reason}")]
+    #[error("unusable reply: {reason}")]
     Malformed {
         /// The reason.
         reason: String,

@@ -6,8 +6,6 @@ mod connect;
 mod exchange;
 mod failure;
 mod key;
-mod listener;
-mod name;
 mod pace;
 mod presets;
 mod provider;
@@ -16,7 +14,6 @@ mod remote;
 mod reply;
 mod retry;
 mod server_error;
-mod settings;
 mod settle;
 mod transport;
 
@@ -24,6 +21,8 @@ mod transport;
 mod encode_tests;
 #[cfg(test)]
 mod provider_tests;
+#[cfg(test)]
+mod recording_tests;
 #[cfg(test)]
 mod test_samples;
 #[cfg(test)]
@@ -39,11 +38,12 @@ pub use crate::assemble::{ReplyPart, without_think_tags};
 pub use connect::{ConnectError, Connector, KeyCheck, ModelDeps};
 pub use failure::{CutCause, EmptyReply, Failure, Refused, Retryability};
 pub use key::KeySource;
-pub use name::{InvalidModelName, ModelName, RemoteModel};
 pub use pace::Pace;
 pub use presets::{known_for, known_providers};
-pub use provider::{Model, Provider, ReplyEvent};
+pub use provider::{
+    ChosenModel, InvalidModelName, Model, ModelName, ModelSettings, Provider, ProviderSettings,
+    RemoteModel, ReplyEvent,
+};
 pub use recording::{Recorder, RecordingError};
 pub use reply::{CallInput, Reply, ReplyCall};
 pub use retry::RetryPolicy;
-pub use settings::{ChosenModel, ModelSettings, ProviderSettings};

@@ -6,9 +6,8 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::adaptation::adapt;
-use super::exchange::{Reading, successful};
+use super::exchange::{Listener, Reading, successful};
 use super::key::Key;
-use super::listener::Listener;
 use super::pace::{Pace, SerialPermit};
 use super::recording::Target;
 use super::retry::{Retry, RetryPolicy};
@@ -93,21 +92,23 @@ impl Provider for Remote {
         shared.admit(&outgoing)?;
         let (address, redaction) = (outgoing.address.clone(), outgoing.redaction());
         let exchange = |_: Task<()>| async move {
-            let answer = async {
+            let response = async {
                 let incoming = Incoming::unrecorded(client.fetch(&outgoing).await?);
                 let mut incoming = successful(incoming, &*shared.clock).await?;
                 let mut body = Vec::new();
                 incoming.read(&mut body, usize::MAX).await?;
                 Ok(body)
             };
-            shared.with_time_limit(answer).await
+            shared.with_time_limit(response).await
         };
-        let answer = self.run(exchange, stop, |()| ());
-        let answer = answer.map_err(|failure| failure.located(&address).cleaned(&redaction))?;
-        let answer: Value = serde_json::from_slice(&answer).unwrap_or_default();
-        let models = answer[list].as_array().ok_or_else(|| Failure::Malformed {
-            reason: format!("the answer has no list `{list}`"),
-        })?;
+        let response = self.run(exchange, stop, |()| ());
+        let response = response.map_err(|failure| failure.located(&address).cleaned(&redaction))?;
+        let response: Value = serde_json::from_slice(&response).unwrap_or_default();
+        let models = response[list]
+            .as_array()
+            .ok_or_else(|| Failure::Malformed {
+                reason: format!("the response has no list `{list}`"),
+            })?;
         let names = models.iter().filter_map(|model| model[name].as_str());
         // Names of Gemini models are paths.
         let names = names.map(|name| name.strip_prefix("models/").unwrap_or(name).to_owned());

@@ -54,13 +54,13 @@ impl ServerError {
 
     /// Parses the error in a response with another status, which may be any text.
     pub(super) fn of_body(body: &str) -> Self {
-        let answer = first_value(body).unwrap_or_default();
-        let mut error = match &answer["error"] {
-            Value::Null => Self::read(&answer),
+        let response = first_value(body).unwrap_or_default();
+        let mut error = match &response["error"] {
+            Value::Null => Self::read(&response),
             error => Self::read(error),
         };
         if error.message.is_empty() {
-            let elsewhere = [&answer["message"], &answer["detail"]];
+            let elsewhere = [&response["message"], &response["detail"]];
             let message = elsewhere.into_iter().find_map(Value::as_str);
             message
                 .unwrap_or(body.trim())

@@ -58,7 +58,7 @@ pub(super) fn read(
 pub(super) fn malformed(body: &str) -> Failure {
     let body = body.trim();
     let reason = if body.is_empty() {
-        "the answer has no content".to_owned()
+        "the reply has no content".to_owned()
     } else {
         let excerpt: String = body.chars().take(MAX_EXCERPT).collect();
         let line = excerpt.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,7 +1,8 @@
 //! A command line as seen by rules: its commands and everything each of them may start.
 
 use std::cell::OnceCell;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::LazyLock;
 
 use super::command_pattern::CommandPattern;
@@ -42,6 +43,8 @@ pub(super) struct Command<'a> {
     pub(super) directories: Vec<PathBuf>,
     /// Base directories of its relative paths.
     reached: BaseDirectories,
+    /// Starts of paths to which the command line gives directories of other names.
+    relocated: Rc<[PathBuf]>,
     /// Spellings; one must match for it to be allowed.
     known: Vec<Spelling>,
     named: OnceCell<Vec<NamedFile>>,
@@ -85,6 +88,7 @@ pub(super) fn commands<'a>(
         if command.takes_names() {
             command.names_taken.push(PartWord::unknown(0..0, "$name"));
         }
+        command.relocated = command.relocates(context).into();
         return vec![command];
     };
     let line = StandardInput::new(parts, context);
@@ -116,6 +120,15 @@ pub(super) fn commands<'a>(
             });
         }
         commands.push(command);
+    }
+    let relocated = commands
+        .iter()
+        .flat_map(|command| command.relocates(context));
+    let relocated: Rc<[PathBuf]> = relocated.collect();
+    for command in &mut commands {
+        if command.relocating().count() < command.invocations.len() {
+            command.relocated = relocated.clone();
+        }
     }
     commands
 }
@@ -155,6 +168,7 @@ impl<'a> Command<'a> {
             names_taken: Vec::new(),
             directories,
             reached,
+            relocated: Rc::default(),
             known,
             named: OnceCell::new(),
             read: OnceCell::new(),
@@ -167,11 +181,10 @@ impl<'a> Command<'a> {
 impl Command<'_> {
     /// Whether it takes file names from standard input.
     fn takes_names(&self) -> bool {
-        let mut invocations = self.invocations.iter();
-        let last = self.levels.last().map(|level| level.words.as_slice());
-        let last = last.and_then(|words| words.first()?.value.as_deref());
-        invocations.any(|one| programs::TAKES_NAMES.contains_with(one.program(), &one.words))
-            && !last.is_some_and(|program| programs::TEXTS.contains(program))
+        self.invocations.iter().any(|one| {
+            programs::TAKES_NAMES.contains_with(one.program(), &one.words)
+                && !one.passes_text_only()
+        })
     }
 
     /// Whether the input of the next command is exactly its output.
@@ -266,7 +279,25 @@ impl Command<'_> {
         if self.reached.is_open {
             files.extend(NamedFile::of(name, &[], context));
         }
+        let known = files.clone();
+        for start in self.relocated.iter() {
+            let below = known.iter().filter_map(|file| file.below(start));
+            files.extend(below);
+        }
         files
+    }
+
+    fn relocating(&self) -> impl Iterator<Item = &Invocation> {
+        let is_relocating =
+            |one: &&Invocation| programs::RELOCATES.contains_with(one.program(), &one.words);
+        self.invocations.iter().filter(is_relocating)
+    }
+
+    /// Returns the starts of paths to which it gives directories of other names.
+    fn relocates(&self, context: &PathContext<'_>) -> Vec<PathBuf> {
+        let words = self.relocating().flat_map(Invocation::targets);
+        let files = self.files(words, context);
+        files.iter().map(NamedFile::known_start).collect()
     }
 
     /// Returns the files that the words, or parts of them, may name.
@@ -298,7 +329,9 @@ impl Command<'_> {
         let taken = || self.files(self.names_taken.iter(), context);
         files.any(|file| file.is_unknown() && is_wanted(file))
             || (!self.names_taken.is_empty()
-                && words.any(|(name, words)| programs::CHANGES.contains_with(name, words))
+                && words.any(|(name, words)| {
+                    name.ends_with('>') || programs::CHANGES.contains_with(name, words)
+                })
                 && taken().iter().any(is_wanted))
     }
 
@@ -332,17 +365,19 @@ impl Command<'_> {
 
     /// Whether it may name a file outside the working directories.
     pub(super) fn names_outside(&self, context: &PathContext<'_>) -> bool {
-        let is_inside = |path: &Path| {
-            path == Path::new("/dev/null") || context.is_inside(&context.resolve(path))
-        };
+        let is_inside =
+            |path: &ResolvedPath| path.name == Path::new("/dev/null") || context.is_inside(path);
         let leads_outside = |name: &str| {
-            let known = name.split([GAP, GLOB]).next().unwrap_or_default();
-            let path = Path::new(known);
-            let may_leave =
-                path.is_absolute() || path.components().any(|part| part == Component::ParentDir);
-            let is_open = name.contains(GAP) || (name.contains(GLOB) && name.contains(".."));
-            let mut reached = self.directories.iter().map(|from| from.join(path));
-            is_open || (may_leave && !reached.all(|path| is_inside(&path)))
+            let files = NamedFile::of(name, &self.directories, context);
+            let is_open = name.contains(GLOB) && name.contains("..");
+            is_open
+                || files.iter().any(|file| match file {
+                    NamedFile::Known(path) => !is_inside(path),
+                    NamedFile::Outlined(path) => {
+                        let known = path.split(GLOB).next().unwrap_or_default();
+                        path.contains(GAP) || !is_inside(&context.resolve(Path::new(known)))
+                    }
+                })
         };
         // `find` replaces `{}` with paths below its operands.
         let words = self.invocations.iter().flat_map(Invocation::read_words);
@@ -354,10 +389,12 @@ impl Command<'_> {
             || !self
                 .directories
                 .iter()
-                .all(|directory| is_inside(directory))
+                .all(|directory| is_inside(&context.resolve(directory)))
             || outlines.any(|outline| {
-                let mut names = names_in(&outline);
-                names.any(|name| (name.len() > 1 || name.contains(GAP)) && leads_outside(name))
+                // Single letters in a word are options.
+                let names = names_in(&outline).enumerate();
+                let mut names = names.filter(|(index, name)| *index == 0 || name.len() > 1);
+                names.any(|(_, name)| leads_outside(name))
             })
     }
 
@@ -386,7 +423,7 @@ impl Command<'_> {
         self.changed.get_or_init(|| {
             let words = self.invocations.iter().flat_map(Invocation::changed);
             let mut changed = Vec::new();
-            for outline in words.flat_map(|word| outlines(word, context)) {
+            for outline in words.flat_map(|word| outlines(&word, context)) {
                 for name in names_in(&outline).filter(|name| !name.starts_with('-')) {
                     changed.extend(self.file(name, context));
                 }
@@ -411,7 +448,7 @@ fn reached(
     let words = started
         .invocations
         .iter()
-        .flat_map(Invocation::directory_options);
+        .flat_map(|one| one.option_values(&programs::DIRECTORY_OPTIONS));
     for to in words.flat_map(|word| outlines(&word, context)) {
         if to.contains([GAP, GLOB]) {
             is_open = true;

@@ -105,6 +105,11 @@ impl Row {
             confines_reads: false,
             home: Some(Path::new("/home/u")),
             real_path: &|path| self.real_path(path),
+            branches: &|directory| {
+                let links = self.links.keys();
+                let inside = links.filter(|link| link.parent() == Some(directory));
+                inside.cloned().collect()
+            },
         })
     }
 

@@ -3,7 +3,7 @@
 use super::command_pattern::CommandPattern;
 use super::outline::outline;
 use super::path_context::PathContext;
-use super::programs;
+use super::programs::{self, Programs};
 use super::wildcard::begins_with_gap;
 use crate::shell::{CommandPart, PartWord, WordPiece, analyse};
 use crate::tool_facts::patched_files;
@@ -158,6 +158,20 @@ impl Invocation {
         self.add_changed(copies.iter().map(String::as_str));
     }
 
+    /// Returns the words that may name the target of `ln`, `cp` and similar programs.
+    pub(super) fn targets(&self) -> impl Iterator<Item = &PartWord> {
+        let is_option = |word: &&PartWord| word.text.starts_with('-');
+        let mut options = self.words.iter().filter(is_option);
+        let is_named = options.any(|option| option.text.contains('t'));
+        let operands = self
+            .words
+            .iter()
+            .skip(1)
+            .filter(move |word| is_named || !is_option(word));
+        let count = if is_named { usize::MAX } else { 1 };
+        operands.rev().take(count)
+    }
+
     /// Adds the files that `find` finds, if it changes them.
     pub(super) fn add_found(&mut self) {
         if programs::CHANGES.contains_with(self.program(), &self.words) {
@@ -229,15 +243,32 @@ impl Invocation {
         programs::TEXTS.contains_with(self.program(), subcommand)
     }
 
-    /// Returns the directories that options such as `-C` select.
-    pub(super) fn directory_options(&self) -> impl Iterator<Item = PartWord> {
+    /// Whether it passes what it reads only to programs that treat it as text, as in
+    /// `xargs -n 1 echo`.
+    pub(super) fn passes_text_only(&self) -> bool {
+        let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+        let starts = self
+            .operand_positions()
+            .map(|at| self.outlines[at].as_str());
+        let mut starts = starts.filter(|word| !word.starts_with('-') && !is_number(word));
+        let first = starts.next();
+        self.program() == "xargs"
+            && first.is_some()
+            && (first.into_iter().chain(starts)).all(|program| programs::TEXTS.contains(program))
+    }
+
+    /// Returns the values of some options.
+    pub(super) fn option_values<'a>(
+        &'a self,
+        options: &'a Programs,
+    ) -> impl Iterator<Item = PartWord> + 'a {
         self.words.iter().enumerate().filter_map(|(index, word)| {
             let text = word.value.as_deref().unwrap_or(&word.text);
-            if programs::DIRECTORY_OPTIONS.contains(text) {
+            if options.has_option(text) {
                 return self.words.get(index + 1).cloned();
             }
             let (name, value) = text.split_once('=').or_else(|| text.split_at_checked(2))?;
-            let is_attached = !value.is_empty() && programs::DIRECTORY_OPTIONS.contains(name);
+            let is_attached = !value.is_empty() && options.has_option(name);
             is_attached.then(|| match &word.value {
                 Some(_) => PartWord::known(value),
                 None => PartWord::unknown(0..0, value),
@@ -316,11 +347,14 @@ impl Invocation {
     }
 
     /// Returns the words that name files it changes directly.
-    pub(super) fn changed(&self) -> impl Iterator<Item = &PartWord> {
+    pub(super) fn changed(&self) -> impl Iterator<Item = PartWord> {
         let operands = self.behind(|program, words| {
             program == ">" || programs::CHANGES.contains_with(program, words)
         });
-        operands.chain(&self.writes).chain(&self.patched)
+        let written = self.option_values(&programs::OUTPUT_OPTIONS);
+        let written = written.filter(|word| word.value.is_some());
+        let named = operands.chain(&self.writes).chain(&self.patched);
+        named.cloned().chain(written)
     }
 }
 
@@ -343,7 +377,19 @@ pub(super) fn found_by(words: &[PartWord]) -> Vec<WordPiece> {
     let is_odd = values.iter().any(|value| OTHERWISE.contains(value)) || pattern.contains('\\');
     let mut pieces = vec![WordPiece::Unknown];
     if is_find && name.is_some() && !is_odd {
-        pieces.push(WordPiece::Text("/".to_owned()));
+        let begins = |text: &&&str| text.starts_with(['-', '(']);
+        let is_link_option = |text: &&&str| matches!(**text, "-L" | "-H" | "-P");
+        let arguments = values.iter().skip(1).skip_while(is_link_option);
+        let operands: Vec<&str> = (arguments.take_while(|text| !begins(text)))
+            .copied()
+            .collect();
+        pieces = if operands.is_empty() {
+            vec![WordPiece::Unknown, WordPiece::Text("/".to_owned())]
+        } else {
+            let below = |operand: &&str| vec![WordPiece::Text(format!("{operand}/"))];
+            let below = operands.iter().map(below).collect();
+            vec![WordPiece::OneOf(below), WordPiece::Unknown]
+        };
         pieces.extend(glob_pieces(pattern));
     }
     pieces

@@ -3,7 +3,10 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::path_context::{PathContext, ResolvedPath};
-use super::wildcard::{GAP, GLOB, Wildcard};
+use super::wildcard::{GAP, GLOB, Wildcard, escaped};
+
+/// Maximum number of names that the start of a glob is expanded to.
+const MAX_EXPANDED: usize = 256;
 
 /// A file named by a word.
 #[derive(Debug, Clone)]
@@ -41,20 +44,41 @@ impl NamedFile {
         } else {
             directories
         };
-        let files = directories.iter().map(|directory| {
+        let mut files = Vec::new();
+        for directory in directories {
             let path = directory.join(path);
             if name.contains([GAP, GLOB]) {
-                Self::Outlined(normalised_outline(&path))
+                let outline = normalised_outline(&path);
+                files.extend(through_links(Path::new(&outline), context));
+                files.push(Self::Outlined(outline));
             } else {
-                Self::Known(context.resolve(&path))
+                files.push(Self::Known(context.resolve(&path)));
             }
-        });
-        files.collect()
+        }
+        files
     }
 
     /// Whether it has a gap that may span several path components.
     pub(super) fn is_unknown(&self) -> bool {
         matches!(self, Self::Outlined(path) if path.contains(GAP))
+    }
+
+    /// Returns the path up to the first component with a gap.
+    pub(super) fn known_start(&self) -> PathBuf {
+        let path = self.resolved().name;
+        let has_gap =
+            |part: &Component<'_>| part.as_os_str().to_string_lossy().contains([GAP, GLOB]);
+        path.components()
+            .take_while(|part| !has_gap(part))
+            .collect()
+    }
+
+    /// Returns the file of the same name below an unknown directory, if this one is below `start`.
+    pub(super) fn below(&self, start: &Path) -> Option<Self> {
+        let path = self.resolved().name;
+        let below = path.strip_prefix(start).ok()?;
+        let is_below = !below.as_os_str().is_empty();
+        is_below.then(|| Self::Outlined(format!("{GAP}/{}", below.display())))
     }
 
     /// Returns the known part of the path.
@@ -67,6 +91,55 @@ impl NamedFile {
             },
         }
     }
+}
+
+/// Returns the files that an absolute path with gaps may name through links.
+fn through_links(outline: &Path, context: &PathContext<'_>) -> Vec<NamedFile> {
+    let linked = |name: &PathBuf| context.real(name).filter(|real| **real != **name);
+    let mut files = Vec::new();
+    let mut reached = vec![PathBuf::new()];
+    let mut is_known = true;
+    let mut components = outline.components();
+    loop {
+        let rest = components.as_path();
+        let Some(component) = components.next() else {
+            break;
+        };
+        let name = component.as_os_str().to_string_lossy();
+        if !name.contains([GAP, GLOB]) {
+            reached.iter_mut().for_each(|path| path.push(component));
+            continue;
+        }
+        is_known &= !name.contains(GAP);
+        if reached.len() > MAX_EXPANDED {
+            files.push(NamedFile::Outlined(format!("{GAP}/{}", rest.display())));
+            return files;
+        }
+        let inside = reached
+            .iter()
+            .filter_map(linked)
+            .map(|real| real.join(rest));
+        files.extend(inside.map(|path| NamedFile::Outlined(path.to_string_lossy().into_owned())));
+        let name = format!("/{name}");
+        let fills = |path: &PathBuf| {
+            let found = path.file_name().unwrap_or_default().to_string_lossy();
+            Wildcard::parse(&escaped(&format!("/{found}"))).may_cover(&name)
+        };
+        let branches = reached
+            .iter()
+            .flat_map(|path| context.branches(path).to_vec());
+        reached = branches.filter(fills).collect();
+    }
+    files.extend(reached.into_iter().filter_map(|name| {
+        let real = linked(&name)?;
+        Some(if is_known {
+            let real = Some(real);
+            NamedFile::Known(ResolvedPath { name, real })
+        } else {
+            NamedFile::Outlined(format!("{}{GAP}", real.display()))
+        })
+    }));
+    files
 }
 
 /// Splits a path at a directory link of procfs, as in `/proc/self/cwd/x` or `/dev/fd/3/x`. Gaps may match.

@@ -50,6 +50,7 @@ pub(super) struct ResolvedPath {
 pub(super) struct PathContext<'a> {
     pub(super) request: &'a Request<'a>,
     real_paths: RefCell<HashMap<PathBuf, Option<Rc<Path>>>>,
+    branches: RefCell<HashMap<PathBuf, Rc<[PathBuf]>>>,
 }
 
 /// Removes `.` and `..` from a path lexically, without following links.
@@ -74,6 +75,7 @@ impl<'a> PathContext<'a> {
         Self {
             request,
             real_paths: RefCell::default(),
+            branches: RefCell::default(),
         }
     }
 
@@ -124,6 +126,18 @@ impl<'a> PathContext<'a> {
             .borrow_mut()
             .insert(path.to_owned(), real.clone());
         real
+    }
+
+    /// Returns the links and directories in a directory.
+    pub(super) fn branches(&self, directory: &Path) -> Rc<[PathBuf]> {
+        if let Some(known) = self.branches.borrow().get(directory) {
+            return known.clone();
+        }
+        let branches: Rc<[PathBuf]> = (self.request.branches)(directory).into();
+        self.branches
+            .borrow_mut()
+            .insert(directory.to_owned(), branches.clone());
+        branches
     }
 
     /// Resolves an absolute path.

@@ -47,6 +47,10 @@ pub(super) static FILE_VARIABLES: LazyLock<Programs> = LazyLock::new(|| with("fi
 pub(super) static PATCHES: LazyLock<Programs> = LazyLock::new(|| with("patches"));
 /// Programs that create files of the same names in a directory.
 pub(super) static COPIES: LazyLock<Programs> = LazyLock::new(|| with("copies"));
+/// Programs that give other names to directories.
+pub(super) static RELOCATES: LazyLock<Programs> = LazyLock::new(|| with("relocates"));
+/// Programs that read the files that their standard input names.
+pub(super) static INCLUDES: LazyLock<Programs> = LazyLock::new(|| with("includes"));
 /// Programs that take file names from standard input.
 pub(super) static TAKES_NAMES: LazyLock<Programs> = LazyLock::new(|| with("takes-names"));
 /// Programs that change the meaning of command names.
@@ -61,6 +65,8 @@ pub(super) static TEXTS: LazyLock<Programs> = LazyLock::new(|| with("texts"));
 pub(super) static UNSEEN: LazyLock<Programs> = LazyLock::new(|| with("unseen"));
 /// Programs that can run anything.
 pub(super) static ANY: LazyLock<Programs> = LazyLock::new(|| with("any"));
+/// Options whose value is a file that the program writes.
+pub(super) static OUTPUT_OPTIONS: LazyLock<Programs> = LazyLock::new(|| with("output-options"));
 /// Programs that change their operands.
 pub(super) static CHANGES: LazyLock<Programs> = LazyLock::new(|| with("changes"));
 /// Programs that the mode `acceptEdits` runs on files in the working directories.
@@ -95,6 +101,13 @@ impl Programs {
         self.names.contains(name) || self.prefixes.iter().any(|prefix| name.starts_with(prefix))
     }
 
+    /// Whether it has an option, which may be shortened.
+    pub(super) fn has_option(&self, option: &str) -> bool {
+        let mut names = self.names.iter();
+        self.names.contains(option)
+            || (!option.contains('=') && names.any(|name| is_abbreviation(option, name)))
+    }
+
     /// Whether a program has the property with these arguments.
     pub(super) fn contains_with(&self, name: &str, arguments: &[PartWord]) -> bool {
         self.contains(name) || arguments.iter().any(|word| self.is_mark(name, word))
@@ -118,13 +131,19 @@ fn is_marked(word: &PartWord, mark: &str) -> bool {
         Some(letter) if letter.len() == 1 => {
             text.starts_with('-') && !text.starts_with("--") && text.contains(letter)
         }
-        Some(_) => text.starts_with(mark),
+        Some(_) => text.starts_with(mark) || is_abbreviation(text, mark),
         None if mark == "=" => text.contains('='),
         None => match mark.strip_suffix('*') {
             Some(prefix) => text.to_ascii_lowercase().starts_with(prefix),
             None => text == mark,
         },
     }
+}
+
+/// Whether a text is a long option with a shortened name.
+fn is_abbreviation(text: &str, option: &str) -> bool {
+    let name = text.split_once('=').map_or(text, |(name, _)| name);
+    name.len() > 4 && name.starts_with("--") && option.starts_with(name)
 }
 
 /// Returns the name of a program without its directory.

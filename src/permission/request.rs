@@ -59,4 +59,6 @@ pub struct Request<'a> {
     pub home: Option<&'a Path>,
     /// Resolves all links of an absolute path; `None` if it cannot be resolved.
     pub real_path: &'a dyn Fn(&Path) -> Option<PathBuf>,
+    /// Returns the links and directories in an absolute directory.
+    pub branches: &'a dyn Fn(&Path) -> Vec<PathBuf>,
 }

@@ -125,6 +125,10 @@ impl StartedCommands {
         let mut invocation = Invocation::new(&level.words, false, line.context);
         invocation.reads.clone_from(&level.reads);
         invocation.writes.clone_from(&level.writes);
+        // `>!` of zsh.
+        if level.writes.iter().any(|word| word.text == "!") {
+            invocation.writes.extend_from_slice(&level.words);
+        }
         let set = level.assignments.iter();
         for set in set.filter(|set| programs::FILE_VARIABLES.contains(&set.name)) {
             invocation.reads.push(set.word.clone());
@@ -159,6 +163,12 @@ impl StartedCommands {
                 scripts.extend_from_slice(&line.printed);
             }
         }
+        if programs::INCLUDES.contains(&program) {
+            let printed = is_unknown.then_some(line.printed.as_slice());
+            let texts = printed.unwrap_or_default().iter().map(String::as_str);
+            let names = texts.chain(input).flat_map(names_of_files);
+            invocation.reads.extend(names.map(PartWord::known));
+        }
         let reads_language = programs::READS_LANGUAGE.contains_with(&program, arguments);
         let is_language = reads_language
             || (programs::INTERPRETS.contains(&program) && invocation.begins_anywhere);
@@ -174,8 +184,7 @@ impl StartedCommands {
                 for command in commands.iter().take(MAX_COMMANDS) {
                     self.add_lenient(command, depth.saturating_sub(1), line);
                 }
-                let names = script.split(|letter: char| " \t\n\"'|>();".contains(letter));
-                invocation.add_changed(names.chain(files_of_sed(script)));
+                invocation.add_changed(names_of_files(script).chain(files_of_sed(script)));
             }
         }
         if programs::PATCHES.contains_with(&program, arguments) {
@@ -258,7 +267,9 @@ fn may_mean_another(program: &str, level: &CommandPart) -> bool {
 fn scripts_in(arguments: &[Vec<String>]) -> impl Iterator<Item = String> {
     arguments.iter().enumerate().flat_map(|(index, values)| {
         let following = arguments.get(index + 1..).unwrap_or_default();
+        // These words are passed as they are.
         let following = joined(following.iter().map(|values| values[0].as_str()));
+        let following = following.replace('*', "\\*").replace('?', "\\?");
         values.iter().flat_map(move |value| {
             let is_script = value
                 .replace("{}", "")
@@ -303,6 +314,11 @@ fn evaluated(level: &CommandPart, program: &str) -> Vec<String> {
         texts.extend(level.input.text().map(str::to_owned));
     }
     texts.retain(|text| text.contains("$(") || text.contains('`'));
+    // A later evaluation as arithmetic runs what an index contains.
+    let given = level.words.iter().filter_map(|word| word.value.as_deref());
+    let given = given.chain(level.input.text());
+    let indexed = given.filter(|text| text.contains("[$(") || text.contains("[`"));
+    texts.extend(indexed.map(str::to_owned));
     texts
 }
 
@@ -335,6 +351,12 @@ fn commands_in(script: &str) -> Vec<String> {
     }
     commands.retain(|command| command.contains(char::is_whitespace));
     commands
+}
+
+/// Returns what may be the names of files in a text of another language.
+fn names_of_files(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|letter: char| " \t\n\"'|<>();".contains(letter))
+        .filter(|name| !name.is_empty())
 }
 
 /// Returns the files that a `sed` script may read or write.

@@ -12,17 +12,13 @@ mod escalation;
 #[cfg(target_os = "linux")]
 mod guardian;
 #[cfg(target_os = "linux")]
-mod guardian_process;
 #[cfg(target_os = "linux")]
 mod orphans;
 mod own_process;
-mod pager;
-mod pipes;
 mod posix_spawn;
 #[cfg(target_os = "linux")]
 mod process_table;
 mod process_tree;
-mod spawner_pool;
 mod spawners;
 mod start;
 mod supervise;
@@ -41,18 +37,17 @@ mod thread_pool;
 
 pub use captured::Captured;
 pub use command::{
-    Capture, Command, Ended, ExitStatus, Finished, Leftovers, Limits, SpawnError, Stdin, Variables,
+    Capture, Command, Ended, ExitStatus, Finished, Leftovers, Limits, SpawnError, Stdin,
+    StdioPipes, Variables,
 };
 pub use confinement::{Confinement, ConfinementReport, Enforcement, LaneOptions, NotEnforced};
 pub use detached_write::write_detached;
 #[cfg(target_os = "linux")]
-pub use guardian_process::run_as_guardian;
+pub use guardian::run_as_guardian;
 pub use own_process::{
-    EndRequests, EndSignal, ignore_file_size_signal, report_departure, report_end_signals,
+    EndRequests, EndSignal, Pager, ignore_file_size_signal, report_departure, report_end_signals,
     stdin_was_closed, stdout_was_closed,
 };
-pub use pager::Pager;
-pub use pipes::StdioPipes;
 pub use spawners::Spawners;
 pub use supervisor::Supervisor;
 pub use thread_pool::{Job, NoThread, ThreadPool};

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use super::pipes::ChildEnds;
+use super::command::ChildEnds;
 use super::{Command, SpawnError};
 
 /// Search path if the environment has no `PATH`.
@@ -164,9 +164,9 @@ fn is_executable(candidate: &PathBuf) -> bool {
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
-    use super::super::pipes::PipeMaker;
     use super::super::{Capture, Limits, Stdin};
     use super::*;
+    use crate::process::command::PipeMaker;
 
     fn command() -> Command {
         let variables = [("TMPDIR", "/a"), ("TMPDIR2", "/b"), ("A", "TMPDIR=/c")];

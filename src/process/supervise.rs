@@ -10,15 +10,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::capture_buffer::CaptureBuffer;
+use super::command::OurEnds;
 use super::escalation::{
     CLEANUP_TIMEOUT, Descendants, Escalation, Leader, Observation, OrphanAction, Pipes, Step,
 };
-use super::pipes::OurEnds;
 use super::process_tree::ProcessTree;
 use super::supervisor::Registration;
 use super::{Command, ExitStatus, Finished, Leftovers, Stdin};
-use crate::io::CancelToken;
-use crate::io::Level;
+use crate::io::{CancelToken, Level};
 
 /// Default capacity of a pipe, and so the most that one read returns.
 const READ_BYTES: usize = 64 * 1024;

@@ -5,12 +5,12 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use super::{
-    ApiRetryRecord, AwaySummaryRecord, CheckErrorRecord, CheckPermissionRecord, CheckShellRecord,
-    CheckTextRecord, ContentReplacementRecord, ControlCancelRecord, ControlRequestRecord,
-    ControlResponseRecord, DoctorRecord, ExecutorRecord, HookStatusRecord, HookStoppedRecord,
-    PlanRecord, RecapRecord, SessionCallCountRecord, SessionCallRecord, SessionCheckRecord,
-    SessionCostRecord, SessionCursorRecord, SessionDamageRecord, SessionErrorRecord,
-    SessionHitRecord, SessionMessageRecord, SessionNoteRecord, SessionPathRecord, SessionRecord,
+    ApiRetryRecord, CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord,
+    ContentReplacementRecord, ControlCancelRecord, ControlRequestRecord, ControlResponseRecord,
+    DoctorRecord, ExecutorRecord, HookStatusRecord, HookStoppedRecord, PlanRecord, RecapRecord,
+    SessionCallCountRecord, SessionCallRecord, SessionCheckRecord, SessionCostRecord,
+    SessionCursorRecord, SessionDamageRecord, SessionErrorRecord, SessionHitRecord,
+    SessionMessageRecord, SessionNoteRecord, SessionPathRecord, SessionRecord,
     SessionRenamedRecord, SessionStartRecord, SessionStatsRecord, SessionSwitchRecord,
     SessionToolRecord, StateCleanedRecord, StreamEventRecord, TitleRecord, ToolProgressRecord,
     ToolResultRecord, ToolUseSummaryRecord, TurnEndRecord, TurnInitRecord, TurnResultRecord,
@@ -20,50 +20,50 @@ use super::{
 /// Name and schema generator of a record.
 type Entry = (&'static str, fn() -> Schema);
 
-/// Sorted by name.
-const RECORDS: [Entry; 43] = [
-    ("api-retry", schema_of::<ApiRetryRecord>),
-    ("away-summary", schema_of::<AwaySummaryRecord>),
-    ("check-error", schema_of::<CheckErrorRecord>),
-    ("check-permission", schema_of::<CheckPermissionRecord>),
-    ("check-shell", schema_of::<CheckShellRecord>),
-    ("check-text", schema_of::<CheckTextRecord>),
-    ("content-replacement", schema_of::<ContentReplacementRecord>),
-    ("control-cancel-request", schema_of::<ControlCancelRecord>),
-    ("control-request", schema_of::<ControlRequestRecord>),
-    ("control-response", schema_of::<ControlResponseRecord>),
+/// Sorted by name: the `type` of a record, or the `subtype` of a `system` record. Records that share
+/// both have a longer name.
+const RECORDS: [Entry; 42] = [
+    ("api_retry", schema_of::<ApiRetryRecord>),
+    ("check_error", schema_of::<CheckErrorRecord>),
+    ("check_permission", schema_of::<CheckPermissionRecord>),
+    ("check_shell", schema_of::<CheckShellRecord>),
+    ("check_text", schema_of::<CheckTextRecord>),
+    ("content_replacement", schema_of::<ContentReplacementRecord>),
+    ("control_cancel_request", schema_of::<ControlCancelRecord>),
+    ("control_request", schema_of::<ControlRequestRecord>),
+    ("control_response", schema_of::<ControlResponseRecord>),
     ("doctor", schema_of::<DoctorRecord>),
     ("executor", schema_of::<ExecutorRecord>),
-    ("hook-status", schema_of::<HookStatusRecord>),
-    ("hook-stopped-continuation", schema_of::<HookStoppedRecord>),
+    ("hook_status", schema_of::<HookStatusRecord>),
+    ("hook_stopped_continuation", schema_of::<HookStoppedRecord>),
+    ("init", schema_of::<TurnInitRecord>),
     ("plan", schema_of::<PlanRecord>),
     ("recap", schema_of::<RecapRecord>),
+    ("result", schema_of::<TurnResultRecord>),
     ("session", schema_of::<SessionRecord>),
-    ("session-call", schema_of::<SessionCallRecord>),
-    ("session-call-count", schema_of::<SessionCallCountRecord>),
-    ("session-check", schema_of::<SessionCheckRecord>),
-    ("session-cost", schema_of::<SessionCostRecord>),
-    ("session-cursor", schema_of::<SessionCursorRecord>),
-    ("session-damage", schema_of::<SessionDamageRecord>),
-    ("session-error", schema_of::<SessionErrorRecord>),
-    ("session-hit", schema_of::<SessionHitRecord>),
-    ("session-message", schema_of::<SessionMessageRecord>),
-    ("session-note", schema_of::<SessionNoteRecord>),
-    ("session-path", schema_of::<SessionPathRecord>),
-    ("session-renamed", schema_of::<SessionRenamedRecord>),
-    ("session-start", schema_of::<SessionStartRecord>),
-    ("session-stats", schema_of::<SessionStatsRecord>),
-    ("session-switch", schema_of::<SessionSwitchRecord>),
-    ("session-tool", schema_of::<SessionToolRecord>),
-    ("state-cleaned", schema_of::<StateCleanedRecord>),
-    ("stream-event", schema_of::<StreamEventRecord>),
+    ("session_call", schema_of::<SessionCallRecord>),
+    ("session_call_count", schema_of::<SessionCallCountRecord>),
+    ("session_check", schema_of::<SessionCheckRecord>),
+    ("session_cost", schema_of::<SessionCostRecord>),
+    ("session_cursor", schema_of::<SessionCursorRecord>),
+    ("session_damage", schema_of::<SessionDamageRecord>),
+    ("session_error", schema_of::<SessionErrorRecord>),
+    ("session_hit", schema_of::<SessionHitRecord>),
+    ("session_message", schema_of::<SessionMessageRecord>),
+    ("session_note", schema_of::<SessionNoteRecord>),
+    ("session_path", schema_of::<SessionPathRecord>),
+    ("session_renamed", schema_of::<SessionRenamedRecord>),
+    ("session_start", schema_of::<SessionStartRecord>),
+    ("session_stats", schema_of::<SessionStatsRecord>),
+    ("session_switch", schema_of::<SessionSwitchRecord>),
+    ("session_tool", schema_of::<SessionToolRecord>),
+    ("state_cleaned", schema_of::<StateCleanedRecord>),
+    ("stream_event", schema_of::<StreamEventRecord>),
     ("title", schema_of::<TitleRecord>),
-    ("tool-progress", schema_of::<ToolProgressRecord>),
-    ("tool-result", schema_of::<ToolResultRecord>),
-    ("tool-use-summary", schema_of::<ToolUseSummaryRecord>),
-    ("turn-end", schema_of::<TurnEndRecord>),
-    ("turn-init", schema_of::<TurnInitRecord>),
-    ("turn-result", schema_of::<TurnResultRecord>),
+    ("tool_progress", schema_of::<ToolProgressRecord>),
+    ("tool_result", schema_of::<ToolResultRecord>),
+    ("tool_use_summary", schema_of::<ToolUseSummaryRecord>),
+    ("turn_end", schema_of::<TurnEndRecord>),
     ("usage", schema_of::<UsageRecord>),
 ];
 
@@ -72,9 +72,20 @@ pub fn record_names() -> Vec<&'static str> {
     RECORDS.iter().map(|(name, _)| *name).collect()
 }
 
+/// Names that [`schema`] also accepts, and their records.
+const OLD_NAMES: [(&str, &str); 3] = [
+    ("away_summary", "recap"),
+    ("turn_init", "init"),
+    ("turn_result", "result"),
+];
+
 /// Returns the JSON Schema (draft 2020-12) of the named record, or `None` for an unknown name.
+/// Accepts old names, and `-` for `_`.
 /// Other members are allowed, because records may gain members within a major version.
 pub fn schema(name: &str) -> Option<Value> {
+    let name = name.replace('-', "_");
+    let old = OLD_NAMES.iter().find(|(old, _)| *old == name);
+    let name = old.map_or(&*name, |(_, name)| *name);
     let (_, schema) = RECORDS.iter().find(|(known, _)| *known == name)?;
     Some(schema().to_value())
 }

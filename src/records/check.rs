@@ -1,10 +1,10 @@
-//! Records of the `check` commands: one per input line.
+//! Records of the `check` commands, one per input line, and of `doctor`.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::constant::{PermissionCheck, ShellCheck, TextCheck, tagged};
-use super::extension::VerdictAccess;
+use super::tool_result::VerdictAccess;
 use crate::message::{DecidedBy, Decision};
 
 /// Effects of a shell command.
@@ -42,6 +42,7 @@ pub struct CheckPermissionRecord {
     /// Decision for the call; `ask` even if there is no user to ask.
     pub decision: Decision,
     /// The rule or mode that decided.
+    #[serde(rename = "decided_by")]
     pub by: DecidedBy,
     /// Decision for each command of a command line, if each was checked on its own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -58,6 +59,7 @@ pub struct CheckedPart {
     pub command: String,
     pub decision: Decision,
     /// The rule or mode that decided.
+    #[serde(rename = "decided_by")]
     pub by: DecidedBy,
     /// A rule that would allow the command, if there is one.
     #[serde(skip)]
@@ -71,7 +73,6 @@ pub struct CheckedPart {
 pub struct CheckTextRecord {
     pub(crate) check: TextCheck,
     /// Kind of text it was checked as.
-    #[serde(rename = "as")]
     pub kind: TextKind,
     /// The cleaned text; empty if rejected.
     pub output: String,
@@ -146,4 +147,54 @@ pub struct HookStatusRecord {
     /// Whether the user trusts the hook; absent if the agent needs no trust.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trusted: Option<bool>,
+}
+
+/// Result of one check of the installation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "type", rename = "doctor")]
+#[schemars(transform = tagged("doctor"))]
+pub struct DoctorRecord {
+    pub subject: Subject,
+    /// Name of the checked item.
+    pub name: String,
+    /// Its value; for sessions, their number. Keys are never shown.
+    pub value: String,
+    /// Origin of the value: a variable, a file, an option or the default.
+    pub source: String,
+    pub condition: Condition,
+    /// Description of the problem.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// Kind of item checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Subject {
+    /// A setting.
+    Setting,
+    /// A configuration file.
+    File,
+    /// An API key of a model provider.
+    Key,
+    /// Kernel enforcement of read-only calls.
+    Enforcement,
+    /// A session directory of an agent.
+    Sessions,
+    /// The completion script of a shell.
+    Completions,
+    /// A model or model provider.
+    Model,
+}
+
+/// Result of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Condition {
+    /// No problem found.
+    Ok,
+    /// Missing, but optional.
+    Absent,
+    /// Configured, but not usable.
+    Broken,
 }

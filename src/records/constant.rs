@@ -28,7 +28,6 @@ constants! {
     CursorSubtype = "session_cursor",
     SwitchSubtype = "session_switch",
     NoteSubtype = "session_note",
-    AwaySummary = "away_summary",
     UsageSubtype = "usage",
     TextCheck = "text",
     ShellCheck = "shell",

@@ -6,31 +6,27 @@
 mod catalogue;
 mod check;
 mod constant;
-mod doctor;
-mod extension;
 mod run;
 mod session;
 mod session_call;
 mod session_file;
 mod session_message;
 mod side;
-mod to_record;
 mod tool_result;
-mod turn;
 
 pub use catalogue::{record_names, schema};
 pub use check::{
     CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord, CheckedPart,
     HookStatusRecord, TextKind, TextRejection,
 };
+pub use check::{Condition, DoctorRecord, Subject};
 pub(crate) use constant::{
-    AwaySummary, CursorSubtype, HookStoppedSubtype, InitSubtype, NoteSubtype, PermissionCheck,
-    RetrySubtype, ShellCheck, StartSubtype, SwitchSubtype, TextCheck, TurnEndSubtype,
+    CursorSubtype, HookStoppedSubtype, InitSubtype, PermissionCheck, RetrySubtype, ShellCheck,
+    StartSubtype, SwitchSubtype, TextCheck, TurnEndSubtype,
 };
-pub use doctor::{Condition, DoctorRecord, Subject};
-pub use extension::{
-    HookReport, Lane, Outcome, Permission, PersistedOutput, SandboxReport, ToolResultExtension,
-    VerdictAccess, VerdictReport, Version, VersionOnly,
+pub use run::{
+    ApiRetryRecord, StreamEventRecord, TurnInitExtension, TurnInitRecord, TurnResult,
+    TurnResultRecord,
 };
 pub use run::{
     ContentReplacementRecord, ControlCancelRecord, ControlRequest, ControlRequestRecord,
@@ -51,16 +47,14 @@ pub use session_message::{
     AttachmentSource, MessageBlock, MessageBody, MessageResult, MessageRole,
     SessionMessageExtension, SessionMessageRecord, SessionNoteRecord,
 };
-pub use side::{
-    AwaySummaryRecord, RecapRecord, SideExtension, TitleRecord, ToolUseSummaryRecord, UsageRecord,
+pub use session_message::{DialogRecord, MessageContext, to_record};
+pub use side::{RecapRecord, SideExtension, TitleRecord, ToolUseSummaryRecord, UsageRecord};
+pub use tool_result::{
+    HookReport, Lane, Outcome, Permission, PersistedOutput, SandboxReport, ToolResultExtension,
+    VerdictAccess, VerdictReport, Version, VersionOnly,
 };
-pub use to_record::{DialogRecord, MessageContext, to_record};
 pub use tool_result::{
     ImageSource, ResultBlock, ResultContent, ResultMessage, ToolResultBlock, ToolResultRecord,
-};
-pub use turn::{
-    ApiRetryRecord, StreamEventRecord, TurnInitExtension, TurnInitRecord, TurnResult,
-    TurnResultRecord,
 };
 
 #[cfg(test)]

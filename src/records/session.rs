@@ -21,6 +21,9 @@ pub struct SessionRecord {
     /// Latest time in its records, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_activity: Option<String>,
+    /// Whether that is only the modification time of the file, because the agent records no times.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_time_of_file: bool,
     /// Size of the file, in bytes.
     pub size: u64,
     /// Number of subagent transcripts.
@@ -61,6 +64,9 @@ pub struct SessionDescription {
     /// Model of the latest reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Session that started this one as a subagent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_session_id: Option<SessionId>,
     /// Session that this one was forked from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fork_parent: Option<SessionId>,
@@ -207,7 +213,8 @@ pub enum Dimension {
     /// The model
     Model,
     /// The directory in which the session started
-    Project,
+    #[cfg_attr(feature = "cli", value(alias = "project"))]
+    Cwd,
     /// The session id
     Session,
     /// The agent that wrote the session
@@ -225,7 +232,7 @@ pub enum Dimension {
 #[schemars(transform = tagged("session_cost"))]
 pub struct SessionCostRecord {
     /// The group, by dimension; `(unknown)` if a session does not contain the value.
-    pub by: BTreeMap<Dimension, String>,
+    pub dimensions: BTreeMap<Dimension, String>,
     /// Replies.
     pub replies: u64,
     /// Token counts and cost.
@@ -250,7 +257,7 @@ pub struct SessionCostRecord {
 #[schemars(transform = tagged("session_tool"))]
 pub struct SessionToolRecord {
     /// The group, by dimension; `(unknown)` if a session does not contain the value.
-    pub by: BTreeMap<Dimension, String>,
+    pub dimensions: BTreeMap<Dimension, String>,
     /// Calls.
     pub calls: u64,
     /// Results.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::constant::{CursorSubtype, SwitchSubtype, tagged};
-use super::extension::VersionOnly;
+use super::tool_result::VersionOnly;
 use crate::message::{Origin, Role, SessionId};
 
 /// A message block that matches a search pattern.
@@ -52,8 +52,7 @@ pub struct SessionHitRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
     /// Kind of block.
-    #[serde(rename = "in")]
-    pub place: HitBlock,
+    pub block: HitBlock,
     /// Name of the tool, if the block is a call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
@@ -121,8 +120,8 @@ pub enum DamageKind {
     UnansweredCall,
     /// A timestamp earlier than an earlier record's.
     TimeOrder,
-    /// Token counts that occur more than once.
-    RepeatedUsage,
+    /// Strings that look like they contain a key or a password; only with `--secrets`.
+    Secret,
 }
 
 /// Summary of checking one file.
@@ -158,7 +157,7 @@ pub struct SessionCursorRecord {
     pub(crate) subtype: CursorSubtype,
     /// Path of the file.
     pub path: String,
-    /// Byte offset, for `--from`.
+    /// Byte offset, for `--offset`.
     pub offset: u64,
     /// Number of bytes after the offset that are not a complete line yet.
     pub pending: u64,

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::constant::{AwaySummary, UsageSubtype, tagged};
-use super::extension::Version;
+use super::constant::{UsageSubtype, tagged};
+use super::tool_result::Version;
 use crate::message::{SessionId, ToolUseId, Usage};
 
 /// Model and cost of a label, title or recap.
@@ -78,49 +78,37 @@ pub struct TitleRecord {
     pub turnpipe: SideExtension,
 }
 
-/// Recap of a session for a user who returns to it.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[serde(tag = "type", rename = "system")]
-#[schemars(transform = tagged("system"))]
-pub struct AwaySummaryRecord {
-    pub(crate) subtype: AwaySummary,
-    /// The recap: one line.
-    pub content: String,
-    /// Whether the recap was written to the file; absent if that was not requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub written: Option<bool>,
-    /// Id of this record.
-    pub uuid: String,
-    /// Session id.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub session_id: Option<SessionId>,
-    /// Path of the session file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub path: Option<String>,
-    /// Time of the recap, RFC 3339.
-    pub timestamp: String,
-    /// Model and cost.
-    pub turnpipe: SideExtension,
-}
-
-/// Reason for having no recap.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+/// Recap of a session for a user who returns to it, or the reason for having none.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "recap")]
 #[schemars(transform = tagged("recap"))]
 pub struct RecapRecord {
-    /// Always `false`.
+    /// Whether there is a recap.
     pub ok: bool,
-    /// Reason, e.g. `empty_history`.
-    pub reason: String,
+    /// The recap: one line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recap: Option<String>,
+    /// Reason for having no recap, e.g. `empty_history`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// Error message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// Whether the recap was written to the file; absent if that was not requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written: Option<bool>,
+    /// Id of this record; absent if there is no recap.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uuid: Option<String>,
     /// Session id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
     /// Path of the session file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    /// Time of the recap, RFC 3339; absent if there is no recap.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestamp: Option<String>,
     /// Model and cost.
     pub turnpipe: SideExtension,
 }

@@ -47,7 +47,7 @@ fn full_result() -> ToolResultRecord {
             }),
             sandbox: Some(SandboxReport {
                 enforced: true,
-                by: Some("landlock, seccomp".to_owned()),
+                mechanism: Some("landlock, seccomp".to_owned()),
                 landlock_abi: Some(7),
                 seccomp: true,
                 reclassify: Some(Lane::Serial),
@@ -150,7 +150,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
             r#"{"type":"system","subtype":"executor","turnpipe":{"v":1}}"#,
         ),
         (
-            "check-shell",
+            "check_shell",
             line(&checked(
                 "git push",
                 VerdictAccess::Writes,
@@ -159,7 +159,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
             r#"{"type":"check","check":"shell","command":"git push","verdict":"writes","why":"git push: sends","requires":[],"changes_directory":false}"#,
         ),
         (
-            "session-renamed",
+            "session_renamed",
             line(&SessionRenamedRecord {
                 session_id: SessionId::from("s"),
                 title: "Fix login".to_owned(),
@@ -168,7 +168,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
             r#"{"type":"session_renamed","session_id":"s","title":"Fix login","path":"/s.jsonl"}"#,
         ),
         (
-            "state-cleaned",
+            "state_cleaned",
             line(&StateCleanedRecord {
                 files: 1,
                 bytes: 2,
@@ -178,12 +178,12 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
             r#"{"type":"state_cleaned","files":1,"bytes":2,"sessions":0,"path":"/state"}"#,
         ),
         (
-            "turn-end",
+            "turn_end",
             line(&turn_end(vec![id("a"), id("b")])),
             r#"{"type":"system","subtype":"turn_end","tool_use_ids":["a","b"]}"#,
         ),
         (
-            "tool-use-summary",
+            "tool_use_summary",
             line(&ToolUseSummaryRecord {
                 summary: "Read a.rs".to_owned(),
                 preceding_tool_use_ids: vec![id("a")],
@@ -210,28 +210,22 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
             r#"{"type":"title","ok":false,"reason":"empty_history","turnpipe":{"v":1}}"#,
         ),
         (
-            "away-summary",
-            line(&AwaySummaryRecord {
-                subtype: AwaySummary::Only,
-                content: "Here.".to_owned(),
-                written: None,
-                uuid: "u".to_owned(),
-                session_id: None,
-                path: None,
-                timestamp: "2026-01-02T03:04:05.000Z".to_owned(),
+            "recap",
+            line(&RecapRecord {
+                ok: true,
+                recap: Some("Here.".to_owned()),
+                uuid: Some("u".to_owned()),
+                timestamp: Some("2026-01-02T03:04:05.000Z".to_owned()),
                 turnpipe: builtin(),
+                ..RecapRecord::default()
             }),
-            r#"{"type":"system","subtype":"away_summary","content":"Here.","uuid":"u","timestamp":"2026-01-02T03:04:05.000Z","turnpipe":{"v":1,"model_used":"builtin"}}"#,
+            r#"{"type":"recap","ok":true,"recap":"Here.","uuid":"u","timestamp":"2026-01-02T03:04:05.000Z","turnpipe":{"v":1,"model_used":"builtin"}}"#,
         ),
         (
             "recap",
             line(&RecapRecord {
-                ok: false,
-                reason: "empty_history".to_owned(),
-                error: None,
-                session_id: None,
-                path: None,
-                turnpipe: SideExtension::default(),
+                reason: Some("empty_history".to_owned()),
+                ..RecapRecord::default()
             }),
             r#"{"type":"recap","ok":false,"reason":"empty_history","turnpipe":{"v":1}}"#,
         ),
@@ -253,7 +247,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
             r#"{"type":"system","subtype":"usage","uuid":"u","turnpipe":{"v":1,"model_used":"openai:small","prompt_id":"session_title","usage":{"input_tokens":11,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0}}}"#,
         ),
         (
-            "tool-progress",
+            "tool_progress",
             line(&ToolProgressRecord {
                 tool_use_id: id("a"),
                 tool_name: "Bash".to_owned(),
@@ -267,14 +261,14 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
             r#"{"type":"tool_progress","tool_use_id":"a","tool_name":"Bash","parent_tool_use_id":null,"elapsed_time_seconds":30.0,"heartbeat":true,"uuid":"u"}"#,
         ),
         (
-            "tool-result",
+            "tool_result",
             line(&full_result()),
-            r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt","is_error":false}]},"parent_tool_use_id":null,"tool_use_result":{"stdout":"a.txt"},"turnpipe":{"v":1,"outcome":"ok","lane":"parallel","batch":0,"verdict":{"access":"read-only","why":"ls"},"duration_ms":12,"permission":{"decision":"allow","by":{"mode":"bypassPermissions"}},"persisted":{"path":"/s/toolu_1.txt","bytes":9},"sandbox":{"enforced":true,"by":"landlock, seccomp","landlock_abi":7,"seccomp":true,"reclassify":"serial"}},"uuid":"u","session_id":"s","timestamp":"2026-01-01T00:00:00Z"}"#,
+            r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt","is_error":false}]},"parent_tool_use_id":null,"tool_use_result":{"stdout":"a.txt"},"turnpipe":{"v":1,"outcome":"ok","lane":"parallel","batch":0,"verdict":{"access":"read-only","why":"ls"},"duration_ms":12,"permission":{"decision":"allow","decided_by":{"mode":"bypassPermissions"}},"persisted":{"path":"/s/toolu_1.txt","bytes":9},"sandbox":{"enforced":true,"mechanism":"landlock, seccomp","landlock_abi":7,"seccomp":true,"reclassify":"serial"}},"uuid":"u","session_id":"s","timestamp":"2026-01-01T00:00:00Z"}"#,
         ),
         (
-            "tool-result",
+            "tool_result",
             line(&image_result()),
-            r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_2","content":[{"type":"text","text":"x"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA=="}}],"is_error":true}]},"parent_tool_use_id":null,"tool_use_result":null,"turnpipe":{"v":1,"outcome":"cancelled_sibling","duration_ms":0,"permission":{"decision":"deny","by":{"default":true}}},"uuid":"u","session_id":"s","timestamp":"2026-01-01T00:00:00Z"}"#,
+            r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_2","content":[{"type":"text","text":"x"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA=="}}],"is_error":true}]},"parent_tool_use_id":null,"tool_use_result":null,"turnpipe":{"v":1,"outcome":"cancelled_sibling","duration_ms":0,"permission":{"decision":"deny","decided_by":{"default":true}}},"uuid":"u","session_id":"s","timestamp":"2026-01-01T00:00:00Z"}"#,
         ),
         (
             "plan",
@@ -291,7 +285,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
             r#"{"type":"system","subtype":"plan","batch":1,"lane":"serial","tool_use_ids":["a"],"calls":[{"tool_use_id":"a","tool_name":"Edit"}],"turnpipe":{"v":1}}"#,
         ),
         (
-            "check-permission",
+            "check_permission",
             line(&CheckPermissionRecord {
                 check: PermissionCheck::Only,
                 name: "Bash".to_owned(),
@@ -305,7 +299,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
                 parts: Vec::new(),
                 remedy: None,
             }),
-            r#"{"type":"check","check":"permission","name":"Bash","decision":"ask","by":{"rule":"Bash(git push *)","behavior":"ask","source":"s.json"}}"#,
+            r#"{"type":"check","check":"permission","name":"Bash","decision":"ask","decided_by":{"rule":"Bash(git push *)","behavior":"ask","source":"s.json"}}"#,
         ),
         (
             "doctor",
@@ -320,7 +314,19 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
             r#"{"type":"doctor","subject":"key","name":"openai","value":"set","source":"OPENAI_API_KEY","condition":"ok"}"#,
         ),
         (
-            "hook-stopped-continuation",
+            "hook_status",
+            line(&HookStatusRecord {
+                agent: "claude".to_owned(),
+                scope: "user".to_owned(),
+                path: "/s.json".to_owned(),
+                event: "PreToolUse".to_owned(),
+                command: "turnpipe hook pre-tool-use".to_owned(),
+                trusted: None,
+            }),
+            r#"{"type":"hook_status","agent":"claude","scope":"user","path":"/s.json","event":"PreToolUse","command":"turnpipe hook pre-tool-use"}"#,
+        ),
+        (
+            "hook_stopped_continuation",
             line(&HookStoppedRecord {
                 subtype: HookStoppedSubtype::Only,
                 tool_use_id: Some(id("a")),
@@ -331,7 +337,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
             r#"{"type":"system","subtype":"hook_stopped_continuation","tool_use_id":"a","content":"enough","uuid":"u","session_id":"s"}"#,
         ),
         (
-            "control-request",
+            "control_request",
             line(&ControlRequestRecord {
                 request_id: "r".to_owned(),
                 request: ControlRequest::CanUseTool {
@@ -344,14 +350,14 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
             r#"{"type":"control_request","request_id":"r","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"ls"},"tool_use_id":"a","decision_reason":"why"}}"#,
         ),
         (
-            "control-cancel-request",
+            "control_cancel_request",
             line(&ControlCancelRecord {
                 request_id: "r".to_owned(),
             }),
             r#"{"type":"control_cancel_request","request_id":"r"}"#,
         ),
         (
-            "control-response",
+            "control_response",
             line(&ControlResponseRecord {
                 response: ControlResponse::Success {
                     request_id: "r".to_owned(),
@@ -361,7 +367,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
             r#"{"type":"control_response","response":{"subtype":"success","request_id":"r"}}"#,
         ),
         (
-            "content-replacement",
+            "content_replacement",
             line(&ContentReplacementRecord {
                 session_id: SessionId::from("s"),
                 replacements: vec![Replacement {
@@ -371,40 +377,40 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
                 uuid: "u".to_owned(),
                 timestamp: "t".to_owned(),
             }),
-            r#"{"type":"content-replacement","sessionId":"s","replacements":[{"tool_use_id":"a","replacement":"gone"}],"uuid":"u","timestamp":"t"}"#,
+            r#"{"type":"content_replacement","session_id":"s","replacements":[{"tool_use_id":"a","replacement":"gone"}],"uuid":"u","timestamp":"t"}"#,
         ),
         (
-            "check-shell",
+            "check_shell",
             line(&checked("ls", VerdictAccess::ReadOnly, "ls")),
             r#"{"type":"check","check":"shell","command":"ls","verdict":"read-only","why":"ls","requires":[],"changes_directory":false}"#,
         ),
         (
-            "check-text",
+            "check_text",
             line(&CheckTextRecord {
                 check: TextCheck::Only,
                 kind: TextKind::Label,
                 output: "Read a".to_owned(),
                 rejected: None,
             }),
-            r#"{"type":"check","check":"text","as":"label","output":"Read a","rejected":null}"#,
+            r#"{"type":"check","check":"text","kind":"label","output":"Read a","rejected":null}"#,
         ),
         (
-            "check-text",
+            "check_text",
             line(&CheckTextRecord {
                 check: TextCheck::Only,
                 kind: TextKind::Recap,
                 output: String::new(),
                 rejected: Some(TextRejection::NoTag),
             }),
-            r#"{"type":"check","check":"text","as":"recap","output":"","rejected":"no_tag"}"#,
+            r#"{"type":"check","check":"text","kind":"recap","output":"","rejected":"no_tag"}"#,
         ),
         (
-            "turn-init",
+            "init",
             line(&opening()),
             r#"{"type":"system","subtype":"init","cwd":"/w","session_id":"s","tools":["Read"],"model":"gpt-5","uuid":"u","turnpipe":{"v":1,"session_file":"0f"}}"#,
         ),
         (
-            "stream-event",
+            "stream_event",
             line(&StreamEventRecord {
                 event: json!({"type": "message_stop"}),
                 parent_tool_use_id: None,
@@ -414,12 +420,12 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
             r#"{"type":"stream_event","event":{"type":"message_stop"},"parent_tool_use_id":null,"uuid":"u","session_id":"s"}"#,
         ),
         (
-            "api-retry",
+            "api_retry",
             line(&retried()),
             r#"{"type":"system","subtype":"api_retry","attempt":1,"retry_delay_ms":500,"error_status":529,"error":"overloaded","uuid":"u","session_id":"s"}"#,
         ),
         (
-            "turn-result",
+            "result",
             line(&TurnResultRecord {
                 subtype: TurnResult::Success,
                 is_error: false,
@@ -442,7 +448,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
             r#"{"type":"result","subtype":"success","is_error":false,"duration_ms":900,"num_turns":1,"result":"Done.","stop_reason":"end_turn","terminal_reason":"completed","total_cost_usd":0.3,"usage":{"input_tokens":9,"output_tokens":1,"cache_read_input_tokens":0,"cache_creation_input_tokens":0},"uuid":"u","session_id":"s","turnpipe":{"v":1}}"#,
         ),
         (
-            "check-error",
+            "check_error",
             line(&CheckErrorRecord {
                 check: "shell".to_owned(),
                 line: 3,

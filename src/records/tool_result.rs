@@ -1,12 +1,11 @@
-//! `user`: the result of one call.
+//! `user`: the result of one call, and its extension member `turnpipe`.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::constant::{UserRole, tagged};
-use super::extension::ToolResultExtension;
-use crate::message::{Media, ResultPart, SessionId, ToolResult, ToolUseId};
+use crate::message::{DecidedBy, Decision, Media, ResultPart, SessionId, ToolResult, ToolUseId};
 
 /// Result of one call. Each call of the stream that has no result yet gets exactly one.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -121,4 +120,181 @@ pub struct ImageSource {
     pub media_type: String,
     /// The bytes in base64.
     pub data: String,
+}
+
+/// Version of the record contract: always 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline, extend("const" = 1))]
+pub struct Version(u32);
+
+impl Default for Version {
+    fn default() -> Self {
+        Self(1)
+    }
+}
+
+/// An extension that contains only the version.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct VersionOnly {
+    pub v: Version,
+}
+
+/// The extension of a result.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ToolResultExtension {
+    pub v: Version,
+    /// How the call ended.
+    pub outcome: Outcome,
+    /// Lane it ran in; absent if it did not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lane: Option<Lane>,
+    /// Index of its batch, starting at 0; absent if it was never scheduled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch: Option<u64>,
+    /// Verdict of the analysis; absent if the call was not analysed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<VerdictReport>,
+    /// Run time, in milliseconds; 0 if it did not run.
+    pub duration_ms: u64,
+    /// Permission decision; absent if the call ended before one was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub permission: Option<Permission>,
+    /// File with the whole output, if `content` is shortened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub persisted: Option<PersistedOutput>,
+    /// Confinement of its processes; absent unless it started processes in the parallel lane.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<SandboxReport>,
+    /// The hooks that ran, in configuration order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hooks: Vec<HookReport>,
+}
+
+/// A hook that ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct HookReport {
+    /// Hook event, e.g. `PreToolUse`.
+    pub event: String,
+    /// Command or URL of the hook.
+    pub name: String,
+    /// Run time, in milliseconds.
+    pub duration_ms: u64,
+    /// Exit status; absent if it was killed or is not a program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// Decision of the hook, if it made one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision>,
+}
+
+impl ToolResultExtension {
+    /// Returns an extension with only this outcome.
+    pub fn of(outcome: Outcome) -> Self {
+        Self {
+            v: Version::default(),
+            outcome,
+            lane: None,
+            batch: None,
+            verdict: None,
+            duration_ms: 0,
+            permission: None,
+            persisted: None,
+            sandbox: None,
+            hooks: Vec::new(),
+        }
+    }
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Ran and succeeded.
+    Ok,
+    /// Ran and failed.
+    Error,
+    /// The input was incomplete or did not match the tool's schema.
+    InvalidInput,
+    /// The tool does not exist.
+    UnknownTool,
+    /// Denied by a permission rule, the permission mode or the user.
+    Denied,
+    /// Denied by a hook.
+    HookBlocked,
+    /// Cancelled because a parallel call failed.
+    CancelledSibling,
+    /// Interrupted by a signal or a control request.
+    Interrupted,
+    /// Exceeded its timeout.
+    Timeout,
+    /// Not run for another reason, given in the content.
+    NotRun,
+}
+
+/// Scheduling lane of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Lane {
+    /// Runs concurrently with other calls.
+    Parallel,
+    /// Runs alone.
+    Serial,
+}
+
+/// Result of analysing a call before it ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct VerdictReport {
+    pub access: VerdictAccess,
+    /// The word, construct or declaration that decided.
+    pub why: String,
+}
+
+/// Access that a call needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum VerdictAccess {
+    /// Changes nothing.
+    ReadOnly,
+    /// Changes something.
+    Writes,
+    /// Unknown; treated as a change.
+    Unknown,
+}
+
+/// Output that was written to a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PersistedOutput {
+    /// Path of the file.
+    pub path: String,
+    /// Size in bytes.
+    pub bytes: u64,
+}
+
+/// Confinement of a call's processes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SandboxReport {
+    /// Whether the kernel prevented file changes and network access.
+    pub enforced: bool,
+    /// Mechanism (e.g. `landlock`), or the reason for running without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mechanism: Option<String>,
+    /// Landlock ABI version that prevented file changes; absent if none did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub landlock_abi: Option<u32>,
+    /// Whether a seccomp filter blocked sockets and attribute changes.
+    pub seccomp: bool,
+    /// Lane in which the call might succeed: it failed, probably because of the confinement. It was
+    /// not run again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reclassify: Option<Lane>,
+}
+
+/// A permission decision and its origin.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Permission {
+    pub decision: Decision,
+    /// The rule, mode, hook or user that decided.
+    #[serde(rename = "decided_by")]
+    pub by: DecidedBy,
 }

@@ -1,11 +1,10 @@
 //! Limits on results: saved files and their previews, the budget of a turn with stable replacements,
 //! references to repeated results.
 
-mod dedup;
 mod limits;
 mod store;
 
-pub use dedup::Seen;
+pub use limits::Seen;
 pub use limits::{Action, Candidate, DEFAULT_LIMIT, TURN_BUDGET, ToolLimits, decide, decision_key};
 pub use store::{
     MAX_REPLACEMENT, Persisted, empty_result, persist, stale_read_hint, tool_use_error,

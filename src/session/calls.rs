@@ -112,8 +112,8 @@ impl Session {
             self.file.path.display().to_string()
         };
         let mut waiting = Waiting::default();
-        let mut flow = ControlFlow::Continue(());
-        self.each_message(Scope::AllBranches, &mut |message| {
+        for message in self.messages(Scope::AllBranches)? {
+            let message = message?;
             for call in message.calls() {
                 let copied = match &message.id {
                     Some(id) => Some(format!("{file}{id} {}", call.id)),
@@ -132,17 +132,16 @@ impl Session {
             for result in message.results() {
                 waiting.result(result, &message);
             }
-            while flow.is_continue()
-                && let Some(call) = waiting.next()
-            {
-                flow = visit(call);
+            while let Some(call) = waiting.next() {
+                if visit(call).is_break() {
+                    return Ok(());
+                }
             }
-            flow
-        })?;
-        while flow.is_continue()
-            && let Some(call) = waiting.take()
-        {
-            flow = visit(call);
+        }
+        while let Some(call) = waiting.take() {
+            if visit(call).is_break() {
+                return Ok(());
+            }
         }
         Ok(())
     }

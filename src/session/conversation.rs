@@ -3,17 +3,17 @@
 //! A file is read at most twice: first to select the records that count, then to read them. Only
 //! their positions are kept in memory in between.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io;
-use std::ops::ControlFlow;
 
-use super::lines::Place;
+use super::lines::{Place, RawLines};
+use super::open::Positioned;
 use super::session::{Session, skipped_record};
 use super::side_file::Labels;
 use super::tree::{Scope, Tree};
 use crate::agent::{Change, Detail, Entry, Shape};
 use crate::jsonl::{MAX_LINE_BYTES, read_at};
-use crate::message::{Message, MessageJoiner, Origin, Role};
+use crate::message::{Message, MessageMerger, Origin, Role};
 
 /// A record, or one row of a record that holds several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,85 +33,91 @@ struct Plan {
     spoken: Vec<Role>,
 }
 
+/// The complete messages of a conversation, in order. Labels come after the results they describe.
+///
+/// Reads as it goes: a program that has seen enough drops it.
+pub struct Messages<'a> {
+    session: &'a Session,
+    detail: Detail,
+    records: Records<'a>,
+    labels: Labels,
+    merger: MessageMerger,
+    ready: VecDeque<Message>,
+    /// The model that a separate record names for the messages that follow.
+    model: Option<String>,
+    seen: Option<OnEntry<'a>>,
+    left_out: u64,
+    spoken: Vec<Role>,
+}
+
+/// Gets every entry of a file before its messages.
+pub(super) type OnEntry<'a> = &'a mut dyn FnMut(&mut Entry);
+
+/// The records that are still to be read.
+enum Records<'a> {
+    Picked(std::vec::IntoIter<Pick>, PickedRecords),
+    Lines(Box<RawLines<Positioned<'a>>>),
+    Rows(std::slice::Iter<'a, String>),
+    None,
+}
+
 impl Session {
-    /// Calls `shown` with the complete messages of the conversation, in order, until it breaks.
-    /// Labels come after the results they describe. Returns the number of turns left out.
+    /// Returns the messages of the conversation.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use turnpipe::session::{Scope, Session};
+    ///
+    /// let session = Session::open(Path::new("examples/session.jsonl"))?;
+    /// for message in session.messages(Scope::Live)? {
+    ///     println!("{}", message?.text());
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// Reading failed.
-    pub fn each_message(
-        &self,
-        scope: Scope,
-        shown: &mut dyn FnMut(Message) -> ControlFlow<()>,
-    ) -> io::Result<u64> {
-        self.each_entry_and_message(scope, Detail::Full, &mut |_| {}, shown)
+    pub fn messages(&self, scope: Scope) -> io::Result<Messages<'_>> {
+        self.messages_of(scope, Detail::Full, None)
     }
 
-    /// The same with all entries of the file for any scope. Calls `seen` with each entry
-    /// before `shown` with its messages.
-    pub(super) fn each_entry_and_message(
-        &self,
+    /// The same in less detail. Whatever the scope, `seen` gets all entries of the file.
+    pub(super) fn messages_of<'a>(
+        &'a self,
         scope: Scope,
         detail: Detail,
-        seen: &mut dyn FnMut(&mut Entry),
-        shown: &mut dyn FnMut(Message) -> ControlFlow<()>,
-    ) -> io::Result<u64> {
+        mut seen: Option<OnEntry<'a>>,
+    ) -> io::Result<Messages<'a>> {
         let mut labels = Labels::read(&self.file.path)?;
-        let mut unseen: Option<&mut dyn FnMut(&mut Entry)> = None;
-        let plan = if let Some(plan) = self.plan(scope, &mut labels, seen)? {
-            plan
-        } else {
-            unseen = Some(seen);
-            Plan::default()
-        };
-        let mut visit = |whole: Message| {
-            let due = labels.due_after(&whole);
-            shown(whole)?;
-            due.into_iter().try_for_each(&mut *shown)
-        };
-        let mut joiner = MessageJoiner::default();
-        let mut is_over = false;
-        let mut take = |messages: Vec<Message>| {
-            for message in messages {
-                if !is_over && let Some(whole) = joiner.push(message) {
-                    is_over = visit(whole).is_break();
-                }
+        let plan = self.plan(scope, &mut labels, &mut |entry| {
+            if let Some(seen) = &mut seen {
+                seen(entry);
+            }
+        })?;
+        if plan.is_some() {
+            seen = None;
+        }
+        let plan = plan.unwrap_or_default();
+        let records = match (plan.picks, &self.document) {
+            (Some(picks), _) => Records::Picked(picks.into_iter(), PickedRecords::default()),
+            (None, Some(rows)) => Records::Rows(rows.iter()),
+            (None, None) => {
+                let lines = RawLines::new(self.reader(), self.words(detail))?;
+                Records::Lines(Box::new(lines))
             }
         };
-        if let Some(picks) = &plan.picks {
-            let mut reader = PickedRecords::default();
-            for pick in picks {
-                take(reader.messages(self, *pick)?);
-            }
-        } else {
-            // Separate records name the model of the messages that follow.
-            let names_models = self.format().shape == Shape::Sequence;
-            let mut model = None;
-            self.each_entry(detail, &mut |_, mut entry| {
-                if names_models {
-                    model = entry.facts.model.take().or(model.take());
-                    for message in entry.messages.iter_mut().chain(&mut entry.repeats) {
-                        if message.role == Role::Assistant {
-                            message.model = message.model.take().or_else(|| model.clone());
-                        }
-                    }
-                }
-                if let Some(seen) = &mut unseen {
-                    seen(&mut entry);
-                }
-                let mut repeats = std::mem::take(&mut entry.repeats);
-                repeats.retain(|repeat| !plan.spoken.contains(&repeat.role));
-                take(entry.into_messages());
-                take(repeats);
-            })?;
-        }
-        if !is_over && let Some(last) = joiner.finish() {
-            is_over = visit(last).is_break();
-        }
-        if !is_over {
-            let _ = labels.rest().into_iter().try_for_each(shown);
-        }
-        Ok(plan.left_out)
+        Ok(Messages {
+            session: self,
+            detail,
+            records,
+            labels,
+            merger: MessageMerger::default(),
+            ready: VecDeque::new(),
+            model: None,
+            seen,
+            left_out: plan.left_out,
+            spoken: plan.spoken,
+        })
     }
 
     /// Selects the records that count. Calls `seen` with all entries, unless all records count.
@@ -199,6 +205,100 @@ impl Session {
             left_out: branch.left_out,
             ..Plan::default()
         })
+    }
+}
+
+impl Messages<'_> {
+    /// Returns the number of turns in other branches, which are left out.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// Reads on until a message is complete, or to the end.
+    fn read(&mut self) -> io::Result<()> {
+        while self.ready.is_empty() {
+            let mut entries = Vec::new();
+            match &mut self.records {
+                Records::None => return Ok(()),
+                Records::Picked(picks, reader) => {
+                    if let Some(pick) = picks.next() {
+                        let messages = reader.messages(self.session, pick)?;
+                        self.push(messages);
+                        continue;
+                    }
+                }
+                Records::Rows(rows) => {
+                    if let Some(row) = rows.next() {
+                        let entry = self.session.format().read(row, self.detail);
+                        self.entry(entry.unwrap_or_default());
+                        continue;
+                    }
+                }
+                Records::Lines(lines) => {
+                    if let Some(line) = lines.next()? {
+                        self.session
+                            .each_entry_in(line, self.detail, &mut |_, entry| entries.push(entry));
+                        for entry in entries {
+                            self.entry(entry);
+                        }
+                        continue;
+                    }
+                }
+            }
+            self.records = Records::None;
+            if let Some(last) = self.merger.finish() {
+                self.whole(last);
+            }
+            self.ready.extend(std::mem::take(&mut self.labels).rest());
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, mut entry: Entry) {
+        if self.session.format().shape == Shape::Sequence {
+            self.model = entry.facts.model.take().or(self.model.take());
+            for message in entry.messages.iter_mut().chain(&mut entry.repeats) {
+                if message.role == Role::Assistant {
+                    message.model = message.model.take().or_else(|| self.model.clone());
+                }
+            }
+        }
+        if let Some(seen) = &mut self.seen {
+            seen(&mut entry);
+        }
+        let mut repeats = std::mem::take(&mut entry.repeats);
+        repeats.retain(|repeat| !self.spoken.contains(&repeat.role));
+        self.push(entry.into_messages());
+        self.push(repeats);
+    }
+
+    fn push(&mut self, messages: Vec<Message>) {
+        for message in messages {
+            if let Some(whole) = self.merger.push(message) {
+                self.whole(whole);
+            }
+        }
+    }
+
+    fn whole(&mut self, message: Message) {
+        let due = self.labels.due_after(&message);
+        self.ready.push_back(message);
+        self.ready.extend(due);
+    }
+}
+
+impl Iterator for Messages<'_> {
+    type Item = io::Result<Message>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.read() {
+            Ok(()) => self.ready.pop_front().map(Ok),
+            Err(error) => {
+                // Reading is not tried again.
+                self.records = Records::None;
+                Some(Err(error))
+            }
+        }
     }
 }
 

@@ -14,31 +14,29 @@ fn data(name: &str) -> PathBuf {
 fn outline(name: &str, scope: Scope) -> Vec<String> {
     let session = Session::open(&data(name)).unwrap();
     let mut lines = Vec::new();
-    session
-        .each_message(scope, &mut |message| {
-            if message.origin != Origin::Meter {
-                let calls: Vec<_> = message.calls().map(|call| call.id.as_str()).collect();
-                let results = message.results().map(|result| {
-                    let mark = if result.failed { "!" } else { "" };
-                    format!("{}={}{mark}", result.id, result.text())
-                });
-                let results: Vec<String> = results.collect();
-                lines.push(
-                    format!(
-                        "{:?} {} {} {}",
-                        message.origin,
-                        message.text(),
-                        calls.join(","),
-                        results.join(",")
-                    )
-                    .split_whitespace()
-                    .collect::<Vec<_>>()
-                    .join(" "),
-                );
-            }
-            ControlFlow::Continue(())
-        })
-        .unwrap();
+    for message in session.messages(scope).unwrap() {
+        let message = message.unwrap();
+        if message.origin != Origin::Meter {
+            let calls: Vec<_> = message.calls().map(|call| call.id.as_str()).collect();
+            let results = message.results().map(|result| {
+                let mark = if result.failed { "!" } else { "" };
+                format!("{}={}{mark}", result.id, result.text())
+            });
+            let results: Vec<String> = results.collect();
+            lines.push(
+                format!(
+                    "{:?} {} {} {}",
+                    message.origin,
+                    message.text(),
+                    calls.join(","),
+                    results.join(",")
+                )
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" "),
+            );
+        }
+    }
     lines
 }
 
@@ -106,13 +104,8 @@ fn labels_in_the_file_itself_come_after_their_results() {
     ];
     std::fs::write(&path, rows.join("\n")).unwrap();
     let session = Session::open(&path).unwrap();
-    let mut texts = Vec::new();
-    session
-        .each_message(Scope::Live, &mut |message| {
-            texts.push(message.text());
-            ControlFlow::Continue(())
-        })
-        .unwrap();
+    let messages = session.messages(Scope::Live).unwrap();
+    let texts: Vec<String> = messages.map(|message| message.unwrap().text()).collect();
     assert_eq!(texts, ["go", "", "", "Read one", "done"]);
 }
 
@@ -286,12 +279,9 @@ fn both_parts_of_a_resumed_gemini_log_count() {
     assert_eq!((counts.prompts, counts.messages), (2, 4));
     assert_eq!((counts.calls, counts.unanswered), (1, 0));
     let mut live = crate::message::Pairs::default();
-    session
-        .each_message(Scope::Live, &mut |message| {
-            live.note(&message);
-            ControlFlow::Continue(())
-        })
-        .unwrap();
+    for message in session.messages(Scope::Live).unwrap() {
+        live.note(&message.unwrap());
+    }
     assert!(live.unanswered().is_empty() && live.orphans().is_empty());
 }
 

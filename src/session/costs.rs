@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -13,7 +13,7 @@ use super::prices::Prices;
 use super::session::Session;
 use super::stats::{Current, Occasion, Reply, Tally, UsedTool};
 use super::tree::Scope;
-use crate::agent::{Detail, Facts};
+use crate::agent::{Detail, Entry, Facts};
 use crate::jsonl::Mapping;
 use crate::message::{Origin, Pairs, Usage};
 use crate::records::{Dimension, SessionCostRecord, SessionCounts, SessionToolRecord};
@@ -63,16 +63,16 @@ impl Tally {
         let sums = self.grouped(replies, by, zone, add_reply);
         let mut recorded = BTreeMap::new();
         // A recorded total has no time and no model.
-        let of_sessions = [Dimension::Project, Dimension::Session, Dimension::Agent];
+        let of_sessions = [Dimension::Cwd, Dimension::Session, Dimension::Agent];
         if by.iter().all(|dimension| of_sessions.contains(dimension)) {
             let totals = self.recorded.values();
             let totals = totals.map(|(occasion, cost)| (occasion, *cost));
             let sums = self.grouped(totals, by, zone, |sum, cost| *sum += cost);
             recorded = sums.into_iter().collect();
         }
-        let with_names = |(by, sum)| SessionCostRecord {
-            recorded_cost: recorded.get(&by).copied(),
-            by,
+        let with_names = |(dimensions, sum)| SessionCostRecord {
+            recorded_cost: recorded.get(&dimensions).copied(),
+            dimensions,
             ..sum
         };
         sums.into_iter().map(with_names).collect()
@@ -98,8 +98,8 @@ impl Tally {
             sum.result_bytes += call.result.unwrap_or_default();
         };
         let sums = self.grouped(calls, by, zone, add).into_iter();
-        let with_names = |(by, sum): (_, SessionToolRecord)| SessionToolRecord {
-            by,
+        let with_names = |(dimensions, sum): (_, SessionToolRecord)| SessionToolRecord {
+            dimensions,
             result_tokens: sum.result_bytes.div_ceil(BYTES_OF_A_TOKEN),
             ..sum
         };
@@ -200,7 +200,7 @@ fn name(occasion: &Occasion, dimension: Dimension, periods: &Periods) -> String 
             Some(zoned(*start).strftime("%Y-%m-%d %H:%M").to_string())
         }),
         Dimension::Model => occasion.model.clone(),
-        Dimension::Project => source.and_then(|source| source.project.clone()),
+        Dimension::Cwd => source.and_then(|source| source.project.clone()),
         Dimension::Session => source.and_then(|source| source.session_id.clone()),
         Dimension::Agent => source.map(|source| source.agent.name().to_owned()),
         Dimension::Prompt => {
@@ -232,33 +232,28 @@ impl Session {
         let (mut records, mut counts) = (0, SessionCounts::default());
         let (mut tally, mut current) = (Tally::default(), Current::of(self));
         let (mut pairs, mut meter) = (Pairs::default(), MeterReader::default());
-        self.each_entry_and_message(
-            Scope::AllBranches,
-            Detail::Counts,
-            &mut |entry| {
-                records += 1;
-                meter.note(entry);
-                facts.add(std::mem::take(&mut entry.facts));
-                is_subagent.set(facts.is_subagent);
-            },
-            &mut |message| {
-                if std::mem::replace(&mut said.is_subagent, is_subagent.get()) && !said.is_subagent
-                {
-                    // The messages so far were from a subagent.
-                    said = Facts::default();
-                }
-                said.add_message(&message);
-                tally.message(&message, &mut current);
-                pairs.note(&message);
-                counts.errors += u64::from(message.origin == Origin::Error);
-                counts.compactions += u64::from(message.origin == Origin::Compaction);
-                for result in message.results() {
-                    counts.results += 1;
-                    counts.failed += u64::from(result.failed);
-                }
-                ControlFlow::Continue(())
-            },
-        )?;
+        let mut seen = |entry: &mut Entry| {
+            records += 1;
+            meter.note(entry);
+            facts.add(std::mem::take(&mut entry.facts));
+            is_subagent.set(facts.is_subagent);
+        };
+        for message in self.messages_of(Scope::AllBranches, Detail::Counts, Some(&mut seen))? {
+            let message = message?;
+            if std::mem::replace(&mut said.is_subagent, is_subagent.get()) && !said.is_subagent {
+                // The messages so far were from a subagent.
+                said = Facts::default();
+            }
+            said.add_message(&message);
+            tally.message(&message, &mut current);
+            pairs.note(&message);
+            counts.errors += u64::from(message.origin == Origin::Error);
+            counts.compactions += u64::from(message.origin == Origin::Compaction);
+            for result in message.results() {
+                counts.results += 1;
+                counts.failed += u64::from(result.failed);
+            }
+        }
         tally.requests(meter);
         tally.drop_copied(None);
         let mut facts = self.with_directory(said.followed_by(facts));

@@ -9,6 +9,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::Builder;
 
 use super::archive;
+use super::database::is_database;
 use super::side_file::{SIDE_FILE_SUFFIX, side_file_path};
 
 /// The dir that holds the files of subagents.
@@ -32,6 +33,8 @@ pub(super) struct DirContext {
     pub(super) subagents: bool,
     /// Whether the user named the file itself and not a dir that holds it.
     pub(super) is_named: bool,
+    /// The size of the session in bytes, if it is in a database.
+    pub(super) stored_size: Option<u64>,
 }
 
 /// A dir to read.
@@ -141,7 +144,9 @@ fn read<File>(dir: &Dir, keep: Keep<File>, found: &mut Vec<File>) -> Vec<Dir> {
     let names: HashSet<_> = files.iter().map(|(_, name)| name.clone()).collect();
     files.retain(|(_, name)| {
         let plain = Path::new(name).with_extension("");
-        let is_archive = name.as_encoded_bytes().ends_with(archive::EXTENSION.as_bytes());
+        let is_archive = name
+            .as_encoded_bytes()
+            .ends_with(archive::EXTENSION.as_bytes());
         !(is_archive && names.contains(plain.as_os_str()))
     });
     let subagents_beside = dirs.contains(OsStr::new(SUBAGENTS));
@@ -153,6 +158,7 @@ fn read<File>(dir: &Dir, keep: Keep<File>, found: &mut Vec<File>) -> Vec<Dir> {
         let context = DirContext {
             subagents: dir.subagents_beside || dirs.contains(own_dir),
             is_named: false,
+            stored_size: None,
             side_file: !side_files.is_empty()
                 && side_files.contains(side_file_path(Path::new(&name)).as_os_str()),
         };
@@ -164,14 +170,14 @@ fn read<File>(dir: &Dir, keep: Keep<File>, found: &mut Vec<File>) -> Vec<Dir> {
 
 /// Decides by name alone. Side files and subagent files do not count.
 fn may_be_a_session(name: &str) -> bool {
-    let side_files = [SIDE_FILE_SUFFIX, ".ledger.jsonl", ".meta.json"];
+    let side_files = [".ledger.jsonl", ".meta.json"];
     let is_side_file = side_files.iter().any(|end| name.ends_with(end));
     let is_subagent = name.starts_with("agent-");
     let extension = Path::new(name).extension();
     let is_lines =
         extension.is_some_and(|end| end == "jsonl") || name.ends_with(archive::EXTENSION);
     let is_document = extension.is_some_and(|end| end == "json") && name.starts_with("session-");
-    !is_side_file && !is_subagent && (is_lines || is_document)
+    !is_side_file && !is_subagent && (is_lines || is_document || is_database(Path::new(name)))
 }
 
 #[cfg(test)]
@@ -209,7 +215,7 @@ mod tests {
             "p/chats/a.jsonl",
             "q/one.jsonl",
             "q/two.jsonl",
-            "q/two.jsonl.turnpipe.jsonl",
+            "q/two.jsonl.turnpipe",
             "q/two.jsonl.zst",
         ] {
             fs::write(root.path().join(file), "").unwrap();

@@ -8,6 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use super::database::{is_database, session_at, sessions_in, subagents_of};
 use super::dirs::{DirContext, Keep, walk};
 use crate::agent::{Agent, Root};
 
@@ -40,7 +41,17 @@ const UNREAD: DirContext = DirContext {
     side_file: true,
     subagents: true,
     is_named: true,
+    stored_size: None,
 };
+
+/// The context of a session of this size in a database.
+fn stored(size: u64) -> DirContext {
+    DirContext {
+        is_named: false,
+        stored_size: Some(size),
+        ..UNREAD
+    }
+}
 
 /// Possible session files in `roots`, most recently changed first. Missing and unreadable folders
 /// are empty, only a root itself may be a link, and files of subagents are left out.
@@ -51,12 +62,27 @@ pub fn discover(roots: &[Root]) -> Vec<Candidate> {
 /// Like [`discover`], on up to this many threads once there are many files.
 pub fn discover_with(threads: NonZeroUsize, roots: &[Root]) -> Vec<Candidate> {
     let named = |path: PathBuf| {
-        let metadata = fs::symlink_metadata(&path);
+        let metadata = match session_at(&path) {
+            Some((database, _)) => fs::symlink_metadata(database),
+            None => fs::symlink_metadata(&path),
+        };
         candidate(path, metadata, UNREAD)
     };
-    let mut found = files_in(roots, threads, named, |entry, context| {
+    let found = files_in(roots, threads, named, |entry, context| {
         candidate(entry.path(), entry.metadata(), context)
     });
+    let (databases, mut found): (Vec<_>, Vec<_>) = found
+        .into_iter()
+        .partition(|found| is_database(&found.path));
+    for (path, session) in databases.iter().flat_map(|found| sessions_in(&found.path)) {
+        found.push(Candidate {
+            path,
+            size: session.size,
+            modified: session.changed,
+            changed: session.changed,
+            context: stored(session.size),
+        });
+    }
     found.sort_unstable_by(|one, other| {
         let newest_first = other.modified.cmp(&one.modified);
         newest_first.then_with(|| one.path.as_os_str().cmp(other.path.as_os_str()))
@@ -73,10 +99,18 @@ pub fn discover_names(threads: NonZeroUsize, roots: &[Root]) -> Vec<Found> {
         let context = UNREAD;
         Some(Found { path, context })
     };
-    let mut found = files_in(roots, threads, named, |entry, context| {
+    let found = files_in(roots, threads, named, |entry, context| {
         let path = entry.path();
         Some(Found { path, context })
     });
+    let (databases, mut found): (Vec<_>, Vec<_>) = found
+        .into_iter()
+        .partition(|found| is_database(&found.path));
+    let sessions = databases.iter().flat_map(|found| sessions_in(&found.path));
+    found.extend(sessions.map(|(path, session)| Found {
+        path,
+        context: stored(session.size),
+    }));
     if roots.len() > 1 {
         found.sort_unstable_by(|one, other| one.path.as_os_str().cmp(other.path.as_os_str()));
         found.dedup_by(|one, other| one.path == other.path);
@@ -99,7 +133,7 @@ fn files_in<File: Send>(
             Ok(root.path.clone())
         };
         match path {
-            Ok(path) if path.is_file() => found.extend(named(path)),
+            Ok(path) if path.is_file() || session_at(&path).is_some() => found.extend(named(path)),
             Ok(path) if path.is_dir() => found.extend(walk(&path, threads, keep)),
             _ => {}
         }
@@ -138,7 +172,7 @@ pub(super) fn is_subagent_name(path: &Path) -> bool {
 /// each, come last.
 pub fn subagent_files(path: &Path, agent: Agent) -> Vec<PathBuf> {
     let Some(folder) = (agent.format().subagent_dir)(path) else {
-        return Vec::new();
+        return subagents_of(path);
     };
     let mut files = subagents_in(&folder);
     for workflow in entries(&folder.join("workflows")) {
@@ -148,10 +182,11 @@ pub fn subagent_files(path: &Path, agent: Agent) -> Vec<PathBuf> {
 }
 
 /// The files of the subagents of these candidates, in directories of their own.
-pub fn subagents_of(candidates: &[Candidate]) -> Vec<Candidate> {
+pub fn subagent_candidates(candidates: &[Candidate]) -> Vec<Candidate> {
     let sessions = candidates.iter().filter(|found| found.context.subagents);
     let files = sessions.flat_map(|session| {
-        let agents = Agent::ALL.into_iter();
+        let has_dir = |agent: &Agent| (agent.format().subagent_dir)(&session.path).is_some();
+        let agents = Agent::ALL.into_iter().filter(has_dir);
         agents.flat_map(|agent| subagent_files(&session.path, agent))
     });
     let files: BTreeSet<PathBuf> = files.collect();
@@ -216,7 +251,7 @@ mod tests {
             "p/one/subagents/workflows/w/journal.jsonl",
             "p/agent-y.jsonl",
             "p/gone/subagents/agent-w.jsonl",
-            "p/one.jsonl.turnpipe.jsonl",
+            "p/one.jsonl.turnpipe",
             "p/chats/session-2.json",
             "p/chats/logs.json",
             "notes.md",

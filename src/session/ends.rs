@@ -121,9 +121,18 @@ impl Session {
         Ok(found)
     }
 
+    /// The facts that are not in the file.
+    fn facts_beside(&self) -> Facts {
+        let rows = self.beside.iter();
+        let entries = rows.filter_map(|row| self.format().read(row, Detail::Outline));
+        entries.fold(Facts::default(), |facts, entry| {
+            facts.followed_by(entry.facts)
+        })
+    }
+
     /// Reads the facts in the head. Returns the end of the part that was read completely.
     fn facts_of_head(&self) -> io::Result<(Facts, u64)> {
-        let mut facts = Facts::default();
+        let mut facts = self.facts_beside();
         for (end, line) in self.head.lines() {
             self.add_line(line, Detail::Full, &mut facts);
             if self.has_begun(&facts) {

@@ -1,7 +1,11 @@
 //! Finds a session by id, prefix of an id, title, or `latest`.
 
+use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+
+use uuid::Uuid;
 
 use super::discover::Candidate;
 use super::listing::{Listing, list};
@@ -61,13 +65,17 @@ pub fn find(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<P
 /// The one session with this id, prefix of an id, or title.
 fn one_of(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<PathBuf, FindError> {
     let (sessions, _) = list(candidates, listing);
-    let tests: [&dyn Fn(&Facts) -> bool; 3] = [
+    let tests: [&dyn Fn(&Facts) -> bool; 4] = [
         &|facts| facts.session_id.as_deref() == Some(name),
         &|facts| {
             facts
                 .session_id
                 .as_ref()
                 .is_some_and(|id| id.starts_with(name))
+        },
+        &|facts| {
+            let end = facts.session_id.as_ref().and_then(|id| id.rsplit_once('-'));
+            end.is_some_and(|(_, end)| end.starts_with(name))
         },
         &|facts| facts.title.as_ref().is_some_and(|title| title.text == name),
     ];
@@ -89,13 +97,21 @@ fn one_of(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<Pat
 
 /// The possible ids in a file name: the whole stem, and the part after each separator.
 pub fn ids_in(path: &Path) -> impl Iterator<Item = String> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let parent = path.parent().and_then(Path::file_name);
+    // Some agents name a directory by the session, or keep sessions in a database.
+    let dir = parent
+        .map(OsStr::to_string_lossy)
+        .filter(|dir| Uuid::try_parse(dir).is_ok());
+    let stored = name.split_once('#').map(|(_, id)| id.to_owned());
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let starts: Vec<String> = stem
         .char_indices()
         .filter(|(_, character)| matches!(character, '-' | '_'))
         .map(|(at, _)| stem[at + 1..].to_owned())
         .collect();
-    std::iter::once(stem.into_owned()).chain(starts)
+    let whole = [Some(stem.into_owned()), dir.map(Cow::into_owned), stored];
+    whole.into_iter().flatten().chain(starts)
 }
 
 #[cfg(test)]

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 
 use memchr::memrchr;
 
-use super::open::{Identity, SessionError, SessionFile, open_safely};
+use super::database::watch;
+use super::open::{Identity, SessionError, SessionFile, open_safely, open_to_follow};
+use crate::agent::database::DatabaseWatch;
 use crate::jsonl::{read_at, read_buffer};
 use crate::records::SwitchReason;
 
@@ -54,6 +56,8 @@ pub struct Follower {
     last: Vec<u8>,
     /// The bytes of a line whose newline is still missing.
     held: Vec<u8>,
+    /// The database that the session is in.
+    database: Option<DatabaseWatch>,
 }
 
 impl Follower {
@@ -68,6 +72,7 @@ impl Follower {
         // What was cut off meanwhile is noticed as truncated.
         last.truncate(filled);
         Ok(Self {
+            database: watch(&file.path).transpose()?,
             path: file.path.clone(),
             file: Some(file),
             read: start,
@@ -126,11 +131,23 @@ impl Follower {
                 Seen::Lines(lines)
             });
         }
+        if let Some(database) = &mut self.database {
+            if !database.has_changed()? {
+                return Ok(Seen::Nothing);
+            }
+            self.file = Some(open_to_follow(&self.path)?);
+            return self.look();
+        }
         // The old file is fully read; only now may reading move on to the new one.
         match std::fs::symlink_metadata(&self.path) {
             Ok(metadata) if Identity::of(&metadata) == file.identity => Ok(Seen::Nothing),
             Ok(_) => {
-                self.file = Some(open_safely(&self.path)?);
+                let new = open_safely(&self.path)?;
+                let continues = self.is_continued_by(&new)?;
+                self.file = Some(new);
+                if continues {
+                    return self.look();
+                }
                 self.restart();
                 Ok(Seen::Switch(SwitchReason::Replaced))
             }
@@ -155,6 +172,34 @@ impl Follower {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Whether a new file starts with what was read of the old one.
+    fn is_continued_by(&self, new: &SessionFile) -> io::Result<bool> {
+        let Some(old) = self
+            .file
+            .as_ref()
+            .filter(|_| self.read > 0 && new.size >= self.read)
+        else {
+            return Ok(false);
+        };
+        let mut buffers = [read_buffer(READ_SIZE), read_buffer(READ_SIZE)];
+        let mut at = 0;
+        while at < self.read {
+            let length =
+                usize::try_from(self.read - at).map_or(READ_SIZE, |left| left.min(READ_SIZE));
+            for (buffer, file) in buffers.iter_mut().zip([old, new]) {
+                buffer.resize(length, 0);
+                if read_at(&file.file, buffer, at)? < length {
+                    return Ok(false);
+                }
+            }
+            if buffers[0] != buffers[1] {
+                return Ok(false);
+            }
+            at += length as u64;
+        }
+        Ok(true)
     }
 
     /// Reading starts at the beginning of the file.

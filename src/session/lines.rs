@@ -85,80 +85,136 @@ impl RawLine<'_> {
     }
 }
 
-/// Calls `visit` with each line of `source`, or, unless `words` is empty, with each line that holds
-/// one of these, until it breaks. Lines that are too long to parse are visited without their text, unless
-/// there are words. Returns how many there were.
+/// The lines of a source, or those that hold one of some words. Without words, lines that are too long to
+/// parse are returned without their text.
+pub(super) struct RawLines<Source> {
+    source: Source,
+    wanted: Prefilter,
+    buffer: Vec<u8>,
+    /// The offset of the buffer in the source.
+    offset: u64,
+    /// The end of the complete lines in the buffer, and of all bytes.
+    lines_end: usize,
+    end: usize,
+    /// The start of the next line, and the end of the bytes whose line feeds are counted.
+    at: usize,
+    counted: usize,
+    number: u64,
+    is_over: bool,
+    /// Whether there are no words.
+    wants_all: bool,
+    /// The start of the unfinished line, if it is too long to parse.
+    long_line: Option<u64>,
+    /// The start and the length of the last line, if it was too long.
+    skipped: Option<(u64, u64)>,
+    too_long: u64,
+}
+
+impl<Source: Read> RawLines<Source> {
+    /// Returns all lines unless there are `words`.
+    pub(super) fn new(source: Source, words: &[&str]) -> io::Result<Self> {
+        // An empty needle is on every line.
+        let wants_all = words.is_empty();
+        let words = if wants_all { &[""] } else { words };
+        Ok(Self {
+            source,
+            wanted: Prefilter::new(words).map_err(io::Error::other)?,
+            buffer: vec![0; READ_SIZE],
+            offset: 0,
+            lines_end: 0,
+            end: 0,
+            at: 0,
+            counted: 0,
+            number: 1,
+            is_over: false,
+            wants_all,
+            long_line: None,
+            skipped: None,
+            too_long: 0,
+        })
+    }
+
+    /// Returns the next line.
+    pub(super) fn next(&mut self) -> io::Result<Option<RawLine<'_>>> {
+        loop {
+            if let Some((offset, length)) = self.skipped.take_if(|_| self.wants_all) {
+                return Ok(Some(RawLine {
+                    text: &[],
+                    number: self.number,
+                    offset,
+                    length,
+                }));
+            }
+            let lines = &self.buffer[..self.lines_end];
+            let needle = self.wanted.find(lines, self.at);
+            if let Some(needle) = needle.filter(|_| self.at < self.lines_end) {
+                let before = memrchr(b'\n', &lines[self.at..needle]);
+                let start = before.map_or(self.at, |before| self.at + before + 1);
+                let rest = &lines[start..];
+                let end = memchr(b'\n', rest).map_or(self.lines_end, |newline| start + newline + 1);
+                let newlines = memchr_iter(b'\n', &lines[self.counted..start]);
+                self.number += newlines.count() as u64;
+                (self.at, self.counted) = (end, start);
+                return Ok(Some(RawLine {
+                    text: &self.buffer[start..end],
+                    number: self.number,
+                    offset: self.offset + start as u64,
+                    length: (end - start) as u64,
+                }));
+            }
+            if self.is_over {
+                return Ok(None);
+            }
+            self.number += memchr_iter(b'\n', &lines[self.counted..]).count() as u64;
+            self.read()?;
+        }
+    }
+
+    /// Reads on. The unfinished line moves to the start of the buffer.
+    fn read(&mut self) -> io::Result<()> {
+        let mut done = self.lines_end;
+        if self.end - done > MAX_LINE_BYTES {
+            self.too_long += u64::from(self.long_line.is_none());
+            self.long_line.get_or_insert(self.offset + done as u64);
+            done = self.end;
+        }
+        self.buffer.copy_within(done..self.end, 0);
+        self.offset += done as u64;
+        let begun = self.end - done;
+        if begun == self.buffer.len() {
+            self.buffer.resize((2 * begun).min(MAX_LINE_BYTES + 1), 0);
+        }
+        self.end = begun + self.source.read(&mut self.buffer[begun..])?;
+        self.is_over = self.end == begun;
+        let newline = memrchr(b'\n', &self.buffer[begun..self.end]).map(|at| begun + at + 1);
+        self.lines_end = newline.unwrap_or(if self.is_over { self.end } else { 0 });
+        (self.at, self.counted) = (0, 0);
+        let is_whole = self.lines_end > 0 || self.is_over;
+        if let Some(start) = self.long_line.take_if(|_| is_whole) {
+            let newline = memchr(b'\n', &self.buffer[..self.lines_end]);
+            self.at = newline.map_or(self.lines_end, |newline| newline + 1);
+            self.skipped = Some((start, self.offset + self.at as u64 - start));
+        }
+        Ok(())
+    }
+}
+
+/// Calls `visit` with each line of [`RawLines`] until it breaks. Returns how many were too long.
 ///
 /// # Errors
 /// Reading failed.
 pub(super) fn for_each_raw_line(
-    mut source: impl Read,
+    source: impl Read,
     words: &[&str],
     visit: &mut dyn FnMut(RawLine<'_>) -> ControlFlow<()>,
 ) -> io::Result<u64> {
-    // An empty needle is on every line.
-    let all = words.is_empty();
-    let words = if all { &[""] } else { words };
-    let wanted = Prefilter::new(words).map_err(io::Error::other)?;
-    let mut buffer = vec![0; READ_SIZE];
-    // Offset of the buffer in the source, and length of the unfinished line at its start.
-    let (mut offset, mut begun) = (0, 0);
-    let mut number = 1;
-    // Start of the line that is too long, and the number of such lines.
-    let (mut long_line, mut too_long) = (None, 0);
-    loop {
-        let end = begun + source.read(&mut buffer[begun..])?;
-        let is_over = end == begun;
-        let newline = memrchr(b'\n', &buffer[begun..end]).map(|at| begun + at + 1);
-        let lines_end = newline.unwrap_or(if is_over { end } else { 0 });
-        let lines = &buffer[..lines_end];
-        // Up to where the line feeds are counted.
-        let (mut at, mut counted) = (0, 0);
-        if let Some(start) = long_line.take_if(|_| lines_end > 0 || is_over) {
-            at = memchr(b'\n', lines).map_or(lines_end, |newline| newline + 1);
-            let skipped = RawLine {
-                text: &[],
-                number,
-                offset: start,
-                length: offset + at as u64 - start,
-            };
-            if all && visit(skipped).is_break() {
-                return Ok(too_long);
-            }
-        }
-        while let Some(needle) = wanted.find(lines, at).filter(|_| at < lines_end) {
-            let start = memrchr(b'\n', &lines[at..needle]).map_or(at, |before| at + before + 1);
-            let rest = &lines[start..];
-            let line = memchr(b'\n', rest).map_or(rest, |newline| &rest[..=newline]);
-            number += memchr_iter(b'\n', &lines[counted..start]).count() as u64;
-            let raw = RawLine {
-                text: line,
-                number,
-                offset: offset + start as u64,
-                length: line.len() as u64,
-            };
-            if visit(raw).is_break() {
-                return Ok(too_long);
-            }
-            (at, counted) = (start + line.len(), start);
-        }
-        if is_over {
-            return Ok(too_long);
-        }
-        number += memchr_iter(b'\n', &lines[counted..]).count() as u64;
-        let mut done = lines_end;
-        if end - done > MAX_LINE_BYTES {
-            too_long += u64::from(long_line.is_none());
-            long_line.get_or_insert(offset + done as u64);
-            done = end;
-        }
-        buffer.copy_within(done..end, 0);
-        offset += done as u64;
-        begun = end - done;
-        if begun == buffer.len() {
-            buffer.resize((2 * begun).min(MAX_LINE_BYTES + 1), 0);
+    let mut lines = RawLines::new(source, words)?;
+    while let Some(line) = lines.next()? {
+        if visit(line).is_break() {
+            break;
         }
     }
+    Ok(lines.too_long)
 }
 
 /// Calls `visit` with the lines of `source` until it breaks. Offsets start at `start`.

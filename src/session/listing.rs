@@ -206,7 +206,7 @@ impl Listing {
         let listed = Box::new(Listed {
             path: path.clone(),
             agent,
-            size: session.file.size,
+            size: context.stored_size.unwrap_or(session.file.size),
             subagents,
             facts,
             counts,

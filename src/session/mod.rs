@@ -9,6 +9,7 @@ mod calls;
 mod check;
 mod conversation;
 mod costs;
+mod database;
 mod dirs;
 mod discover;
 mod distinct;
@@ -44,16 +45,17 @@ pub use crate::agent::{
     StoredTitle, Title, TitleSource, project_hash, session_roots,
 };
 pub use calls::{CallEvent, CallResult, SessionCall, calls_of_all};
+pub use conversation::Messages;
 pub use discover::{
-    Candidate, Found, discover, discover_names, discover_with, subagent_files, subagents_beside,
-    subagents_of,
+    Candidate, Found, discover, discover_names, discover_with, subagent_candidates, subagent_files,
+    subagents_beside,
 };
 pub use export::{ExportError, ExportFolder};
 pub use find::{FindError, LATEST, find, ids_in};
 pub use follow::{Follower, Seen};
 pub use lines::{Line, Place, for_each_line};
 pub use listing::{Depth, Failures, Listed, Listing, Sessions, WriteListed, list, list_as_text};
-pub use open::{Identity, SessionError, SessionFile, open_safely};
+pub use open::{Identity, SessionError, SessionFile, open_safely, open_to_follow};
 pub use parallel::each_in_order;
 pub use prices::Prices;
 pub use selection::{Selection, short_ids};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use super::lines::for_each_line;
-use super::open::{SessionError, open_safely};
+use super::open::open_safely;
 use crate::agent::{Facts, Format, NameIndex, Title, TitleStore};
 
 /// The names in the indexes of agents. Each index is read once. A missing or unreadable one is empty.
@@ -26,29 +26,30 @@ impl NameIndexes {
         }
     }
 
-    fn name(&self, index: NameIndex, session: &Path, facts: &Facts) -> Option<Title> {
+    fn name(&self, index: &NameIndex, session: &Path, facts: &Facts) -> Option<Title> {
         let mut by_path = self.by_path.lock().ok()?;
         let names = by_path
             .entry((index.path)(session)?)
-            .or_insert_with_key(|path| read(index, path).unwrap_or_default());
+            .or_insert_with_key(|path| read(index, path));
         names.get(facts.session_id.as_ref()?).cloned()
     }
 }
 
-/// The names in an index by session id.
-fn read(index: NameIndex, path: &Path) -> Result<HashMap<String, Title>, SessionError> {
-    let file = open_safely(path)?;
+/// The names in an index by session id. As many as can be read.
+fn read(index: &NameIndex, path: &Path) -> HashMap<String, Title> {
     let mut names = HashMap::new();
-    let read: io::Result<Option<()>> = for_each_line(&file.file, 0, &mut |line| {
-        let records = line
-            .records()
-            .filter_map(|(_, record)| (index.read)(record));
-        names.extend(records);
-        ControlFlow::Continue(())
-    });
-    read?;
+    if let Ok(file) = open_safely(path) {
+        let _: io::Result<Option<()>> = for_each_line(&file.file, 0, &mut |line| {
+            let records = line
+                .records()
+                .filter_map(|(_, record)| (index.read)(record));
+            names.extend(records);
+            ControlFlow::Continue(())
+        });
+    }
+    (index.shown)(path, &mut names);
     names.retain(|_, name| !name.text.is_empty());
-    Ok(names)
+    names
 }
 
 #[cfg(test)]
@@ -63,7 +64,7 @@ mod tests {
         let TitleStore::Index(index) = Agent::Codex.format().title_store else {
             panic!("an index");
         };
-        assert!(read(index, &path).is_err());
+        assert!(read(index, &path).is_empty());
         let lines = [
             r#"{"id":"a","thread_name":"first","updated_at":"x"}"#,
             r#"{"id":"b","thread_name":"other"}"#,
@@ -72,7 +73,7 @@ mod tests {
             r#"{"id":"b","thread_name":""}"#,
         ];
         std::fs::write(&path, lines.join("\n")).unwrap();
-        let names = read(index, &path).unwrap();
+        let names = read(index, &path);
         assert_eq!(names.len(), 1);
         assert_eq!(names["a"].text, "second");
     }

@@ -9,6 +9,8 @@ use std::sync::Arc;
 use memchr::{memchr_iter, memrchr};
 use rustix::fs::{Mode, OFlags};
 
+use super::database::rows_of;
+use crate::agent::database::Extent;
 use crate::jsonl::{Beginning, read_at};
 
 /// Size of the head, in bytes. It holds the facts about the start of nearly every session.
@@ -65,6 +67,28 @@ pub enum SessionError {
 /// # Errors
 /// It is not a regular file, or the system reported an error.
 pub fn open_safely(path: &Path) -> Result<SessionFile, SessionError> {
+    open_extent(path, Extent::Whole)
+}
+
+/// Opens as much of a session as can be followed: in a database, messages that are complete.
+///
+/// # Errors
+/// See [`open_safely`].
+pub fn open_to_follow(path: &Path) -> Result<SessionFile, SessionError> {
+    open_extent(path, Extent::Settled)
+}
+
+/// Opens this part of a session. Of a file it is the whole.
+pub(super) fn open_extent(path: &Path, extent: Extent) -> Result<SessionFile, SessionError> {
+    if let Some(rows) = rows_of(path, extent) {
+        let (file, size) = rows?;
+        return Ok(SessionFile {
+            path: path.to_owned(),
+            identity: Identity::of(&file.metadata()?),
+            file,
+            size,
+        });
+    }
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(descriptor) => File::from(descriptor),

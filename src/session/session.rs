@@ -6,9 +6,13 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::archive::{self, Unpack, unpacked};
-use super::lines::{Line, Place, for_each_line, for_each_raw_line};
-use super::open::{BYTE_ORDER_MARK, Head, Positioned, SessionError, SessionFile, open_safely};
+use super::database::session_at;
+use super::lines::{Line, Place, RawLine, RawLines, for_each_line};
+use super::open::{
+    BYTE_ORDER_MARK, Head, Positioned, SessionError, SessionFile, open_extent, open_safely,
+};
 use super::recover::{each_entry_on, each_record_on};
+use crate::agent::database::Extent;
 use crate::agent::{self, Agent, Change, Detail, Entry, Format, LineClass, Part, agent_of};
 use crate::jsonl::{FixedFile, Mapping, read_at};
 use crate::message::{Block, Message, Origin, Role};
@@ -36,8 +40,10 @@ pub struct Session {
     format: &'static Format,
     /// The rows of an old document. All other files are read by lines.
     pub(super) document: Option<Vec<String>>,
-    /// Whether the file is compressed.
-    is_archive: bool,
+    /// Whether the file is compressed, or a database.
+    is_unpacked: bool,
+    /// Records made from what is beside the file.
+    pub(super) beside: Vec<String>,
     /// The first lines.
     pub(super) head: Head,
     /// False if the directory was read and contains none.
@@ -60,7 +66,7 @@ impl Session {
     /// # Errors
     /// See [`SessionError`].
     pub(super) fn open_for_list(path: &Path) -> Result<Self, SessionError> {
-        Self::unpacking(open_safely(path)?, Unpack::Beginning)
+        Self::unpacking(open_extent(path, Extent::Ends)?, Unpack::Beginning)
     }
 
     /// Reads the session in an open file.
@@ -73,8 +79,9 @@ impl Session {
 
     fn unpacking(mut file: SessionFile, wanted: Unpack) -> Result<Self, SessionError> {
         let mut head = Head::read(&file)?;
-        let is_archive = head.starts_with(&archive::MAGIC);
-        if is_archive {
+        let mut is_unpacked = session_at(&file.path).is_some();
+        if head.starts_with(&archive::MAGIC) {
+            is_unpacked = true;
             file = unpacked(file, wanted)?;
             head = Head::read(&file)?;
         }
@@ -89,10 +96,11 @@ impl Session {
             (format, Some(rows))
         };
         Ok(Self {
+            beside: (format.beside)(&file.path),
             file,
             format,
             document,
-            is_archive,
+            is_unpacked,
             head,
             may_have_side_file: true,
             holds_no_title: false,
@@ -123,7 +131,7 @@ impl Session {
 
     /// Whether records can be appended to the file.
     pub fn is_appendable(&self) -> bool {
-        !self.is_document() && !self.is_archive
+        !self.is_document() && !self.is_unpacked
     }
 
     /// The content of the file as of opening.
@@ -156,6 +164,10 @@ impl Session {
         detail: Detail,
         visit: &mut dyn FnMut(Place, Entry),
     ) -> io::Result<()> {
+        for row in &self.beside {
+            let entry = self.format.read(row, detail);
+            visit(Place::of_line(0, &[]), entry.unwrap_or_default());
+        }
         if let Some(rows) = &self.document {
             for (offset, row) in (0..).zip(rows) {
                 let entry = self.format.read(row, detail);
@@ -163,24 +175,33 @@ impl Session {
             }
             return Ok(());
         }
-        let is_partial = matches!(detail, Detail::Costs | Detail::Activity);
-        for_each_raw_line(self.reader(), self.words(detail), &mut |line| {
-            if line.is_too_long() {
-                let place = Place {
-                    offset: line.offset,
-                    length: u32::try_from(line.length).unwrap_or(u32::MAX),
-                    index: 0,
-                };
-                visit(place, skipped_record(place));
-                return ControlFlow::Continue(());
-            }
-            let class = || (self.format.line_class)(line.text);
-            if !is_partial || !matches!(class(), LineClass::NoMessage | LineClass::Results) {
-                self.each_entry_on(line.offset, line.text, detail, visit);
-            }
-            ControlFlow::Continue(())
-        })?;
+        let mut lines = RawLines::new(self.reader(), self.words(detail))?;
+        while let Some(line) = lines.next()? {
+            self.each_entry_in(line, detail, visit);
+        }
         Ok(())
+    }
+
+    /// Calls `visit` with each entry on a line, unless it has none of this detail.
+    pub(super) fn each_entry_in(
+        &self,
+        line: RawLine<'_>,
+        detail: Detail,
+        visit: &mut dyn FnMut(Place, Entry),
+    ) {
+        if line.is_too_long() {
+            let place = Place {
+                offset: line.offset,
+                length: u32::try_from(line.length).unwrap_or(u32::MAX),
+                index: 0,
+            };
+            return visit(place, skipped_record(place));
+        }
+        let is_partial = matches!(detail, Detail::Costs | Detail::Activity);
+        let class = || (self.format.line_class)(line.text);
+        if !is_partial || !matches!(class(), LineClass::NoMessage | LineClass::Results) {
+            self.each_entry_on(line.offset, line.text, detail, visit);
+        }
     }
 
     /// Calls `visit` with each entry on the line at `offset`.

@@ -11,8 +11,9 @@ use super::open::{SessionError, SessionFile, open_safely};
 use crate::agent::{Detail, Entry, own_format};
 use crate::message::Message;
 
-/// The suffix of side files.
-pub const SIDE_FILE_SUFFIX: &str = ".turnpipe.jsonl";
+/// The suffix of side files. No agent takes a file of this name for a session: some delete sessions
+/// that they cannot read.
+pub const SIDE_FILE_SUFFIX: &str = ".turnpipe";
 
 /// The path of the side file of a session file.
 pub fn side_file_path(session: &Path) -> PathBuf {
@@ -131,13 +132,8 @@ mod tests {
         std::fs::write(&path, session.join("\n")).unwrap();
         std::fs::write(side_file_path(&path), lines_beside.join("\n")).unwrap();
         let session = Session::open(&path).unwrap();
-        let mut texts = Vec::new();
-        session
-            .each_message(Scope::Live, &mut |message| {
-                texts.push(message.text());
-                ControlFlow::Continue(())
-            })
-            .unwrap();
+        let messages = session.messages(Scope::Live).unwrap();
+        let texts = messages.map(|message| message.unwrap().text()).collect();
         let title = session.summary(Mapping::Refused).unwrap().title;
         (texts, title)
     }

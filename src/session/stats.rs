@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -280,24 +280,19 @@ impl Tally {
         let before = self.replies.len();
         let mut meter = MeterReader::default();
         let skips_records = !session.words(self.detail).is_empty();
-        session.each_entry_and_message(
-            Scope::AllBranches,
-            self.detail,
-            &mut |entry| {
-                costs.extend(side_request(entry));
-                recorded = entry.recorded_cost.or(recorded);
-                meter.note(entry);
-                let added = std::mem::take(&mut entry.facts);
-                first_model = first_model.take().or_else(|| added.model.clone());
-                if !skips_records {
-                    facts.add(added);
-                }
-            },
-            &mut |message| {
-                self.message(&message, &mut current);
-                ControlFlow::Continue(())
-            },
-        )?;
+        let mut seen = |entry: &mut Entry| {
+            costs.extend(side_request(entry));
+            recorded = entry.recorded_cost.or(recorded);
+            meter.note(entry);
+            let added = std::mem::take(&mut entry.facts);
+            first_model = first_model.take().or_else(|| added.model.clone());
+            if !skips_records {
+                facts.add(added);
+            }
+        };
+        for message in session.messages_of(Scope::AllBranches, self.detail, Some(&mut seen))? {
+            self.message(&message?, &mut current);
+        }
         self.requests(meter);
         // A meter may be read before a record names the model.
         for reply in self.replies.values_mut().skip(before) {
@@ -360,7 +355,7 @@ impl Tally {
         let time = current.time;
         let key = |id: &str| Key::of(&format!("{}{id}", current.path));
         if message.origin == Origin::Prompt && message.thread == Thread::Main {
-            let copied = message.uuid.as_deref();
+            let copied = message.id.as_deref().or(message.uuid.as_deref());
             // Some files have the same id everywhere.
             let copied = copied.map(|id| key(&format!("{id} {}", message.text())));
             self.prompts.put(copied, time, |_, _| {});
@@ -450,7 +445,7 @@ impl Tally {
         let shares = |dimension| {
             let costs = self.costs(&[dimension], zone).into_iter();
             let shares = costs.map(|cost| UsageShare {
-                name: cost.by.into_values().collect(),
+                name: cost.dimensions.into_values().collect(),
                 replies: cost.replies,
                 usage: cost.usage,
                 unpriced_models: cost.unpriced_models,
@@ -459,7 +454,7 @@ impl Tally {
         };
         let tools = self.tools(&[Dimension::Tool], zone).into_iter();
         let by_tool = tools.map(|tool| ToolShare {
-            name: tool.by.into_values().collect(),
+            name: tool.dimensions.into_values().collect(),
             calls: tool.calls,
             failed: tool.failed,
         });

@@ -287,7 +287,7 @@ fn days_weeks_and_months_begin_in_the_zone() {
     let names = |dimension, hours| {
         let zone = TimeZone::fixed(jiff::tz::offset(hours));
         let costs = tally.costs(&[dimension], &zone).into_iter();
-        let names = costs.map(|cost| format!("{} {}", cost.by[&dimension], cost.replies));
+        let names = costs.map(|cost| format!("{} {}", cost.dimensions[&dimension], cost.replies));
         names.collect::<Vec<_>>().join(", ")
     };
     assert_eq!(names(Dimension::Day, 0), "2026-01-01 3, 2026-01-02 9");
@@ -327,7 +327,7 @@ fn copies_cost_once_where_they_were_first() {
     let replies: Vec<u64> = costs.iter().map(|cost| cost.replies).collect();
     assert_eq!(replies, [4, 4, 4]);
     assert_eq!(
-        costs[0].by[&Dimension::Session],
+        costs[0].dimensions[&Dimension::Session],
         "c0575000-0000-4000-8000-000000000001"
     );
     let sum: f64 = costs.iter().filter_map(|cost| cost.usage.cost).sum();
@@ -349,9 +349,9 @@ fn subagents_belong_to_the_project_of_their_session() {
     std::fs::write(subagents.join("agent-b.jsonl"), row("b", "/p/deep")).unwrap();
     let mut tally = Tally::default();
     tally.add(&Session::open(&path).unwrap()).unwrap();
-    let costs = tally.costs(&[Dimension::Project], &TimeZone::UTC);
+    let costs = tally.costs(&[Dimension::Cwd], &TimeZone::UTC);
     assert_eq!((costs.len(), costs[0].usage.input), (1, 2));
-    assert_eq!(costs[0].by[&Dimension::Project], "/p");
+    assert_eq!(costs[0].dimensions[&Dimension::Cwd], "/p");
 }
 
 /// Requests of forks, subagents and pages count once, whether records or meters state them.

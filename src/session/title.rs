@@ -187,10 +187,14 @@ impl Session {
         bytes: &mut FixedFile<&File>,
         mapping: Mapping,
     ) -> io::Result<Option<Title>> {
-        let own = if self.holds_no_title {
-            None
-        } else {
-            self.own_title(bytes)?
+        let beside = self.beside.iter().find_map(|row| {
+            let entry = self.format().read(row, Detail::Outline)?;
+            Some(entry.title?.title)
+        });
+        let own = match beside {
+            Some(title) => Some(title),
+            None if self.holds_no_title => None,
+            None => self.own_title(bytes)?,
         };
         match self.format().title_store {
             TitleStore::SessionFile if own.is_some() => Ok(own),

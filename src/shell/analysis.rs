@@ -3,11 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::effects::Effects;
+use super::call::Effects;
 use super::parts::CommandPart;
-use super::refusal::{Refusal, excerpt};
-use super::requirement::{GitScope, Requirement};
 use super::syntax::{parse, screen, screen_strictly};
+use super::verdict::{GitScope, Refusal, Requirement, Verdict, excerpt};
 use super::walk::{CheckedLine, Walk};
 use crate::text::terminal_safe_line;
 
@@ -33,28 +32,6 @@ pub struct Analysis {
     /// All commands of the command line, including nested ones, in text order; `None` if any part
     /// cannot be parsed.
     pub parts: Option<Arc<[CommandPart]>>,
-}
-
-/// Whether a command line is read-only: no file changes, network, signals, remaining processes, or
-/// programs chosen by data.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
-    /// Read-only if all requirements hold.
-    ReadOnly {
-        /// Conditions outside the text; empty for most commands.
-        requires: Vec<Requirement>,
-    },
-    /// It changes something.
-    Writes,
-    /// It is not known to be read-only.
-    Unknown,
-}
-
-impl Verdict {
-    /// Whether it is read-only, given that every requirement holds.
-    pub fn is_read_only(&self) -> bool {
-        matches!(self, Self::ReadOnly { .. })
-    }
 }
 
 /// Decides from its text whether a command line is read-only.

@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use super::parts::{CommandPart, PartWord};
-use super::pieces::{alternatives, without_brackets, without_value};
-use super::word::{Word, WordPiece};
+use super::word::{Word, WordPiece, alternatives, without_brackets, without_value};
 
 /// Maximum number of values per variable.
 const MAX_VALUES: usize = 64;

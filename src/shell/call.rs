@@ -1,9 +1,10 @@
-//! The check of a command by its name and arguments.
+//! The check of a command by its name and arguments, and its effects other than writes.
 
-use super::effects::{CommandContext, Effects, Shell};
+use std::ops::Range;
+
 use super::options;
-use super::refusal::{Refusal, excerpt};
 use super::table::{COMMANDS, Command, Property};
+use super::verdict::{GitScope, GitUse, Refusal, excerpt};
 use super::word::Word;
 
 /// Maximum nesting depth of wrappers (`time timeout 5 ls`).
@@ -120,4 +121,175 @@ fn ends_soon(name: &str, arguments: &[Word]) -> bool {
         .iter()
         .any(|word| word.prefix.starts_with("/dev/"));
     END_SOON.split(' ').any(|known| known == name) && !is_endless
+}
+
+/// The context of a command.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct CommandContext {
+    /// The shell that runs it.
+    pub(super) shell: Shell,
+    /// Whether it may run more than once.
+    pub(super) repeated: bool,
+    /// Whether its output goes to another command, which may end first.
+    pub(super) is_piped: bool,
+    /// Whether a pipe or a redirection of an enclosing construct is its standard input.
+    pub(super) has_input: bool,
+    /// Whether it is directly in an item of a `case`, which ends with `;;`.
+    pub(super) in_case_item: bool,
+    /// End of the innermost construct that may not run or runs in a subshell. A variable set here
+    /// keeps its value until this byte.
+    pub(super) scope_end: usize,
+    /// For a list on the left side of `&&`: end of the chain of `&&`; else 0.
+    pub(super) chain_end: usize,
+}
+
+/// The shell that runs a command.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Shell {
+    /// The main shell.
+    #[default]
+    Main,
+    /// A subshell; its directory has no effect afterwards.
+    Subshell,
+    /// A subshell that may outlive the command line.
+    Unattended,
+}
+
+impl CommandContext {
+    pub(super) fn in_subshell(self) -> Self {
+        match self.shell {
+            Shell::Main => Self {
+                shell: Shell::Subshell,
+                ..self
+            },
+            Shell::Subshell | Shell::Unattended => self,
+        }
+    }
+
+    /// Returns the context inside a construct that ends at this byte.
+    pub(super) fn within(self, scope_end: usize) -> Self {
+        Self { scope_end, ..self }
+    }
+
+    pub(super) fn in_loop(self) -> Self {
+        Self {
+            repeated: true,
+            ..self
+        }
+    }
+}
+
+/// Effects found so far.
+#[derive(Debug, Default)]
+pub(super) struct Effects {
+    /// Every change of directory, in order.
+    moves: Vec<Move>,
+    /// Every use of git, in order.
+    git: Vec<GitCall>,
+    /// Names of the commands, without duplicates.
+    pub(super) commands: Vec<String>,
+    /// The first command whose arguments are a language.
+    pub(super) language: Option<String>,
+    /// Whether a substitution may outlive its reader, or a command its parent.
+    pub(super) may_leave_processes: bool,
+}
+
+/// A change of directory.
+#[derive(Debug)]
+struct Move {
+    /// The target, if known.
+    target: Option<String>,
+    context: CommandContext,
+}
+
+/// A git command.
+#[derive(Debug)]
+pub(super) struct GitCall {
+    /// The directories given with `-C`.
+    pub(super) steps: Vec<String>,
+    pub(super) scope: GitScope,
+    pub(super) span: Range<usize>,
+}
+
+impl Effects {
+    pub(super) fn moved(&mut self, target: Option<String>, context: CommandContext) {
+        self.moves.push(Move { target, context });
+    }
+
+    pub(super) fn called_git(&mut self, call: GitCall) {
+        self.git.push(call);
+    }
+
+    pub(super) fn ran(&mut self, command: &str) {
+        if !self.commands.iter().any(|known| known == command) {
+            self.commands.push(command.to_owned());
+        }
+    }
+
+    pub(super) fn read_language(&mut self, command: &str) {
+        self.language.get_or_insert_with(|| command.to_owned());
+    }
+
+    /// Returns the names of the programs, without subcommands, and of programs that they start.
+    pub(super) fn programs(&self) -> Vec<String> {
+        let names = self.commands.iter().map(|command| {
+            let name = command.split(' ').next();
+            name.unwrap_or_default()
+        });
+        let started = names.clone().filter_map(|name| COMMANDS.get(name));
+        let started = started.flat_map(|command| command.starts.iter().copied());
+        let mut programs: Vec<String> = Vec::new();
+        for program in names.chain(started) {
+            if !programs.iter().any(|known| known == program) {
+                programs.push(program.to_owned());
+            }
+        }
+        programs
+    }
+
+    /// Whether the shell may end in another directory.
+    pub(super) fn changes_directory(&self) -> bool {
+        self.moves
+            .iter()
+            .any(|moved| moved.context.shell == Shell::Main)
+    }
+
+    /// Returns all uses of git with their possible directories.
+    pub(super) fn git_uses(&self) -> Result<Vec<GitUse>, Refusal> {
+        let mut uses: Vec<GitUse> = Vec::new();
+        let mut add = |steps: Vec<String>, scope| {
+            let found = GitUse { steps, scope };
+            if !uses.contains(&found) {
+                uses.push(found);
+            }
+        };
+        for call in &self.git {
+            match self.moves.as_slice() {
+                [] => add(call.steps.clone(), call.scope),
+                [
+                    Move {
+                        target: Some(target),
+                        context:
+                            CommandContext {
+                                repeated: false, ..
+                            },
+                    },
+                ] => {
+                    // The change may fail, be skipped, come later or affect only a subshell.
+                    add(call.steps.clone(), call.scope);
+                    let moved = [target.clone()]
+                        .into_iter()
+                        .chain(call.steps.iter().cloned());
+                    add(moved.collect(), call.scope);
+                }
+                _ => {
+                    return Err(Refusal::unknown(
+                        call.span.clone(),
+                        "git in an unknown directory",
+                    ));
+                }
+            }
+        }
+        Ok(uses)
+    }
 }

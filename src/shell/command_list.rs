@@ -5,8 +5,8 @@
 
 use super::expansion::identifier_length;
 use super::lexer::{Expansions, Lexer, LineBreaks, is_reserved};
+use super::parsed_command;
 use super::parts::{CommandPart, PartAssignment, PartInput, PartWord};
-use super::redirection;
 use super::word::Word;
 
 /// Maximum length of the parsed text, in bytes.
@@ -275,7 +275,7 @@ impl<'text> Reader<'text> {
                 self.read_here_documents();
             } else if rest.starts_with('#') {
                 self.lexer.skip(rest.find('\n').unwrap_or(rest.len()));
-            } else if let Some(operator) = redirection::operator(rest) {
+            } else if let Some(operator) = parsed_command::redirection_operator(rest) {
                 self.redirection(rest, operator);
             } else if let Some((length, follows)) = operator(rest) {
                 self.certain &= self.is_started && !rest.starts_with(['(', ')']);
@@ -333,7 +333,9 @@ impl<'text> Reader<'text> {
         if self.current.words.is_empty() && is_reserved(source) {
             self.certain = false;
         }
-        if source.starts_with('{') && redirection::operator(self.lexer.rest()).is_some() {
+        if source.starts_with('{')
+            && parsed_command::redirection_operator(self.lexer.rest()).is_some()
+        {
             // The word is the variable of a descriptor.
             return;
         }

@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use tree_sitter::Node;
 
+use super::call::CommandContext;
 use super::commands::{double_bracket, double_bracket_words};
-use super::effects::CommandContext;
 use super::lexer::{Expansions, Lexer, LineBreaks};
 use super::parsed_command::ParsedCommand;
-use super::refusal::Refusal;
+use super::verdict::Refusal;
 use super::walk::{Task, Walk};
 use super::word::Word;
 

@@ -9,9 +9,8 @@ use std::ops::Range;
 use tree_sitter::Node;
 
 use super::expansion::{self, Expanded};
-use super::pieces::variable;
-use super::refusal::Refusal;
-use super::word::{Shape, Word, WordPiece};
+use super::verdict::Refusal;
+use super::word::{Shape, Word, WordPiece, variable};
 
 /// A command substitution or process substitution that the tree found.
 #[derive(Debug, Clone, Copy)]

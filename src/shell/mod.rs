@@ -11,32 +11,28 @@ mod call;
 mod command_list;
 mod commands;
 mod compound;
-mod effects;
 mod expansion;
 mod lexer;
 mod options;
 mod parsed_command;
 mod parts;
-mod pieces;
 mod portable;
-mod redirection;
-mod refusal;
-mod requirement;
 mod source;
 mod syntax;
 mod table;
 mod variables;
+mod verdict;
 mod walk;
 mod word;
 
-pub use analysis::{Analysis, Verdict, analyse};
+pub use analysis::{Analysis, analyse};
 pub use command_list::{
     CommandList, Follows, SimpleCommand, lenient_parts, program_and_subcommand, simple_commands,
 };
 pub use commands::may_verify_signatures;
 pub use parts::{CommandPart, PartAssignment, PartInput, PartWord};
 pub use portable::differs_between_shells;
-pub use requirement::{GitScope, GitUse, Requirement};
+pub use verdict::{GitScope, GitUse, Requirement, Verdict};
 pub use word::WordPiece;
 
 #[cfg(test)]

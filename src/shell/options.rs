@@ -1,51 +1,8 @@
 //! Parsing of arguments by a table entry, into options and operands.
 
-use super::refusal::{Refusal, excerpt};
 use super::table::{COMMANDS, Command, Property, Takes};
-use super::word::{Shape, Word};
-
-/// Arguments as the command parses them.
-#[derive(Debug, Default)]
-pub(super) struct Arguments<'words> {
-    /// The options with their values, in order.
-    pub(super) options: Vec<Given<'words>>,
-    /// The operands.
-    pub(super) operands: Vec<&'words Word>,
-    /// Number of words before the first operand, if that ends the options.
-    pub(super) read: usize,
-}
-
-/// An option that was given.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Given<'words> {
-    /// The letter, or the long name without dashes.
-    pub(super) name: &'words str,
-    /// Its value.
-    pub(super) value: Value<'words>,
-    /// The word that contains it.
-    pub(super) word: &'words Word,
-}
-
-/// The value of an option.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Value<'words> {
-    /// No value.
-    None,
-    /// Known text.
-    Text(&'words str),
-    /// Text with a known prefix.
-    Begins(&'words str),
-}
-
-impl Arguments<'_> {
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.options.iter().any(|given| given.name == name)
-    }
-
-    pub(super) fn has_one_of(&self, names: &[&str]) -> bool {
-        names.iter().any(|name| self.has(name))
-    }
-}
+use super::verdict::{Refusal, excerpt};
+use super::word::{Arguments, Given, Shape, Value, Word};
 
 /// Parses the words after the command's name. `name` is used in messages.
 pub(super) fn read<'words>(

@@ -6,8 +6,7 @@ use tree_sitter::Node;
 
 use super::expansion::identifier_length;
 use super::lexer::{Expansions, Lexer, LineBreaks, Substitution};
-use super::redirection::{self, HereDocument, Redirected, Redirection};
-use super::refusal::Refusal;
+use super::verdict::{Refusal, excerpt};
 use super::word::Word;
 
 /// The parsed content of a range.
@@ -48,8 +47,8 @@ pub(super) fn read<'tree>(
             simple.substitutions = lexer.found;
             return Ok(simple);
         }
-        if let Some(operator) = redirection::operator(rest) {
-            match redirection::read(&mut lexer, operator)? {
+        if let Some(operator) = redirection_operator(rest) {
+            match redirection(&mut lexer, operator)? {
                 Redirected::Target(redirection) => simple.redirections.push(redirection),
                 Redirected::HereDocument(document) if simple.here_document.is_none() => {
                     simple.here_document = Some(document);
@@ -74,7 +73,7 @@ pub(super) fn read<'tree>(
             });
         } else {
             let word = lexer.word(Expansions::All)?;
-            if rest.starts_with('{') && redirection::operator(lexer.rest()).is_some() {
+            if rest.starts_with('{') && redirection_operator(lexer.rest()).is_some() {
                 return Err(Refusal::unknown(
                     word.span,
                     "a redirection that assigns a descriptor to a variable",
@@ -101,4 +100,215 @@ fn assigned_value(lexer: &mut Lexer<'_, '_>) -> Result<Word, Refusal> {
         }
         _ => lexer.word(Expansions::Unsplit),
     }
+}
+
+/// Accepted output targets.
+const HARMLESS_TARGET: &str = "/dev/null";
+
+/// The redirection of a here-document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct HereDocument {
+    pub(super) delimiter: String,
+    /// Whether its text is expanded.
+    pub(super) expands: bool,
+    /// Whether tabs before the delimiter are ignored (`<<-`).
+    pub(super) strips_tabs: bool,
+    /// End of the redirection.
+    pub(super) announced: usize,
+}
+
+/// A redirection with one word as its target.
+#[derive(Debug)]
+pub(super) struct Redirection {
+    operator: &'static str,
+    pub(super) target: Word,
+    span: Range<usize>,
+}
+
+/// A parsed redirection.
+enum Redirected {
+    /// Input or output.
+    Target(Redirection),
+    /// A here-document.
+    HereDocument(HereDocument),
+}
+
+/// Longer ones first.
+const OPERATORS: [&str; 12] = [
+    "&>>", "<<-", "<<<", "&>", "<<", "<>", "<&", ">>", ">&", ">|", "<", ">",
+];
+
+/// Returns the redirection operator at the start of the text, and its length including the
+/// descriptor.
+pub(super) fn redirection_operator(text: &str) -> Option<(&'static str, usize)> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let after = text.get(digits..).unwrap_or_default();
+    if after.starts_with("<(") || after.starts_with(">(") {
+        return None;
+    }
+    let begins = |operator: &&&str| {
+        after.starts_with(**operator) && (digits == 0 || !operator.starts_with('&'))
+    };
+    let operator = OPERATORS.iter().find(begins)?;
+    Some((operator, digits + operator.len()))
+}
+
+/// Parses the redirection at the position of the lexer, which has this operator.
+fn redirection(
+    lexer: &mut Lexer<'_, '_>,
+    (operator, length): (&'static str, usize),
+) -> Result<Redirected, Refusal> {
+    let start = lexer.position();
+    lexer.skip(length);
+    lexer.skip_blanks(LineBreaks::End);
+    if matches!(operator, "<<" | "<<-") {
+        return here_document(lexer, operator == "<<-");
+    }
+    let target = lexer.word(Expansions::All)?;
+    Ok(Redirected::Target(Redirection {
+        operator,
+        span: start..target.span.end,
+        target,
+    }))
+}
+
+impl Redirection {
+    /// Refuses a redirection that may change something.
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        let Self {
+            operator, target, ..
+        } = self;
+        let span = self.span.clone();
+        match *operator {
+            "<" if may_be_socket(target) => Err(Refusal::unknown(
+                span,
+                "a redirection from a path that may be a network connection",
+            )),
+            "<<<" if target.literal().is_none() => Err(Refusal::unknown(
+                span,
+                "a here-string known only at run time, which may need a file",
+            )),
+            "<" | "<<<" => Ok(()),
+            "<&" | ">&" if is_descriptor(target) => Ok(()),
+            "<>" => Err(Refusal::writes(span, "`<>` creates files")),
+            "<&" => Err(Refusal::unknown(
+                span,
+                "`<&` with something other than a descriptor",
+            )),
+            _ if target.literal() == Some(HARMLESS_TARGET) => Ok(()),
+            _ => Err(match target.literal() {
+                Some(file) => {
+                    Refusal::writes(span, format!("`{operator}` writes to `{}`", excerpt(file)))
+                }
+                None => Refusal::writes(span, format!("`{operator}` writes to a file")),
+            }),
+        }
+    }
+
+    pub(super) fn is_here_string(&self) -> bool {
+        self.operator == "<<<"
+    }
+
+    /// Returns whether it opens a file for reading and for writing. Connections are refused.
+    pub(super) fn opens(&self) -> Result<(bool, bool), Refusal> {
+        let target = self.target.literal();
+        if target.is_some_and(|path| NETWORK.iter().any(|network| path.starts_with(network))) {
+            return Err(Refusal::unknown(self.span.clone(), "a network connection"));
+        }
+        let copies_descriptor = self.operator.ends_with('&') && is_descriptor(&self.target);
+        let is_file =
+            !self.is_here_string() && !copies_descriptor && target != Some(HARMLESS_TARGET);
+        Ok((
+            is_file && self.operator.contains('<'),
+            is_file && self.operator.contains('>'),
+        ))
+    }
+}
+
+fn here_document(lexer: &mut Lexer<'_, '_>, strips_tabs: bool) -> Result<Redirected, Refusal> {
+    let begins = lexer.rest();
+    let word = lexer.word(Expansions::Unsplit)?;
+    let length = word.span.len();
+    let source = begins.get(..length).unwrap_or_default();
+    let Some(delimiter) = word.literal() else {
+        return Err(Refusal::unknown(
+            word.span,
+            "a here-document delimiter that is not plain text",
+        ));
+    };
+    let is_plain = !delimiter.is_empty()
+        && delimiter
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() && !b"`$\\'\"".contains(&byte));
+    if !is_plain {
+        return Err(Refusal::unknown(
+            word.span,
+            "a here-document delimiter that is not plain text",
+        ));
+    }
+    Ok(Redirected::HereDocument(HereDocument {
+        expands: source == delimiter,
+        delimiter: delimiter.to_owned(),
+        strips_tabs,
+        announced: word.span.end,
+    }))
+}
+
+/// Whether bash opens a connection instead of a file for this path.
+const NETWORK: [&str; 2] = ["/dev/tcp/", "/dev/udp/"];
+
+fn may_be_socket(target: &Word) -> bool {
+    match target.literal() {
+        Some(path) => NETWORK.iter().any(|network| path.starts_with(network)),
+        None => NETWORK.iter().any(|network| {
+            network.starts_with(&target.prefix) || target.prefix.starts_with(network)
+        }),
+    }
+}
+
+/// A descriptor's number, or the dash that closes one.
+fn is_descriptor(target: &Word) -> bool {
+    target.literal().is_some_and(|text| {
+        text == "-" || (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()))
+    })
+}
+
+/// Position of the text of a here-document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Body {
+    /// The lines before the delimiter.
+    pub(super) text: Range<usize>,
+    /// End of the line with the delimiter.
+    pub(super) end: usize,
+}
+
+/// Finds the text of the here-document in the command line.
+pub(super) fn here_document_body(command: &str, document: &HereDocument) -> Result<Body, Refusal> {
+    let refuse = |why| Refusal::unknown(document.announced..document.announced, why);
+    let start = command
+        .get(document.announced..)
+        .and_then(|rest| rest.find('\n'))
+        .map(|line_break| document.announced + line_break + 1)
+        .ok_or_else(|| refuse("a here-document without text"))?;
+    let mut position = start;
+    for line in command
+        .get(start..)
+        .unwrap_or_default()
+        .split_inclusive('\n')
+    {
+        let content = line.strip_suffix('\n').unwrap_or(line);
+        let content = if document.strips_tabs {
+            content.trim_start_matches('\t')
+        } else {
+            content
+        };
+        if content == document.delimiter {
+            return Ok(Body {
+                text: start..position,
+                end: position + line.trim_end_matches('\n').len(),
+            });
+        }
+        position += line.len();
+    }
+    Err(refuse("a here-document that does not end"))
 }

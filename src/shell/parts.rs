@@ -9,12 +9,10 @@ use std::ops::Range;
 
 use super::expansion::identifier_length;
 use super::lexer::is_reserved;
-use super::parsed_command::ParsedCommand;
-use super::pieces::{alternatives, without_brackets, without_value};
-use super::redirection::Redirection;
-use super::refusal::Refusal;
+use super::parsed_command::{ParsedCommand, Redirection};
 use super::table::WRAPPERS;
-use super::word::{Word, WordPiece};
+use super::verdict::Refusal;
+use super::word::{Word, WordPiece, alternatives, without_brackets, without_value};
 use super::{commands, options};
 
 /// Maximum number of nested wrappers; beyond it, rules check every word.

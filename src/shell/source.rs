@@ -6,8 +6,8 @@ use std::ops::Range;
 use tree_sitter::Node;
 
 use super::lexer::ends_word;
-use super::refusal::{Refusal, excerpt};
 use super::variables;
+use super::verdict::{Refusal, excerpt};
 
 /// The text of a command line.
 #[derive(Debug, Clone, Copy)]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
-use super::refusal::{Refusal, excerpt};
+use super::verdict::{Refusal, excerpt};
 
 /// Maximum number of progress callbacks of tree-sitter, one per about a hundred steps, for each KiB
 /// of text. Ordinary text needs 10 to 60.

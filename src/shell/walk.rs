@@ -9,14 +9,14 @@ use std::ops::Range;
 use tree_sitter::{Node, TreeCursor};
 
 use super::bindings::Bindings;
-use super::effects::{CommandContext, Effects, Shell};
+use super::call::{CommandContext, Effects, Shell};
+use super::commands;
 use super::lexer::{Lexer, Substitution};
 use super::parsed_command::{self, ParsedCommand};
 use super::parts::{self, CommandPart, PartInput};
-use super::refusal::Refusal;
 use super::source::Source;
+use super::verdict::Refusal;
 use super::word::Word;
-use super::{commands, redirection};
 
 /// Commands that read all operands to the end, so that no process substitution outlives them, and
 /// option letters that do not change this.
@@ -338,7 +338,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             PartInput::Inherited
         };
         if let Some(document) = &simple.here_document {
-            let body = redirection::body(self.source.0, document)?;
+            let body = parsed_command::here_document_body(self.source.0, document)?;
             if body.end != owner.end_byte() {
                 return Err(Refusal::unknown(
                     body.text,

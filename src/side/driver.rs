@@ -2,7 +2,6 @@
 //! writes it into the session's files.
 
 use std::io;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
@@ -57,10 +56,9 @@ impl SessionExcerpt {
 
 fn excerpt(session: &Session, scope: Scope) -> io::Result<Excerpt> {
     let mut excerpt = Excerpt::default();
-    session.each_message(scope, &mut |message| {
-        excerpt.note(message);
-        ControlFlow::Continue(())
-    })?;
+    for message in session.messages(scope)? {
+        excerpt.note(message?);
+    }
     Ok(excerpt)
 }
 

@@ -58,14 +58,14 @@ pub enum Reason {
     /// The conversation is empty.
     #[error("the session is empty")]
     EmptyHistory,
-    /// The answer was not usable.
-    #[error("no usable answer; `turnpipe session rename` sets a title by hand")]
+    /// The reply was not usable.
+    #[error("no usable reply; `turnpipe session rename` sets a title by hand")]
     EmptyResult,
     /// The request was cancelled.
     #[error("cancelled")]
     Aborted,
     /// The request failed.
-    #[error("the model did not answer (`-v` shows why)")]
+    #[error("the model did not reply (`-v` shows why)")]
     ModelError,
     /// Skipped, because the model refused an earlier request.
     #[error("skipped: the model refused an earlier request")]
@@ -157,7 +157,7 @@ impl From<TextRejection> for NoText {
 }
 
 impl NoText {
-    /// The answer of the model is not usable.
+    /// The reply of the model is not usable.
     pub fn unusable(why: impl Into<String>) -> Self {
         let reason = why.into();
         Self {

@@ -3,15 +3,11 @@
 
 mod clean;
 mod directory;
-mod file_name;
 mod identity;
-mod read_log;
 mod session_state;
 
 pub use clean::{CleanReport, clean};
 pub(crate) use directory::{RESULTS, lock_within};
 pub use directory::{SessionDirectory, StateError, StateRoot};
-pub use file_name::safe_file_name;
-pub use identity::{SessionKey, SessionScope};
-pub use read_log::{FileStamp, ReadEntry, ReadLog, ReadRange};
-pub use session_state::SessionState;
+pub use identity::{SessionKey, SessionScope, safe_file_name};
+pub use session_state::{FileStamp, ReadEntry, ReadLog, ReadRange, SessionState};

@@ -194,6 +194,13 @@ pub(super) fn real_path(path: &Path) -> Option<PathBuf> {
     resolve_links(path).ok()
 }
 
+/// Returns the links and directories in a directory; nothing if it cannot be read.
+pub(super) fn branches(directory: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let branches = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_file()));
+    branches.map(|entry| entry.path()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;

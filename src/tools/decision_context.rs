@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::access::real_path;
+use super::access::{branches, real_path};
 use crate::io::Environment;
 use crate::permission::{Action, Request};
 use crate::process::Spawners;
@@ -122,6 +122,7 @@ impl DecisionContext {
             confines_reads: self.shell.confines_reads,
             home: self.environment.text("HOME").map(Path::new),
             real_path: &real_path,
+            branches: &branches,
         }
     }
 }

@@ -35,12 +35,11 @@ pub use context::{CallContext, ShellTimeouts, ToolContext};
 pub use decision_context::{
     DecisionContext, Input, ShellDialect, ShellGuarantees, WriteProtection,
 };
-pub use registry::{LookupError, NameClash, Registry, Resolved, TOOL_SEARCH};
+pub use registry::{LookupError, NameClash, Registry, Resolved, TOOL_SEARCH, declarations};
 pub use reply::{
     Block, CallStatus, Content, ContextChange, FullText, Image, InvalidInput, ToolFailure,
     ToolReply,
 };
-pub use schema::declarations;
 pub use tool::{
     Assessment, InterruptBehavior, PreparedCall, ResultLimit, Tool, ToolKind, ToolSource,
     Unavailable,

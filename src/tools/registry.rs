@@ -12,6 +12,7 @@ use super::schema::{InvalidSchema, SchemaCheck, message};
 use super::todo_write::TodoWrite;
 use super::web::WebFetch;
 use super::{Input, Tool, ToolSource, Unavailable};
+use crate::api::{Api, Function};
 use crate::tool_facts::{alias, without_namespace};
 
 /// All tools, the built-in ones first, each group sorted by name (a stable order keeps prompt caches warm).
@@ -298,6 +299,29 @@ fn deferred_hint(tool: &dyn Tool) -> String {
 /// Stable, so that the first of two tools with the same name stays first.
 fn sort_by_name(entries: &mut [Entry]) {
     entries.sort_by(|one, next| one.tool.name().cmp(next.tool.name()));
+}
+
+/// Returns the value for the request's `tools` key: an array, in the registry's order.
+///
+/// Deferred tools are marked `defer_loading` for Anthropic, whose API searches them; the other
+/// APIs have no such search, and deferred tools are left out there.
+pub fn declarations(registry: &Registry, api: Api) -> Value {
+    let all = registry.all();
+    let tools = all.iter().map(|tool| &**tool);
+    let tools = tools.filter(|tool| api == Api::Anthropic || !tool.is_deferred());
+    api.tools(tools.map(|tool| declaration(tool, api)).collect())
+}
+
+fn declaration(tool: &dyn Tool, api: Api) -> Value {
+    let mut declaration = api.declaration(&Function {
+        name: tool.name().to_owned(),
+        description: tool.description().to_owned(),
+        parameters: tool.input_schema().clone(),
+    });
+    if tool.is_deferred() {
+        declaration["defer_loading"] = true.into();
+    }
+    declaration
 }
 
 #[cfg(test)]

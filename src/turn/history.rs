@@ -42,7 +42,7 @@ struct Round {
     input: Vec<Block>,
 }
 
-/// There is nothing that a model could answer.
+/// There is nothing that a model could reply to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NothingToAnswer {
     /// The conversation has no messages.
@@ -196,7 +196,7 @@ impl History {
     /// The conversation for a request to this model. Thinking goes back to the model that signed it.
     ///
     /// # Errors
-    /// There is nothing to answer.
+    /// There is nothing to reply to.
     pub fn into_turns(self, model: &str) -> Result<Vec<Turn>, NothingToAnswer> {
         let Some(last) = self.rounds.last() else {
             return Err(NothingToAnswer::Empty);

@@ -1,6 +1,8 @@
-//! Limits of a conversation.
+//! The system prompt, and the limits of a conversation.
 
 use std::fmt;
+
+use jiff::civil::Date;
 
 use crate::message::Usage;
 
@@ -66,6 +68,18 @@ impl fmt::Display for Limit {
             Self::Tokens(limit) => write!(formatter, "reached the budget of {limit} tokens"),
         }
     }
+}
+
+/// The instructions that are used unless others are given.
+const INSTRUCTIONS: &str = include_str!("system.md");
+
+/// Returns the instructions, or the default ones, with facts about the machine.
+pub fn system_prompt(instructions: Option<&str>, directory: &str, today: Date) -> String {
+    let instructions = instructions.unwrap_or(INSTRUCTIONS).trim();
+    let system = std::env::consts::OS;
+    format!(
+        "{instructions}\n\nWorking directory: {directory}\nOperating system: {system}\nToday: {today}"
+    )
 }
 
 #[cfg(test)]

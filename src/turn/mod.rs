@@ -4,9 +4,8 @@
 mod history;
 mod limits;
 mod records;
-mod system;
 
 pub use history::{FEEDBACK, History, NothingToAnswer};
+pub use limits::system_prompt;
 pub use limits::{Limit, Limits, Spent};
 pub use records::{Ending, RecordBuilder};
-pub use system::system_prompt;

@@ -1,5 +1,6 @@
-//! Conversations as terminal text, Markdown and HTML.
+//! Conversations and runs as terminal text, Markdown and HTML; tables, progress.
 
+mod columns;
 mod gist;
 mod harmless_markdown;
 mod html;
@@ -7,15 +8,24 @@ mod index_page;
 mod markdown;
 mod outline;
 mod page;
+#[cfg(feature = "cli")]
+mod progress;
+mod run_summary;
+mod run_text;
 mod selection;
 mod text;
 mod timeline;
 
+pub(crate) use columns::{aligned, table, wrapped};
 pub use gist::{changed_files, input_gist};
 pub use html::{Html, PageHead};
 pub use index_page::{IndexRow, html_index, markdown_index};
 pub use markdown::{Markdown, markdown_head};
 pub use outline::{Grouping, Outline, Position, Section, Subagent, ToolGroup, ToolUse};
+#[cfg(feature = "cli")]
+pub(crate) use progress::{Counting, ProgressLine, ProgressRow};
+pub(crate) use run_summary::lane_word;
+pub use run_text::{RunLook, RunText};
 pub use selection::{DisplayOptions, InjectedDetail, Thinking, ToolDetail};
 pub use text::{Density, Style, TerminalText};
 pub use timeline::Timeline;

@@ -126,7 +126,7 @@ impl TerminalText<'_> {
     }
 
     /// Safe text of several lines. Tabs are expanded on terminals.
-    fn block(self, text: &str) -> String {
+    pub(super) fn block(self, text: &str) -> String {
         let safe = safe_with_tabs(text);
         match self.style {
             Style::Ansi => expand_tabs(&safe),
@@ -134,11 +134,11 @@ impl TerminalText<'_> {
         }
     }
 
-    fn bold(self, text: &str) -> String {
+    pub(super) fn bold(self, text: &str) -> String {
         self.styled(text, "1")
     }
 
-    fn dim(self, text: &str) -> String {
+    pub(super) fn dim(self, text: &str) -> String {
         self.styled(text, "2")
     }
 
@@ -151,7 +151,7 @@ impl TerminalText<'_> {
 }
 
 /// Prefixes the first line and the further lines.
-fn prefixed(text: &str, first: &str, further: &str) -> String {
+pub(super) fn prefixed(text: &str, first: &str, further: &str) -> String {
     let mut lines = text.lines();
     let mut page = format!("{first}{}", lines.next().unwrap_or_default());
     for line in lines {

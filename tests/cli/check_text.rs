@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use crate::turnpipe::{command, quiet, run};
 
-const TERMINAL: [&str; 4] = ["check", "text", "--as", "terminal"];
+const TERMINAL: [&str; 4] = ["check", "text", "--kind", "terminal"];
 
 fn with(options: &[&'static str]) -> Vec<&'static str> {
     [&TERMINAL[..], options].concat()
@@ -13,7 +13,7 @@ fn with(options: &[&'static str]) -> Vec<&'static str> {
 
 fn cleaned(output: &str) -> String {
     format!(
-        "{{\"type\":\"check\",\"check\":\"text\",\"as\":\"terminal\",\"output\":\"{output}\",\"rejected\":null}}\n"
+        "{{\"type\":\"check\",\"check\":\"text\",\"kind\":\"terminal\",\"output\":\"{output}\",\"rejected\":null}}\n"
     )
 }
 
@@ -157,10 +157,10 @@ fn texts_of_models_are_cleaned_by_what_they_are_for() {
     ];
     for (kind, text, output, rejected) in table {
         let answer = format!(
-            "{{\"type\":\"check\",\"check\":\"text\",\"as\":\"{kind}\",\"output\":\"{output}\",\"rejected\":{rejected}}}\n"
+            "{{\"type\":\"check\",\"check\":\"text\",\"kind\":\"{kind}\",\"output\":\"{output}\",\"rejected\":{rejected}}}\n"
         );
         let told = run(
-            &["check", "text", "--as", kind],
+            &["check", "text", "--kind", kind],
             format!("\"{text}\"\n").as_bytes(),
         );
         assert_eq!(told, quiet(0, &answer), "{text}");

@@ -121,7 +121,7 @@ fn said(
 /// The answer of the hook that matches a record of `check permission`.
 fn expected_of_hook(permission: &Value) -> Option<&str> {
     let decision = permission["decision"].as_str().unwrap();
-    let by = &permission["by"];
+    let by = &permission["decided_by"];
     let is_said = match decision {
         "deny" => true,
         "ask" => by.get("rule").is_some(),
@@ -194,7 +194,7 @@ fn rows_of_permission_are_decided_alike() {
             let expected = expected_of_hook(&said.permission);
             // Only the hook leaves reads outside of the project, which a variable or standard input may
             // name, to the agent.
-            let may_read_elsewhere = said.permission["by"]["builtin"] == "read-only"
+            let may_read_elsewhere = said.permission["decided_by"]["builtin"] == "read-only"
                 && (told.contains(['$', '~', '/']) || told.contains("xargs"));
             if !(may_read_elsewhere && said.hook.is_none()) {
                 assert_eq!(said.hook.as_deref(), expected, "{told}");

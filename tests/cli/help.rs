@@ -55,9 +55,6 @@ pub(crate) fn commands() -> Vec<Vec<String>> {
     listed
 }
 
-/// Commands whose short help needs a few lines more.
-const TALL: [&str; 4] = ["recap", "session tail", "summarize-batch", "title"];
-
 #[test]
 fn short_help_fits_one_screen() {
     let mut long = Vec::new();
@@ -70,12 +67,7 @@ fn short_help_fits_one_screen() {
             .output();
         let help = String::from_utf8(output.unwrap().stdout).unwrap();
         let widest = help.lines().map(|line| line.chars().count()).max();
-        let max = if TALL.contains(&&*command.join(" ")) {
-            32
-        } else {
-            24
-        };
-        if help.lines().count() > max || widest > Some(80) {
+        if help.lines().count() > 24 || widest > Some(80) {
             long.push((command.join(" "), help.lines().count(), widest));
         }
     }
@@ -93,7 +85,7 @@ END"#;
 const COMPLETIONS: [(&str, &[&str]); 12] = [
     ("turnpipe session show ", &["latest", "abc-session"]),
     ("turnpipe title ", &["latest", "abc-session"]),
-    ("turnpipe schema ", &["tool-result", "title"]),
+    ("turnpipe schema ", &["tool_result", "title"]),
     ("turnpipe turn --model ", &["builtin", "openai:gpt-5-mini"]),
     ("turnpipe ", &["run-tools", "title", "recap", "session"]),
     ("turnpipe session ", &["list", "show", "tail", "stats"]),
@@ -106,7 +98,7 @@ const COMPLETIONS: [(&str, &[&str]); 12] = [
     ("turnpipe title --style ", &["kebab", "sentence"]),
     ("turnpipe session show --output ", &["jsonl", "md", "text"]),
     (
-        "turnpipe check text --as ",
+        "turnpipe check text --kind ",
         &["label", "recap", "terminal", "title"],
     ),
 ];

@@ -1,6 +1,7 @@
 //! `hook`: what other agents get to hear.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -76,6 +77,35 @@ fn commands_with_languages_are_allowed_on_request() {
     }
     assert!(hook(&deny, "sed -n 1,9p a"));
     assert!(!hook(&deny, "sed -n 1,9p .env"));
+}
+
+#[test]
+fn links_do_not_lead_out_of_the_working_directory() {
+    let directory = tempfile::tempdir().unwrap();
+    let other = tempfile::tempdir().unwrap();
+    let inside = directory.path();
+    fs::write(inside.join("a.txt"), "").unwrap();
+    fs::create_dir(inside.join("sub")).unwrap();
+    symlink(other.path(), inside.join("link")).unwrap();
+    symlink(other.path().join("x"), inside.join("sub/file")).unwrap();
+    symlink("link", inside.join("l")).unwrap();
+    let is_allowed = |command: &str| {
+        let told = run(&["hook", "pre-tool-use"], &listing(inside, command));
+        told.stdout.contains("\"permissionDecision\":\"allow\"")
+    };
+    for command in ["cat a.txt", "cat *.txt sub/x*", "ls"] {
+        assert!(is_allowed(command), "{command}");
+    }
+    for command in [
+        "cat l",
+        "cat link/x",
+        "cat l*/x",
+        "cat link/*",
+        "cat sub/f*",
+        "cd sub && cat *",
+    ] {
+        assert!(!is_allowed(command), "{command}");
+    }
 }
 
 fn listing(directory: &Path, command: &str) -> Vec<u8> {

@@ -23,7 +23,7 @@ const OF_SESSIONS: [&str; 11] = [
 
 /// Commands that read any stream.
 const OF_STREAMS: [&str; 3] = [
-    "check text --as terminal",
+    "check text --kind terminal",
     "check shell",
     "summarize-batch --model builtin",
 ];
@@ -303,7 +303,7 @@ fn a_directory_on_standard_input_is_refused_in_one_line_with_a_hint() {
         "summarize-batch --model builtin -",
         "title --model builtin",
         "recap --model builtin -",
-        "check text --as terminal",
+        "check text --kind terminal",
         "check shell",
         "session append f",
         "session show -",
@@ -382,7 +382,7 @@ fn the_other_inputs_are_done() {
     let good = Path::new(&good);
     let missing = Path::new("/no/such/file.jsonl");
     for command in [
-        "check text --as terminal",
+        "check text --kind terminal",
         "check shell",
         "summarize-batch --model builtin",
         "title --model builtin",
@@ -470,7 +470,7 @@ fn sessions_are_named_by_a_list_or_a_file_on_standard_input() {
 #[test]
 fn a_terminal_is_refused_in_one_line_with_a_hint() {
     for command in [
-        "check text --as terminal",
+        "check text --kind terminal",
         "run-tools",
         "title",
         "summarize-batch",

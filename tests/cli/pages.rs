@@ -80,7 +80,7 @@ const PAGES: &[Page] = &[
         ],
     ),
     page(
-        "stats-by-project-and-session",
+        "stats-by-cwd-and-session",
         Lines::Fit,
         &[
             "session",
@@ -90,7 +90,7 @@ const PAGES: &[Page] = &[
             "--root",
             "sessions",
             "--by",
-            "project,session",
+            "cwd,session",
         ],
     ),
     page(

@@ -35,7 +35,7 @@ fn processes_of_parallel_give_what_one_process_gives() {
     std::fs::write(&input, records()).unwrap();
     let answers = |before: &str| {
         let run = shell(&format!(
-            "set -o pipefail; {before} \"$TURNPIPE\" check text --as title < '{}'",
+            "set -o pipefail; {before} \"$TURNPIPE\" check text --kind title < '{}'",
             input.display()
         ));
         assert_eq!(run.status, Some(0), "{}", run.stderr);

@@ -6,7 +6,7 @@ use crate::turnpipe::{complaint, quiet, shell};
 fn a_reader_that_leaves_is_no_failure() {
     let told = shell(
         "set -o pipefail\n\
-         for i in {1..20000}; do echo '\"a\"'; done | turnpipe check text --as terminal | head -n 1 >/dev/null\n\
+         for i in {1..20000}; do echo '\"a\"'; done | turnpipe check text --kind terminal | head -n 1 >/dev/null\n\
          echo ${PIPESTATUS[1]}",
     );
     assert_eq!((told.status, told.stdout.as_str()), (Some(0), "0\n"));
@@ -16,7 +16,7 @@ fn a_reader_that_leaves_is_no_failure() {
 #[test]
 fn a_full_disk_is_told() {
     for command in [
-        "check text --as terminal <<<'\"a\"'",
+        "check text --kind terminal <<<'\"a\"'",
         "--version",
         "--help",
         "completions bash",
@@ -45,7 +45,7 @@ fn a_limit_on_the_size_of_files_is_told() {
 
 #[test]
 fn a_closed_input_is_an_empty_one() {
-    let told = shell("turnpipe check text --as terminal <&-");
+    let told = shell("turnpipe check text --kind terminal <&-");
     assert_eq!(told, quiet(0, ""));
 }
 
@@ -58,14 +58,14 @@ fn a_closed_standard_error_loses_the_message_only() {
 #[test]
 fn an_input_that_breaks_off_is_a_failure() {
     // Nothing is mapped at the beginning of a process's memory.
-    let told = shell("turnpipe check text --as terminal < /proc/self/mem");
+    let told = shell("turnpipe check text --kind terminal < /proc/self/mem");
     let expected = "turnpipe: cannot read `standard input`: Input/output error (os error 5)\n";
     assert_eq!(told, complaint(74, expected));
 }
 
 #[test]
 fn a_closed_output_is_told_before_anything_runs() {
-    for command in ["--version", "check text --as terminal", "run-tools"] {
+    for command in ["--version", "check text --kind terminal", "run-tools"] {
         let told = shell(&format!("turnpipe {command} >&-"));
         let expected = "turnpipe: cannot write output: standard output is closed\n";
         assert_eq!(told, complaint(74, expected), "{command}");

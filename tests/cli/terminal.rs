@@ -239,7 +239,7 @@ fn records_are_harmless_and_stay_the_same() {
         &["session", "tail", path, "--raw"],
         &["session", "show", path, "-o", "jsonl"],
         &["session", "search", "abc", path, "--json"],
-        &["run-tools"],
+        &["run-tools", "--json"],
         &["summarize-batch", "--model", "none", "-o", "jsonl"],
     ] {
         let stdin = || Stdio::from(File::open(&file).unwrap());
@@ -289,6 +289,42 @@ fn a_long_call_shows_a_line_that_moves_and_vanishes() {
 }
 
 #[test]
+fn a_run_is_text_and_shows_its_lanes() {
+    let script = [
+        call("1", "sleep 2"),
+        call("2", "sleep 1; true"),
+        call("3", "touch /nowhere/x"),
+    ];
+    for (variable, is_styled) in [("SHELL", true), ("NO_COLOR", false)] {
+        let variables = [("TERM", "xterm"), (variable, "1")];
+        let stdin = input(&script.concat());
+        let (status, page) = shown_with(&variables, 80, Attached::Both, &["run-tools"], stdin);
+        assert_eq!(status, Some(0), "{page}");
+        assert!(
+            page.contains("  parallel Bash(sleep 2)"),
+            "no row: {page:?}"
+        );
+        assert_eq!(page.contains("\u{1b}[2m"), is_styled, "{page:?}");
+        let text = page
+            .replace("\u{1b}[1m", "")
+            .replace("\u{1b}[2m", "")
+            .replace("\u{1b}[0m", "");
+        let shown = text.split_once("✓ parallel  Bash  sleep 2").unwrap().1;
+        let shown = shown
+            .split_once("✓ parallel  Bash  sleep 1; true")
+            .unwrap()
+            .1;
+        let shown = shown
+            .split_once("✗ serial    Bash  touch /nowhere/x")
+            .unwrap()
+            .1;
+        assert!(shown.contains("--allow"), "{page:?}");
+        assert!(shown.ends_with("3 calls: 2 ok, 1 denied\n"), "{page:?}");
+        assert_eq!(page.matches("was denied").count(), 1, "{page:?}");
+    }
+}
+
+#[test]
 fn how_much_of_a_file_is_read_is_shown_and_nothing_of_a_pipe() {
     // Takes connections and never answers, so that a line waits for its label.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -331,7 +367,8 @@ fn lines_stand_above_the_progress_whole() {
         "{\"type\":\"user\",\n".to_owned(),
     ]
     .concat();
-    let (_, page) = shown(80, Attached::Both, &["run-tools"], input(&script));
+    let arguments = ["run-tools", "--json"];
+    let (_, page) = shown(80, Attached::Both, &arguments, input(&script));
     assert!(page.contains(" started, "), "{page:?}");
     let mut records = 0;
     for line in page.split('\n') {

@@ -70,17 +70,17 @@ fn senseless_arguments_are_one_line_and_a_hint() {
         ),
         (
             &["check", "text"],
-            "missing required argument: --as <KIND>",
+            "missing required argument: --kind <KIND>",
             "turnpipe check text --help",
         ),
         (
-            &["check", "text", "--as", "poem"],
-            "invalid value 'poem' for '--as <KIND>' [possible values: terminal, label, title, recap]",
+            &["check", "text", "--kind", "poem"],
+            "invalid value 'poem' for '--kind <KIND>' [possible values: terminal, label, title, recap]",
             "turnpipe check text --help",
         ),
         (
-            &["check", "text", "--as", "te\u{1b}[31m\n"],
-            "invalid value 'te ' for '--as <KIND>' [possible values: terminal, label, title, recap]",
+            &["check", "text", "--kind", "te\u{1b}[31m\n"],
+            "invalid value 'te ' for '--kind <KIND>' [possible values: terminal, label, title, recap]",
             "turnpipe check text --help",
         ),
     ];
@@ -152,7 +152,7 @@ fn problems_come_with_a_next_step() {
             2,
             &format!(
                 "turnpipe: {document}: a file that is one JSON document cannot be followed\n\
-                 hint: without `-f`, `--raw` and `--from` its last messages are shown\n"
+                 hint: without `-f`, `--raw` and `--offset` its last messages are shown\n"
             ),
         ),
         (
@@ -207,4 +207,65 @@ fn a_new_name_is_told_to_people() {
         b"",
     );
     assert_eq!(told, quiet(0, &format!("{copy}: My name\n")));
+}
+
+/// Options that were renamed, old name first.
+const RENAMED: [(&str, &str); 9] = [
+    ("session tail FILE --lines 2", "session tail FILE --limit 2"),
+    ("session tail FILE --from 0", "session tail FILE --offset 0"),
+    (
+        "session show FILE --tools full",
+        "session show FILE --calls full",
+    ),
+    (
+        "session show FILE --context",
+        "session show FILE --injected",
+    ),
+    (
+        "session list --root FILE --project me",
+        "session list --root FILE --first-cwd me",
+    ),
+    (
+        "session list --root FILE --model x",
+        "session list --root FILE --last-model x",
+    ),
+    (
+        "session stats FILE --by project",
+        "session stats FILE --by cwd",
+    ),
+    ("check text --as label", "check text --kind label"),
+    ("turn --thinking x", "turn --thinking-tokens x"),
+];
+
+#[test]
+fn old_names_of_options_and_schemas_still_work() {
+    let file = data("claude-parallel.jsonl");
+    let words = |line: &str| -> Vec<String> {
+        line.split(' ')
+            .map(|word| word.replace("FILE", &file))
+            .collect()
+    };
+    for (old, new) in RENAMED {
+        let [old, new] = [old, new].map(|line| {
+            let words = words(line);
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            run(&words, b"\"Read it\"\n")
+        });
+        assert_eq!(old, new);
+        assert!(
+            !old.stderr.contains("unexpected argument"),
+            "{}",
+            old.stderr
+        );
+    }
+    for (old, new) in [
+        ("tool-result", "tool_result"),
+        ("turn-init", "init"),
+        ("turn-result", "result"),
+        ("away-summary", "recap"),
+    ] {
+        let schema = run(&["schema", old], b"");
+        assert_eq!(schema.status, Some(0), "{old}");
+        assert_eq!(schema, run(&["schema", new], b""));
+    }
 }

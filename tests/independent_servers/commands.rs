@@ -178,7 +178,7 @@ impl Services<'_> {
         let mut reasons: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         let mut good = 0;
         for record in &records {
-            if record["ok"] == true || record["subtype"] == "away_summary" {
+            if record["ok"] == true {
                 good += 1;
                 continue;
             }

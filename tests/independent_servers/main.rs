@@ -1,5 +1,6 @@
 //! Model providers against servers that other people wrote, who disagree with us where we are
-//! wrong: `llmock` (which grades its clients), `aimock`, and llama.cpp's server.
+//! wrong: `llmock` (which grades its clients), `aimock`, and llama.cpp's server. Titles against agents
+//! that list them: Codex and Gemini CLI.
 //!
 //! They are installed from the registries of Python and npm, so this runs only where `TURNPIPE_INDEPENDENT_SERVERS` is
 //! set: to the folder in which they are or shall be installed.
@@ -51,6 +52,20 @@ fn installed() -> Option<PathBuf> {
     }
     assert!(status.success(), "installing the servers failed: {status}");
     Some(folder)
+}
+
+#[test]
+fn agents_show_the_titles_that_were_written() {
+    let Some(folder) = &*INSTALLED else { return };
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/independent_agents.py");
+    let mut command = Command::new("python3");
+    command.args([script, env!("CARGO_BIN_EXE_turnpipe")]);
+    let status = command.arg(folder.join("agents")).status().unwrap();
+    if status.code() == Some(UNREACHABLE) {
+        println!("skipped: the registry of JavaScript packages cannot be reached");
+        return;
+    }
+    assert!(status.success(), "{status}");
 }
 
 #[test]

@@ -193,7 +193,7 @@ fn a_model_that_cannot_be_asked_is_a_failed_call() {
             &*refusing,
             "No advice: the provider refused: status 401: bad key",
         ),
-        (&*silent, "No advice: no answer within 300 ms"),
+        (&*silent, "No advice: no response within 300 ms"),
         (
             "http://127.0.0.1:9/v1",
             "No advice: the provider cannot be reached",

@@ -72,7 +72,7 @@ fn the_program_at_the_other_end_decides() {
         assert_eq!(result["turnpipe"]["outcome"], outcome, "{reply}: {result}");
         assert_eq!(bench.work().join(&file).exists(), made, "{reply}");
         if outcome == "ok" {
-            let by = &result["turnpipe"]["permission"]["by"];
+            let by = &result["turnpipe"]["permission"]["decided_by"];
             assert_eq!(*by, json!({"prompt": "stdio"}));
         }
         assert_eq!(run.finish().status, Some(0));

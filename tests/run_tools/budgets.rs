@@ -94,7 +94,7 @@ fn the_results_of_a_turn_stay_within_its_budget_and_decisions_are_final() {
     let log: Vec<_> = run
         .records()
         .into_iter()
-        .filter(|record| record["type"] == "content-replacement")
+        .filter(|record| record["type"] == "content_replacement")
         .collect();
     assert_eq!(log.len(), 1);
     assert_eq!(log[0]["replacements"][0]["tool_use_id"], "c9800");

@@ -345,7 +345,7 @@ fn a_request_for_permission_can_be_answered_by_a_hook() {
         "{run:?}"
     );
     assert_eq!(
-        run.result("a")["turnpipe"]["permission"]["by"],
+        run.result("a")["turnpipe"]["permission"]["decided_by"],
         json!({"hook": "PermissionRequest"})
     );
     assert!(
@@ -561,7 +561,7 @@ fn a_denial_names_what_decided() {
     let denied = |settings: &Path, arguments: &[&str], command: &str| {
         let file = ["--settings", settings.to_str().unwrap()];
         let run = bench.run(&[&file[..], arguments].concat(), bash("a", command));
-        let by = run.result("a")["turnpipe"]["permission"]["by"].clone();
+        let by = run.result("a")["turnpipe"]["permission"]["decided_by"].clone();
         (by, run.content("a"))
     };
     let by_hook = json!({"hook": "PreToolUse"});

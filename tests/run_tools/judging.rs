@@ -53,7 +53,7 @@ fn a_judge_decides_what_rules_leave_open() {
         pairs(&[("a", "ok"), ("b", "denied"), ("c", "ok")]),
         "{run:?}"
     );
-    let by = |id: &str| run.result(id)["turnpipe"]["permission"]["by"].clone();
+    let by = |id: &str| run.result(id)["turnpipe"]["permission"]["decided_by"].clone();
     assert_eq!(by("a"), json!({"mode": "auto"}));
     assert_eq!(by("c"), json!({"builtin": "read-only"}));
     assert!(

@@ -55,7 +55,7 @@ fn switched_off_it_says_so_and_nothing_is_denied() {
     let bench = Bench::new();
     let run = bench.run(&[ASSUMED, "--enforce", "off"], bash("a", "touch x"));
     assert!(bench.work().join("x").exists());
-    let expected = json!({"enforced": false, "by": "switched off", "seccomp": false});
+    let expected = json!({"enforced": false, "mechanism": "switched off", "seccomp": false});
     assert_eq!(*sandbox(&run.result("a")), expected);
 }
 

@@ -589,7 +589,7 @@ fn a_tool_decides_whether_calls_run() {
         let runs_as_it_is = ["allowed", "as-it-is"].contains(&word);
         assert_eq!(bench.work().join(word).exists(), runs_as_it_is, "{word}");
         if word != "forbidden" {
-            let by = &result["turnpipe"]["permission"]["by"];
+            let by = &result["turnpipe"]["permission"]["decided_by"];
             assert_eq!(*by, json!({"prompt": "mcp__s__ask"}), "{word}");
         }
     }

@@ -220,3 +220,34 @@ fn memory_is_bounded_while_results_wait_for_their_turn() {
     let run = driver.finish();
     assert_eq!(run.status, Some(0));
 }
+
+#[test]
+fn text_of_ten_thousand_calls_stays_in_little_memory() {
+    let bench = Bench::new();
+    let file = bench.write("file", "text\n");
+    let mut input = String::new();
+    for index in 0..10_000 {
+        input += &call(&format!("read{index}"), "Read", &json!({"file_path": file}));
+    }
+    let (stdin, page) = (bench.write("input", input), bench.work().join("page"));
+    let mut command = bench.run_tools(&["-o", "text"]);
+    command.stdin(std::fs::File::open(stdin).unwrap());
+    let mut child = command
+        .stdout(std::fs::File::create(&page).unwrap())
+        .spawn()
+        .unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    crate::bench::wait_for("the run to end", || {
+        let status = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("RssAnon:"));
+        let number = line.and_then(|line| line.split_whitespace().next());
+        peak = peak.max(number.map_or(0, |number| number.parse::<u64>().unwrap()));
+        child.try_wait().unwrap().is_some()
+    });
+    assert!((1..64 * 1024).contains(&peak), "{peak} KiB");
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.ends_with("10000 calls: 10000 ok\n"), "{}", page.len());
+}

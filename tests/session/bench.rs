@@ -52,11 +52,14 @@ pub(crate) fn recordings() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/agents")
 }
 
-/// Status with which a command that reads a session ends for a recording. The format of opencode's
-/// sessions and streams without a session's header cannot be read.
+/// Status with which a command that reads a session ends for a recording. Streams without a session's
+/// header cannot be read.
 pub(crate) fn status_for(recording: &Path) -> i32 {
     let path = recording.to_string_lossy();
-    let is_session = path.contains(".session") && path.ends_with(".jsonl") || path.contains("/pi/");
+    let is_document = path.contains("/opencode/") && path.ends_with(".json");
+    let is_session = is_document
+        || path.contains(".session") && path.ends_with(".jsonl")
+        || path.contains("/pi/");
     if is_session { 0 } else { 2 }
 }
 

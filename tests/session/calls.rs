@@ -61,7 +61,7 @@ fn each_call_has_one_record_with_its_outcome() {
     let file = file.to_str().unwrap();
     let records = calls(&[file]);
     for record in &records {
-        assert_fits("session-call", record);
+        assert_fits("session_call", record);
     }
     let column =
         |name: &str| -> Vec<Value> { records.iter().map(|record| record[name].clone()).collect() };
@@ -122,7 +122,7 @@ fn programs_are_counted_once_for_each_call() {
     let rows: Vec<(&str, u64, u64)> = counts
         .iter()
         .map(|count| {
-            assert_fits("session-call-count", count);
+            assert_fits("session_call_count", count);
             let number = |name: &str| count[name].as_u64().unwrap();
             let command = count["command"].as_str().unwrap();
             (command, number("calls"), number("denied"))

@@ -49,7 +49,7 @@ fn money_is_what_a_hand_made_table_says() {
     assert_eq!(records.len(), BY_HAND.len());
     for (record, (model, replies, dollars)) in records.iter().zip(BY_HAND) {
         assert_eq!(record["type"], "session_cost");
-        assert_eq!(record["by"], json!({"model": model}));
+        assert_eq!(record["dimensions"], json!({"model": model}));
         assert_eq!(record["replies"], replies);
         assert_costs(&record["usage"], dollars);
     }
@@ -96,7 +96,9 @@ fn rows_have_the_dimensions_that_were_asked_for() {
             .iter()
             .map(|record| record["usage"]["cost_usd"].as_f64().unwrap());
         assert!((costs.sum::<f64>() - TOTAL).abs() < 1e-5, "{by}");
-        let names = records.iter().map(|record| record["by"].to_string());
+        let names = records
+            .iter()
+            .map(|record| record["dimensions"].to_string());
         names.collect::<Vec<_>>().join(" ")
     };
     assert_eq!(
@@ -109,8 +111,8 @@ fn rows_have_the_dimensions_that_were_asked_for() {
         r#"{"month":"2026-01","agent":"claude"} {"month":"2026-01","agent":"codex"} {"month":"2026-01","agent":"gemini"} {"month":"2026-02","agent":"qwen"}"#
     );
     assert_eq!(
-        rows("project"),
-        r#"{"project":"/home/me/lexer"} {"project":"/home/me/parser"} {"project":"926574"}"#
+        rows("cwd"),
+        r#"{"cwd":"/home/me/lexer"} {"cwd":"/home/me/parser"} {"cwd":"926574"}"#
     );
     assert!(rows("session").starts_with(r#"{"session":"c0575000-0000-4000-8000-000000000001"}"#));
     assert_eq!(rows("prompt"), r#"{"prompt":"main"}"#);
@@ -234,7 +236,7 @@ fn the_costs_of_each_file_are_the_same_however_much_of_it_is_read() {
         let whole = &session(&["stats", "--quiet", &path]).records()[0];
         let shares = short
             .iter()
-            .map(|cost| json!([cost["by"]["model"], cost["replies"], cost["usage"]]));
+            .map(|cost| json!([cost["dimensions"]["model"], cost["replies"], cost["usage"]]));
         let expected = whole["by_model"].as_array().unwrap().iter();
         let expected =
             expected.map(|share| json!([share["name"], share["replies"], share["usage"]]));
@@ -246,8 +248,8 @@ fn the_costs_of_each_file_are_the_same_however_much_of_it_is_read() {
         let project = &session(&["stats", "--quiet", "--by", "project,session", &path]).records();
         let start = &session(&["show", &path, "--range", "1"]).records()[0];
         if let (Some(cost), Some(directory)) = (project.first(), start.get("cwd")) {
-            assert_eq!(&cost["by"]["project"], directory, "{path}");
-            assert_eq!(cost["by"]["session"], start["session_id"], "{path}");
+            assert_eq!(&cost["dimensions"]["cwd"], directory, "{path}");
+            assert_eq!(cost["dimensions"]["session"], start["session_id"], "{path}");
         }
     }
 }
@@ -316,7 +318,7 @@ fn tools_are_counted_by_what_their_results_say() {
         records,
         [json!({
             "type": "session_tool",
-            "by": {"tool": "Read"},
+            "dimensions": {"tool": "Read"},
             "calls": 2,
             "results": 2,
             "failed": 1,
@@ -326,8 +328,8 @@ fn tools_are_counted_by_what_their_results_say() {
     );
     let records = stats(&["--by", "tool,model,project"], &files).records();
     assert_eq!(
-        records[0]["by"],
-        json!({"tool": "Read", "model": "model-a", "project": "/home/me/demo"})
+        records[0]["dimensions"],
+        json!({"tool": "Read", "model": "model-a", "cwd": "/home/me/demo"})
     );
     let said = stats(&["--by", "tool", "-o", "text"], &files);
     assert_eq!(

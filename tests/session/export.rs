@@ -220,7 +220,7 @@ fn only_what_changed_is_written_and_what_is_gone_stays() {
 
     // A label beside the session.
     fs::write(
-        sessions.path().join("claude-parallel.jsonl.turnpipe.jsonl"),
+        sessions.path().join("claude-parallel.jsonl.turnpipe"),
         "{\"type\":\"system\",\"subtype\":\"recap\",\"content\":\"All is well\"}\n",
     )
     .unwrap();

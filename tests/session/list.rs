@@ -140,11 +140,11 @@ fn filters_look_for_text() {
         ["claude-parallel.jsonl"]
     );
     assert_eq!(
-        listed(&["--branch", "feat", "--model", "MODEL-B"]),
+        listed(&["--branch", "feat", "--last-model", "MODEL-B"]),
         ["claude-parallel.jsonl"]
     );
-    assert!(listed(&["--project", "/me/demo"]).contains(&"claude-parallel.jsonl".to_owned()));
-    assert_eq!(listed(&["--project", "nowhere"]).len(), 0);
+    assert!(listed(&["--first-cwd", "/me/demo"]).contains(&"claude-parallel.jsonl".to_owned()));
+    assert_eq!(listed(&["--first-cwd", "nowhere"]).len(), 0);
     assert_eq!(listed(&["--branch", "feat", "--title", "nothing"]).len(), 0);
     // The beginning of the first prompt stands for a title.
     assert!(!listed(&["--title", "the"]).is_empty());

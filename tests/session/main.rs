@@ -10,6 +10,7 @@ mod costs;
 mod export;
 mod find;
 mod list;
+mod more_agents;
 #[path = "../schema/mod.rs"]
 mod schema;
 mod search;

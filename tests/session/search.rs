@@ -1,6 +1,6 @@
 //! `session search`.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::bench::{data, recordings, session};
 use crate::schema::assert_fits;
@@ -33,7 +33,7 @@ fn parts_and_roles_can_be_chosen() {
     let places = |records: &[Value]| -> Vec<String> {
         let mut places: Vec<String> = records
             .iter()
-            .map(|record| record["in"].as_str().unwrap().to_owned())
+            .map(|record| record["block"].as_str().unwrap().to_owned())
             .collect();
         places.sort_unstable();
         places.dedup();
@@ -177,14 +177,29 @@ fn conversations_of_subagents_are_searched_and_name_their_parent() {
     let [one, two] = hits.as_slice() else {
         panic!("{hits:?}");
     };
-    assert_eq!((&one["parent_session_id"], &one["parent_title"]), (&json!("5e55-1"), &json!("Ask somebody")));
-    assert_eq!((&two["parent_session_id"], &two["parent_title"]), (&json!("c0de-1"), &json!("Ask another")));
-    for (hit, resume) in [(one, "claude --resume 5e55-1"), (two, "codex resume c0de-1")] {
-        assert_eq!((&hit["subagent"], &hit["resume"], &hit["cwd"]), (&json!(true), &json!(resume), &json!("/w")));
+    assert_eq!(
+        (&one["parent_session_id"], &one["parent_title"]),
+        (&json!("5e55-1"), &json!("Ask somebody"))
+    );
+    assert_eq!(
+        (&two["parent_session_id"], &two["parent_title"]),
+        (&json!("c0de-1"), &json!("Ask another"))
+    );
+    for (hit, resume) in [
+        (one, "claude --resume 5e55-1"),
+        (two, "codex resume c0de-1"),
+    ] {
+        assert_eq!(
+            (&hit["subagent"], &hit["resume"], &hit["cwd"]),
+            (&json!(true), &json!(resume), &json!("/w"))
+        );
     }
     let page = session(&["search", "needle one", "--root", root, "-o", "text"]).text;
     assert!(page.contains("\nsubagent of Ask somebody\n"), "{page}");
-    assert_eq!(session(&["search", "needle", "--root", root, "--no-subagents"]).status, Some(1));
+    assert_eq!(
+        session(&["search", "needle", "--root", root, "--no-subagents"]).status,
+        Some(1)
+    );
 }
 
 #[test]
@@ -195,8 +210,18 @@ fn copies_of_a_session_give_one_hit_for_each_message() {
         std::fs::write(folder.path().join(format!("{name}.jsonl")), line).unwrap();
     }
     let root = folder.path().to_str().unwrap();
-    assert_eq!(session(&["search", "needle", "--root", root]).records().len(), 1);
-    assert_eq!(session(&["search", "-l", "needle", "--root", root]).records().len(), 3);
+    assert_eq!(
+        session(&["search", "needle", "--root", root])
+            .records()
+            .len(),
+        1
+    );
+    assert_eq!(
+        session(&["search", "-l", "needle", "--root", root])
+            .records()
+            .len(),
+        3
+    );
 }
 
 #[test]

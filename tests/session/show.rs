@@ -8,7 +8,7 @@ use crate::bench::{data, files, recordings, session, status_for, turnpipe};
 #[test]
 fn markdown_and_text_are_for_people() {
     let file = data("claude-parallel.jsonl");
-    let page = session(&["show", &file, "-o", "md", "--tools", "full"]).text;
+    let page = session(&["show", &file, "-o", "md", "--calls", "full"]).text;
     let expected = "\
 # Compare files
 
@@ -58,7 +58,7 @@ They differ.
 
 ";
     assert_eq!(page, expected);
-    let by_its_whole_name = session(&["show", &file, "-o", "markdown", "--tools", "full"]).text;
+    let by_its_whole_name = session(&["show", &file, "-o", "markdown", "--calls", "full"]).text;
     assert_eq!(by_its_whole_name, expected);
     let page = session(&["show", &file, "-o", "text", "--compact"]).text;
     let expected = "\
@@ -83,7 +83,7 @@ They differ.
 
 ";
     assert_eq!(page, expected);
-    let page = session(&["show", &file, "-o", "text", "--tools", "none"]).text;
+    let page = session(&["show", &file, "-o", "text", "--calls", "none"]).text;
     assert!(!page.contains("Read"), "{page}");
 }
 
@@ -107,7 +107,7 @@ fn calls_are_named_by_what_tells_most() {
     std::fs::write(&path, text).unwrap();
     let page =
         |arguments: &[&str]| session(&[&["show", &path, "-o", "text"], arguments].concat()).text;
-    let full = page(&["--tools", "full"]);
+    let full = page(&["--calls", "full"]);
     assert!(full.contains("  Grep(shouldFilterFile in cli)\n"), "{full}");
     assert!(
         full.contains("  Edit(a.txt (+1 -1))\n    -one\n    +two\n     same\n"),
@@ -141,7 +141,7 @@ fn what_the_agent_put_in_is_one_line_unless_asked() {
     let expected = "*Context: Base directory for this skill: /p \\# Reviews Look for \\*faults\\*. (4 lines)*\n\n";
     assert!(shown.contains(expected), "{shown}");
     for form in ["text", "md"] {
-        let shown = page(&[form, "--context"]);
+        let shown = page(&[form, "--injected"]);
         assert!(shown.contains("# Reviews\n"), "{shown}");
     }
     assert!(page(&["jsonl"]).contains("# Reviews\\n"));
@@ -156,7 +156,7 @@ fn patches_are_differences() {
     let start = text.find(r#"{"type":"function_call","#).unwrap();
     let end = start + text[start..].find("}}").unwrap() + 1;
     std::fs::write(&path, text.replace(&text[start..end], call)).unwrap();
-    let page = |form: &str| session(&["show", &path, "-o", form, "--tools", "full"]).text;
+    let page = |form: &str| session(&["show", &path, "-o", form, "--calls", "full"]).text;
     let shown = page("text");
     assert!(
         shown.contains("  apply_patch(a.rs (+1 -1))\n    *** Begin Patch\n"),

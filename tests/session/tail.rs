@@ -67,12 +67,12 @@ fn a_cursor_says_where_to_go_on() {
     let path = folder.path().join("s.jsonl");
     let name = path.display().to_string();
     fs::write(&path, format!("{}\n{}\n{{\"torn", row(1), row(2))).unwrap();
-    let first = session(&["tail", &name, "--from", "0", "--cursor"]).records();
+    let first = session(&["tail", &name, "--offset", "0", "--cursor"]).records();
     assert_eq!(first.len(), 3);
     let offset = first[2]["offset"].to_string();
     append(&path, b"\":1}\n");
     append(&path, format!("{}\n", row(3)).as_bytes());
-    let second = session(&["tail", &name, "--from", &offset]).records();
+    let second = session(&["tail", &name, "--offset", &offset]).records();
     assert_eq!(second.len(), 1);
     assert_eq!(second[0]["uuid"], "u3");
 }

@@ -51,7 +51,7 @@ pub(crate) fn call(id: &str, name: &str, input: &Value) -> Value {
 }
 
 /// The file in which labels are recorded.
-const LABELS: &str = "work.jsonl.turnpipe.jsonl";
+const LABELS: &str = "work.jsonl.turnpipe";
 
 /// Waits until something has happened.
 pub(crate) fn wait_until(what: &str, happened: impl Fn() -> bool) {

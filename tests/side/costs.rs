@@ -17,7 +17,7 @@ fn tokens_count_for_the_model_that_was_paid() {
             "turnpipe": paid("label")}),
         json!({"type": "title", "ok": true, "title": "A title", "turnpipe": paid("title")}),
         json!({"type": "title", "ok": false, "reason": "empty_result", "turnpipe": paid("title")}),
-        json!({"type": "system", "subtype": "away_summary", "content": "Here.",
+        json!({"type": "recap", "ok": true, "recap": "Here.",
             "turnpipe": paid("recap")}),
         json!({"type": "recap", "ok": false, "reason": "aborted", "turnpipe": paid("recap")}),
         json!({"type": "system", "subtype": "usage", "turnpipe": paid("label")}),

@@ -208,7 +208,7 @@ fn labels_are_recorded_beside_the_session() {
             stream(2).as_bytes(),
         );
         assert_eq!(told.status, Some(0), "{}", told.stderr);
-        let beside = std::fs::read_to_string(format!("{target}.turnpipe.jsonl")).unwrap();
+        let beside = std::fs::read_to_string(format!("{target}.turnpipe")).unwrap();
         let found = records(&beside);
         assert_eq!(found.len(), 2);
         assert_eq!(found[1]["summary"], "Read f1.rs");

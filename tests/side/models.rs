@@ -420,7 +420,7 @@ fn recaps_are_what_stands_in_the_tag() {
     let told = fed(server.command(&["recap", path]), "");
     let record = &records(&told.stdout)[0];
     assert_eq!(
-        record["content"],
+        record["recap"],
         "Porting the parser. Next: delete the old one."
     );
     assert_eq!(record["turnpipe"]["prompt_id"], "session_recap");

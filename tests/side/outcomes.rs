@@ -77,22 +77,22 @@ fn case(failure: &str, folder: &std::path::Path) -> Case {
             let server = Server::start(Duration::ZERO, Box::new(|_| (200, String::new())));
             at(format!("https://{}/v1", server.address))
         }
-        "no answer in time" => Case {
+        "no reply in time" => Case {
             delay: Duration::from_secs(30),
             arguments: vec!["--timeout-ms".to_owned(), "200".to_owned()],
             ..always("")
         },
-        "an answer that is cut off" => raw(
+        "a reply that is cut off" => raw(
             "200 OK\r\ncontent-type: application/json\r\ncontent-length: 9999",
             "{\"id\":",
         ),
         "a used-up token budget" => always(ended(&json!("Half a"), "length")),
-        "an empty answer" => always(says("")),
+        "an empty reply" => always(says("")),
         "only thoughts" => always(ended(&json!(""), "stop")),
         "a content filter" => always(ended(&json!(null), "content_filter")),
         "a web page" => raw("200 OK\r\ncontent-type: text/html", "<html>Sign in</html>"),
         "an error with status 200" => always(error("server_error")),
-        "an answer that is not JSON" => always("certainly!"),
+        "a reply that is not JSON" => always("certainly!"),
         "a refusal in words" => answering(|body| {
             let asks_for_title = body.to_string().contains("respond_in_schema");
             let refusal = "I'm sorry, but I can't help with that.";

@@ -16,8 +16,8 @@ fn recaps_are_records_or_one_line_for_people() {
     let told = run(&["recap", "--model", "builtin", path], b"");
     let record = &records(&told.stdout)[0];
     assert_eq!(
-        (&record["subtype"], &record["content"]),
-        (&"away_summary".into(), &RECAP.into())
+        (&record["type"], &record["recap"]),
+        (&"recap".into(), &RECAP.into())
     );
     assert_eq!(record["turnpipe"]["model_used"], "builtin");
     let text = run(&["recap", "--model", "builtin", "-o", "text", path], b"");
@@ -97,10 +97,10 @@ fn automatic_recaps_wait_for_an_absence() {
     };
     assert_eq!(at("2026-01-02T03:06:00Z", &[])["reason"], "not_away");
     assert_eq!(
-        at("2026-01-02T03:06:30Z", &["--away-minutes", "1"])["content"],
+        at("2026-01-02T03:06:30Z", &["--away-minutes", "1"])["recap"],
         RECAP
     );
-    assert_eq!(at("2026-01-02T03:30:00Z", &["--write"])["content"], RECAP);
+    assert_eq!(at("2026-01-02T03:30:00Z", &["--write"])["recap"], RECAP);
     assert_eq!(
         at("2026-01-02T04:30:00Z", &[])["reason"],
         "not_enough_activity"

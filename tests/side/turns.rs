@@ -339,7 +339,7 @@ fn instructions_and_tools_are_what_was_asked_for() {
         "Read,Grep",
         "--max-tokens",
         "9",
-        "--thinking",
+        "--thinking-tokens",
         "5000",
     ]);
     let tools: Vec<&Value> = body["tools"].as_array().unwrap().iter().collect();
@@ -577,7 +577,7 @@ fn large_results_are_replaced_once_and_the_same_ever_after() {
     };
     let (written, first) = ask(Vec::new());
     let replaced = &written[1];
-    assert_eq!(replaced["type"], "content-replacement");
+    assert_eq!(replaced["type"], "content_replacement");
     assert_eq!(replaced["replacements"].as_array().unwrap().len(), 1);
     assert_eq!(replaced["replacements"][0]["tool_use_id"], "a");
     let text = first[3]["content"].as_str().unwrap();

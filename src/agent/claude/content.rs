@@ -30,7 +30,7 @@ object! { ServerTools { searches = "web_search_requests" } }
 object! { CacheWrites { for_an_hour = "ephemeral_1h_input_tokens" } }
 
 /// Content blocks of the Anthropic API: a string or a list.
-pub(super) fn anthropic_blocks(raw: Option<&RawValue>, detail: Detail) -> Vec<Block> {
+pub(in crate::agent) fn anthropic_blocks(raw: Option<&RawValue>, detail: Detail) -> Vec<Block> {
     if let Some(content) = text(raw) {
         return vec![Block::Text(content.into_owned())];
     }

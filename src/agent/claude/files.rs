@@ -43,6 +43,7 @@ pub(in crate::agent) static CLAUDE: Format = Format {
     has_meter_records: false,
     home_variables: &["CLAUDE_CONFIG_DIR"],
     roots,
+    beside: |_| Vec::new(),
     subagent_dir: |session| {
         let dir = session.parent()?.join(session.file_stem()?);
         Some(dir.join("subagents"))

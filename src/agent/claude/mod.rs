@@ -7,5 +7,5 @@ mod line_class;
 pub mod own_record;
 mod record;
 
-pub(super) use content::anthropic_usage;
+pub(super) use content::{anthropic_blocks, anthropic_usage};
 pub(super) use files::CLAUDE;

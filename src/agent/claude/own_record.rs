@@ -54,6 +54,11 @@ pub fn recap(at: &NewRecord<'_>, recap: Value) -> Value {
     record
 }
 
+/// The members of a record of replaced results.
+pub fn replacements(replacements: &Value) -> Value {
+    json!({"type": "content-replacement", "replacements": replacements})
+}
+
 /// The members of an automatic title.
 pub fn title(title: &Value, is_superseding: bool) -> Value {
     if is_superseding {

@@ -3,6 +3,7 @@
 
 mod files;
 mod item;
+mod names;
 mod record;
 
 pub(super) use files::CODEX;

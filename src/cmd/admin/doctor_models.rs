@@ -1,6 +1,5 @@
 //! Findings of `doctor` about models.
 
-use crate::cmd::progress::ProgressLine;
 use crate::config::Config;
 use crate::io::{CancelToken, Io};
 use crate::model::{
@@ -9,6 +8,7 @@ use crate::model::{
 };
 use crate::records::{Condition, DoctorRecord, Subject};
 use crate::text::counted;
+use crate::view::ProgressLine;
 
 /// Maximum number of tokens in a probe's reply; some models think first.
 const PROBE_TOKENS: u32 = 1024;
@@ -58,7 +58,7 @@ pub(crate) fn models(config: &Config, probe: bool, quiet: bool, io: &mut Io) -> 
     findings
 }
 
-/// Sends a short request to a model and lists its server's models. A model that answers need not be
+/// Sends a short request to a model and lists its server's models. A model that replies need not be
 /// listed: some servers have no list, or an incomplete one.
 fn asked(provider: &dyn Provider, name: &str) -> (String, Result<(), String>) {
     let stop = CancelToken::default();

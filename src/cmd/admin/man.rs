@@ -92,7 +92,7 @@ mod tests {
         .unwrap();
         let page = |name| fs::read_to_string(below.join(name)).unwrap();
         assert!(page("turnpipe.1").contains("turnpipe\\-check"));
-        assert!(page("turnpipe-check-text.1").contains("\\-\\-as"));
+        assert!(page("turnpipe-check-text.1").contains("\\-\\-kind"));
         for (name, heading) in [
             ("turnpipe-check-text.1", "EXAMPLES"),
             ("turnpipe.1", "\"EXIT STATUS\""),

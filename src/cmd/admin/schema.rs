@@ -16,7 +16,7 @@ use crate::records::{record_names, schema};
   turnpipe schema
   turnpipe schema title")]
 pub(crate) struct SchemaArguments {
-    /// The record, e.g. `tool-result`
+    /// The `type` of the record, e.g. `session_hit`, or its `subtype` if the type is `system`
     #[arg(value_name = "RECORD")]
     record: Option<String>,
 }

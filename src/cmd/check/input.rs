@@ -10,11 +10,11 @@ use serde::Serialize;
 use crate::cmd::check::line::{CheckedLine, LineForm, read_question};
 use crate::cmd::inputs::{InputErrors, is_stdin, open_stream, take_stdin};
 use crate::cmd::output::{self, Form, FormArguments, RecordWriter};
-use crate::cmd::progress::ProgressLine;
 use crate::cmd::{Globals, Outcome};
 use crate::io::{Io, Messages};
 use crate::jsonl::LineReader;
 use crate::records::CheckErrorRecord;
+use crate::view::ProgressLine;
 
 /// The hint for a missing file, which may be a command or text.
 const STDIN_HINT: &str = "arguments are files; to check a command or text, pipe it in: `echo 'ls -l' | turnpipe check shell --plain`";

@@ -21,12 +21,12 @@ use crate::text::terminal_safe_line;
 /// is empty if the text was rejected.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
-  echo '\"Fixed it\\u001b]0;x\\u0007\"' | turnpipe check text --as terminal
-  echo '\"Fix the login button\"' | turnpipe check text --as title
-  ls | turnpipe check text --as terminal --plain -o text")]
+  echo '\"Fixed it\\u001b]0;x\\u0007\"' | turnpipe check text --kind terminal
+  echo '\"Fix the login button\"' | turnpipe check text --kind title
+  ls | turnpipe check text --kind terminal --plain -o text")]
 pub(crate) struct CheckTextArguments {
     /// The use of the text
-    #[arg(long = "as", value_enum, value_name = "KIND")]
+    #[arg(long, alias = "as", value_enum, value_name = "KIND")]
     pub(crate) kind: TextKind,
     #[command(flatten)]
     pub(crate) input: CheckInput,

@@ -9,6 +9,7 @@ pub(crate) mod mcp_arguments;
 pub(crate) mod permission_arguments;
 pub(crate) mod permission_prompt;
 pub(crate) mod run_tools;
+mod tool_progress;
 pub(crate) mod tools;
 pub(crate) mod turn;
 pub(crate) mod turn_conversation;

@@ -1,11 +1,7 @@
 //! `run-tools`: executes the tool calls of a stream while they are still arriving.
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::BufWriter;
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,20 +13,21 @@ use crate::api::{Api, TEXT_NEEDLES, prefilter_needles};
 use crate::assemble::Decoder;
 use crate::cmd::command::Run;
 use crate::cmd::inputs::{directory, recorded_id, report_foreign_stream, take_stdin};
-use crate::cmd::progress::observer;
+use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::run::advisor_arguments::AdvisorArguments;
 use crate::cmd::run::guards;
 use crate::cmd::run::lane_arguments::LaneArguments;
 use crate::cmd::run::mcp_arguments::McpArguments;
 use crate::cmd::run::permission_arguments::permissions;
 use crate::cmd::run::permission_prompt::PermissionPrompt;
-use crate::cmd::run::tools::registry;
+use crate::cmd::run::tool_progress::{ToolProgress, open_trace};
+use crate::cmd::run::tools::{registry, tool_named};
 use crate::cmd::times::parse_span_or_seconds;
-use crate::cmd::{Globals, Outcome, UsageError, output};
+use crate::cmd::{Globals, Outcome, UsageError};
 use crate::config::{Overrides, PermissionFlags, PermissionSettings, Settings};
 use crate::exec::{
     self, CallHooks, Channels, Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Lifecycle,
-    Listener, Mode, OnError, Options, Policy, RunEnd, StartDirectory, Trace,
+    Listener, Mode, OnError, Options, Policy, RunEnd, StartDirectory,
 };
 use crate::io::{Input, Io};
 use crate::jsonl::{Prefilter, UnwantedLines};
@@ -40,10 +37,7 @@ use crate::process::{Spawners, Supervisor, report_departure, report_end_signals}
 use crate::session::{Scope, Session};
 use crate::side::{ADVISOR, Briefing, Cost, extension};
 use crate::state::{ReadLog, SessionScope};
-use crate::tools::{
-    ChildVariables, DecisionContext, Input as ToolInput, Registry, ShellGuarantees, ToolContext,
-    Web,
-};
+use crate::tools::{ChildVariables, DecisionContext, Registry, ShellGuarantees, ToolContext, Web};
 
 /// Threads that start processes.
 const SPAWNER_THREADS: usize = 4;
@@ -70,6 +64,8 @@ pub(crate) struct RunToolsArguments {
     /// Do not copy the input
     #[arg(long)]
     no_echo: bool,
+    #[command(flatten)]
+    form: FormArguments,
     /// When to write results
     #[arg(
         long,
@@ -200,7 +196,8 @@ impl Run for RunToolsArguments {
         let (channels, briefing) = (Channels::new(), Briefing::default());
         let registry = self.registry(&settings, &here, (&channels, &briefing), globals, io)?;
         let tools_only = self.tools_only(&registry)?;
-        let options = self.options(&settings, &here, io);
+        let form = self.form(io);
+        let options = self.options(form, &settings, &here, io);
         let children = &globals.children;
         let (lane, _temporary) = self.lane.lane(children, SPAWNER_THREADS, &settings)?;
         let permissions = permissions(&self.permissions, &here, globals, io)?;
@@ -237,8 +234,8 @@ impl Run for RunToolsArguments {
             state_root: settings.state_root.clone(),
         };
         let dependencies = Dependencies {
-            observer: observer(globals.quiet, io),
-            sink: output::record_sink(io)?,
+            observer: Box::new(ToolProgress::new(globals.quiet, io)),
+            sink: output::run_sink(form, !self.no_echo, globals, io)?,
             messages: io.messages.clone(),
             clock: Arc::clone(&io.clock),
             ids: Arc::clone(&io.ids),
@@ -336,16 +333,25 @@ impl RunToolsArguments {
         };
         let about = |error| UsageError::about(&error, path.display()).about("--session");
         let session = Session::open(path).map_err(|error| about(UsageError::reason(error)))?;
-        let briefed = session.each_message(Scope::SinceCompaction, &mut |message| {
-            briefing.message(&message);
-            ControlFlow::Continue(())
-        });
-        briefed
-            .map(drop)
-            .map_err(|error| about(UsageError::reason(error)))
+        let unreadable = |error| about(UsageError::reason(error));
+        for message in session
+            .messages(Scope::SinceCompaction)
+            .map_err(unreadable)?
+        {
+            briefing.message(&message.map_err(unreadable)?);
+        }
+        Ok(())
     }
 
-    fn options(&self, settings: &Settings, here: &Path, io: &Io) -> Options {
+    /// The form of the output. The readers of results and of questions need records.
+    fn form(&self, io: &Io) -> Form {
+        if self.results.is_some() || self.permission_prompt == PermissionPrompt::Stdio {
+            return Form::Jsonl;
+        }
+        self.form.form(io.terminal)
+    }
+
+    fn options(&self, form: Form, settings: &Settings, here: &Path, io: &Io) -> Options {
         let run = io.ids.uuid().simple().to_string();
         Options {
             call_ids: format!("call_{}", &run[run.len() - 12..]),
@@ -356,7 +362,9 @@ impl RunToolsArguments {
             // A message holds the results of a whole turn.
             emit: self.results.map_or(self.emit, |_| Emit::Turn),
             results: self.results,
-            echo: if self.no_echo {
+            mentions_denial: form == Form::Jsonl,
+            // Text about calls needs their input.
+            echo: if self.no_echo && form == Form::Jsonl {
                 Echo::OwnRecords
             } else {
                 Echo::Everything
@@ -443,30 +451,4 @@ impl RunToolsArguments {
             EndCause::EndOfInput => Outcome::Done,
         }
     }
-}
-
-/// The tool's own name.
-fn tool_named(registry: &Registry, name: &str) -> Result<String, UsageError> {
-    // Its server has not started yet.
-    if let Some(name) = registry.slow_name(name) {
-        return Ok(name.to_owned());
-    }
-    match registry.resolve(name, ToolInput::new()) {
-        Ok(resolved) => Ok(resolved.tool.name().to_owned()),
-        Err(error) => Err(UsageError::new(format!("--tools-only: {error}"))
-            .with_hint("`turnpipe tools` lists them")),
-    }
-}
-
-fn open_trace(path: &PathBuf) -> anyhow::Result<Trace> {
-    let file = File::options()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        // The trace contains commands and their input.
-        .mode(0o600)
-        .open(path)
-        .with_context(|| format!("cannot write {}", path.display()))?;
-    Trace::new(Box::new(BufWriter::new(file)))
-        .with_context(|| format!("cannot write {}", path.display()))
 }

@@ -9,12 +9,12 @@ use crate::api::Api;
 use crate::cmd::command::Run;
 use crate::cmd::run::advisor_arguments::AdvisorArguments;
 use crate::cmd::run::mcp_arguments::McpArguments;
-use crate::cmd::table::table;
 use crate::cmd::{Globals, Outcome, UsageError, output};
 use crate::config::{Overrides, Settings};
 use crate::io::Io;
 use crate::text::terminal_safe_line;
-use crate::tools::{Registry, declarations};
+use crate::tools::{Input, Registry, declarations};
+use crate::view::table;
 
 /// Print the tools that a model can call
 ///
@@ -106,6 +106,22 @@ fn list(registry: &Registry) -> String {
         vec![terminal_safe_line(tool.name()), summary]
     });
     table(rows.collect(), 2)
+}
+
+/// Returns the tool's own name.
+///
+/// # Errors
+/// There is no such tool.
+pub(crate) fn tool_named(registry: &Registry, name: &str) -> Result<String, UsageError> {
+    // Its server has not started yet.
+    if let Some(name) = registry.slow_name(name) {
+        return Ok(name.to_owned());
+    }
+    match registry.resolve(name, Input::new()) {
+        Ok(resolved) => Ok(resolved.tool.name().to_owned()),
+        Err(error) => Err(UsageError::new(format!("--tools-only: {error}"))
+            .with_hint("`turnpipe tools` lists them")),
+    }
 }
 
 #[cfg(test)]

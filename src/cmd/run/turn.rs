@@ -8,16 +8,17 @@ use clap::Args;
 use crate::assemble::BlockBuilder;
 use crate::cmd::command::Run;
 use crate::cmd::model_arguments::ModelArguments;
-use crate::cmd::progress::ProgressLine;
+use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::run::advisor_arguments::AdvisorArguments;
 use crate::cmd::run::mcp_arguments::McpArguments;
 use crate::cmd::run::tools::registry;
 use crate::cmd::run::turn_conversation::{TurnConversation, read_file, read_stdin};
 use crate::cmd::run::turn_reply::ReplyWriter;
 use crate::cmd::run::turn_stop::StopArguments;
-use crate::cmd::{Globals, Outcome, UsageError, output};
+use crate::cmd::{Globals, Outcome, UsageError};
 use crate::config::{Overrides, Settings};
 use crate::io::Io;
+use crate::jsonl::Writer;
 use crate::message::{Block, Message, Origin, Role, SessionId, Usage};
 use crate::model::{
     Answer, Attempts, Delivery, Function, PromptId, Request, SharedPrefix, Thinking,
@@ -31,6 +32,7 @@ use crate::session::record::Moment;
 use crate::state::{SessionKey, SessionScope};
 use crate::tools::{Registry, TOOL_SEARCH};
 use crate::turn::{History, Limits, RecordBuilder, system_prompt};
+use crate::view::ProgressLine;
 
 /// Ask the main model for its next reply
 ///
@@ -87,8 +89,13 @@ pub(crate) struct TurnArguments {
     temperature: Option<f64>,
     /// The thinking budget in tokens, in addition to `--max-tokens`; 0 disables thinking [default: that
     /// of the model]
-    #[arg(long, value_name = "TOKENS", hide_short_help = true)]
-    thinking: Option<u32>,
+    #[arg(
+        long,
+        alias = "thinking",
+        value_name = "TOKENS",
+        hide_short_help = true
+    )]
+    thinking_tokens: Option<u32>,
     /// Stop after N replies since the last user message
     #[arg(long, value_name = "N")]
     max_turns: Option<u64>,
@@ -100,6 +107,8 @@ pub(crate) struct TurnArguments {
     max_session_tokens: Option<u64>,
     #[command(flatten)]
     stop: StopArguments,
+    #[command(flatten)]
+    form: FormArguments,
     #[command(flatten)]
     model: ModelArguments,
 }
@@ -166,7 +175,12 @@ impl Run for TurnArguments {
             Delivery::Streamed
         };
         let _progress = ProgressLine::spinner("asking the model", globals.quiet, io);
-        let mut writer = output::record_writer(io)?;
+        let form = if self.model.dry_run {
+            Form::Jsonl
+        } else {
+            self.form.form(io.terminal)
+        };
+        let mut writer = Writer::new(output::run_sink(form, true, globals, io)?);
         if self.model.dry_run {
             writer.echo(provider.body(&request, delivery).as_bytes())?;
             writer.echo(b"\n")?;
@@ -290,7 +304,7 @@ impl TurnArguments {
     /// The limit of the request: APIs count thinking as part of the reply.
     fn total_tokens(&self) -> u32 {
         self.max_tokens
-            .saturating_add(self.thinking.unwrap_or_default())
+            .saturating_add(self.thinking_tokens.unwrap_or_default())
     }
 
     /// The tools to offer. Deferred tools are offered once the conversation has searched for them.
@@ -331,7 +345,7 @@ impl TurnArguments {
     }
 
     fn thinking(&self) -> Thinking {
-        match self.thinking {
+        match self.thinking_tokens {
             None => Thinking::Unspecified,
             Some(0) => Thinking::Off,
             Some(tokens) => Thinking::Tokens(tokens),

@@ -1,10 +1,10 @@
 //! The conversation that the main model continues.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use serde::Deserialize;
 
+use crate::agent::is_in;
 use crate::cmd::inputs::{report_foreign_stream, take_stdin};
 use crate::cmd::session::names::read_messages;
 use crate::cmd::{Globals, UsageError};
@@ -45,7 +45,7 @@ impl TurnConversation {
         }
         if record.contains(REPLACEMENTS)
             && let Ok(replaced) = serde_json::from_str::<Replaced>(record)
-            && replaced.r#type == REPLACEMENTS
+            && is_in("content_replacement content-replacement", &replaced.r#type)
         {
             for one in replaced.replacements {
                 self.history.replacement(one.tool_use_id.0, one.replacement);
@@ -73,8 +73,8 @@ impl TurnConversation {
     }
 }
 
-/// The type of records with replacements of results.
-const REPLACEMENTS: &str = "content-replacement";
+/// Occurs in records with replacements of results.
+const REPLACEMENTS: &str = "\"replacements\"";
 
 /// Occurs in records of what another request cost.
 const COSTS: &str = "\"prompt_id\"";
@@ -98,11 +98,11 @@ pub(crate) fn read_file(path: &Path) -> Result<TurnConversation, UsageError> {
             conversation.record(record.text(piece.raw()));
         }
     }
-    let read = session.each_message(Scope::SinceCompaction, &mut |message| {
-        conversation.note(message);
-        ControlFlow::Continue(())
-    });
-    read.map(|_| conversation).map_err(UsageError::reason)
+    let messages = session.messages(Scope::SinceCompaction);
+    for message in messages.map_err(UsageError::reason)? {
+        conversation.note(message.map_err(UsageError::reason)?);
+    }
+    Ok(conversation)
 }
 
 /// Reads the conversation on standard input.
@@ -134,4 +134,26 @@ pub(crate) fn read_stdin(globals: &Globals, io: &mut Io) -> anyhow::Result<TurnC
         conversation.note(message);
     }
     Ok(conversation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_replaced_by_records_of_either_name() {
+        let history = |kind: &str| {
+            let mut conversation = TurnConversation::default();
+            let replacements = r#"[{"tool_use_id":"a","replacement":"gone"}]"#;
+            conversation.record(&format!(
+                r#"{{"type":"{kind}","replacements":{replacements}}}"#
+            ));
+            format!("{:?}", conversation.history)
+        };
+        assert_eq!(
+            history("content_replacement"),
+            history("content-replacement")
+        );
+        assert_ne!(history("content_replacement"), history("other"));
+    }
 }

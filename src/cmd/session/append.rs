@@ -12,8 +12,7 @@ use crate::api::{TEXT_NEEDLES, prefilter_needles};
 use crate::assemble::{Decoder, Understanding};
 use crate::cmd::command::Run;
 use crate::cmd::inputs::{recorded_id, report_foreign_stream, session_to_write, take_stdin};
-use crate::cmd::output::{self, RecordWriter};
-use crate::cmd::progress::{Counting, ProgressLine};
+use crate::cmd::output::{self, FormArguments, RecordWriter};
 use crate::cmd::{Globals, Outcome, UsageError};
 use crate::io::{Input, Io, Messages};
 use crate::jsonl::{Mapping, Piece, Prefilter, Reader, WriteError, Writer};
@@ -24,14 +23,16 @@ use crate::session::record::{
     ownership,
 };
 use crate::text::counted;
+use crate::view::{Counting, ProgressLine};
 
 /// Needles of records that are kept, except those about calls.
-const KEPT: [&str; 8] = [
+const KEPT: [&str; 9] = [
     "\"usage\"",
     "\"title\"",
     "tool_use_summary",
     "away_summary",
-    "content-replacement",
+    "\"recap\"",
+    "\"replacements\"",
     "hook_stopped_continuation",
     "\"session_start\"",
     "\"init\"",
@@ -45,7 +46,7 @@ const MAX_PIECES_AHEAD: usize = 64;
 /// Copies its input, and appends messages, labels, titles, recaps and replacements to the file,
 /// each as soon as its line is complete. A new file has the form of a Claude Code transcript. A file
 /// of another agent gets no messages: titles and recaps are written in that agent's own form, if it
-/// has one, labels and costs go into `FILE.turnpipe.jsonl`.
+/// has one, labels and costs go into `FILE.turnpipe`.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe run-tools < reply.jsonl | turnpipe session append turn.jsonl")]
@@ -68,6 +69,8 @@ pub(crate) struct SessionAppendArguments {
     /// Do not copy the input
     #[arg(long)]
     no_echo: bool,
+    #[command(flatten)]
+    form: FormArguments,
     /// Exit with 10 if no call was made, with 11 if the turn was stopped; 0 means continue
     #[arg(long)]
     exit_status: bool,
@@ -98,7 +101,8 @@ impl Run for SessionAppendArguments {
         let writer = if self.no_echo {
             None
         } else {
-            Some(output::record_writer(io)?)
+            let form = self.form.form(io.terminal);
+            Some(Writer::new(output::run_sink(form, true, globals, io)?))
         };
         let mut run = AppendRun {
             file: &self.file,
@@ -238,6 +242,10 @@ impl AppendRun<'_> {
                 Recorded::No => {}
                 Recorded::KeptManualTitle => self.messages.warn(&format!(
                     "{}: keeps the title that the user gave it",
+                    self.file.display()
+                )),
+                Recorded::NotShown(reason) => self.messages.warn(&format!(
+                    "{}: title not written: {reason}",
                     self.file.display()
                 )),
                 Recorded::OwnFile | Recorded::AgentFile | Recorded::SideFile => {

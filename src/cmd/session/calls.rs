@@ -13,7 +13,6 @@ use serde_json::{Map, Value};
 use crate::cmd::command::Run;
 use crate::cmd::inputs::InputErrors;
 use crate::cmd::output::{self, Form, FormArguments, RecordWriter};
-use crate::cmd::progress::ProgressLine;
 use crate::cmd::session::cost_table::{fitted_table, with_separators};
 use crate::cmd::session::names::usable_paths;
 use crate::cmd::session::source::{MatchArguments, about, candidates_at};
@@ -27,6 +26,7 @@ use crate::session::{CallEvent, Candidate, Depth, SessionCall, calls_of_all, sub
 use crate::shell::{program_and_subcommand, simple_commands};
 use crate::text::{fitted, terminal_safe_line};
 use crate::tool_facts::{Parameter, Purpose, command_line, parameters, texts};
+use crate::view::ProgressLine;
 use crate::view::{changed_files, input_gist};
 
 /// List tool calls: what ran, on which files, with what outcome

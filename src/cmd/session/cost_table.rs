@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::cmd::table::table;
 use crate::message::Usage;
 use crate::text::{display_width, fitted, fitted_end, terminal_safe_line};
+use crate::view::table;
 
 /// The heads of tokens and money.
 const HEADS: [&str; 5] = ["INPUT", "OUTPUT", "CACHE READ", "CACHE WRITE", "COST"];
@@ -174,13 +174,21 @@ fn fit_names(page: &mut [Vec<String>], names: usize, columns: usize) {
     {
         *widest -= 1;
     }
-    for row in page {
-        for (cell, width) in row.iter_mut().zip(&widths[..names]) {
+    for (column, width) in widths[..names].iter().enumerate() {
+        let cells: BTreeSet<&String> = page.iter().map(|row| &row[column]).collect();
+        let starts: BTreeSet<String> = cells.iter().map(|cell| fitted(cell, *width)).collect();
+        let has_distinct_starts = starts.len() == cells.len();
+        for row in &mut *page {
+            let cell = &mut row[column];
             // The end of a path tells most.
             *cell = if cell.starts_with('/') {
                 fitted_end(cell, *width)
-            } else {
+            } else if has_distinct_starts || display_width(cell) <= *width {
                 fitted(cell, *width)
+            } else {
+                let start = fitted(cell, width / 2);
+                let end = fitted_end(cell, width - width / 2 + 1);
+                start.trim_end_matches('…').to_owned() + &end
             };
         }
     }

@@ -9,7 +9,6 @@ use clap::{Args, ValueEnum};
 
 use crate::cmd::command::Run;
 use crate::cmd::inputs::InputErrors;
-use crate::cmd::progress::ProgressLine;
 use crate::cmd::session::names::usable_paths;
 use crate::cmd::session::printer::{DialogForm, Look, Printer};
 use crate::cmd::session::show::{known, print_messages};
@@ -18,10 +17,11 @@ use crate::cmd::{Globals, Outcome, UsageError};
 use crate::io::{Environment, Io, Messages};
 use crate::jsonl::Writer;
 use crate::session::{
-    Depth, ExportError, ExportFolder, Listed, Listing, Prices, Scope, Session, Sessions,
+    Depth, ExportError, ExportFolder, Facts, Listed, Listing, Prices, Scope, Session, Sessions,
     each_in_order, list, subagent_files,
 };
-use crate::text::{counted, terminal_safe_line};
+use crate::text::{counted, redact, terminal_safe_line};
+use crate::view::ProgressLine;
 use crate::view::{
     Density, DisplayOptions, Grouping, IndexRow, InjectedDetail, Style, Subagent, Thinking,
     ToolDetail, html_index, markdown_index,
@@ -37,7 +37,7 @@ use crate::view::{
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session export pages
-  turnpipe session export pages --project demo --since 2026-01-01
+  turnpipe session export pages --first-cwd demo --since 2026-01-01
   turnpipe session export notes -o md latest
   turnpipe session list --json | turnpipe session export pages -")]
 pub(crate) struct SessionExportArguments {
@@ -50,6 +50,9 @@ pub(crate) struct SessionExportArguments {
     /// The form of the pages
     #[arg(short, long, value_enum, value_name = "FORM", default_value = "html")]
     output: PageForm,
+    /// Write `[redacted]` in place of what looks like a key or a password
+    #[arg(long)]
+    redact: bool,
     #[command(flatten)]
     selection: SelectionArguments,
 }
@@ -82,14 +85,23 @@ impl Run for SessionExportArguments {
         listing.selection.without_empty &= self.sessions.is_empty();
         let reading = ProgressLine::of_sessions("reading", candidates.len(), globals.quiet, io);
         listing.examined = reading.done();
-        let (listed, failed) = list(&candidates, &listing);
+        let has_spawned = self.sessions.is_empty() && listing.selection.limit.is_none();
+        listing.selection.with_subagents = has_spawned;
+        let (mut listed, failed) = list(&candidates, &listing);
         drop(reading);
+        if self.redact {
+            for session in &mut listed {
+                redact_names(&mut session.facts);
+            }
+        }
+        let is_spawned = |session: &mut Box<Listed>| session.facts.is_subagent && has_spawned;
+        let spawned = listed.extract_if(.., is_spawned).collect();
         for (path, error) in &failed {
             errors.report(path.display(), &UsageError::reason(error));
         }
         let mut folder =
             ExportFolder::open(self.directory.clone(), self.suffix()).map_err(refused)?;
-        let subagents = subagents(&listed, listing, &mut errors);
+        let subagents = subagents(&listed, spawned, listing, &mut errors);
         let outdated = self.outdated(&listed, &subagents, &mut folder);
         if !outdated.is_empty() {
             folder.save()?;
@@ -162,7 +174,12 @@ impl SessionExportArguments {
         subagents: &'a HashMap<PathBuf, Sessions>,
         folder: &mut ExportFolder,
     ) -> Vec<Outdated<'a>> {
-        let look = format!("{} {:?}", env!("CARGO_PKG_VERSION"), self.output);
+        let look = format!(
+            "{} {:?} {}",
+            env!("CARGO_PKG_VERSION"),
+            self.output,
+            self.redact
+        );
         let mut outdated = Vec::new();
         for session in sessions {
             let id = session.facts.session_id.clone();
@@ -221,6 +238,7 @@ struct Outdated<'a> {
 /// The subagents of these sessions, by the files of the sessions.
 fn subagents(
     sessions: &Sessions,
+    spawned: Sessions,
     listing: Listing,
     errors: &mut InputErrors,
 ) -> HashMap<PathBuf, Sessions> {
@@ -247,7 +265,29 @@ fn subagents(
             others.push(subagent);
         }
     }
+    // Codex starts subagents as threads of their own.
+    for subagent in spawned {
+        let parent = subagent.facts.forked_from.as_ref();
+        let parent = sessions
+            .iter()
+            .find(|session| parent.is_some() && session.facts.session_id.as_ref() == parent);
+        if let Some(parent) = parent {
+            let others = by_session.entry(parent.path.clone()).or_default();
+            others.push(subagent);
+        }
+    }
     by_session
+}
+
+/// Masks secrets in the title and the first prompt.
+fn redact_names(facts: &mut Facts) {
+    let texts = [
+        facts.title.as_mut().map(|title| &mut title.text),
+        facts.first_prompt.as_mut(),
+    ];
+    for text in texts.into_iter().flatten() {
+        *text = redact(text).into_owned();
+    }
 }
 
 /// The name of a file without its end.
@@ -285,6 +325,7 @@ impl Pages<'_> {
                 tools: ToolDetail::Full,
                 thinking: Thinking::Shown,
                 context,
+                redact: self.arguments.redact,
             },
             density: Density::Full,
             style: Style::Plain,

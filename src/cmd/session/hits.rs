@@ -145,7 +145,8 @@ impl HitPrinter {
             }
             Form::Jsonl => {
                 let about = self.about.clone().unwrap_or_default();
-                self.writer.record(&record(found, about, self.parent.clone()))
+                self.writer
+                    .record(&record(found, about, self.parent.clone()))
             }
         }
     }
@@ -221,7 +222,7 @@ fn record(
         role: found.role,
         origin: found.origin,
         subagent: is_subagent,
-        place: found.place,
+        block: found.place,
         snippet: found.excerpt.text(),
         matched: found.excerpt.matched,
         matches: found.matches,

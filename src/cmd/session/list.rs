@@ -9,7 +9,6 @@ use jiff::Timestamp;
 use crate::cmd::command::Run;
 use crate::cmd::inputs::InputErrors;
 use crate::cmd::output::{self, Form, FormArguments};
-use crate::cmd::progress::ProgressLine;
 use crate::cmd::session::source::{SelectionArguments, about};
 use crate::cmd::session::table::{TableLook, session_table};
 use crate::cmd::{Globals, Outcome, UsageError};
@@ -17,18 +16,19 @@ use crate::io::Io;
 use crate::jsonl::{Writer, append_record};
 use crate::records::{SessionErrorRecord, SessionRecord};
 use crate::session::{Depth, Listed, Listing, SessionError, list, list_as_text};
+use crate::view::ProgressLine;
 
 /// List sessions, most recently active first
 ///
 /// Prints a table on a terminal, where titles that the user did not choose are dimmed; otherwise one record
 /// per session. The beginning of an id in the table names the session in every command. Only the ends of
 /// files are read, and as much as it takes to find a title, unless `--counts` is given. `--title`,
-/// `--branch`, `--model` and `--project` ignore case.
+/// `--branch`, `--last-model` and `--first-cwd` ignore case.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session list
   turnpipe session list -n 5 --since yesterday
-  turnpipe session list --project demo --resume
+  turnpipe session list --first-cwd demo --resume
   turnpipe session list --cwd . --counts --json")]
 pub(crate) struct SessionListArguments {
     #[command(flatten)]
@@ -37,6 +37,9 @@ pub(crate) struct SessionListArguments {
     /// out; `session stats` counts them
     #[arg(long)]
     counts: bool,
+    /// Include the sessions of subagents that Codex, Copilot and opencode start as sessions of their own
+    #[arg(long)]
+    subagents: bool,
     /// Show the command that resumes each session, for use in its directory; tables of 200 columns and
     /// more, and records, always do
     #[arg(long)]
@@ -124,7 +127,9 @@ impl SessionListArguments {
         } else {
             Depth::Ends
         };
-        self.selection.listing(depth, io.clock.as_ref())
+        let mut listing = self.selection.listing(depth, io.clock.as_ref());
+        listing.selection.with_subagents = self.subagents;
+        listing
     }
 }
 
@@ -154,6 +159,7 @@ fn record(session: Listed) -> SessionRecord {
     SessionRecord {
         started: time(session.facts.started),
         last_activity: time(session.facts.last_activity),
+        is_time_of_file: session.facts.is_time_of_file,
         about: about(session.path, session.agent, session.facts),
         size: session.size,
         subagents: session.subagents,

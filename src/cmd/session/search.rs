@@ -10,7 +10,6 @@ use clap::{Args, ValueEnum};
 use crate::cmd::command::Run;
 use crate::cmd::inputs::InputErrors;
 use crate::cmd::output::{self, Form, FormArguments};
-use crate::cmd::progress::ProgressLine;
 use crate::cmd::session::hits::{Detail, HitPrinter, ParentSession};
 use crate::cmd::session::names::{NamedSession, usable_paths};
 use crate::cmd::session::source::{MatchArguments, candidates_at};
@@ -21,8 +20,9 @@ use crate::message::Role;
 use crate::records::HitBlock;
 use crate::session::search::{Case, PatternOptions, Query, SearchEvent, search_all};
 use crate::session::{
-    Candidate, Depth, Listed, Session, ids_in, subagents_beside, subagents_of,
+    Candidate, Depth, Listed, Session, ids_in, subagent_candidates, subagents_beside,
 };
+use crate::view::ProgressLine;
 
 /// Find what was said in sessions
 ///
@@ -240,7 +240,7 @@ impl SessionSearchArguments {
             let mut candidates = self.matching.source.candidates(&io.environment);
             if !self.no_subagents {
                 let orphans = subagents_beside(&candidates);
-                candidates.extend(subagents_of(&candidates).into_iter().chain(orphans));
+                candidates.extend(subagent_candidates(&candidates).into_iter().chain(orphans));
                 candidates.sort_by_key(|candidate| Reverse(candidate.modified));
             }
             return candidates;
@@ -249,7 +249,7 @@ impl SessionSearchArguments {
         let found = paths.flat_map(|path| {
             let mut session = candidates_at(std::iter::once(path));
             if !self.no_subagents {
-                session.extend(subagents_of(&session));
+                session.extend(subagent_candidates(&session));
             }
             session
         });
@@ -272,7 +272,9 @@ fn parent(session: &Listed, candidates: &[Candidate]) -> Option<ParentSession> {
     Some(ParentSession {
         id: id.clone(),
         title,
-        resume: session.agent.resume_command(id, path.unwrap_or(&session.path)),
+        resume: session
+            .agent
+            .resume_command(id, path.unwrap_or(&session.path)),
     })
 }
 

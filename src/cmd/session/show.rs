@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -22,6 +21,7 @@ use crate::jsonl::Writer;
 use crate::message::{Message, Origin, SessionId};
 use crate::records::{MessageContext, SessionCostRecord, SessionDescription};
 use crate::session::{Detail, Facts, Prices, Scope, Session, Tally};
+use crate::text::redact;
 use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, Thinking, ToolDetail};
 
 /// Show the dialog of a session
@@ -31,7 +31,7 @@ use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, Thinking, T
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session show latest
-  turnpipe session show latest --range -5.. --tools full
+  turnpipe session show latest --range -5.. --calls full
   turnpipe session show latest -o md > session.md
   turnpipe session show latest --html session.html")]
 pub(crate) struct SessionShowArguments {
@@ -50,8 +50,8 @@ pub(crate) struct SessionShowArguments {
     #[arg(long, value_name = "FILE", conflicts_with = "output")]
     html: Option<PathBuf>,
     /// Detail of tool calls and results [default: summary in text and Markdown, else full]
-    #[arg(long, value_enum, value_name = "HOW")]
-    tools: Option<ToolDetail>,
+    #[arg(long, alias = "tools", value_enum, value_name = "HOW")]
+    calls: Option<ToolDetail>,
     /// Show what the model thought (records always hold it, unless `--no-thinking`)
     #[arg(long, overrides_with = "no_thinking")]
     thinking: bool,
@@ -60,8 +60,8 @@ pub(crate) struct SessionShowArguments {
     no_thinking: bool,
     /// Show in full what the agent put into messages, e.g. reminders and the texts of skills; text and
     /// Markdown have one line for each (records and pages always hold them)
-    #[arg(long)]
-    context: bool,
+    #[arg(long, alias = "context")]
+    injected: bool,
     /// Only these messages, counted from 1: 3, 3..7, 3.., ..7, or -5.. for the last five
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     range: Option<MessageRange>,
@@ -71,6 +71,9 @@ pub(crate) struct SessionShowArguments {
     /// Show only what follows the last compaction
     #[arg(long)]
     since_compact: bool,
+    /// Print `[redacted]` in place of what looks like a key or a password
+    #[arg(long)]
+    redact: bool,
     /// Put neighbouring tool calls under one heading
     #[arg(long)]
     compact: bool,
@@ -83,7 +86,11 @@ impl Run for SessionShowArguments {
         let path = session.file.path.clone();
         let failed = |error: std::io::Error| UsageError::reason(error).about(path.display());
         let facts = session.summary(self.source.mapping()).map_err(failed)?;
-        let about = about(path.clone(), session.agent(), facts.clone());
+        let mut about = about(path.clone(), session.agent(), facts.clone());
+        if self.redact {
+            about.title = about.title.map(|title| redact(&title).into_owned());
+            about.first_prompt = about.first_prompt.map(|text| redact(&text).into_owned());
+        }
         let form = self.form(io.terminal);
         let known = match form {
             DialogForm::Jsonl => Vec::new(),
@@ -102,11 +109,9 @@ impl Run for SessionShowArguments {
             Some(range) if range.counts_from_the_end() => {
                 let mut total = 0;
                 for part in &parts {
-                    part.each_message(scope, &mut |message| {
-                        total += u64::from(is_shown(&message));
-                        ControlFlow::Continue(())
-                    })
-                    .map_err(failed)?;
+                    for message in part.messages(scope).map_err(failed)? {
+                        total += u64::from(is_shown(&message.map_err(failed)?));
+                    }
                 }
                 Some(range.of(total))
             }
@@ -169,14 +174,14 @@ impl SessionShowArguments {
             DialogForm::Text | DialogForm::Md => ToolDetail::Summary,
             DialogForm::Jsonl | DialogForm::Html => ToolDetail::Full,
         };
-        let tools = self.tools.unwrap_or(usual);
+        let tools = self.calls.unwrap_or(usual);
         let is_usual = matches!(form, DialogForm::Jsonl | DialogForm::Html) && !self.no_thinking;
         let thinking = if self.thinking || is_usual {
             Thinking::Shown
         } else {
             Thinking::Hidden
         };
-        let is_folded = matches!(form, DialogForm::Text | DialogForm::Md) && !self.context;
+        let is_folded = matches!(form, DialogForm::Text | DialogForm::Md) && !self.injected;
         let context = if is_folded {
             InjectedDetail::Folded
         } else {
@@ -186,6 +191,7 @@ impl SessionShowArguments {
             tools,
             thinking,
             context,
+            redact: self.redact,
         }
     }
 }
@@ -203,48 +209,30 @@ pub(crate) fn print_messages(
         session_id,
         ..MessageContext::default()
     };
-    let mut failure = None;
     let mut left_out = 0;
     let mut meter = None;
     for part in parts {
-        let left_out_here = part.each_message(scope, &mut |message| {
-            if !is_shown(&message) {
+        let failed = |error| UsageError::reason(error).about(part.file.path.display());
+        let messages = part.messages(scope).map_err(failed)?;
+        left_out += messages.left_out();
+        for message in messages {
+            let message = message.map_err(failed)?;
+            if is_shown(&message) {
+                printer.number += 1;
+                if range.is_some_and(|range| range.is_before(printer.number)) {
+                    continue;
+                }
+                if range.is_some_and(|range| range.is_behind(printer.number)) {
+                    break;
+                }
+            } else {
                 let is_new = message.usage != meter;
                 meter = message.usage;
-                let is_printed =
-                    is_new && range.is_none() && printer.look.form == DialogForm::Jsonl;
-                if !is_printed {
-                    return ControlFlow::Continue(());
-                }
-                return match printer.message(message, &about) {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(error) => {
-                        failure = Some(error);
-                        ControlFlow::Break(())
-                    }
-                };
-            }
-            printer.number += 1;
-            if let Some(range) = range {
-                if range.is_before(printer.number) {
-                    return ControlFlow::Continue(());
-                }
-                if range.is_behind(printer.number) {
-                    return ControlFlow::Break(());
+                if !is_new || range.is_some() || printer.look.form != DialogForm::Jsonl {
+                    continue;
                 }
             }
-            match printer.message(message, &about) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
-                    failure = Some(error);
-                    ControlFlow::Break(())
-                }
-            }
-        });
-        left_out += left_out_here
-            .map_err(|error| UsageError::reason(error).about(part.file.path.display()))?;
-        if let Some(error) = failure {
-            return Err(error.into());
+            printer.message(message, &about)?;
         }
     }
     printer.finish()?;

@@ -32,12 +32,9 @@ pub(crate) struct SourceArguments {
     /// Only sessions of this agent
     #[arg(long, value_enum, value_name = "NAME")]
     pub(crate) agent: Option<Agent>,
-    /// Only sessions that worked in this directory, or below it
+    /// Only sessions that worked in or below this directory
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// Include sessions without a prompt, a title or a reply
-    #[arg(long)]
-    all: bool,
     /// Read up to N files, or parts of a large one, at once [default: one per core, or 4 if each waits for
     /// a model]
     #[arg(short, long, value_name = "N")]
@@ -67,8 +64,8 @@ pub(crate) struct FilterArguments {
     #[arg(long, value_name = "TEXT")]
     branch: Option<String>,
     /// Only sessions whose first directory contains this text
-    #[arg(long, value_name = "TEXT")]
-    project: Option<String>,
+    #[arg(long, alias = "project", value_name = "TEXT")]
+    first_cwd: Option<String>,
 }
 
 /// All arguments that select sessions, except a limit.
@@ -79,8 +76,8 @@ pub(crate) struct MatchArguments {
     #[command(flatten)]
     pub(crate) filter: FilterArguments,
     /// Only sessions whose last model contains this text
-    #[arg(long, value_name = "TEXT")]
-    model: Option<String>,
+    #[arg(long, alias = "model", value_name = "TEXT")]
+    last_model: Option<String>,
 }
 
 /// The limit of commands for many sessions.
@@ -89,6 +86,9 @@ pub(crate) struct LimitArguments {
     /// At most N sessions, the most recently active ones
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<NonZeroUsize>,
+    /// Include sessions without a prompt, a title or a reply
+    #[arg(long)]
+    all: bool,
 }
 
 /// Number of processors that this process may use. Ignores quotas, because reading them takes longer
@@ -225,6 +225,8 @@ pub(crate) fn about(path: PathBuf, agent: Agent, facts: Facts) -> SessionDescrip
         .filter(|cwd| Some(cwd) != facts.first_cwd.as_ref());
     let id = facts.session_id.as_deref().filter(|_| !facts.is_subagent);
     let resume = id.and_then(|id| agent.resume_command(id, &path));
+    let parent = facts.forked_from.as_ref().or(facts.session_id.as_ref());
+    let parent = parent.filter(|_| facts.is_subagent).cloned();
     let (title, source) = facts.title.map(|title| (title.text, title.source)).unzip();
     let path = path.into_os_string().into_string();
     SessionDescription {
@@ -238,6 +240,7 @@ pub(crate) fn about(path: PathBuf, agent: Agent, facts: Facts) -> SessionDescrip
         current_cwd: current,
         git_branch: facts.branch,
         model: facts.model,
+        parent_session_id: parent.map(SessionId),
         fork_parent: facts.forked_from.map(SessionId),
         resume,
     }
@@ -253,7 +256,7 @@ impl FilterArguments {
         selection.untitled = self.untitled;
         selection.title.clone_from(&self.title);
         selection.branch.clone_from(&self.branch);
-        selection.project.clone_from(&self.project);
+        selection.project.clone_from(&self.first_cwd);
     }
 
     /// The times of `--since` and `--until`.
@@ -273,7 +276,7 @@ impl FilterArguments {
             || self.untitled
             || self.title.is_some()
             || self.branch.is_some()
-            || self.project.is_some()
+            || self.first_cwd.is_some()
     }
 }
 
@@ -282,7 +285,7 @@ impl MatchArguments {
     pub(crate) fn listing(&self, depth: Depth, clock: &dyn Clock) -> Listing {
         let mut listing = self.source.listing(depth);
         self.filter.apply(&mut listing.selection, clock);
-        listing.selection.model.clone_from(&self.model);
+        listing.selection.model.clone_from(&self.last_model);
         listing
     }
 }
@@ -306,7 +309,7 @@ impl SelectionArguments {
     pub(crate) fn listing(&self, depth: Depth, clock: &dyn Clock) -> Listing {
         let mut listing = self.matching.listing(depth, clock);
         listing.selection.limit = self.limit.limit;
-        listing.selection.without_empty = !self.matching.source.all;
+        listing.selection.without_empty = !self.limit.all;
         listing
     }
 }
@@ -322,7 +325,7 @@ impl SourceArguments {
         let mut listing = self.listing(Depth::Ends);
         filter.apply(&mut listing.selection, io.clock.as_ref());
         listing.selection.limit = limit.limit;
-        listing.selection.without_empty = !self.all;
+        listing.selection.without_empty = !limit.all;
         self.paths(&listing, io)
     }
 

@@ -13,7 +13,6 @@ use serde_json::Value;
 use crate::cmd::command::Run;
 use crate::cmd::inputs::{InputErrors, take_stdin};
 use crate::cmd::output::{self, Form, FormArguments};
-use crate::cmd::progress::ProgressLine;
 use crate::cmd::session::cost_table::{
     CostRow, cost_cell, cost_table, dollars, fitted_table, with_separators,
 };
@@ -25,6 +24,7 @@ use crate::io::Io;
 use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, SessionToolRecord};
 use crate::session::{Agent, Depth, Detail, Prices, Session, Tally, subagents_beside};
 use crate::text::{counted, terminal_safe_line};
+use crate::view::ProgressLine;
 
 /// Count tokens, money and calls by model, tool, day and purpose
 ///
@@ -41,7 +41,7 @@ use crate::text::{counted, terminal_safe_line};
   turnpipe session stats
   turnpipe session stats --since 1w --json
   turnpipe session stats --by day,model --since 1w
-  turnpipe session stats --by project --json | jq -s 'sort_by(.usage.cost_usd) | .[-5:]'
+  turnpipe session stats --by cwd --json | jq -s 'sort_by(.usage.cost_usd) | .[-5:]'
   turnpipe session stats --by tool --since yesterday
   turnpipe session stats --since today --budget 20 || echo 'enough for today'
   turnpipe session stats latest")]
@@ -216,7 +216,9 @@ fn tool_page(by: &[Dimension], tools: &[SessionToolRecord], columns: Option<usiz
     let mut page = vec![head];
     let mut sum = [0; 5];
     for tool in tools {
-        let names = by.iter().filter_map(|dimension| tool.by.get(dimension));
+        let names = by
+            .iter()
+            .filter_map(|dimension| tool.dimensions.get(dimension));
         let numbers = [
             tool.calls,
             tool.failed,
@@ -246,7 +248,7 @@ fn cost_page(
     let heads = heads(by);
     let rows = costs.iter().chain([all]).map(|cost| {
         let names = by.iter().enumerate().map(|(place, dimension)| {
-            let name = cost.by.get(dimension).map(String::as_str);
+            let name = cost.dimensions.get(dimension).map(String::as_str);
             name.unwrap_or(if place == 0 { "TOTAL" } else { "" })
         });
         CostRow {

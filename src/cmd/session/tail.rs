@@ -22,7 +22,7 @@ use crate::message::{Message, SessionId};
 use crate::records::MessageContext;
 use crate::session::{
     BackwardMessages, Follower, Format, Scope, Seen, Session, SessionError, SessionFile, Shape,
-    holds_only_lines, last_messages, open_safely, records_on, start_of_last,
+    holds_only_lines, last_messages, open_safely, open_to_follow, records_on, start_of_last,
 };
 use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, Thinking, ToolDetail};
 
@@ -44,23 +44,29 @@ pub(crate) struct SessionTailArguments {
     #[command(flatten)]
     source: SourceArguments,
     /// Number of messages, or with --raw of records
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
-    lines: u64,
+    #[arg(
+        short = 'n',
+        long,
+        alias = "lines",
+        value_name = "N",
+        default_value_t = 10
+    )]
+    limit: u64,
     /// Print lines as they are in the file
     #[arg(long)]
     raw: bool,
-    /// Go on with what is appended
+    /// Continue with what is appended
     #[arg(short, long)]
     follow: bool,
     /// Also show sessions that start or continue from now on
     #[arg(long, requires = "follow")]
     latest: bool,
-    /// Also show what subagents say from now on; their records name them
+    /// Also show new messages of subagents; their records name them
     #[arg(long, requires = "follow", conflicts_with = "raw")]
     subagents: bool,
-    /// Begin at this offset in bytes (from a cursor) instead of the last messages
-    #[arg(long, value_name = "OFFSET", conflicts_with = "lines")]
-    from: Option<u64>,
+    /// Start at this byte offset, e.g. that of a cursor
+    #[arg(long, alias = "from", value_name = "OFFSET", conflicts_with = "limit")]
+    offset: Option<u64>,
     /// Write a cursor after each batch of records: where to continue reading
     #[arg(long)]
     cursor: bool,
@@ -82,7 +88,12 @@ impl Run for SessionTailArguments {
         let named = self.source.one(&self.session, io)?.for_reading()?;
         let path = named.path().map_err(|error| named.named(&error))?;
         let failed = |error: SessionError| UsageError::reason(error).about(&named.name);
-        let file = open_safely(path).map_err(failed)?;
+        let file = if self.follow {
+            open_to_follow(path)
+        } else {
+            open_safely(path)
+        };
+        let file = file.map_err(failed)?;
         // A new session is empty.
         let has_only_lines = self.follow && file.size == 0
             || self.raw && holds_only_lines(&file).map_err(|error| failed(error.into()))?;
@@ -96,14 +107,14 @@ impl Run for SessionTailArguments {
             }
         };
         if let Ok(session) = &session {
-            let is_read_once = !self.raw && !self.follow && self.from.is_none();
+            let is_read_once = !self.raw && !self.follow && self.offset.is_none();
             let has_ends = !session.is_document() && session.format().shape != Shape::Replay;
             if is_read_once && !has_ends {
                 return self.whole(session, self.printer(globals, io)?);
             }
             if session.is_document() {
                 let error = UsageError::new("a file that is one JSON document cannot be followed")
-                    .with_hint("without `-f`, `--raw` and `--from` its last messages are shown");
+                    .with_hint("without `-f`, `--raw` and `--offset` its last messages are shown");
                 return Err(error.about(path.display()).into());
             }
         }
@@ -115,15 +126,14 @@ impl Run for SessionTailArguments {
 impl SessionTailArguments {
     /// The last messages of a session that must be read as a whole.
     fn whole(&self, session: &Session, mut printer: Printer) -> anyhow::Result<Outcome> {
-        let wanted = usize::try_from(self.lines).unwrap_or(usize::MAX);
+        let wanted = usize::try_from(self.limit).unwrap_or(usize::MAX);
         let mut last = std::collections::VecDeque::new();
-        session.each_message(Scope::Live, &mut |message| {
-            last.push_back(message);
+        for message in session.messages(Scope::Live)? {
+            last.push_back(message?);
             if last.len() > wanted {
                 last.pop_front();
             }
-            std::ops::ControlFlow::Continue(())
-        })?;
+        }
         let mut lines = Lines::new(None, self.about(session)?);
         printer.messages(&mut lines, last.into())?;
         printer.cursor(&session.file.path, session.file.size, 0)?;
@@ -146,6 +156,7 @@ impl SessionTailArguments {
                 tools: ToolDetail::Full,
                 thinking,
                 context,
+                redact: false,
             },
             density: Density::Folded,
             style: globals.style(io),
@@ -177,21 +188,21 @@ impl SessionTailArguments {
             printer.messages(&mut lines, said)?;
             return Ok(Outcome::Done);
         }
-        let start = match (&session, self.from) {
+        let start = match (&session, self.offset) {
             (_, Some(offset)) => offset,
             (Ok(session), None) => {
                 let mut bytes = session.bytes(self.source.mapping());
                 if self.raw {
-                    start_of_last(&mut bytes, self.lines, &mut records_on)?
+                    start_of_last(&mut bytes, self.limit, &mut records_on)?
                 } else {
                     let mut messages = BackwardMessages::new(session.format());
-                    start_of_last(&mut bytes, self.lines, &mut |line| messages.count(line))?
+                    start_of_last(&mut bytes, self.limit, &mut |line| messages.count(line))?
                 }
             }
             (Err(file), None) => {
                 let mapping = self.source.mapping();
                 let mut bytes = FixedFile::new(&file.file, file.size, mapping);
-                start_of_last(&mut bytes, self.lines, &mut records_on)?
+                start_of_last(&mut bytes, self.limit, &mut records_on)?
             }
         };
         let (file, format, about) = match session {
@@ -248,12 +259,12 @@ impl SessionTailArguments {
 
     /// The last messages, if nothing else is wanted and they are not large.
     fn last_messages(&self, session: &Session) -> anyhow::Result<Option<Vec<Message>>> {
-        let is_more = self.raw || self.follow || self.cursor || self.from.is_some();
+        let is_more = self.raw || self.follow || self.cursor || self.offset.is_some();
         if is_more {
             return Ok(None);
         }
         let mut bytes = session.bytes(self.source.mapping());
-        Ok(last_messages(&mut bytes, self.lines, session.format())?)
+        Ok(last_messages(&mut bytes, self.limit, session.format())?)
     }
 
     /// Follows a session from the offset `start`.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::cmd::session::printer::{self, DialogForm};
 use crate::jsonl::WriteError;
-use crate::message::{Message, MessageJoiner, SessionId};
+use crate::message::{Message, MessageMerger, SessionId};
 use crate::records::{
     CursorSubtype, MessageContext, SessionCursorRecord, SessionSwitchRecord, SwitchReason,
     SwitchSubtype, VersionOnly,
@@ -24,7 +24,7 @@ pub(crate) enum Joining {
 /// The state of reading one file.
 pub(crate) struct Lines {
     messages: MessageLines,
-    joiner: MessageJoiner,
+    merger: MessageMerger,
     about: MessageContext,
 }
 
@@ -33,7 +33,7 @@ impl Lines {
     pub(crate) fn new(format: Option<&'static Format>, about: MessageContext) -> Self {
         Self {
             messages: MessageLines::new(format),
-            joiner: MessageJoiner::default(),
+            merger: MessageMerger::default(),
             about,
         }
     }
@@ -77,7 +77,7 @@ impl Printer {
             for message in of.messages.messages(line) {
                 let whole = match joining {
                     Joining::AtOnce => Some(message),
-                    Joining::Joined => of.joiner.push(message),
+                    Joining::Joined => of.merger.push(message),
                 };
                 if let Some(whole) = whole {
                     self.message(whole, &of.about)?;
@@ -94,7 +94,7 @@ impl Printer {
         said: Vec<Message>,
     ) -> Result<(), WriteError> {
         for message in said {
-            if let Some(whole) = of.joiner.push(message) {
+            if let Some(whole) = of.merger.push(message) {
                 self.message(whole, &of.about)?;
             }
         }
@@ -124,7 +124,7 @@ impl Printer {
         if !rest.is_empty() {
             self.lines(of, rest, Joining::Joined)?;
         }
-        match of.joiner.finish() {
+        match of.merger.finish() {
             Some(last) => self.message(last, &of.about),
             None => Ok(()),
         }

@@ -9,7 +9,6 @@ use clap::Args;
 use crate::cmd::inputs::{InputErrors, report_foreign_stream};
 use crate::cmd::model_arguments::{Fallback, NoModel, nothing_to_send};
 use crate::cmd::output::{self, Form, RecordWriter};
-use crate::cmd::progress::ProgressLine;
 use crate::cmd::session::names::{NamedSession, StandardInput, read_stdin, read_stream};
 use crate::cmd::session::source::{FilterArguments, LimitArguments, SourceArguments, selects};
 use crate::cmd::side::model_failures::ModelFailures;
@@ -26,6 +25,7 @@ use crate::side::{
     Auto, Driver, Engine, Excerpt, Generator, Kind, Language, LanguageChoice, NoText, Reason,
     SessionExcerpt, Written,
 };
+use crate::view::ProgressLine;
 
 /// Arguments of `title` and `recap`.
 #[derive(Debug, Args)]
@@ -295,6 +295,13 @@ impl Runner {
         if !self.verbose && !is_reported {
             self.messages.error(&format!("{}{why}", output.prefix()));
         }
+    }
+
+    /// Reports that a text is not in the agent's files.
+    pub(crate) fn note_not_written(&self, output: &SessionOutput, reason: &str) {
+        let prefix = output.prefix();
+        self.messages
+            .warn(&format!("{prefix}not written: {reason}"));
     }
 
     /// Prints the request body for each conversation that has one.

@@ -21,7 +21,7 @@ use crate::cmd::side::per_session::{PerSessionArguments, Plan, Printer, Runner, 
 use crate::cmd::{Globals, Outcome, UsageError};
 use crate::io::{CancelToken, Clock, Io};
 use crate::jsonl::WriteError;
-use crate::records::{AwaySummary, AwaySummaryRecord, RecapRecord};
+use crate::records::RecapRecord;
 use crate::session::ManualTitle;
 use crate::side::recap::{Away, AwayAction, PROMPT, Situation};
 use crate::side::{Auto, Excerpt, Kind, Reason, SessionExcerpt, Text, extension};
@@ -37,17 +37,23 @@ use crate::side::{Auto, Excerpt, Kind, Reason, SessionExcerpt, Text, extension};
   turnpipe recap latest
   turnpipe session list --since 1d --json | turnpipe recap -o text")]
 pub(crate) struct RecapArguments {
-    /// Write the recap into the session file, so that the agent shows it on resuming
+    /// Write the recap into the session file
+    ///
+    /// The agent shows it when the session is resumed.
     #[arg(long)]
     write: bool,
-    /// Write a recap only when an agent would: after three prompts, two of them since the last recap,
-    /// with nothing unanswered, and after `--away-minutes` of absence
+    /// Recap only sessions that an agent would recap by itself
+    ///
+    /// These have three prompts or more, two of them since the last recap, and nothing unanswered; the
+    /// user was away for `--away-minutes`.
     #[arg(long)]
     auto: bool,
     /// Minutes of absence that --auto and --watch wait for
     #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u64).range(1..))]
     away_minutes: u64,
-    /// Stay at this terminal and print a recap each time you come back to it
+    /// Stay here and print a recap each time you come back
+    ///
+    /// Needs a terminal that reports when it gets the focus.
     #[arg(long, conflicts_with = "dry_run")]
     watch: bool,
     #[command(flatten)]
@@ -172,31 +178,27 @@ impl Printer for Recaps {
         output: SessionOutput,
         writer: &mut RecordWriter,
     ) -> Result<(), WriteError> {
+        let mut record = RecapRecord {
+            ok: output.result.is_ok(),
+            session_id: output.session_id,
+            path: output.path,
+            ..RecapRecord::default()
+        };
         match output.result {
             Ok((recap, recorded)) => {
-                let turnpipe = extension(Some(recap.model), recap.cost.as_ref());
                 let moment = &runner.driver.moment;
-                let (uuid, now) = (moment.uuid(), moment.now());
-                writer.record(&AwaySummaryRecord {
-                    subtype: AwaySummary::Only,
-                    content: recap.text,
-                    written: recorded.map(|_| true),
-                    uuid,
-                    session_id: output.session_id,
-                    path: output.path,
-                    timestamp: now,
-                    turnpipe,
-                })
+                record.turnpipe = extension(Some(recap.model), recap.cost.as_ref());
+                record.recap = Some(recap.text);
+                record.written = recorded.map(|_| true);
+                (record.uuid, record.timestamp) = (Some(moment.uuid()), Some(moment.now()));
             }
-            Err(no_text) => writer.record(&RecapRecord {
-                ok: false,
-                reason: no_text.reason.name().to_owned(),
-                error: no_text.error,
-                session_id: output.session_id,
-                path: output.path,
-                turnpipe: extension(None, no_text.cost.as_deref()),
-            }),
+            Err(no_text) => {
+                record.turnpipe = extension(None, no_text.cost.as_deref());
+                record.reason = Some(no_text.reason.name().to_owned());
+                record.error = no_text.error;
+            }
         }
+        writer.record(&record)
     }
 }
 

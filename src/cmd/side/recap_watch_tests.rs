@@ -400,7 +400,7 @@ fn recaps_are_written_once_for_each_absence_with_something_new() {
     assert_eq!(shown["timestamp"], "1970-01-01T00:26:40.000Z");
     let written = recaps(&session);
     assert_eq!(written.len(), 1);
-    assert_eq!(written[0]["content"], shown["content"]);
+    assert_eq!(written[0]["content"], shown["recap"]);
     assert_eq!(written[0]["timestamp"], shown["timestamp"]);
 
     // Nothing new, then one prompt, then two.
@@ -415,10 +415,10 @@ fn recaps_are_written_once_for_each_absence_with_something_new() {
     let written = recaps(&session);
     assert_eq!(written.len(), 2);
     assert!(
-        shown["content"].as_str().unwrap().contains("file 9"),
+        shown["recap"].as_str().unwrap().contains("file 9"),
         "{shown}"
     );
-    assert_eq!(written[1]["content"], shown["content"]);
+    assert_eq!(written[1]["content"], shown["recap"]);
 
     watching.user.terminal.write_all(b"q").unwrap();
     assert!(watching.records.try_recv().is_err());

@@ -16,7 +16,6 @@ use crate::cmd::inputs::{
 };
 use crate::cmd::model_arguments::{Fallback, NoModel, nothing_to_send};
 use crate::cmd::output::{self, Form, RecordWriter};
-use crate::cmd::progress::ProgressLine;
 use crate::cmd::side::model_failures::ModelFailures;
 use crate::cmd::side::side_arguments::SideArguments;
 use crate::cmd::{Globals, Outcome, UsageError};
@@ -34,6 +33,7 @@ use crate::side::label::{
     Label, LabelSink, LabelStream, Labeler, PROMPT, Placing, StreamEnd, Timing,
 };
 use crate::side::{Engine, Text, extension};
+use crate::view::ProgressLine;
 
 /// Needles of lines with texts of the model and labels. Lines about calls have other needles.
 const BESIDES_CALLS: [&str; 2] = ["\"text_delta\"", "\"tool_use_summary\""];
@@ -61,23 +61,23 @@ pub(crate) struct SummarizeBatchArguments {
     /// When to write labels
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     emit: EmitLabels,
-    /// Maximum time that a line waits for labels before they are dropped, in milliseconds
+    /// Maximum milliseconds that a line waits for labels
     #[arg(long, value_name = "MS", default_value = HOLD_MS)]
     hold_ms: u64,
     /// Maximum number of labels to request at once
     #[arg(short, long, value_name = "N", default_value = JOBS)]
     jobs: std::num::NonZeroUsize,
-    /// Label a single call that reads or searches by the built-in rules instead of the model
+    /// Label single reads and searches by the built-in rules
     #[arg(long)]
     shortcuts: bool,
     /// Do not copy the input
     #[arg(long)]
     no_echo: bool,
-    /// Also append the labels to `FILE.turnpipe.jsonl`, next to this session file
+    /// Also append the labels to `FILE.turnpipe`, next to this session file
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// Read from this agent's settings file whether labels are enabled
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     settings: Option<PathBuf>,
     /// Read only this dialect, instead of detecting it line by line
     #[arg(long, value_enum, value_name = "DIALECT")]

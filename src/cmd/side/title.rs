@@ -14,6 +14,7 @@ use crate::io::Io;
 use crate::jsonl::WriteError;
 use crate::records::{SideExtension, TitleRecord};
 use crate::session::ManualTitle;
+use crate::session::record::Recorded;
 use crate::side::title::{KEBAB_PROMPT, PROMPT, TitleStyle};
 use crate::side::{Auto, Kind, extension};
 
@@ -28,15 +29,18 @@ use crate::side::{Auto, Kind, extension};
   turnpipe title latest --write
   turnpipe session list --untitled --json | turnpipe title --write")]
 pub(crate) struct TitleArguments {
-    /// Write the title into the session file, unless the user set one. Titles by built-in rules are
-    /// written with `--model builtin` only
+    /// Write the title into the session file, unless the user set one
+    ///
+    /// Titles by built-in rules are written with `--model builtin` only.
     #[arg(long)]
     write: bool,
     /// Replace a title set by the user
     #[arg(long, requires = "write")]
     replace: bool,
-    /// Name only sessions that an agent would name by itself: no title yet, fewer than three failed
-    /// attempts, not disabled, a fast model configured
+    /// Name only sessions that an agent would name by itself
+    ///
+    /// These have no title yet and fewer than three failed attempts; a fast model is configured, and
+    /// titles are not disabled.
     #[arg(long)]
     auto: bool,
     /// The form of titles
@@ -106,7 +110,12 @@ impl Printer for Titles {
 
     fn line(&self, runner: &Runner, output: &SessionOutput) -> Option<String> {
         match &output.result {
-            Ok((title, _)) => Some(format!("{}{}\n", output.text_prefix(), title.text)),
+            Ok((title, recorded)) => {
+                if let Some(reason) = not_shown(*recorded) {
+                    runner.note_not_written(output, reason);
+                }
+                Some(format!("{}{}\n", output.text_prefix(), title.text))
+            }
             Err(no_text) => {
                 runner.note_no_text(output, no_text, &no_text.reason);
                 None
@@ -135,7 +144,8 @@ impl Printer for Titles {
                 },
                 title: Some(title.text),
                 model_used: Some(title.model),
-                written: recorded.map(|_| true),
+                error: not_shown(recorded).map(str::to_owned),
+                written: recorded.map(|_| not_shown(recorded).is_none()),
                 ..of_session
             },
             Err(no_text) => TitleRecord {
@@ -145,5 +155,13 @@ impl Printer for Titles {
                 ..of_session
             },
         })
+    }
+}
+
+/// The reason why the agent does not show a title.
+fn not_shown(recorded: Option<Recorded>) -> Option<&'static str> {
+    match recorded {
+        Some(Recorded::NotShown(reason)) => Some(reason),
+        _ => None,
     }
 }

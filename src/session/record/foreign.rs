@@ -12,7 +12,9 @@ use super::transcript::Transcript;
 use crate::agent::{Detail, Facts, Format, ManualTitle, NewRecord, Title, TitleSource, TitleStore};
 use crate::jsonl::{FixedFile, Mapping, split_line};
 use crate::message::SessionId;
-use crate::session::durable::{FileSystems, LockedFile, Presence, RecordError, Sync};
+use crate::session::durable::{
+    FileSystems, LockedFile, Presence, RecordError, RecordFailure, Sync,
+};
 use crate::session::session::Session;
 use crate::session::side_file::side_file_path;
 use crate::session::title::find_title;
@@ -30,6 +32,8 @@ pub enum Recorded {
     No,
     /// Not written, because the user chose the current title.
     KeptManualTitle,
+    /// Not written, because the agent would not show it. States the reason.
+    NotShown(&'static str),
 }
 
 /// The files of another agent's session.
@@ -96,16 +100,24 @@ impl ForeignSession {
     pub fn record(&mut self, value: Value) -> Result<Recorded, RecordError> {
         let text = |name: &str| value.get(name).and_then(Value::as_str);
         let turnpipe = &value["turnpipe"];
-        match (text("type"), text("title"), text("content")) {
+        match (
+            text("type"),
+            text("title"),
+            text("recap").or(text("content")),
+        ) {
             (Some("title"), Some(title), _) if value["ok"] == true => self.title(
                 title,
                 ManualTitle::from(turnpipe["supersedes_manual"] == true),
                 turnpipe,
             ),
-            (Some("system"), _, Some(recap)) if text("subtype") == Some("away_summary") => {
+            (Some(kind), _, Some(recap))
+                if kind == "recap" || text("subtype") == Some("away_summary") =>
+            {
                 self.recap(recap, turnpipe)
             }
-            (Some("user" | "assistant" | "content-replacement"), ..) => Ok(Recorded::No),
+            (Some("user" | "assistant" | "content_replacement" | "content-replacement"), ..) => {
+                Ok(Recorded::No)
+            }
             _ => self.beside(value),
         }
     }
@@ -146,6 +158,10 @@ impl ForeignSession {
             self.cost(&turnpipe)?;
             return Ok(Recorded::KeptManualTitle);
         }
+        if let Err(reason) = self.show(&path, text) {
+            self.cost(&turnpipe)?;
+            return Ok(Recorded::NotShown(reason));
+        }
         let before = file.size()?;
         let offset = self.append_title(&file, &title, manual_title, Some(&turnpipe))?;
         if manual_title == ManualTitle::Supersede {
@@ -158,7 +174,16 @@ impl ForeignSession {
             return Ok(Recorded::AgentFile);
         };
         self.append_title(&file, &lost, ManualTitle::Keep, None)?;
+        let _ = self.show(&path, &lost.text);
         Ok(Recorded::KeptManualTitle)
+    }
+
+    /// Makes the agent show a title, if it does not read it from the file at `path`.
+    fn show(&self, path: &Path, title: &str) -> Result<(), &'static str> {
+        match self.format.title_store {
+            TitleStore::Index(index) => (index.show)(path, &self.facts.session_id, title),
+            TitleStore::SessionFile | TitleStore::None => Ok(()),
+        }
     }
 
     /// Writes a name that the user chose. Returns the file with the name, or `None` if the agent has
@@ -175,6 +200,8 @@ impl ForeignSession {
             source: TitleSource::Manual,
         };
         let file = self.open(&path)?;
+        let shown = self.show(&path, &title.text);
+        shown.map_err(|reason| file.error(RecordFailure::Refused(reason)))?;
         self.append_title(&file, &title, ManualTitle::Keep, None)?;
         Ok(Some(path))
     }

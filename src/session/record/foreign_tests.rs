@@ -64,7 +64,7 @@ fn titles_and_recaps_go_in_labels_beside_and_messages_nowhere() {
     let mut session = bench.session();
     let label =
         json!({"type": "tool_use_summary", "summary": "Looked", "preceding_tool_use_ids": ["t"]});
-    let recap = json!({"type": "system", "subtype": "away_summary", "content": "All done."});
+    let recap = json!({"type": "recap", "ok": true, "recap": "All done."});
     let message = json!({"type": "user", "message": {"role": "user", "content": "x"}});
     assert_eq!(
         session.record(title("Fix it")).unwrap(),

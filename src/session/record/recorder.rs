@@ -9,7 +9,8 @@ use crate::agent::{NewRecord, is_in, own_record};
 use crate::io::{Clock, Ids, Io};
 
 /// Types of the records to keep.
-const KEPT: &str = "user assistant title recap tool_use_summary content-replacement";
+const KEPT: &str = "user assistant title recap tool_use_summary \
+    content_replacement content-replacement";
 
 /// Subtypes of the `system` records to keep.
 const KEPT_OF_SYSTEM: &str = "away_summary usage";
@@ -142,6 +143,10 @@ impl Recorder {
                     own_record::message(at, kind.into(), message, is_injected, output)
                 })
             }
+            ("recap", _) if has("recap") => {
+                let recap = record["recap"].take();
+                self.chained(&record, |at| own_record::recap(at, recap))
+            }
             ("system", Some("away_summary")) => {
                 let recap = record["content"].take();
                 self.chained(&record, |at| own_record::recap(at, recap))
@@ -159,9 +164,9 @@ impl Recorder {
                     "summary": record["summary"].take(),
                     "preceding_tool_use_ids": record["preceding_tool_use_ids"].take(),
                 })),
-            ("content-replacement", _) if has("replacements") => {
+            ("content_replacement" | "content-replacement", _) if has("replacements") => {
                 let replacements = record["replacements"].take();
-                self.unchained(json!({"type": kind, "replacements": replacements}))
+                self.unchained(own_record::replacements(&replacements))
             }
             // A failed request may have cost something.
             ("system", Some("usage")) | ("title" | "recap", _) if has_cost => {
@@ -265,8 +270,7 @@ mod tests {
         ));
         assert_eq!(label["preceding_tool_use_ids"], json!(["t"]));
         assert!(label.get("parentUuid").is_none());
-        let recap =
-            value(recorder.line_of(r#"{"type":"system","subtype":"away_summary","content":"x"}"#));
+        let recap = value(recorder.line_of(r#"{"type":"recap","ok":true,"recap":"x"}"#));
         assert_eq!(recap["parentUuid"], Value::Null);
         for other in [
             r#"{"type":"title","ok":false,"reason":"empty_history"}"#,
@@ -277,6 +281,24 @@ mod tests {
             "[1]",
         ] {
             assert_eq!(recorder.line_of(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn records_keep_their_meaning_under_an_old_name() {
+        for [new, old] in [
+            [
+                r#"{"type":"recap","ok":true,"recap":"x"}"#,
+                r#"{"type":"system","subtype":"away_summary","content":"x"}"#,
+            ],
+            [
+                r#"{"type":"content_replacement","replacements":[],"session_id":"x"}"#,
+                r#"{"type":"content-replacement","replacements":[],"sessionId":"x"}"#,
+            ],
+        ] {
+            let line = recorder().line_of(new);
+            assert!(line.is_some(), "{new}");
+            assert_eq!(line, recorder().line_of(old));
         }
     }
 }

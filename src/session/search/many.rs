@@ -72,7 +72,10 @@ impl WithoutCopies<'_, '_> {
             }
             SearchEvent::TooLong { .. } | SearchEvent::Failed { .. } => {}
         }
-        if let Some(session) = self.session.take_if(|_| matches!(event, SearchEvent::Found(_))) {
+        if let Some(session) = self
+            .session
+            .take_if(|_| matches!(event, SearchEvent::Found(_)))
+        {
             (self.visit)(session)?;
         }
         (self.visit)(event)

@@ -82,9 +82,11 @@ impl Session {
             held: Vec::new(),
         };
         if self.is_document() {
-            self.each_message(Scope::AllBranches, &mut |message| {
-                search.message(None, &message)
-            })?;
+            for message in self.messages(Scope::AllBranches)? {
+                if search.message(None, &message?).is_break() {
+                    break;
+                }
+            }
             return Ok(Searched::default());
         }
         // Most of a file are results.

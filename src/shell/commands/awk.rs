@@ -1,11 +1,11 @@
 //! `awk` with programs that only print: every token is known and unambiguous.
 
-use super::scripts::delimited_length;
+use super::sed::delimited_length;
 use crate::shell::call::Call;
 use crate::shell::expansion::identifier_length;
-use crate::shell::options::{Value, arguments};
-use crate::shell::refusal::Refusal;
-use crate::shell::word::{Shape, Word};
+use crate::shell::options::arguments;
+use crate::shell::verdict::Refusal;
+use crate::shell::word::{Shape, Value, Word};
 
 /// Functions without side effects. Except for `length`, they must be followed directly by a
 /// parenthesis.

@@ -1,10 +1,10 @@
 //! Commands of the shell itself.
 
 use crate::shell::call::Call;
-use crate::shell::options::{Value, arguments};
-use crate::shell::refusal::Refusal;
+use crate::shell::options::arguments;
 use crate::shell::variables::may_be_set;
-use crate::shell::word::Word;
+use crate::shell::verdict::Refusal;
+use crate::shell::word::{Value, Word};
 
 /// `cd`
 pub(super) fn change_directory(

@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use crate::shell::call::Call;
 use crate::shell::lexer::{Expansions, Lexer, LineBreaks, Substitution};
-use crate::shell::refusal::Refusal;
+use crate::shell::verdict::Refusal;
 use crate::shell::word::Word;
 
 /// Operators with one operand. Not `-v` and `-R`, which evaluate the name of a variable.

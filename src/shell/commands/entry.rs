@@ -2,13 +2,15 @@
 
 use tree_sitter::Node;
 
-use super::{awk, builtins, conditions, find, git, rules, sed, wrappers, writers};
-use crate::shell::call::{Call, Entry, Own};
-use crate::shell::effects::{CommandContext, Effects};
+use super::rules::refuse;
+use super::{awk, builtins, conditions, find, git, sed, wrappers};
+use crate::shell::call::{Call, CommandContext, Effects, Entry, Own};
+use crate::shell::options::arguments;
 use crate::shell::parsed_command::ParsedCommand;
-use crate::shell::refusal::{Refusal, excerpt};
 use crate::shell::table::COMMANDS;
 use crate::shell::variables::{may_be_passed, may_be_set};
+use crate::shell::verdict::{Refusal, excerpt};
+use crate::shell::word::{Value, Word};
 
 /// Checks a simple command.
 pub(in crate::shell) fn check(
@@ -89,13 +91,74 @@ fn entry(name: &str) -> Entry {
         "find" => find::check,
         "git" => git::check,
         "sed" | "gsed" => sed::check,
-        "tar" => rules::tar,
+        "tar" => tar,
         _ => {
             return match COMMANDS.get(name) {
                 Some(command) => Entry::Listed(command),
-                None => writers::what_it_changes(name).map_or(Entry::Unlisted, Entry::Writes),
+                None => what_it_changes(name).map_or(Entry::Unlisted, Entry::Writes),
             };
         }
     };
     Entry::Own(own)
+}
+
+/// `tar` must list. It accepts option letters without a dash, followed by their values.
+fn tar(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
+    let mut words = words.to_vec();
+    if let Some(first) = words.first_mut()
+        && first.literal().is_some_and(|text| !text.starts_with('-'))
+    {
+        // `tvf x` reads as `-t -v -f x`, if the letter with a value is the last one.
+        if first.prefix.trim_end_matches('f').contains(['f', 'C']) {
+            return refuse(Some(first), "`tar` with several values after its letters");
+        }
+        first.prefix.insert(0, '-');
+    }
+    let arguments = arguments("tar", &words)?;
+    if !arguments.has_one_of(&["t", "list"]) {
+        return refuse(Some(name), "`tar` that does not list");
+    }
+    for given in &arguments.options {
+        let is_local = match given.value {
+            _ if !matches!(given.name, "f" | "file") => true,
+            Value::Text(archive) => {
+                let host = archive.split('/').next().unwrap_or_default();
+                !host.contains(':') || arguments.has("force-local")
+            }
+            Value::None | Value::Begins(_) => false,
+        };
+        if !is_local {
+            return refuse(Some(given.word), "`tar` with an archive that may be remote");
+        }
+    }
+    Ok(())
+}
+
+/// Commands known to change something. This affects only the message: a command without a table
+/// entry is not read-only either.
+const WRITERS: &[(&str, &str)] = &[
+    (
+        "chattr chcon chgrp chmod chown cp csplit dd fallocate install link ln mkdir mkfifo mknod \
+         mktemp mv patch rename rm rmdir rsync scp setfacl setfattr shred split sponge tee touch \
+         truncate unlink zip",
+        "changes files",
+    ),
+    ("kill killall pkill renice skill snice", "changes processes"),
+    (
+        "crontab halt mount passwd poweroff reboot shutdown swapoff swapon sync sysctl systemctl \
+         umount useradd userdel usermod",
+        "changes the system",
+    ),
+    (
+        "apt apt-get brew dnf dpkg pacman snap yum",
+        "installs software",
+    ),
+];
+
+/// Returns the effect of a command, as text that follows its name.
+fn what_it_changes(name: &str) -> Option<&'static str> {
+    let (_, what) = WRITERS
+        .iter()
+        .find(|(names, _)| names.split(' ').any(|known| known == name))?;
+    Some(what)
 }

@@ -1,7 +1,7 @@
 //! `find`: starting points, then tests and the actions that only print.
 
 use crate::shell::call::Call;
-use crate::shell::refusal::{Refusal, excerpt};
+use crate::shell::verdict::{Refusal, excerpt};
 use crate::shell::word::Word;
 
 /// Primaries without an argument.

@@ -1,12 +1,10 @@
 //! `git`: global options, then a subcommand in one of its reading forms.
 
-use crate::shell::call::Call;
-use crate::shell::effects::GitCall;
-use crate::shell::options::{self, Arguments, Value, arguments};
-use crate::shell::refusal::{Refusal, excerpt};
-use crate::shell::requirement::GitScope;
+use crate::shell::call::{Call, GitCall};
+use crate::shell::options::{self, arguments};
 use crate::shell::table::{Command, GIT, Property};
-use crate::shell::word::Word;
+use crate::shell::verdict::{GitScope, Refusal, excerpt};
+use crate::shell::word::{Arguments, Value, Word};
 
 /// Settings that only affect the appearance of output.
 const HARMLESS_SETTINGS: &str = "\

@@ -10,10 +10,8 @@ mod entry;
 mod find;
 mod git;
 mod rules;
-mod scripts;
 mod sed;
 mod wrappers;
-mod writers;
 
 pub(super) use conditions::{double_bracket, double_bracket_words};
 pub(super) use entry::{check, reads_anywhere};

@@ -1,9 +1,7 @@
 //! Rules that a table cannot express.
 
-use crate::shell::call::Call;
-use crate::shell::options::{Arguments, Value, arguments};
-use crate::shell::refusal::Refusal;
-use crate::shell::word::Word;
+use crate::shell::verdict::Refusal;
+use crate::shell::word::{Arguments, Value, Word};
 
 /// An extra rule for a command, given its name and its arguments.
 pub(in crate::shell) type Check = fn(&str, &Arguments<'_>) -> Result<(), Refusal>;
@@ -24,7 +22,7 @@ pub(in crate::shell) fn rule(name: &str) -> Option<Check> {
     })
 }
 
-fn refuse(word: Option<&Word>, why: impl Into<String>) -> Result<(), Refusal> {
+pub(super) fn refuse(word: Option<&Word>, why: impl Into<String>) -> Result<(), Refusal> {
     Err(Refusal::unknown(
         word.map_or(0..0, |word| word.span.clone()),
         why,
@@ -193,38 +191,6 @@ fn gets_settings(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
             "`git config` in a form not known to be read-only",
         ),
     }
-}
-
-/// `tar` must list. It accepts option letters without a dash, followed by their values.
-pub(super) fn tar(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
-    let mut words = words.to_vec();
-    if let Some(first) = words.first_mut()
-        && first.literal().is_some_and(|text| !text.starts_with('-'))
-    {
-        // `tvf x` reads as `-t -v -f x`, if the letter with a value is the last one.
-        if first.prefix.trim_end_matches('f').contains(['f', 'C']) {
-            return refuse(Some(first), "`tar` with several values after its letters");
-        }
-        first.prefix.insert(0, '-');
-    }
-    let arguments = arguments("tar", &words)?;
-    if !arguments.has_one_of(&["t", "list"]) {
-        return refuse(Some(name), "`tar` that does not list");
-    }
-    for given in &arguments.options {
-        let is_local = match given.value {
-            _ if !matches!(given.name, "f" | "file") => true,
-            Value::Text(archive) => {
-                let host = archive.split('/').next().unwrap_or_default();
-                !host.contains(':') || arguments.has("force-local")
-            }
-            Value::None | Value::Begins(_) => false,
-        };
-        if !is_local {
-            return refuse(Some(given.word), "`tar` with an archive that may be remote");
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

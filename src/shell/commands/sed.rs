@@ -1,10 +1,9 @@
 //! `sed` with scripts that only print: a few commands, parsed completely.
 
-use super::scripts::delimited_length;
 use crate::shell::call::Call;
-use crate::shell::options::{Value, arguments};
-use crate::shell::refusal::Refusal;
-use crate::shell::word::Word;
+use crate::shell::options::arguments;
+use crate::shell::verdict::Refusal;
+use crate::shell::word::{Value, Word};
 
 /// The options, then the script: the values of `-e`, or else the first operand.
 pub(super) fn check(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
@@ -144,6 +143,42 @@ fn skip_command(text: &str) -> Option<&str> {
     Some(flags.trim_start_matches(|flag: char| flag.is_ascii_digit() || "gpIi".contains(flag)))
 }
 
+/// Returns the length of the text of a script of `sed` or `awk` including its closing delimiter; `None` if versions of the
+/// programs may disagree.
+pub(super) fn delimited_length(text: &str, delimiter: char) -> Option<usize> {
+    /// Letters with a special meaning after a backslash that do not denote a character.
+    const ESCAPED: &str = "nstwWbBdDSULEul";
+    let mut letters = text.char_indices();
+    let mut in_set = false;
+    while let Some((index, letter)) = letters.next() {
+        match letter {
+            _ if letter == delimiter && !in_set => return Some(index + letter.len_utf8()),
+            _ if letter == delimiter || letter == '\n' => return None,
+            '\\' | '[' if in_set => return None,
+            '\\' => {
+                let (_, escaped) = letters.next()?;
+                let is_plain = escaped.is_ascii_punctuation()
+                    || escaped.is_ascii_digit()
+                    || ESCAPED.contains(escaped);
+                if !is_plain {
+                    return None;
+                }
+            }
+            '[' => {
+                // A leading bracket belongs to the set in some versions.
+                in_set = true;
+                let rest = text.get(index + 1..).unwrap_or_default();
+                if rest.trim_start_matches('^').starts_with(']') {
+                    return None;
+                }
+            }
+            ']' => in_set = false,
+            _ => {}
+        }
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -227,6 +262,27 @@ mod tests {
             "swawbww x",
         ] {
             assert!(!only_prints(script), "{script}");
+        }
+    }
+
+    #[test]
+    fn where_texts_end() {
+        let rows = [
+            ("a/b", '/', Some(2)),
+            ("a\\/b/", '/', Some(5)),
+            ("[a-z]x/", '/', Some(7)),
+            ("a|b|", '|', Some(2)),
+            ("[/]/", '/', None),
+            ("[[:alpha:]]/", '/', None),
+            ("[]a]/", '/', None),
+            ("\\cX/", '/', None),
+            ("\\x2f/", '/', None),
+            ("a\nb/", '/', None),
+            ("a", '/', None),
+            ("a\\", '/', None),
+        ];
+        for (text, delimiter, expected) in rows {
+            assert_eq!(delimited_length(text, delimiter), expected, "{text}");
         }
     }
 }

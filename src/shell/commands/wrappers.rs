@@ -1,10 +1,10 @@
 //! Wrappers: commands that start a command in their arguments.
 
 use crate::shell::call::Call;
-use crate::shell::options::{Value, arguments};
-use crate::shell::refusal::Refusal;
+use crate::shell::options::arguments;
 use crate::shell::variables::may_be_passed;
-use crate::shell::word::{Shape, Word, WordPiece};
+use crate::shell::verdict::Refusal;
+use crate::shell::word::{Shape, Value, Word, WordPiece};
 
 /// `timeout [options] duration command`
 pub(super) fn timeout(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {

@@ -3,7 +3,6 @@
 use proptest::prelude::*;
 
 use super::super::read::Read;
-use super::super::write::Write;
 use crate::tools::test_context::Session;
 use serde_json::Value;
 

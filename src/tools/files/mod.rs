@@ -11,14 +11,11 @@ mod read;
 mod regular_file;
 mod replace_file;
 mod replacement;
-mod target;
 mod walk;
-mod write;
 
-pub(super) use edit::Edit;
+pub(super) use edit::{Edit, Write};
 pub(super) use glob::Glob;
 pub(super) use grep::Grep;
 pub(super) use image::{image_block, media_type};
 pub(super) use ls::Ls;
 pub(super) use read::Read;
-pub(super) use write::Write;

@@ -1,4 +1,5 @@
-//! Opens existing files, and checks whether the session has read them.
+//! Opens existing files, checks whether the session has read them, and determines the target of a call that
+//! writes a file.
 //!
 //! A FIFO without a writer, a terminal or a tape can block its reader or react to being opened. So only regular
 //! files are opened; the type is checked before and after.
@@ -9,8 +10,9 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use super::image::media_type;
+use super::replace_file;
 use crate::state::{FileStamp, ReadEntry, ReadRange};
-use crate::tools::{CallContext, ToolContext, ToolFailure};
+use crate::tools::{CallContext, ToolContext, ToolFailure, access, paths};
 
 /// An open regular file with its metadata after opening.
 #[derive(Debug)]
@@ -158,6 +160,87 @@ pub(super) fn record(call: &CallContext<'_>, path: PathBuf, stamp: FileStamp, ra
         tool_use_id: call.id.to_string(),
     };
     call.session.read_log.record(path, entry);
+}
+
+/// The file that a call names.
+pub(super) struct Target {
+    /// The absolute path, with links.
+    pub(super) path: PathBuf,
+    /// The path with links resolved.
+    resolved: PathBuf,
+    /// Its current state, or `None` if it is missing.
+    stamp: Option<FileStamp>,
+    /// Whether the session has read it.
+    seen: Option<ReadEntry>,
+}
+
+/// Whether the session knows the current content of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Freshness {
+    /// No call has read or written it.
+    Unread,
+    /// It has not changed since a call last read or wrote it, or it is missing.
+    Current,
+    /// It has changed since a call last read or wrote it.
+    Changed,
+}
+
+impl Target {
+    /// Opens the file if it exists.
+    pub(super) fn open(
+        name: &str,
+        call: &CallContext<'_>,
+    ) -> Result<(Self, Option<RegularFile>), ToolFailure> {
+        let path = paths::absolute(name, call.session);
+        let resolved = access::resolve_links(&path)
+            .map_err(|error| ToolFailure(format!("The file cannot be written: {error}")))?;
+        let found = match open(&resolved) {
+            Ok(found) => Some(found),
+            Err(NotReadable::Missing) => None,
+            Err(problem) => return Err(ToolFailure(problem.to_string())),
+        };
+        let target = Self {
+            path,
+            stamp: found
+                .as_ref()
+                .map(|found| FileStamp::from_metadata(&found.metadata)),
+            seen: call.session.read_log.get(&resolved),
+            resolved,
+        };
+        Ok((target, found))
+    }
+
+    pub(super) fn freshness(&self) -> Freshness {
+        match (self.stamp, &self.seen) {
+            (None, _) => Freshness::Current,
+            (Some(_), None) => Freshness::Unread,
+            (Some(now), Some(seen)) if seen.stamp == now => Freshness::Current,
+            (Some(_), Some(_)) => Freshness::Changed,
+        }
+    }
+
+    /// Returns the part of the file that the session has seen: all of a missing file.
+    pub(super) fn seen(&self) -> ReadRange {
+        self.seen
+            .as_ref()
+            .map_or(ReadRange::Whole, |seen| seen.range)
+    }
+
+    /// Replaces the content if the file has not changed. `seen` is the part that the session has seen
+    /// afterwards.
+    pub(super) fn replace(
+        self,
+        content: &[u8],
+        seen: Option<ReadRange>,
+        call: &CallContext<'_>,
+    ) -> Result<(), ToolFailure> {
+        let stamp = replace_file::replace(&self.resolved, content, self.stamp)
+            .map_err(|error| ToolFailure(error.to_string()))?;
+        if let Some(seen) = seen {
+            record(call, self.resolved, stamp, seen);
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -331,7 +331,7 @@ fn a_slow_server_is_given_up() {
     let session = session(Reach::PublicAndPrivate, Duration::from_millis(200));
     assert_eq!(
         fetched(&session, &server.url("/")),
-        Err("Fetch failed: no whole answer within 0.2 s".to_owned())
+        Err("Fetch failed: no complete response within 0.2 s".to_owned())
     );
 }
 

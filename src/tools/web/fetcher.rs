@@ -78,7 +78,10 @@ impl Web {
             match unless_cancelled(waiting, fetched).await {
                 None => Ok(None),
                 Some(Ok(fetched)) => fetched.map(Some),
-                Some(Err(_)) => Err(format!("no whole answer within {} s", total.as_secs_f64())),
+                Some(Err(_)) => Err(format!(
+                    "no complete response within {} s",
+                    total.as_secs_f64()
+                )),
             }
         };
         let fetched = self.engine.run(task, |()| ());

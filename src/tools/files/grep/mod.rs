@@ -6,7 +6,6 @@
 mod parameters;
 mod report;
 mod search;
-mod sinks;
 
 pub(in crate::tools) use parameters::Grep;
 

@@ -1,9 +1,14 @@
-//! The result of a search, as text for the model and as structured output.
+//! The matches of a search, and its result as text for the model and as structured output.
 
+use std::io;
+
+use grep_matcher::Matcher as _;
+use grep_regex::RegexMatcher;
+use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
 use serde_json::{Value, json};
 
 use super::super::walk::{SearchEnd, Stopped, Unread};
-use super::parameters::{Bounds, OutputMode};
+use super::parameters::{Bounds, OutputMode, Style, Unit};
 use crate::text::counted;
 use crate::tools::{CallStatus, ToolReply};
 
@@ -192,4 +197,226 @@ fn pagination(bounds: Bounds, cut: Cut) -> Option<String> {
     let offset = (bounds.offset > 0).then(|| format!("offset: {}", bounds.offset));
     let parts: Vec<String> = limit.into_iter().chain(offset).collect();
     (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// Maximum length of a line, in characters. Longer lines are truncated.
+const MAX_LINE_CHARACTERS: usize = 500;
+
+/// Number of characters before the first match of a truncated line.
+const LEAD_CHARACTERS: usize = 100;
+
+/// The separator between groups of lines that are not adjacent.
+const GROUP_SEPARATOR: &str = "--";
+
+/// Formats the matches of a file as lines.
+#[derive(Debug)]
+pub(super) struct ContentSink<'a> {
+    pub(super) matcher: &'a RegexMatcher,
+    pub(super) style: Style,
+    /// The file name before each line, or `None` if the call names the file.
+    pub(super) name: Option<String>,
+    pub(super) lines: &'a mut Lines,
+    /// Whether there was a match in the file.
+    pub(super) any_in_file: bool,
+    /// The position of binary data in the file.
+    pub(super) binary_at: Option<u64>,
+}
+
+/// The separator after the name and number of a matching line, and of a context line.
+const MATCH_SEPARATOR: char = ':';
+const CONTEXT_SEPARATOR: char = '-';
+
+impl ContentSink<'_> {
+    fn push(&mut self, mark: char, number: Option<u64>, text: &str) {
+        // With context, groups of different files are also separated.
+        let has_context = self.style.before + self.style.after > 0;
+        if !self.any_in_file && has_context && !self.lines.is_empty() {
+            self.lines.push(GROUP_SEPARATOR.to_owned());
+        }
+        self.any_in_file = true;
+        let mut line = String::new();
+        if let Some(name) = &self.name {
+            line.push_str(name);
+            line.push(mark);
+        }
+        if let Some(number) = number.filter(|_| self.style.numbers) {
+            line.push_str(&number.to_string());
+            line.push(mark);
+        }
+        line.push_str(text);
+        self.lines.push(line);
+    }
+
+    fn push_matches(&mut self, found: &SinkMatch<'_>) -> io::Result<()> {
+        let matcher = self.matcher;
+        each_match(matcher, found, |buffer, start, matched| {
+            if matched.is_empty() {
+                return;
+            }
+            let before = memchr::memchr_iter(b'\n', &buffer[start..matched.start()]).count();
+            for (below, text) in buffer[matched].split(|byte| *byte == b'\n').enumerate() {
+                let offset = u64::try_from(before + below).unwrap_or(u64::MAX);
+                let number = found.line_number().map(|number| number + offset);
+                self.push(MATCH_SEPARATOR, number, &cut(without_line_end(text), 0));
+            }
+        })
+    }
+
+    fn push_lines(&mut self, found: &SinkMatch<'_>) -> io::Result<()> {
+        let mut number = found.line_number();
+        for line in found.lines() {
+            let line = without_line_end(line);
+            let at = if line.len() > MAX_LINE_CHARACTERS {
+                let first = self.matcher.find(line).map_err(io::Error::other)?;
+                first.map_or(0, |found| found.start())
+            } else {
+                0
+            };
+            self.push(MATCH_SEPARATOR, number, &cut(line, at));
+            number = number.map(|number| number + 1);
+        }
+        Ok(())
+    }
+}
+
+impl Sink for ContentSink<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+        if searcher.binary_detection().convert_byte().is_some() && self.binary_at.is_some() {
+            self.any_in_file = true;
+            return Ok(false);
+        }
+        match self.style.unit {
+            Unit::Lines => self.push_lines(found)?,
+            Unit::Matches => self.push_matches(found)?,
+        }
+        Ok(!self.lines.is_full())
+    }
+
+    fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
+        let text = cut(without_line_end(context.bytes()), 0);
+        self.push(CONTEXT_SEPARATOR, context.line_number(), &text);
+        Ok(!self.lines.is_full())
+    }
+
+    fn context_break(&mut self, _: &Searcher) -> io::Result<bool> {
+        self.lines.push(GROUP_SEPARATOR.to_owned());
+        Ok(!self.lines.is_full())
+    }
+
+    fn binary_data(&mut self, _: &Searcher, offset: u64) -> io::Result<bool> {
+        self.binary_at = Some(offset);
+        Ok(true)
+    }
+
+    fn finish(&mut self, searcher: &Searcher, _: &SinkFinish) -> io::Result<()> {
+        if let Some(offset) = self.binary_at
+            && self.any_in_file
+            && !self.lines.is_full()
+        {
+            let what = match searcher.binary_detection().convert_byte() {
+                Some(_) => "binary file matches",
+                None => "stopped searching binary file after match",
+            };
+            let name = self.name.iter().map(|name| format!("{name}: "));
+            let name: String = name.collect();
+            self.lines.push(format!(
+                "{name}{what} (found \"\\0\" byte around offset {offset})"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Counts the matches of a file.
+#[derive(Debug)]
+pub(super) struct CountSink<'a> {
+    pub(super) matcher: &'a RegexMatcher,
+    pub(super) style: Style,
+    pub(super) count: &'a mut u64,
+}
+
+impl Sink for CountSink<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+        if self.style.unit == Unit::Lines && !self.style.multiline {
+            *self.count += 1;
+        } else {
+            each_match(self.matcher, found, |_, _, _| *self.count += 1)?;
+        }
+        Ok(true)
+    }
+
+    /// Like ripgrep, counts no matches in a binary file.
+    fn finish(&mut self, searcher: &Searcher, finish: &SinkFinish) -> io::Result<()> {
+        let quits = searcher.binary_detection().quit_byte().is_some();
+        if quits && finish.binary_byte_offset().is_some() {
+            *self.count = 0;
+        }
+        Ok(())
+    }
+}
+
+/// Finds the first match of a file.
+#[derive(Debug)]
+pub(super) struct AnySink<'a> {
+    pub(super) found: &'a mut bool,
+}
+
+impl Sink for AnySink<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, _: &SinkMatch<'_>) -> io::Result<bool> {
+        *self.found = true;
+        Ok(false)
+    }
+}
+
+/// Calls `visit` for each match in the reported lines, with their buffer, the start of the lines in it, and the
+/// range of the match.
+fn each_match(
+    matcher: &RegexMatcher,
+    found: &SinkMatch<'_>,
+    mut visit: impl FnMut(&[u8], usize, grep_matcher::Match),
+) -> io::Result<()> {
+    let range = found.bytes_range_in_buffer();
+    let buffer = &found.buffer()[..range.end];
+    matcher
+        .find_iter_at(buffer, range.start, |each| {
+            let is_inside = each.start() < range.end;
+            if is_inside {
+                visit(buffer, range.start, each);
+            }
+            is_inside
+        })
+        .map_err(io::Error::other)
+}
+
+fn without_line_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// Returns the line; if it is long, the part around the byte `at`.
+fn cut(line: &[u8], at: usize) -> String {
+    let text = String::from_utf8_lossy(line);
+    let length = text.chars().count();
+    if length <= MAX_LINE_CHARACTERS {
+        return text.into_owned();
+    }
+    let before = String::from_utf8_lossy(&line[..at]).chars().count();
+    let skipped = before
+        .saturating_sub(LEAD_CHARACTERS)
+        .min(length - MAX_LINE_CHARACTERS);
+    let shown: String = text
+        .chars()
+        .skip(skipped)
+        .take(MAX_LINE_CHARACTERS)
+        .collect();
+    let lead = if skipped > 0 { "..." } else { "" };
+    let is_end = skipped + MAX_LINE_CHARACTERS == length;
+    let tail = if is_end { "" } else { "..." };
+    format!("{lead}{shown}{tail} [line cut to {MAX_LINE_CHARACTERS} of {length} characters]")
 }

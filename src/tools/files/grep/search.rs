@@ -12,8 +12,7 @@ use ignore::overrides::Override;
 use super::super::regular_file;
 use super::super::walk::{self, Budget, Filters, NewestFiles, SearchEnd, Unread};
 use super::parameters::{Grep, OutputMode, Search};
-use super::report::{Cut, Lines, Report};
-use super::sinks::{AnySink, ContentSink, CountSink};
+use super::report::{AnySink, ContentSink, CountSink, Cut, Lines, Report};
 use crate::tools::builtin::Parameters;
 use crate::tools::{
     Assessment, CallContext, DecisionContext, PreparedCall, ToolContext, ToolFailure, ToolReply,

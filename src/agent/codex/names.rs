@@ -1,0 +1,227 @@
+//! The names of Codex threads: an index of JSON lines, and since 0.146 a database, which Codex shows.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::agent::content::string;
+use crate::agent::format::NameIndex;
+use crate::agent::own::title_source;
+use crate::agent::sqlite::{has_columns, open_read_only, open_writable};
+use crate::agent::title::{Title, TitleSource};
+use crate::json::{object, text};
+
+/// The names of threads.
+pub(super) static NAMES: NameIndex = NameIndex {
+    path: index_path,
+    read: name_in,
+    shown: shown_names,
+    show: show_name,
+};
+
+/// The directories of sessions in the home directory of Codex.
+pub(super) const SESSION_DIRS: [&str; 2] = ["sessions", "archived_sessions"];
+
+/// The index of thread names, in the home directory. The last row of a thread counts.
+const INDEX: &str = "session_index.jsonl";
+
+/// The database beside the index. The number is that of its schema.
+const DATABASE: &str = "state_5.sqlite";
+
+/// The columns that are read and written.
+const COLUMNS: [&str; 5] = ["id", "history_mode", "name", "title", "first_user_message"];
+
+object! { IndexRow { id, name = "thread_name", source = "titleSource" } }
+
+/// The name in a row of an index, and its thread.
+fn name_in(record: &str) -> Option<(String, Title)> {
+    let row = IndexRow::read(record)?;
+    let title = Title {
+        text: text(row.name)?.into_owned(),
+        source: title_source(row.source),
+    };
+    Some((string(row.id)?, title))
+}
+
+/// The path of the index for a session file in the home directory of Codex.
+fn index_path(session: &Path) -> Option<PathBuf> {
+    let mut dirs = session.ancestors().skip(1);
+    let sessions = dirs.find(|dir| {
+        let name = dir.file_name();
+        name.is_some_and(|name| SESSION_DIRS.iter().any(|known| name == *known))
+    })?;
+    Some(sessions.parent()?.join(INDEX))
+}
+
+/// Adds the names in the database beside an index. A name that is in both has the source that the
+/// index states. Without a database of the known schema, nothing changes.
+fn shown_names(index: &Path, names: &mut HashMap<String, Title>) {
+    let path = index.with_file_name(DATABASE);
+    let mut read = || -> rusqlite::Result<()> {
+        let database = open_read_only(&path)?;
+        // Before threads had pages, the title was the first prompt until the user gave another.
+        let mut rows = database.prepare(
+            "SELECT id, CASE history_mode WHEN 'legacy' THEN title ELSE name END AS shown
+             FROM threads
+             WHERE shown <> '' AND (history_mode <> 'legacy' OR title <> first_user_message)",
+        )?;
+        let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        for row in rows {
+            let (id, text): (String, String) = row?;
+            if names.get(&id).is_none_or(|known| known.text != text) {
+                let source = TitleSource::Manual;
+                names.insert(id, Title { text, source });
+            }
+        }
+        Ok(())
+    };
+    if path.is_file() {
+        // Damage costs names only.
+        let _ = read();
+    }
+}
+
+/// Writes a name into the database beside an index, if Codex has one.
+fn show_name(index: &Path, thread: &str, name: &str) -> Result<(), &'static str> {
+    let path = index.with_file_name(DATABASE);
+    if has_other_schema(index) {
+        return Err("Codex keeps its names in a database of an unknown schema");
+    }
+    let Ok(metadata) = fs::symlink_metadata(&path) else {
+        return Ok(());
+    };
+    if !metadata.is_file() {
+        return Err("the database of Codex is not a regular file");
+    }
+    let failed = |_| "the database of Codex cannot be written to";
+    let mut database = open_writable(&path).map_err(failed)?;
+    if !has_columns(&database, "threads", &COLUMNS) {
+        return Err("the database of Codex has an unknown schema");
+    }
+    let change = database.transaction().map_err(failed)?;
+    let mut changed = 0;
+    for update in [
+        "UPDATE threads SET name = ?1 WHERE id = ?2 AND history_mode = 'paginated'",
+        "UPDATE threads SET title = ?1 WHERE id = ?2 AND history_mode = 'legacy'",
+    ] {
+        changed += change.execute(update, [name, thread]).map_err(failed)?;
+    }
+    if changed != 1 {
+        return Err("Codex does not list this session");
+    }
+    change.commit().map_err(failed)
+}
+
+/// Whether there is a database of another schema than the known one, beside the index.
+fn has_other_schema(index: &Path) -> bool {
+    let files = index.parent().and_then(|home| fs::read_dir(home).ok());
+    files.into_iter().flatten().flatten().any(|file| {
+        let name = file.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix("state_"));
+        let number = number.and_then(|rest| rest.strip_suffix(".sqlite"));
+        number.and_then(|number| number.parse().ok()) > Some(5_u32)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+
+    const SCHEMA: &str = "CREATE TABLE threads (id TEXT PRIMARY KEY, history_mode TEXT, name TEXT,
+        title TEXT NOT NULL, first_user_message TEXT)";
+
+    /// A home directory with two threads of each kind, one of them named.
+    fn home() -> (tempfile::TempDir, PathBuf, Connection) {
+        let home = tempfile::tempdir().unwrap();
+        let index = home.path().join(INDEX);
+        let database = Connection::open(home.path().join(DATABASE)).unwrap();
+        let rows = "PRAGMA journal_mode = WAL; INSERT INTO threads VALUES
+            ('p', 'paginated', NULL, 'do it', 'do it'), ('q', 'paginated', 'Named', 'do', 'do'),
+            ('l', 'legacy', NULL, 'do it', 'do it'), ('m', 'legacy', NULL, 'Called', 'do it')";
+        database.execute_batch(SCHEMA).unwrap();
+        database.execute_batch(rows).unwrap();
+        (home, index, database)
+    }
+
+    fn shown(index: &Path) -> Vec<(String, String)> {
+        let mut names = HashMap::new();
+        shown_names(index, &mut names);
+        let mut names: Vec<_> = names
+            .into_iter()
+            .map(|(id, name)| (id, name.text))
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn names_are_those_that_codex_shows() {
+        // The connection stays open: the rows are in the write-ahead log.
+        let (_home, index, _database) = home();
+        let pair = |id: &str, name: &str| (id.to_owned(), name.to_owned());
+        assert_eq!(shown(&index), [pair("m", "Called"), pair("q", "Named")]);
+        show_name(&index, "p", "Paged").unwrap();
+        show_name(&index, "l", "Old").unwrap();
+        let expected = [
+            pair("l", "Old"),
+            pair("m", "Called"),
+            pair("p", "Paged"),
+            pair("q", "Named"),
+        ];
+        assert_eq!(shown(&index), expected);
+        // A name in both has the source in the index.
+        let auto = |text: &str| Title {
+            text: text.to_owned(),
+            source: TitleSource::Auto,
+        };
+        let mut names = HashMap::from([
+            ("p".to_owned(), auto("Paged")),
+            ("q".to_owned(), auto("Before")),
+        ]);
+        shown_names(&index, &mut names);
+        assert_eq!(names["p"], auto("Paged"));
+        assert!(names["q"].is_manual());
+    }
+
+    #[test]
+    fn a_database_that_is_not_understood_is_not_written_to() {
+        let (home, index, database) = home();
+        assert!(show_name(&index, "gone", "x").is_err());
+        let newer = home.path().join("state_6.sqlite");
+        fs::write(&newer, "").unwrap();
+        assert!(show_name(&index, "p", "x").is_err());
+        fs::remove_file(newer).unwrap();
+        database
+            .execute_batch("ALTER TABLE threads RENAME COLUMN name TO called")
+            .unwrap();
+        assert!(show_name(&index, "p", "x").is_err());
+        assert!(shown(&index).is_empty());
+        let texts: u32 = database
+            .query_row(
+                "SELECT count(*) FROM threads WHERE called = 'x' OR title = 'x'",
+                [],
+                |row| row.get(0),
+            )
+            .unwrap();
+        assert_eq!(texts, 0);
+        // Older versions have no database.
+        assert_eq!(
+            show_name(&home.path().join("none").join(INDEX), "p", "x"),
+            Ok(())
+        );
+    }
+
+    #[test]
+    fn the_index_is_beside_the_sessions() {
+        let index = Some(PathBuf::from("/h/.codex/session_index.jsonl"));
+        for session in [
+            "sessions/2026/11/21/rollout-x.jsonl",
+            "archived_sessions/x.jsonl.zst",
+        ] {
+            assert_eq!(index_path(&Path::new("/h/.codex").join(session)), index);
+        }
+        assert_eq!(index_path(Path::new("/elsewhere/sessions")), None);
+    }
+}

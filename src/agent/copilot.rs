@@ -1,0 +1,281 @@
+//! GitHub Copilot CLI: `~/.copilot/session-state/<session>/events.jsonl`, with the name of the session in
+//! `workspace.yaml` beside it.
+//!
+//! The text of the system prompt is not the user's: it is never read.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::agent::Agent;
+use super::content::{count, home_dir, input_of, is_true, message, note, shell_failed, string};
+use super::detect::Row as Marks;
+use super::facts::Facts;
+use super::format::{Detail, Entry, Format, LineClass, Meter, Part, Shape, TitleStore};
+use super::title::{ManualTitle, Precedence, StoredTitle, TitleSearch, TitleSource};
+use crate::io::Environment;
+use crate::json::{is_object, object, text};
+use crate::message::{Block, Call, Message, Origin, ResultPart, Role, ToolResult, Usage};
+
+/// The format of GitHub Copilot CLI.
+pub(super) static COPILOT: Format = Format {
+    agent: Agent::Copilot,
+    shape: Shape::Sequence,
+    titles: TitleSearch {
+        words: &["\"workspace.name\""],
+        precedence: Precedence::Later,
+    },
+    cost_words: &[],
+    activity_words: &[],
+    line_class: |_| LineClass::Anything,
+    read,
+    wrote,
+    document: None,
+    has_global_ids: true,
+    has_meter_records: true,
+    home_variables: HOME,
+    roots,
+    beside,
+    subagent_dir: |_| None,
+    resume: |id, _| Some(format!("copilot --resume {id}")),
+    title_store: TitleStore::None,
+    title_distance: None,
+    title_record: None,
+    recap_record: None,
+    link: |_| None,
+};
+
+const HOME: &[&str] = &["COPILOT_HOME"];
+
+object! {
+    Row {
+        kind = "type", id, parent = "parentId", time = "timestamp", data: Data<'a>, agent = "agentId",
+    }
+}
+
+object! {
+    Data {
+        session = "sessionId", context: Context<'a>, selected_model = "selectedModel", new_model = "newModel",
+        model, content, source, message_id = "messageId", reasoning = "reasoningText",
+        requests = "toolRequests", call_id = "toolCallId", success, result: Outcome<'a>,
+        error: Failure<'a>, shell: Shell<'a> = "shellExecution", usage: Tokens<'a>,
+        models = "modelMetrics", snapshot: Snapshot<'a> = "accountingSnapshot",
+        summary = "summaryContent", text = "message", name, user_named,
+    }
+}
+
+object! { Context { cwd, branch } }
+object! { Outcome { content } }
+object! { Failure { message } }
+object! { Shell { exit = "exitCode" } }
+object! { Snapshot { models = "modelMetrics" } }
+object! { Request { id = "toolCallId", name, arguments } }
+object! { ModelTokens { usage: Tokens<'a> } }
+object! { Accounting { id = "usageId" } }
+
+object! {
+    Tokens {
+        input = "inputTokens", output = "outputTokens", cache_read = "cacheReadTokens",
+        cache_write = "cacheWriteTokens", model, accounting: Accounting<'a>, call = "apiCallId",
+        nano_units = "totalNanoAiu",
+    }
+}
+
+fn wrote(row: &Marks<'_>) -> bool {
+    is_object(row.data) && text(row.kind).is_some_and(|kind| kind.contains('.'))
+}
+
+fn roots(environment: &Environment) -> Vec<PathBuf> {
+    let home = home_dir(environment, HOME, ".copilot").into_iter();
+    home.map(|home| home.join("session-state")).collect()
+}
+
+/// The name of a session.
+fn beside(session: &Path) -> Vec<String> {
+    let yaml = fs::read_to_string(session.with_file_name("workspace.yaml"));
+    let yaml = yaml.unwrap_or_default();
+    let member = |key: &str| {
+        let mut lines = yaml.lines();
+        let value = lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(": "))?;
+        // A string in quotation marks is also JSON.
+        Some(serde_json::from_str(value).unwrap_or_else(|_| value.to_owned()))
+    };
+    let row = member("name")
+        .filter(|name: &String| !name.is_empty())
+        .map(|name| {
+            let user_named = member("user_named").as_deref() == Some("true");
+            json!({"type": "workspace.name", "data": {"name": name, "user_named": user_named}})
+        });
+    row.iter().map(ToString::to_string).collect()
+}
+
+fn read(record: &str, detail: Detail) -> Option<Entry> {
+    let row = Row::read(record)?;
+    let kind = string(row.kind).unwrap_or_default();
+    let data = row.data.unwrap_or_default();
+    let is_subagent = row.agent.is_some();
+    let mut entry = Entry {
+        is_known: kind.contains('.') || kind == "abort",
+        uuid: string(row.id),
+        parent: string(row.parent),
+        part: if is_subagent { Part::Side } else { Part::Turn },
+        time: string(row.time),
+        facts: facts(&row, &data, &kind),
+        title: title(&data, &kind),
+        meter: meter(&data, &kind),
+        kind,
+        ..Entry::default()
+    };
+    if detail != Detail::Outline {
+        let said = said(&row, &data, &entry.kind);
+        entry = entry.saying(said);
+    }
+    Some(entry)
+}
+
+fn facts(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Facts {
+    let is_start = kind == "session.start";
+    let context = data.context.unwrap_or_default();
+    let models = [data.selected_model, data.new_model, data.model];
+    let of_request = data.usage.and_then(|usage| usage.model);
+    let model = models.into_iter().chain([of_request]).find_map(string);
+    Facts {
+        session_id: string(data.session).filter(|_| is_start),
+        is_head: is_start,
+        is_subagent: row.agent.is_some(),
+        branch: string(context.branch),
+        model: model.filter(|_| kind != "tool.execution_complete"),
+        ..Facts::at(row.time)
+    }
+    .in_directory(string(context.cwd))
+}
+
+fn title(data: &Data<'_>, kind: &str) -> Option<StoredTitle> {
+    let name = text(data.name).filter(|_| kind == "workspace.name")?;
+    let source = if is_true(data.user_named) {
+        TitleSource::Manual
+    } else {
+        TitleSource::Auto
+    };
+    Some(StoredTitle::new(name, source, None, ManualTitle::Keep))
+}
+
+/// The tokens of a request. Older versions record no more than the sum at each end.
+fn meter(data: &Data<'_>, kind: &str) -> Option<Meter> {
+    match kind {
+        "session.usage_record" => {
+            let tokens = data.usage?;
+            let id = tokens.accounting.and_then(|accounting| accounting.id);
+            Some(Meter::Request {
+                id: string(id.or(tokens.call))?,
+                usage: Usage {
+                    cost: nano_units(tokens.nano_units),
+                    ..usage(tokens)
+                },
+                is_first: false,
+            })
+        }
+        "session.shutdown" => {
+            let snapshot = data.snapshot.and_then(|snapshot| snapshot.models);
+            let models: BTreeMap<String, &RawValue> =
+                serde_json::from_str(snapshot.or(data.models)?.get()).ok()?;
+            let mut total = Usage::default();
+            for model in models.values() {
+                total += usage(ModelTokens::of(Some(model))?.usage?);
+            }
+            Some(Meter::Reading { last: None, total })
+        }
+        _ => None,
+    }
+}
+
+fn usage(tokens: Tokens<'_>) -> Usage {
+    let (read, write) = (count(tokens.cache_read), count(tokens.cache_write));
+    Usage {
+        input: count(tokens.input).saturating_sub(read + write),
+        output: count(tokens.output),
+        cache_read: read,
+        cache_write: write,
+        ..Usage::default()
+    }
+}
+
+/// Dollars: a credit of a cent is a thousand million units.
+fn nano_units(raw: Option<&RawValue>) -> Option<f64> {
+    let units: f64 = raw?.get().parse().ok()?;
+    Some(units / 1e11)
+}
+
+fn said(row: &Row<'_>, data: &Data<'_>, kind: &str) -> Option<Message> {
+    match kind {
+        "user.message" => {
+            let source = string(data.source).unwrap_or_default();
+            let is_prompt = source.is_empty() || source == "user" || source.starts_with("agent-");
+            let origin = if is_prompt {
+                Origin::Prompt
+            } else {
+                Origin::Injected
+            };
+            Some(note(Role::User, origin, string(data.content)?))
+        }
+        "assistant.message" => Some(reply(row, data)),
+        "tool.execution_complete" => {
+            let result = result(data)?;
+            let blocks = vec![Block::Result(result)];
+            Some(message(Role::User, Origin::Results, blocks))
+        }
+        "system.notification" => Some(note(Role::User, Origin::Injected, string(data.content)?)),
+        "session.error" => Some(note(Role::System, Origin::Error, string(data.text)?)),
+        "session.compaction_complete" => {
+            let summary = string(data.summary).unwrap_or_default();
+            Some(note(Role::System, Origin::Compaction, summary))
+        }
+        _ => None,
+    }
+}
+
+fn reply(row: &Row<'_>, data: &Data<'_>) -> Message {
+    let thinking = string(data.reasoning).map(Block::thinking).into_iter();
+    let content = string(data.content).map(Block::Text);
+    let requests = Request::list(data.requests).into_iter();
+    let calls = requests.filter_map(|request| {
+        // Older versions record arguments as text.
+        let json = text(request.arguments);
+        let json = json.and_then(|json| RawValue::from_string(json.into_owned()).ok());
+        Some(Block::Call(Call {
+            id: string(request.id)?,
+            name: string(request.name).unwrap_or_default(),
+            input: json.unwrap_or_else(|| input_of(request.arguments)),
+            signature: None,
+        }))
+    });
+    Message {
+        id: string(data.message_id).or_else(|| string(row.id)),
+        model: string(data.model),
+        ..message(
+            Role::Assistant,
+            Origin::Reply,
+            thinking.chain(content).chain(calls).collect(),
+        )
+    }
+}
+
+/// The result of a call. A shell that failed counts as a success.
+fn result(data: &Data<'_>) -> Option<ToolResult> {
+    let content = data.result.and_then(|result| string(result.content));
+    let error = data.error.and_then(|error| string(error.message));
+    let parts = vec![ResultPart::Text(content.or(error).unwrap_or_default())];
+    let exit = data.shell.and_then(|shell| shell.exit);
+    let failed = match exit {
+        Some(exit) => exit.get() != "0",
+        None => shell_failed(&parts),
+    };
+    Some(ToolResult {
+        id: string(data.call_id)?,
+        failed: failed || !is_true(data.success),
+        parts,
+    })
+}

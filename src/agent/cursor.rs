@@ -1,0 +1,135 @@
+//! Cursor: `~/.cursor/projects/<directory>/agent-transcripts/<session>/<session>.jsonl`.
+//!
+//! The records have neither ids nor times, models or tokens.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::agent::Agent;
+use super::claude::anthropic_blocks;
+use super::content::{home_dir, is_in, message, string, user_messages};
+use super::detect::Row as Marks;
+use super::facts::Facts;
+use super::format::{Detail, Entry, Format, LineClass, Part, Shape, TitleStore};
+use super::title::{Precedence, TitleSearch};
+use crate::io::Environment;
+use crate::json::{object, text};
+use crate::message::{Block, Message, Origin, Role};
+
+/// The format of Cursor.
+pub(super) static CURSOR: Format = Format {
+    agent: Agent::Cursor,
+    shape: Shape::Sequence,
+    titles: TitleSearch {
+        words: &["\u{0}"],
+        precedence: Precedence::Later,
+    },
+    cost_words: &[],
+    activity_words: &[],
+    line_class: |_| LineClass::Anything,
+    read,
+    wrote,
+    document: None,
+    has_global_ids: false,
+    has_meter_records: false,
+    home_variables: &[],
+    roots,
+    beside,
+    subagent_dir: |_| None,
+    resume: |id, _| Some(format!("cursor-agent --resume {id}")),
+    title_store: TitleStore::None,
+    title_distance: None,
+    title_record: None,
+    recap_record: None,
+    link: |_| None,
+};
+
+object! { Row { kind = "type", role, message: Said<'a>, status, error, session, changed } }
+object! { Said { content } }
+
+/// The tags around the text that the user typed.
+const QUERY: [&str; 2] = ["<user_query>", "</user_query>"];
+
+/// Stands for thinking that is not shown.
+const REDACTED: &str = "[REDACTED]";
+
+fn wrote(row: &Marks<'_>) -> bool {
+    row.is("turn_ended") || row.kind.is_none() && row.role.is_some() && row.has_content()
+}
+
+fn roots(environment: &Environment) -> Vec<PathBuf> {
+    let home = home_dir(environment, &[], ".cursor").into_iter();
+    home.map(|home| home.join("projects")).collect()
+}
+
+/// The facts that only the name and the time of the file show.
+fn beside(session: &Path) -> Vec<String> {
+    let changed = fs::metadata(session).and_then(|metadata| metadata.modified());
+    let changed = changed.ok().and_then(|time| Timestamp::try_from(time).ok());
+    let id = session.file_stem().map(|stem| stem.to_string_lossy());
+    let row =
+        json!({"type": "file", "session": id, "changed": changed.map(|time| time.to_string())});
+    vec![row.to_string()]
+}
+
+fn read(record: &str, detail: Detail) -> Option<Entry> {
+    let row = Row::read(record)?;
+    let role = string(row.role);
+    let kind = string(row.kind)
+        .or_else(|| role.clone())
+        .unwrap_or_default();
+    let changed = text(row.changed).and_then(|time| time.parse().ok());
+    let mut entry = Entry {
+        is_known: is_in("user assistant turn_ended file", &kind),
+        part: Part::Turn,
+        facts: Facts {
+            session_id: string(row.session),
+            last_activity: changed,
+            is_time_of_file: changed.is_some(),
+            ..Facts::default()
+        },
+        kind,
+        ..Entry::default()
+    };
+    if detail != Detail::Outline {
+        let said = row.message.unwrap_or_default();
+        let blocks = anthropic_blocks(said.content, detail);
+        let messages = match role.as_deref().filter(|_| row.kind.is_none()) {
+            Some("user") => user_messages(Origin::Prompt, blocks.into_iter().map(typed).collect()),
+            Some("assistant") => vec![reply(blocks)],
+            _ if entry.kind == "turn_ended" => string(row.error).map(failure).into_iter().collect(),
+            _ => Vec::new(),
+        };
+        entry = entry.saying(messages);
+    }
+    Some(entry)
+}
+
+fn failure(error: String) -> Message {
+    message(Role::System, Origin::Error, vec![Block::Text(error)])
+}
+
+/// The text that the user typed, without what the agent wraps around it.
+fn typed(block: Block) -> Block {
+    match block {
+        Block::Text(text) => {
+            let query = text.split_once(QUERY[0]).map(|(_, rest)| rest);
+            let query = query.and_then(|rest| rest.rsplit_once(QUERY[1]));
+            Block::Text(
+                query
+                    .map_or(text.as_str(), |(query, _)| query)
+                    .trim()
+                    .to_owned(),
+            )
+        }
+        other => other,
+    }
+}
+
+fn reply(mut blocks: Vec<Block>) -> Message {
+    blocks.retain(|block| !matches!(block, Block::Text(text) if text == REDACTED));
+    message(Role::Assistant, Origin::Reply, blocks)
+}

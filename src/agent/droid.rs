@@ -1,0 +1,147 @@
+//! Droid: `~/.factory/sessions/<directory>/<session>.jsonl`, with the tokens of the session beside it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::agent::Agent;
+use super::claude::anthropic_blocks;
+use super::content::{count, home_dir, is_in, message, string, user_messages};
+use super::detect::Row as Marks;
+use super::facts::Facts;
+use super::format::{Detail, Entry, Format, LineClass, Meter, Part, Shape, TitleStore};
+use super::title::{ManualTitle, Precedence, StoredTitle, TitleSearch, TitleSource};
+use crate::io::Environment;
+use crate::json::{object, text};
+use crate::message::{Block, Message, Origin, Role, Usage};
+
+/// The format of Droid.
+pub(super) static DROID: Format = Format {
+    agent: Agent::Droid,
+    shape: Shape::Sequence,
+    titles: TitleSearch {
+        words: &["\"session_start\""],
+        precedence: Precedence::Later,
+    },
+    cost_words: &[],
+    activity_words: &[],
+    line_class: |_| LineClass::Anything,
+    read,
+    wrote,
+    document: None,
+    has_global_ids: true,
+    has_meter_records: true,
+    home_variables: &[],
+    roots,
+    beside,
+    subagent_dir: |_| None,
+    resume: |id, _| Some(format!("droid --resume {id}")),
+    title_store: TitleStore::None,
+    title_distance: None,
+    title_record: None,
+    recap_record: None,
+    link: |_| None,
+};
+
+object! {
+    Row {
+        kind = "type", id, parent = "parentId", time = "timestamp", title, session_title = "sessionTitle",
+        cwd, message: Said<'a>, settings: Settings<'a>,
+    }
+}
+
+object! { Said { role, content } }
+object! { Settings { model, tokens: Tokens<'a> = "tokenUsage" } }
+
+object! {
+    Tokens {
+        input = "inputTokens", output = "outputTokens", cache_read = "cacheReadTokens",
+        cache_write = "cacheCreationTokens",
+    }
+}
+
+/// Known record types. The last one is made from the file beside a session.
+const KINDS: &str = "session_start message todo_state compaction_state settings";
+
+fn wrote(row: &Marks<'_>) -> bool {
+    row.is("session_start") && row.has_id() && row.cwd.is_some()
+}
+
+fn roots(environment: &Environment) -> Vec<PathBuf> {
+    let home = home_dir(environment, &[], ".factory").into_iter();
+    home.map(|home| home.join("sessions")).collect()
+}
+
+/// The settings of a session, with its tokens so far.
+fn beside(session: &Path) -> Vec<String> {
+    let settings = fs::read_to_string(session.with_extension("settings.json"));
+    let row = settings.map(|json| format!("{{\"type\":\"settings\",\"settings\":{json}}}"));
+    row.into_iter().collect()
+}
+
+fn read(record: &str, detail: Detail) -> Option<Entry> {
+    let row = Row::read(record)?;
+    let kind = string(row.kind).unwrap_or_default();
+    let is_head = kind == "session_start";
+    let settings = row.settings.unwrap_or_default();
+    let title = text(row.session_title)
+        .or_else(|| text(row.title))
+        .filter(|_| is_head);
+    let mut entry = Entry {
+        is_known: is_in(KINDS, &kind),
+        uuid: string(row.id).filter(|_| !is_head),
+        parent: string(row.parent),
+        part: if is_head { Part::Step } else { Part::Turn },
+        time: string(row.time),
+        facts: Facts {
+            session_id: string(row.id).filter(|_| is_head),
+            is_head,
+            model: string(settings.model),
+            ..Facts::at(row.time)
+        }
+        .in_directory(string(row.cwd).filter(|_| is_head)),
+        title: title
+            .map(|title| StoredTitle::new(title, TitleSource::Auto, None, ManualTitle::Keep)),
+        meter: settings.tokens.map(|tokens| Meter::Reading {
+            last: None,
+            total: Usage {
+                input: count(tokens.input),
+                output: count(tokens.output),
+                cache_read: count(tokens.cache_read),
+                cache_write: count(tokens.cache_write),
+                ..Usage::default()
+            },
+        }),
+        kind,
+        ..Entry::default()
+    };
+    if detail != Detail::Outline
+        && entry.kind == "message"
+        && let Some(said) = &row.message
+    {
+        let messages = said_in(said, detail, string(row.id));
+        entry = entry.saying(messages);
+    }
+    Some(entry)
+}
+
+fn said_in(said: &Said<'_>, detail: Detail, id: Option<String>) -> Vec<Message> {
+    // The failure of a call is recorded only as text.
+    let read = match detail {
+        Detail::Counts => Detail::Full,
+        other => other,
+    };
+    let mut blocks = anthropic_blocks(said.content, read);
+    for block in &mut blocks {
+        if let Block::Result(result) = block {
+            result.failed |= result.text().starts_with("Error: ");
+        }
+    }
+    match text(said.role).as_deref() {
+        Some("user") => user_messages(Origin::Prompt, blocks),
+        Some("assistant") => vec![Message {
+            id,
+            ..message(Role::Assistant, Origin::Reply, blocks)
+        }],
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,124 @@
+//! The rows of sessions in a database of opencode.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, Result, Row};
+
+use crate::agent::sqlite::{Database, Extent, StoredSession, Visit};
+
+/// The database of opencode 1.2 and later.
+pub(in crate::agent) static DATABASE: Database = Database {
+    tables: &[
+        (
+            "session",
+            &["id", "parent_id", "directory", "title", "time_updated"],
+        ),
+        ("message", &["id", "session_id", "time_created", "data"]),
+        ("part", &["id", "message_id", "session_id", "data"]),
+    ],
+    sessions,
+    rows,
+};
+
+const SESSIONS: &str = "SELECT s.id, s.parent_id, s.time_updated,
+    (SELECT coalesce(sum(octet_length(data)), 0) FROM message WHERE session_id = s.id) +
+    (SELECT coalesce(sum(octet_length(data)), 0) FROM part WHERE session_id = s.id)
+    FROM session s";
+
+/// The session, as `opencode export` writes it.
+const SESSION: &str = "SELECT json_object('info', json_object('id', id, 'slug', slug,
+    'parentID', parent_id, 'directory', directory, 'title', title, 'version', version,
+    'model', json(model), 'time', json_object('created', time_created, 'updated', time_updated)))
+    FROM session WHERE id = ?1";
+
+/// The members of a session that do not change.
+const CONSTANT: &str = "SELECT json_object('info', json_object('id', id, 'slug', slug,
+    'parentID', parent_id, 'directory', directory, 'version', version,
+    'time', json_object('created', time_created))) FROM session WHERE id = ?1";
+
+const MESSAGES: &str =
+    "SELECT id, data FROM message WHERE session_id = ?1 ORDER BY time_created, id";
+
+/// The same without the summary that opencode adds to a prompt later.
+const SETTLED: &str = "SELECT id, json_remove(data, '$.summary') FROM message WHERE session_id = ?1
+    ORDER BY time_created, id";
+
+/// The first and the last message.
+const ENDS: &str = "SELECT id, data FROM message WHERE id IN (
+    (SELECT id FROM message WHERE session_id = ?1 ORDER BY time_created, id LIMIT 1),
+    (SELECT id FROM message WHERE session_id = ?1 ORDER BY time_created DESC, id DESC LIMIT 1))
+    ORDER BY time_created, id";
+
+const PARTS: &str = "SELECT id, data FROM part WHERE message_id = ?1 ORDER BY id";
+
+fn sessions(database: &Connection) -> Result<Vec<StoredSession>> {
+    let mut sessions = database.prepare(SESSIONS)?;
+    let stored = |row: &Row<'_>| {
+        let changed = Timestamp::from_millisecond(row.get(2)?).unwrap_or(Timestamp::MAX);
+        Ok(StoredSession {
+            id: row.get(0)?,
+            parent: row.get(1)?,
+            changed: changed.into(),
+            size: row.get::<_, i64>(3)?.unsigned_abs(),
+        })
+    };
+    sessions.query_map([], stored)?.collect()
+}
+
+fn rows(database: &Connection, id: &str, extent: Extent, visit: &mut Visit<'_>) -> Result<()> {
+    let failed = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
+    let (session, query) = match extent {
+        Extent::Ends => (SESSION, ENDS),
+        Extent::Whole => (SESSION, MESSAGES),
+        Extent::Settled => (CONSTANT, SETTLED),
+    };
+    let session: String = database.query_row(session, [id], |row| row.get(0))?;
+    visit(&session).map_err(failed)?;
+    let mut messages = database.prepare(query)?;
+    let mut parts_of = database.prepare(PARTS)?;
+    let mut messages = messages.query([id])?;
+    let mut waiting: Option<String> = None;
+    while let Some(message) = messages.next()? {
+        if let Some(row) = waiting.take() {
+            visit(&row).map_err(failed)?;
+        }
+        let message_id: String = message.get(0)?;
+        let data: String = message.get(1)?;
+        let parts = parts_of.query_map([&message_id], |part| {
+            Ok(with_id(
+                &part.get::<_, String>(0)?,
+                &part.get::<_, String>(1)?,
+            ))
+        })?;
+        let parts = parts.collect::<Result<Vec<_>>>()?.join(",");
+        let row = format!(
+            "{{\"info\":{},\"parts\":[{parts}]}}",
+            with_id(&message_id, &data)
+        );
+        waiting = Some(row.replace('\n', " "));
+        let is_user = data.contains("\"role\":\"user\"") && !parts.is_empty();
+        let is_settled = is_user || data.contains("\"completed\":");
+        if extent == Extent::Settled && !is_settled {
+            // Its parts may still change, unless another message follows.
+            continue;
+        }
+        if let Some(row) = waiting.take() {
+            visit(&row).map_err(failed)?;
+        }
+    }
+    if let Some(row) = waiting.filter(|_| extent != Extent::Settled) {
+        visit(&row).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// An object with its id, which the database keeps in another column.
+fn with_id(id: &str, object: &str) -> String {
+    let members = object.trim_start().strip_prefix('{').unwrap_or("}");
+    let comma = if members.trim_start().starts_with('}') {
+        ""
+    } else {
+        ","
+    };
+    let id = serde_json::Value::from(id);
+    format!("{{\"id\":{id}{comma}{members}")
+}

@@ -1,0 +1,10 @@
+//! opencode: the database `~/.local/share/opencode/opencode.db`, and documents of `opencode export`.
+//!
+//! Both are read as the same rows: one of the session, then one of each message with its parts.
+
+mod database;
+mod files;
+mod record;
+
+pub(super) use database::DATABASE;
+pub(super) use files::OPENCODE;

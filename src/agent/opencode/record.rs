@@ -1,0 +1,230 @@
+//! Rows of opencode: a session, or a message with its parts.
+
+use jiff::Timestamp;
+use serde_json::value::RawValue;
+
+use crate::agent::content::{count, input_of, is_in, is_true, message, note, string};
+use crate::agent::facts::Facts;
+use crate::agent::format::{Detail, Entry, Part};
+use crate::agent::title::{ManualTitle, StoredTitle, TitleSource};
+use crate::json::{non_null, number, object, text};
+use crate::message::{Block, Call, Media, Message, Origin, ResultPart, Role, ToolResult, Usage};
+
+object! { Row { info: Info<'a>, parts } }
+
+object! {
+    Info {
+        id, session = "sessionID", parent = "parentID", directory, title, role,
+        time: Time<'a>, model: Model<'a>, model_id = "modelID", path: Location<'a>,
+        tokens: Tokens<'a>, cost, summary, error: Failure<'a>,
+    }
+}
+
+object! { Time { created, updated, completed } }
+object! { Model { id, model_id = "modelID" } }
+object! { Location { cwd } }
+object! { Tokens { input, output, reasoning, cache: Cache<'a> } }
+object! { Cache { read, write } }
+object! { Failure { name, data: FailureData<'a> } }
+object! { FailureData { message } }
+
+object! {
+    Piece {
+        kind = "type", text, synthetic, tool, call_id = "callID", state: State<'a>, mime, url,
+    }
+}
+
+object! { State { status, input, output, error, metadata: Metadata<'a> } }
+object! { Metadata { exit } }
+
+/// The beginning of the title of a session that has none yet.
+const PLACEHOLDERS: [&str; 2] = ["New session - ", "Child session - "];
+
+/// The tool that stands for calls which cannot be run.
+const INVALID: &str = "invalid";
+
+pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
+    let row = Row::read(record)?;
+    let info = row.info?;
+    let role = string(info.role);
+    let created = time_of(info.time.as_ref().and_then(|time| time.created));
+    let mut entry = Entry {
+        kind: role.clone().unwrap_or_else(|| "session".to_owned()),
+        is_known: role
+            .as_deref()
+            .is_none_or(|role| is_in("user assistant", role)),
+        uuid: string(info.id).filter(|_| role.is_some()),
+        part: if role.is_some() {
+            Part::Turn
+        } else {
+            Part::Step
+        },
+        time: created.map(|time| time.to_string()),
+        facts: facts(&info, role.as_deref()),
+        title: title(&info, role.as_deref()),
+        ..Entry::default()
+    };
+    if detail != Detail::Outline {
+        let pieces = Piece::list(row.parts);
+        let messages = match role.as_deref() {
+            Some("user") => user(&info, &pieces),
+            Some("assistant") => assistant(&info, &pieces),
+            _ => Vec::new(),
+        };
+        entry = entry.saying(messages);
+    }
+    Some(entry)
+}
+
+/// A time in milliseconds.
+fn time_of(raw: Option<&RawValue>) -> Option<Timestamp> {
+    Timestamp::from_millisecond(i64::try_from(number(raw)?).ok()?).ok()
+}
+
+fn facts(info: &Info<'_>, role: Option<&str>) -> Facts {
+    let time = info.time.clone().unwrap_or_default();
+    let ends = [time.created, time.updated, time.completed];
+    let model = info.model.clone().unwrap_or_default();
+    let directory = match role {
+        None => string(info.directory),
+        Some(_) => info.path.as_ref().and_then(|path| string(path.cwd)),
+    };
+    Facts {
+        session_id: if role.is_some() {
+            string(info.session)
+        } else {
+            string(info.id)
+        },
+        is_subagent: role.is_none() && non_null(info.parent).is_some(),
+        is_head: role.is_none(),
+        model: [model.id, model.model_id, info.model_id]
+            .into_iter()
+            .find_map(string),
+        started: time_of(time.created),
+        last_activity: ends.into_iter().filter_map(time_of).max(),
+        ..Facts::default()
+    }
+    .in_directory(directory)
+}
+
+fn title(info: &Info<'_>, role: Option<&str>) -> Option<StoredTitle> {
+    let title = text(info.title).filter(|_| role.is_none())?;
+    let is_placeholder = PLACEHOLDERS.iter().any(|start| title.starts_with(start));
+    let manual_title = ManualTitle::Keep;
+    (!is_placeholder).then(|| StoredTitle::new(title, TitleSource::Auto, None, manual_title))
+}
+
+/// A fork copies messages with new ids, but keeps their times: these tell copies.
+fn key(info: &Info<'_>) -> Option<String> {
+    let time = info.time.as_ref()?;
+    let tokens = info.tokens.clone().unwrap_or_default();
+    let numbers = [time.created, time.completed, tokens.input, tokens.output];
+    let numbers = numbers
+        .into_iter()
+        .flatten()
+        .map(|raw| raw.get().to_owned());
+    let key: Vec<String> = numbers.chain(string(info.model_id)).collect();
+    Some(key.join("-"))
+}
+
+fn user(info: &Info<'_>, pieces: &[Piece<'_>]) -> Vec<Message> {
+    let (injected, typed): (Vec<_>, Vec<_>) =
+        pieces.iter().partition(|piece| is_true(piece.synthetic));
+    let said = [(Origin::Injected, injected), (Origin::Prompt, typed)];
+    let said = said.map(|(origin, pieces)| {
+        let blocks = pieces.into_iter().filter_map(spoken).collect();
+        Message {
+            id: key(info).filter(|_| origin == Origin::Prompt),
+            ..message(Role::User, origin, blocks)
+        }
+    });
+    said.into_iter()
+        .filter(|message| !message.blocks.is_empty())
+        .collect()
+}
+
+fn assistant(info: &Info<'_>, pieces: &[Piece<'_>]) -> Vec<Message> {
+    let (mut blocks, mut results) = (Vec::new(), Vec::new());
+    for piece in pieces {
+        blocks.extend(spoken(piece));
+        if text(piece.kind).as_deref() == Some("tool") {
+            let (call, result) = call(piece);
+            blocks.push(Block::Call(call));
+            results.extend(result.map(Block::Result));
+        }
+    }
+    let origin = if is_true(info.summary) {
+        Origin::Compaction
+    } else {
+        Origin::Reply
+    };
+    let mut messages = vec![Message {
+        id: key(info),
+        model: string(info.model_id),
+        usage: usage(info),
+        ..message(Role::Assistant, origin, blocks)
+    }];
+    if !results.is_empty() {
+        messages.push(message(Role::User, Origin::Results, results));
+    }
+    if let Some(error) = &info.error {
+        let data = error.data.clone().unwrap_or_default();
+        let text = string(data.message).or_else(|| string(error.name));
+        messages.push(note(Role::System, Origin::Error, text.unwrap_or_default()));
+    }
+    messages
+}
+
+/// The block of a part that is not a call.
+fn spoken(piece: &Piece<'_>) -> Option<Block> {
+    match text(piece.kind)?.as_ref() {
+        "text" => string(piece.text).map(Block::Text),
+        "reasoning" => string(piece.text).map(Block::thinking),
+        "file" => {
+            let url = text(piece.url).unwrap_or_default();
+            Some(Block::Media(Media {
+                media_type: string(piece.mime).unwrap_or_default(),
+                data: url.split_once(";base64,").map(|(_, data)| data.to_owned()),
+            }))
+        }
+        _ => None,
+    }
+}
+
+/// A call, and its result once it has one. A shell that failed counts as completed.
+fn call(piece: &Piece<'_>) -> (Call, Option<ToolResult>) {
+    let state = piece.state.clone().unwrap_or_default();
+    let id = string(piece.call_id).unwrap_or_default();
+    let name = string(piece.tool).unwrap_or_default();
+    let status = string(state.status).unwrap_or_default();
+    let exit = state.metadata.and_then(|metadata| non_null(metadata.exit));
+    let result = is_in("completed error", &status).then(|| ToolResult {
+        id: id.clone(),
+        failed: status == "error" || name == INVALID || exit.is_some_and(|exit| exit.get() != "0"),
+        parts: vec![ResultPart::Text(
+            string(state.output)
+                .or_else(|| string(state.error))
+                .unwrap_or_default(),
+        )],
+    });
+    let call = Call {
+        id,
+        name,
+        input: input_of(state.input),
+        signature: None,
+    };
+    (call, result)
+}
+
+fn usage(info: &Info<'_>) -> Option<Usage> {
+    let tokens = info.tokens.clone()?;
+    let cache = tokens.cache.unwrap_or_default();
+    Some(Usage {
+        input: count(tokens.input),
+        output: count(tokens.output) + count(tokens.reasoning),
+        cache_read: count(cache.read),
+        cache_write: count(cache.write),
+        cost: info.cost.and_then(|cost| cost.get().parse().ok()),
+        ..Usage::default()
+    })
+}

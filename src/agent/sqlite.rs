@@ -1,0 +1,92 @@
+//! Databases of agents, which may be in use: reading them takes no lock that an agent waits for.
+
+use std::io;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use rusqlite::{Connection, OpenFlags, Result};
+
+/// Maximum time to wait for a writer, which holds its lock for milliseconds.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A session in a database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StoredSession {
+    /// Its id.
+    pub(crate) id: String,
+    /// The session that started it, if it belongs to a subagent.
+    pub(crate) parent: Option<String>,
+    /// The time of its last change.
+    pub(crate) changed: SystemTime,
+    /// The size of its messages in bytes.
+    pub(crate) size: u64,
+}
+
+/// The part of a session to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// Everything.
+    Whole,
+    /// Enough for a list.
+    Ends,
+    /// The messages that will not change.
+    Settled,
+}
+
+/// Receives the rows of a session, without line ends.
+pub(super) type Visit<'a> = dyn FnMut(&str) -> io::Result<()> + 'a;
+
+/// How an agent stores sessions in a database.
+#[derive(Debug)]
+pub(super) struct Database {
+    /// The tables and columns that are read.
+    pub(super) tables: &'static [(&'static str, &'static [&'static str])],
+    pub(super) sessions: fn(&Connection) -> Result<Vec<StoredSession>>,
+    pub(super) rows: fn(&Connection, &str, Extent, &mut Visit<'_>) -> Result<()>,
+}
+
+/// Opens a database for reading. Transactions in its write-ahead log are visible.
+///
+/// # Errors
+/// It is missing, is not a database, or is damaged.
+pub(super) fn open_read_only(path: &Path) -> Result<Connection> {
+    let usual = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    if usual
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
+        .is_ok()
+    {
+        return Ok(usual);
+    }
+    // Where no index of the log can be created, nothing else writes either.
+    let bytes = path.as_os_str().as_encoded_bytes().iter();
+    let escaped: Vec<String> = bytes.map(|byte| format!("%{byte:02x}")).collect();
+    let url = format!("file:{}?immutable=1", escaped.concat());
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    open(Path::new(&url), flags)
+}
+
+/// Opens an existing database for writing.
+///
+/// # Errors
+/// It is missing, or must not be written to.
+pub(super) fn open_writable(path: &Path) -> Result<Connection> {
+    open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+}
+
+fn open(path: &Path, flags: OpenFlags) -> Result<Connection> {
+    let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.busy_timeout(PATIENCE)?;
+    Ok(connection)
+}
+
+/// Whether a table has all of these columns.
+pub(super) fn has_columns(connection: &Connection, table: &str, columns: &[&str]) -> bool {
+    let names = || -> Result<Vec<String>> {
+        let mut names = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
+        names.query_map([table], |row| row.get(0))?.collect()
+    };
+    let names = names().unwrap_or_default();
+    columns
+        .iter()
+        .all(|column| names.iter().any(|name| name == column))
+}

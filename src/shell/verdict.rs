@@ -1,0 +1,113 @@
+//! Verdicts on command lines: their conditions, and the reasons against read-only ones.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Whether a command line is read-only: no file changes, network, signals, remaining processes, or
+/// programs chosen by data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// Read-only if all requirements hold.
+    ReadOnly {
+        /// Conditions outside the text; empty for most commands.
+        requires: Vec<Requirement>,
+    },
+    /// It changes something.
+    Writes,
+    /// It is not known to be read-only.
+    Unknown,
+}
+
+impl Verdict {
+    /// Whether it is read-only, given that every requirement holds.
+    pub fn is_read_only(&self) -> bool {
+        matches!(self, Self::ReadOnly { .. })
+    }
+}
+
+/// A condition outside the text for a command to be read-only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Requirement {
+    /// The configuration that git finds in a directory runs no program.
+    CleanGitConfig(GitUse),
+}
+
+impl fmt::Display for Requirement {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::CleanGitConfig(_) => formatter.write_str("clean-git-config"),
+        }
+    }
+}
+
+/// One use of git in a command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GitUse {
+    /// Successive changes of directory, from where the shell starts.
+    pub steps: Vec<String>,
+    /// The data that git accesses.
+    pub scope: GitScope,
+}
+
+impl GitUse {
+    /// Returns the directory of git if the shell starts in `directory`.
+    pub fn directory(&self, directory: &Path) -> PathBuf {
+        self.steps
+            .iter()
+            .fold(directory.to_owned(), |directory, step| directory.join(step))
+    }
+
+    /// Whether git runs where the shell starts.
+    pub fn is_here(&self) -> bool {
+        self.steps.is_empty()
+    }
+}
+
+/// The data that git accesses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GitScope {
+    /// History and settings.
+    Objects,
+    /// Also the index, the files, or the contents of changes, so that hooks, monitors, filters and
+    /// diff programs may run.
+    WorkTree,
+}
+
+/// The first construct that is not known to be read-only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub(super) verdict: Verdict,
+    pub(super) why: String,
+    pub(super) span: Range<usize>,
+}
+
+impl Refusal {
+    pub(super) fn unknown(span: Range<usize>, why: impl Into<String>) -> Self {
+        Self {
+            verdict: Verdict::Unknown,
+            why: why.into(),
+            span,
+        }
+    }
+
+    pub(super) fn writes(span: Range<usize>, why: impl Into<String>) -> Self {
+        Self {
+            verdict: Verdict::Writes,
+            why: why.into(),
+            span,
+        }
+    }
+}
+
+/// Returns the start of a text, on one line.
+pub(super) fn excerpt(text: &str) -> String {
+    /// Enough to recognise a word, in characters.
+    const SHOWN: usize = 40;
+    let line = crate::text::terminal_safe_line(text);
+    let mut shown: String = line.chars().take(SHOWN).collect();
+    if shown.len() < line.len() {
+        shown.push('…');
+    }
+    shown
+}

@@ -1,0 +1,381 @@
+//! Finds secrets in text, and names whose values are secrets.
+//!
+//! The names and shapes of secrets are in `secrets.toml`. Secrets without a known name or shape are
+//! not found.
+
+use std::ops::Range;
+use std::sync::{LazyLock, OnceLock};
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use regex::{Regex, RegexBuilder};
+use serde::Deserialize;
+
+/// Maximum length of a name, in bytes; longer runs of letters are data.
+const MAX_NAME: usize = 100;
+
+/// Maximum length of the text examined after a name, in bytes. Bounds the time for text that
+/// consists of names.
+const MAX_EXAMINED: usize = 256;
+
+/// Parts of names whose values may be plain words.
+const WORDS_OF_PASSWORDS: [&str; 3] = ["pass", "pwd", "secret"];
+
+/// Minimum length of a secret in code, in bytes.
+const MIN_IN_CODE: usize = 6;
+
+/// Maximum size of the cache of a pattern, in bytes.
+const DFA_CACHE: usize = 64 * 1024;
+
+/// Matches the text after a name: group 1 up to the value, then the value: quoted in groups 2 to 4,
+/// unquoted in group 5.
+const ASSIGNED: &str = r#"(?x)^
+    (\\*["']?\]? (?:[\ \t]* (?: :[\ \t]*[&'A-Za-z0-9_<>\[\],|\ ]{1,30}=[\ \t] | => | := | ={1,3} | : | > ) [\ \t]* | \ +))
+    (?: \\+["'] SCHEME ((?:[^"'\\\n]|\\[^"'])*)
+      | [bru]?" SCHEME ((?:[^"\\\n]|\\.)*)
+      | [bru]?' SCHEME ((?:[^'\\\n]|\\.)*)
+      | SCHEME ([^\s"'`,;<>(){}\[\]|&\\:=][^\s"'`,;<>(){}\[\]|&\\]*))"#;
+
+/// Schemes of `Authorization`, before the secret.
+const SCHEME: &str = r"(?:(?i:bearer|basic|token|bot|apikey|negotiate)\ +)?";
+
+static SECRETS: LazyLock<Secrets> = LazyLock::new(Secrets::load);
+
+/// The file `secrets.toml`, which describes the fields.
+#[derive(Deserialize)]
+struct Table {
+    parts: String,
+    endings: String,
+    placeholders: Vec<String>,
+    names: Vec<Names>,
+    shape: Vec<Shape>,
+}
+
+#[derive(Deserialize)]
+struct Names {
+    class: NameClass,
+    patterns: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum NameClass {
+    Harmless,
+    Address,
+    Usually,
+    Secret,
+}
+
+#[derive(Deserialize)]
+struct Shape {
+    at: String,
+    rest: String,
+    #[serde(skip)]
+    compiled: OnceLock<Regex>,
+}
+
+struct Secrets {
+    /// Finds the prefixes of shapes and the parts of names.
+    finder: AhoCorasick,
+    /// The shape of each pattern of `finder`; parts of names follow the shapes.
+    shape_of: Vec<usize>,
+    shapes: Vec<Shape>,
+    endings: Regex,
+    names: Vec<(NameClass, Regex)>,
+    placeholder: Regex,
+    assigned: Regex,
+}
+
+impl Secrets {
+    #[expect(clippy::expect_used, reason = "the table is a part of the program")]
+    fn load() -> Self {
+        let table: Table = toml::from_str(include_str!("secrets.toml")).expect("a valid table");
+        let begins = |(number, shape): (usize, &Shape)| vec![number; shape.at.split(' ').count()];
+        let beginnings = table.shape.iter().flat_map(|shape| shape.at.split(' '));
+        let whole = |patterns: &[String]| compile(&format!("(?s)^(?:{})$", patterns.join("|")));
+        Self {
+            finder: AhoCorasick::builder()
+                .ascii_case_insensitive(true)
+                .kind(Some(AhoCorasickKind::DFA))
+                .build(beginnings.chain(table.parts.split(' ')))
+                .expect("few patterns"),
+            shape_of: table.shape.iter().enumerate().flat_map(begins).collect(),
+            endings: compile(&format!("(?:_(?:{}))+$", table.endings)),
+            names: (table
+                .names
+                .iter()
+                .map(|row| (row.class, whole(&row.patterns))))
+            .collect(),
+            placeholder: compile(&format!("(?is)^(?:{})$", table.placeholders.join("|"))),
+            assigned: compile(&ASSIGNED.replace("SCHEME", SCHEME)),
+            shapes: table.shape,
+        }
+    }
+
+    fn class(&self, name: &str) -> NameClass {
+        let words = words(name);
+        let name = self.endings.replace(&words, "");
+        let mut classes = self.names.iter().filter(|(_, names)| names.is_match(&name));
+        classes
+            .next()
+            .map_or(NameClass::Harmless, |(class, _)| *class)
+    }
+
+    /// Finds all secrets in a text. They may overlap.
+    fn find(&self, text: &str) -> Vec<Range<usize>> {
+        let mut found: Vec<Range<usize>> = Vec::new();
+        // The end of the last name, and the secret with the greatest end.
+        let (mut examined, mut masked) = (0, 0..0);
+        for part in self.finder.find_overlapping_iter(text) {
+            if masked.contains(&part.start()) && part.end() <= masked.end {
+                continue;
+            }
+            let secret = if let Some(shape) = self.shape_of.get(part.pattern().as_usize()) {
+                self.shaped(&self.shapes[*shape], text, part.range())
+            } else if part.end() > examined {
+                let start = examined.min(part.start());
+                let start = start + text[start..part.start()].trim_end_matches(is_of_name).len();
+                let rest = &text[part.end()..];
+                examined = text.len() - rest.trim_start_matches(is_of_name).len();
+                let name = start..examined;
+                (name.len() <= MAX_NAME)
+                    .then(|| self.assigned(text, name))
+                    .flatten()
+            } else {
+                None
+            };
+            if let Some(secret) = secret.filter(|secret| !secret.is_empty()) {
+                if secret.end > masked.end {
+                    masked = secret.clone();
+                }
+                found.push(secret);
+            }
+        }
+        found
+    }
+
+    /// Finds the secret after a prefix of a shape.
+    fn shaped(&self, shape: &Shape, text: &str, at: Range<usize>) -> Option<Range<usize>> {
+        let is_any_case = shape.rest.contains("(?i)");
+        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+        let begins = text.as_bytes()[..at.start].last();
+        let continues = is_word(&text.as_bytes()[at.start]) && begins.is_some_and(is_word);
+        let is_known = shape.at.split(' ').any(|known| known == &text[at.clone()]);
+        if continues || !(is_any_case || is_known) {
+            return None;
+        }
+        let compiled = || compile(&format!("^(?:{})", shape.rest));
+        let captures = shape
+            .compiled
+            .get_or_init(compiled)
+            .captures(&text[at.end..])?;
+        let found = captures.name("value").or(captures.get(0))?;
+        (!self.placeholder.is_match(found.as_str()))
+            .then(|| at.end + found.start()..at.end + found.end())
+    }
+
+    /// Finds the secret that is assigned to a name.
+    fn assigned(&self, text: &str, name: Range<usize>) -> Option<Range<usize>> {
+        let (before, start) = (&text[..name.start], name.end);
+        let rest = &text[start..text.floor_char_boundary(start + MAX_EXAMINED)];
+        let name = &text[name];
+        let next = rest.trim_start_matches([' ', '\t']).bytes().next()?;
+        if !b"\"'\\]=:>".contains(&next) && !name.starts_with("--") {
+            return None;
+        }
+        let captures = self.assigned.captures(rest)?;
+        let sign = captures.get(1)?.as_str();
+        let found = (2..=5).find_map(|group| captures.get(group))?;
+        let (is_bare, value) = (captures.get(5).is_some(), found.as_str());
+        let after = &rest[found.end()..];
+        let is_flag = name.starts_with("--") && !sign.contains(':');
+        let is_assigned = match sign.trim_matches(' ') {
+            "" => is_flag,
+            sign if sign.contains('>') && !sign.contains('=') => before.ends_with('<'),
+            sign => sign.contains([':', '=']),
+        };
+        let is_expression = is_bare && (after.starts_with(['(', '[', '{', '`']) || is_path(value));
+        if !is_assigned || is_expression || self.placeholder.is_match(value) {
+            return None;
+        }
+        let is_connection =
+            before.ends_with(';') && name.starts_with(|name: char| name.is_ascii_uppercase());
+        let is_setting =
+            sign == "=" && (is_variable(name) || is_connection || before.ends_with("export "));
+        let is_argument = is_flag || sign == "=" && before.ends_with(['?', '&']);
+        let is_secret = match self.class(name) {
+            NameClass::Harmless => false,
+            NameClass::Address => is_setting && !value.contains("://"),
+            NameClass::Usually => is_setting || is_random(value),
+            NameClass::Secret if is_setting || is_argument => true,
+            NameClass::Secret => {
+                // `spring.datasource.password=`, but not `user.password = hashed`.
+                let is_dotted = sign == "=" && before.ends_with('.');
+                let key = |letter: char| is_dotted && (is_of_name(letter) || letter == '.');
+                let line = before
+                    .trim_end_matches(key)
+                    .trim_end_matches([' ', '\t', '-']);
+                let begins = line.is_empty() || line.ends_with(['\n', ';', '<']);
+                let ends = after.trim_start_matches([' ', '\t', '\r']);
+                let ends = ends.is_empty() || ends.starts_with(['\n', ';', '<']);
+                self.is_literal(name, value, !is_bare || begins && ends)
+            }
+        };
+        if !is_secret {
+            return None;
+        }
+        let end = start + found.end();
+        let rest = after.is_empty().then_some(&text[end..]);
+        let cut_off = rest.and_then(|rest| rest.find(['"', '\'', '\n']));
+        Some(start + found.start()..end + cut_off.unwrap_or(0))
+    }
+
+    /// Whether a value in code is a secret, not an expression, a type or a message. `may_be_word`:
+    /// plain words count too.
+    fn is_literal(&self, name: &str, value: &str, may_be_word: bool) -> bool {
+        let is_digit = |letter: char| letter.is_ascii_digit();
+        let is_word = |word: &str| {
+            word.bytes()
+                .all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+        };
+        let stem = value.trim_end_matches(is_digit);
+        let is_path = value
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
+        let is_name = stem.is_empty()
+            || is_path && !is_random(value) && self.class(stem) == NameClass::Secret;
+        let is_code = value.contains([' ', '\t']) || value.contains("://") || is_variable(value);
+        if value.len() < MIN_IN_CODE || is_name || is_code && !is_random(value) {
+            return false;
+        }
+        let name = name.to_ascii_lowercase();
+        let mut parts = value.split(['.', ':', '-', '?', '/']);
+        match stem {
+            _ if is_word(value) => {
+                may_be_word
+                    && WORDS_OF_PASSWORDS.iter().any(|word| name.contains(word))
+                    && value.bytes().all(|byte| byte.is_ascii_lowercase())
+            }
+            stem if is_word(stem) => may_be_word,
+            // Not `config.value` or `Type::V2`.
+            _ => !parts.all(|part| is_word(part.trim_end_matches(is_digit))),
+        }
+    }
+}
+
+fn compile(pattern: &str) -> Regex {
+    // Bounds the memory of the lazy automaton.
+    let built = RegexBuilder::new(pattern).dfa_size_limit(DFA_CACHE).build();
+    #[expect(clippy::expect_used, reason = "patterns are a part of the program")]
+    built.expect("a valid pattern")
+}
+
+/// Returns the words of a name in lower case, joined by `_`. A leading underscore is kept.
+fn words(name: &str) -> String {
+    let mut words = String::with_capacity(name.len() + 4);
+    let mut letters = name.chars().peekable();
+    let mut last = ' ';
+    while let Some(letter) = letters.next() {
+        let ends_acronym = letters.peek().is_some_and(char::is_ascii_lowercase);
+        let is_start = letter.is_ascii_uppercase()
+            && (last.is_ascii_lowercase() || last.is_ascii_uppercase() && ends_acronym);
+        let is_break = !letter.is_alphanumeric();
+        if (is_start || is_break) && !words.ends_with('_') && (!words.is_empty() || letter == '_') {
+            words.push('_');
+        }
+        if !is_break {
+            words.push(letter.to_ascii_lowercase());
+        }
+        last = letter;
+    }
+    words.truncate(words.trim_end_matches('_').len());
+    words
+}
+
+/// Whether a name has the form of an environment variable: `API_KEY`, `TF_VAR_api_key`.
+fn is_variable(name: &str) -> bool {
+    name.starts_with('_')
+        || name.contains("__")
+        || name.starts_with(|first: char| first.is_ascii_uppercase())
+            && (name.contains('_') || !name.contains(|letter: char| letter.is_ascii_lowercase()))
+}
+
+/// Whether a value is random: no words, and the letters and digits of a key.
+fn is_random(value: &str) -> bool {
+    let count = |test: fn(&u8) -> bool| value.bytes().filter(test).count();
+    value.len() >= 16
+        && value.bytes().all(|byte| byte.is_ascii_graphic() && !b"./:".contains(&byte))
+        && count(u8::is_ascii_digit) >= 3
+        && count(u8::is_ascii_alphabetic) >= 3
+        && value.split(|letter: char| !letter.is_ascii_lowercase()).all(|run| run.len() < 6)
+        // Not a UUID or a date.
+        && count(|byte| *byte == b'-') < 3
+}
+
+fn is_of_name(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || "_-".contains(letter)
+}
+
+fn is_path(value: &str) -> bool {
+    value.starts_with(['/', '~']) && !value.contains(['+', '='])
+        || value.starts_with("./")
+        || value.starts_with("../")
+}
+
+/// Finds all secrets in a text. They may overlap.
+pub(super) fn find_secrets(text: &str) -> Vec<Range<usize>> {
+    SECRETS.find(text)
+}
+
+/// Whether a value is a placeholder for a secret.
+pub(super) fn is_placeholder(value: &str) -> bool {
+    SECRETS.placeholder.is_match(value)
+}
+
+/// Whether the name of a variable or member makes its value a secret. A path is not a secret if the
+/// name ends with `file` or `path`.
+pub fn is_secret(name: &str, value: &str) -> bool {
+    let is_secret = match SECRETS.class(name) {
+        NameClass::Harmless => false,
+        NameClass::Address => !value.contains("://"),
+        NameClass::Usually => !is_path(value) && (is_variable(name) || is_random(value)),
+        NameClass::Secret => true,
+    };
+    let names_file = || {
+        ["file", "path"]
+            .iter()
+            .any(|end| words(name).ends_with(end))
+    };
+    is_secret && !(is_path(value) && names_file())
+}
+
+/// Whether values with this name are usually secrets.
+pub fn names_secret(name: &str) -> bool {
+    matches!(SECRETS.class(name), NameClass::Secret | NameClass::Usually)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_hold_paths() {
+        assert!(!is_secret("ROOT_PASSWORD_FILE", "/run/secrets/root"));
+        assert!(is_secret("ROOT_PASSWORD_FILE", "canary"));
+        assert!(is_secret("ROOT_PASSWORD", "/run/secrets/root"));
+        assert!(!is_secret("REDIS_URL", "redis://localhost:6379"));
+        assert!(is_secret("API_TOKEN", "true"));
+    }
+
+    #[test]
+    fn all_shapes_compile_and_have_a_source() {
+        for shape in &SECRETS.shapes {
+            compile(&format!("^(?:{})", shape.rest));
+            assert!(shape.at.split(' ').all(|at| at.len() >= 2), "{}", shape.at);
+        }
+        let table: toml::Table = toml::from_str(include_str!("secrets.toml")).unwrap();
+        for shape in table["shape"].as_array().unwrap() {
+            assert!(shape["source"].as_str().unwrap().starts_with("https://"));
+            assert!(!shape["of"].as_str().unwrap().is_empty());
+        }
+    }
+}

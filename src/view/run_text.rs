@@ -1,0 +1,434 @@
+//! The records of a run as text: what the model says, a line per call, and a summary.
+
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, Read, Write};
+
+use aho_corasick::BuildError;
+
+use super::columns::wrapped;
+use super::gist::gist;
+use super::outline::{media_word, result_text};
+use super::run_summary::{Tally, lane_word, outcome_word, parsed, seconds};
+use super::selection::folded;
+use super::text::{Style, TerminalText, prefixed};
+use super::{Density, ToolDetail};
+use crate::assemble::DialogStream;
+use crate::json::{object, text};
+use crate::jsonl::{Piece, Prefilter, Reader};
+use crate::message::{Block, Message, Origin, Role, ToolResult};
+use crate::records::Outcome;
+use crate::text::{display_width, fitted, terminal_safe_line, truncate_utf16};
+
+/// Maximum number of bytes of the input that are buffered.
+const CHUNK_BYTES: usize = 64 * 1024;
+
+/// Maximum number of calls that wait for their result.
+const MAX_WAITING: usize = 1024;
+
+/// Limits on the width of lines about calls, in columns.
+const COLUMNS: [usize; 2] = [40, 120];
+
+/// Width if the terminal's is unknown, in columns.
+const DEFAULT_COLUMNS: usize = 80;
+
+/// Indentation of the reason below a call that failed, in columns.
+const REASON_INDENT: usize = 6;
+
+/// Maximum number of lines of such a reason.
+const MAX_REASON_LINES: usize = 3;
+
+/// Maximum width of the name of a tool, in columns.
+const NAME_COLUMNS: usize = 24;
+
+/// The fields of server-sent events, which are not shown.
+const EVENT_FIELDS: [&str; 5] = ["event:", "data:", "id:", "retry:", ":"];
+
+object! {
+    /// A record that a run writes apart from messages, and the extension of a result.
+    RunRecord { kind = "type", subtype, content, lane, calls, total_cost_usd, usage, turnpipe }
+}
+object! {
+    /// The extension of a result.
+    Extension { outcome, lane, duration_ms }
+}
+object! {
+    /// A call of a plan.
+    PlannedCall { tool_use_id, outcome }
+}
+/// Writes records to `Sink` as text, as they come. The summary is written when it is dropped.
+pub struct RunText<Sink: Write> {
+    reader: Reader<Buffered>,
+    dialog: DialogStream,
+    look: RunLook,
+    /// Calls without a result.
+    waiting: VecDeque<Waiting>,
+    tally: Tally,
+    /// The kind of the last line.
+    last: Option<Kind>,
+    /// Text that is not written yet.
+    page: String,
+    has_failed: bool,
+    sink: Sink,
+}
+
+/// The form of the text of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct RunLook {
+    /// Styles.
+    pub style: Style,
+    /// The width of the terminal, in columns, if known.
+    pub columns: Option<usize>,
+    /// Whether to show messages; calls are shown in any case.
+    pub shows_messages: bool,
+}
+
+/// A call without a result.
+struct Waiting {
+    id: String,
+    name: String,
+    gist: String,
+}
+
+/// The kind of a line. Lines of different kinds have a blank line between them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Call,
+    Summary,
+}
+
+impl<Sink: Write> RunText<Sink> {
+    /// Writes text to `sink`.
+    ///
+    /// # Errors
+    /// Never in practice: the search for braces cannot be built.
+    pub fn new(sink: Sink, look: RunLook) -> Result<Self, BuildError> {
+        // Text without a brace has no record.
+        let prefilter = Prefilter::new(&["{"])?;
+        Ok(Self {
+            reader: Reader::new(Buffered::default(), prefilter),
+            dialog: DialogStream::at_once(),
+            look,
+            waiting: VecDeque::new(),
+            tally: Tally::default(),
+            last: None,
+            page: String::new(),
+            has_failed: false,
+            sink,
+        })
+    }
+
+    fn columns(&self) -> usize {
+        self.look.columns.unwrap_or(DEFAULT_COLUMNS)
+    }
+
+    fn terminal_text(&self) -> TerminalText<'static> {
+        TerminalText {
+            style: self.look.style,
+            density: Density::Compact,
+            tools: ToolDetail::Summary,
+            cwd: None,
+        }
+    }
+
+    /// Takes the pieces that are complete.
+    fn take_pieces(&mut self) -> io::Result<()> {
+        loop {
+            match self.reader.next_piece() {
+                Ok(Some(piece)) => self.piece(&piece),
+                Ok(None) => break,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) => return Err(error),
+            }
+            if self.page.len() > CHUNK_BYTES {
+                self.write_page()?;
+            }
+        }
+        self.write_page()
+    }
+
+    fn write_page(&mut self) -> io::Result<()> {
+        let page = std::mem::take(&mut self.page);
+        let written = self.sink.write_all(page.as_bytes());
+        self.has_failed |= written.is_err();
+        written
+    }
+
+    fn piece(&mut self, piece: &Piece) {
+        let (records, damage) = piece.records();
+        for record in &records {
+            self.record(record.text(piece.raw()));
+        }
+        match piece {
+            Piece::LongLine { .. } => {
+                for damage in damage {
+                    self.paragraph(&format!("[{}]", damage.reason));
+                }
+            }
+            Piece::Plain { raw } | Piece::Line { raw, .. } if records.is_empty() => {
+                for line in String::from_utf8_lossy(raw).lines() {
+                    let line = terminal_safe_line(line.trim());
+                    if !(line.is_empty() || EVENT_FIELDS.iter().any(|name| line.starts_with(name)))
+                    {
+                        self.paragraph(&fitted(&line, self.columns()));
+                    }
+                }
+            }
+            Piece::Plain { .. } | Piece::Line { .. } => {}
+        }
+    }
+
+    fn record(&mut self, line: &str) {
+        let record = RunRecord::read(line).unwrap_or_default();
+        let mut messages = Vec::new();
+        self.dialog
+            .record(line, &mut |message| messages.push(message));
+        for message in messages {
+            self.message(message, &record);
+        }
+        match (
+            text(record.kind).as_deref(),
+            text(record.subtype).as_deref(),
+        ) {
+            (Some("result"), _) => {
+                self.unanswered();
+                self.tally.reply(record.usage, record.total_cost_usd);
+            }
+            (_, Some("plan")) => self.planned(&record),
+            (_, Some("hook_stopped_continuation")) => {
+                let reason = text(record.content).unwrap_or_default();
+                self.paragraph(&format!(
+                    "stopped by a hook: {}",
+                    terminal_safe_line(&reason)
+                ));
+            }
+            _ => {}
+        }
+    }
+
+    fn message(&mut self, message: Message, record: &RunRecord<'_>) {
+        let (role, origin) = (message.role, message.origin);
+        for block in message.blocks {
+            match block {
+                Block::Call(call) => {
+                    if self.waiting.len() == MAX_WAITING {
+                        self.give_up_oldest();
+                    }
+                    let topic = terminal_safe_line(&gist(&call, None));
+                    self.waiting.push_back(Waiting {
+                        id: call.id,
+                        name: fitted(&terminal_safe_line(&call.name), NAME_COLUMNS),
+                        gist: fitted(&topic, COLUMNS[1]),
+                    });
+                }
+                Block::Result(result) => self.result(&result, record),
+                _ if !self.look.shows_messages => {}
+                Block::Text(text) => self.said(role, origin, &text),
+                Block::Thinking(thought) => {
+                    let thought = prefixed(&folded(thought.text()), "∴ ", "  ");
+                    let line = fitted(&thought, self.columns());
+                    let line = self.terminal_text().dim(&line);
+                    self.line(Kind::Text, &line);
+                }
+                Block::Media(media) => self.paragraph(&terminal_safe_line(&media_word(&media))),
+            }
+        }
+    }
+
+    /// Shows the text of a message.
+    fn said(&mut self, role: Role, origin: Origin, text: &str) {
+        if text.trim().is_empty() {
+            return;
+        }
+        let look = self.terminal_text();
+        let (mark, is_dim) = match (role, origin) {
+            (_, Origin::Label) => ("● ", true),
+            (Role::User, Origin::Prompt) => ("> ", false),
+            (Role::Assistant, _) => ("", false),
+            _ => ("  ", true),
+        };
+        let text = if is_dim {
+            folded(text)
+        } else {
+            look.block(text.trim_end())
+        };
+        let text = wrapped(&text, self.columns().saturating_sub(mark.len()), 0);
+        let text = prefixed(&text, mark, if mark.is_empty() { "" } else { "  " });
+        let text = match (is_dim, mark) {
+            (true, _) => look.dim(&text),
+            (false, "> ") => look.bold(&text),
+            (false, _) => text,
+        };
+        self.line(Kind::Text, &text);
+    }
+
+    /// Shows a line that is not a call.
+    fn paragraph(&mut self, line: &str) {
+        if self.look.shows_messages {
+            let line = wrapped(line, self.columns(), 0);
+            self.line(Kind::Text, &line);
+        }
+    }
+
+    /// Shows the result of a call.
+    fn result(&mut self, result: &ToolResult, record: &RunRecord<'_>) {
+        let extension = Extension::of(record.turnpipe).unwrap_or_default();
+        let fallback = if result.failed {
+            Outcome::Error
+        } else {
+            Outcome::Ok
+        };
+        let outcome = parsed(extension.outcome).unwrap_or(fallback);
+        let lane = lane_word(parsed(extension.lane));
+        let call = self.take_waiting(&result.id);
+        let took: u64 = parsed(extension.duration_ms).unwrap_or_default();
+        let has_run = matches!(outcome, Outcome::Ok | Outcome::Error | Outcome::Timeout);
+        let end = match (outcome_word(outcome), seconds(took)) {
+            (word, took) if has_run && !lane.is_empty() => format!("{word} {took}")
+                .trim_start_matches("ok ")
+                .to_owned(),
+            _ if outcome == Outcome::Ok => String::new(),
+            (word, _) => word.to_owned(),
+        };
+        let mark = if outcome == Outcome::Ok { "✓" } else { "✗" };
+        self.call_line(mark, lane, &call, &end);
+        self.tally.count(outcome_word(outcome));
+        if outcome != Outcome::Ok {
+            let reason = folded_reason(&result_text(result), self.columns());
+            let reason = self.terminal_text().dim(&reason);
+            self.line(Kind::Call, &reason);
+        }
+    }
+
+    fn take_waiting(&mut self, id: &str) -> Waiting {
+        let at = self.waiting.iter().position(|call| call.id == id);
+        at.and_then(|at| self.waiting.remove(at))
+            .unwrap_or_else(|| Waiting {
+                id: String::new(),
+                name: "call".to_owned(),
+                gist: terminal_safe_line(id),
+            })
+    }
+
+    /// Shows the calls of a plan.
+    fn planned(&mut self, record: &RunRecord<'_>) {
+        let lane = lane_word(parsed(record.lane));
+        for planned in PlannedCall::list(record.calls) {
+            let outcome: Option<Outcome> = parsed(planned.outcome);
+            let call = self.take_waiting(&text(planned.tool_use_id).unwrap_or_default());
+            let end = outcome.map_or("", outcome_word);
+            let mark = if outcome.is_some() { "✗" } else { "→" };
+            self.call_line(mark, lane, &call, end);
+            self.tally
+                .count(if outcome.is_some() { end } else { "planned" });
+        }
+    }
+
+    /// Shows calls that get no result here.
+    fn unanswered(&mut self) {
+        while !self.waiting.is_empty() {
+            self.give_up_oldest();
+        }
+    }
+
+    fn give_up_oldest(&mut self) {
+        if let Some(call) = self.waiting.pop_front() {
+            self.call_line("→", "", &call, "");
+            self.tally.count("not run here");
+        }
+    }
+
+    /// Shows a call on one line: its lane, tool, topic and end.
+    fn call_line(&mut self, mark: &str, lane: &str, call: &Waiting, end: &str) {
+        let columns = self.columns().clamp(COLUMNS[0], COLUMNS[1]);
+        let lane = format!("{lane:8}");
+        let start = format!("{mark} {lane}  {}  ", call.name);
+        let room = columns.saturating_sub(display_width(&start) + display_width(end) + 2);
+        let topic = fitted(&call.gist, room);
+        let gap = " ".repeat(room.saturating_sub(display_width(&topic)) + 2);
+        let look = self.terminal_text();
+        let (lane, name) = (look.dim(&lane), look.bold(&call.name));
+        let shown = format!("{mark} {lane}  {name}  {topic}{gap}{end}");
+        self.line(Kind::Call, shown.trim_end());
+    }
+
+    fn line(&mut self, kind: Kind, line: &str) {
+        let is_apart = kind != Kind::Call || self.last != Some(kind);
+        if self.last.is_some() && is_apart {
+            self.page.push('\n');
+        }
+        self.last = Some(kind);
+        self.page.push_str(line.trim_end_matches('\n'));
+        self.page.push('\n');
+    }
+
+    /// Writes the rest and the summary.
+    fn finish(&mut self) -> io::Result<()> {
+        self.reader.source_mut().is_over = true;
+        self.take_pieces()?;
+        let mut rest = Vec::new();
+        self.dialog.finish(&mut |message| rest.push(message));
+        for message in rest {
+            self.message(message, &RunRecord::default());
+        }
+        self.unanswered();
+        if let Some(summary) = self.tally.summary() {
+            let summary = wrapped(&summary, self.columns(), 0);
+            self.line(Kind::Summary, &summary);
+        }
+        self.write_page()?;
+        self.sink.flush()
+    }
+}
+
+impl<Sink: Write> Write for RunText<Sink> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let chunk = &bytes[..bytes.len().min(CHUNK_BYTES)];
+        self.reader.source_mut().bytes.extend(chunk);
+        self.take_pieces()?;
+        Ok(chunk.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.sink.flush()
+    }
+}
+
+impl<Sink: Write> Drop for RunText<Sink> {
+    fn drop(&mut self) {
+        if !self.has_failed {
+            let _ = self.finish();
+        }
+    }
+}
+
+/// Bytes that were written and not read. Reading fails with [`ErrorKind::WouldBlock`] if there are none.
+#[derive(Default)]
+struct Buffered {
+    bytes: VecDeque<u8>,
+    is_over: bool,
+}
+
+impl Read for Buffered {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.bytes.read(buffer)? {
+            0 if !self.is_over => Err(ErrorKind::WouldBlock.into()),
+            length => Ok(length),
+        }
+    }
+}
+
+/// Returns the reason of a failure on a few indented lines.
+fn folded_reason(text: &str, columns: usize) -> String {
+    let beginning = terminal_safe_line(truncate_utf16(text.trim(), MAX_REASON_LINES * columns));
+    let reason = wrapped(&beginning, columns, REASON_INDENT);
+    let lines: Vec<&str> = reason.lines().collect();
+    match lines.get(..MAX_REASON_LINES) {
+        Some(kept) if lines.len() > kept.len() => kept.join("\n") + "…",
+        _ => reason,
+    }
+}
+
+#[cfg(test)]
+#[path = "run_text_tests.rs"]
+mod tests;

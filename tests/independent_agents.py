@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""Gives sessions titles, and asks the agents themselves what they show.
+
+usage: independent_agents.py TURNPIPE DIR
+DIR is where Codex and Gemini CLI are, or are installed from npm. Exit status 69 means that npm cannot be
+reached. No model is asked.
+"""
+import json
+import os
+import pathlib
+import re
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TURNPIPE, DIR = (pathlib.Path(argument).absolute() for argument in sys.argv[1:])
+RECORDED = pathlib.Path(__file__).parent.absolute() / "data/agents"
+PACKAGES = ["@openai/codex@0.169.0", "@google/gemini-cli@0.61.0"]
+LEGACY = "01a20adc-80d8-7973-b255-000000000001"
+
+
+def install():
+    if all((DIR / "node_modules/.bin" / name).exists() for name in ("codex", "gemini")):
+        return
+    DIR.mkdir(parents=True, exist_ok=True)
+    if not shutil.which("npm") or subprocess.run(["npm", "view", PACKAGES[0], "version"], capture_output=True).returncode:
+        print("npm cannot be reached", file=sys.stderr)
+        sys.exit(69)
+    command = ["npm", "install", "--prefix", DIR, "--silent", "--no-audit", "--no-fund", *PACKAGES]
+    subprocess.run(command, check=True)
+
+
+def environment(home):
+    return {"HOME": str(home), "PATH": os.environ["PATH"], "OPENAI_API_KEY": "k", "GEMINI_API_KEY": "k"}
+
+
+def turnpipe(home, *arguments):
+    run = subprocess.run([TURNPIPE, *arguments], env=environment(home), capture_output=True, text=True)
+    return run.returncode, [json.loads(line) for line in run.stdout.splitlines()], run.stderr
+
+
+def equal(found, expected, what):
+    if found != expected:
+        sys.exit(f"{what}: {found!r} instead of {expected!r}")
+
+
+class Codex:
+    """A server that lists threads."""
+
+    def __init__(self, home):
+        command = [DIR / "node_modules/.bin/codex", "app-server"]
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=environment(home))
+        self.id = 0
+        self.ask("initialize", {"clientInfo": {"name": "test", "version": "1"}})
+        self.send({"method": "initialized"})
+
+    def send(self, message):
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def ask(self, method, params):
+        self.id += 1
+        self.send({"id": self.id, "method": method, "params": params})
+        while select.select([self.process.stdout], [], [], 60)[0]:
+            line = self.process.stdout.readline()
+            if not line:
+                break
+            answer = json.loads(line)
+            if answer.get("id") == self.id:
+                return answer["result"]
+        sys.exit(f"codex gives no answer to {method}")
+
+    def names(self):
+        kinds = ["cli", "exec", "vscode", "appServer"]
+        threads = self.ask("thread/list", {"sourceKinds": kinds, "modelProviders": []})["data"]
+        return {thread["id"]: thread["name"] for thread in threads}
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait(60)
+
+
+def codex(home):
+    sessions = home / ".codex/sessions/2026/11/21"
+    sessions.mkdir(parents=True)
+    paged = (RECORDED / "codex/mixed.session.jsonl").read_text()
+    thread = json.loads(paged.splitlines()[0])["payload"]["id"]
+    path = sessions / f"rollout-2026-11-21T10-00-00-{thread}.jsonl"
+    path.write_text(paged)
+    time = "2026-11-21T09:00:00.000Z"
+    meta = {"id": LEGACY, "timestamp": time, "cwd": str(home), "originator": "codex_exec", "cli_version": "0.169.0",
+            "source": "exec", "model_provider": "mock"}
+    rows = [("session_meta", meta), ("event_msg", {"type": "user_message", "message": "Say hello.", "images": []}),
+            ("response_item", {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Say hello."}]})]
+    old = sessions / f"rollout-2026-11-21T09-00-00-{LEGACY}.jsonl"
+    old.write_text("".join(json.dumps({"timestamp": time, "type": kind, "payload": payload}) + "\n" for kind, payload in rows))
+    server = Codex(home)
+    equal(server.names(), {thread: None, LEGACY: None}, "names before")
+    # Codex runs meanwhile: its database is in use.
+    equal(turnpipe(home, "session", "rename", path, "Named while in use")[0], 0, "status of rename")
+    titled = turnpipe(home, "title", "--write", "--model", "builtin", old)[1][0]
+    equal(titled["written"], True, "written")
+    expected = {thread: "Named while in use", LEGACY: titled["title"]}
+    equal(server.names(), expected, "names that Codex lists")
+    server.ask("thread/name/set", {"threadId": LEGACY, "name": "By the user"})
+    server.end()
+    listed = {row["session_id"]: row["title"] for row in turnpipe(home, "session", "list")[1]}
+    equal(listed, {**expected, LEGACY: "By the user"}, "names that turnpipe lists")
+    kept = turnpipe(home, "title", "--write", "--model", "builtin", old)[1][0]
+    equal((kept["ok"], kept["reason"]), (False, "manual_title"), "a title that the user gave")
+    # The next version of the schema.
+    (home / ".codex/state_6.sqlite").touch()
+    refused = turnpipe(home, "title", "--write", "--replace", "--model", "builtin", old)[1][0]
+    equal((refused["written"], "unknown schema" in refused["error"]), (False, True), "an unknown schema")
+
+
+def gemini(home):
+    chats = home / ".gemini/tmp/demo/chats"
+    chats.mkdir(parents=True)
+    project = home / "demo"
+    project.mkdir()
+    (home / ".gemini/projects.json").write_text(json.dumps({"projects": {str(project): "demo"}}))
+    (chats.parent / ".project_root").write_text(str(project))
+    path = chats / "session-2026-11-21T22-00-5e55a7e1.jsonl"
+    shutil.copy(RECORDED / "gemini/shells.session.jsonl", path)
+    label = json.dumps({"type": "tool_use_summary", "summary": "Looked", "preceding_tool_use_ids": ["t"]})
+    beside = path.with_name(path.name + ".turnpipe")
+
+    def shown():
+        command = [DIR / "node_modules/.bin/gemini", "--skip-trust", "--list-sessions"]
+        run = subprocess.run(command, env=environment(home), cwd=project, capture_output=True, text=True, timeout=120)
+        return re.findall(r"^\s+1\. (.*) \(", run.stdout + run.stderr, re.M)
+
+    titled = turnpipe(home, "title", "--write", "--model", "builtin", path)[1][0]
+    equal(titled["written"], True, "written")
+    equal(shown(), [titled["title"]], "title that Gemini CLI lists")
+    append = [TURNPIPE, "session", "append", path]
+    subprocess.run(append, input=label, text=True, env=environment(home), check=True, stdout=subprocess.DEVNULL)
+    equal(turnpipe(home, "session", "rename", path, "Named by hand")[0], 0, "status of rename")
+    equal(shown(), ["Named by hand"], "name that Gemini CLI lists")
+    equal((path.exists(), beside.exists()), (True, True), "files that Gemini CLI leaves")
+    kept = turnpipe(home, "title", "--write", "--model", "builtin", path)[1][0]
+    equal((kept["ok"], kept["reason"]), (False, "manual_title"), "a title that the user gave")
+
+
+install()
+for agent in (codex, gemini):
+    with tempfile.TemporaryDirectory() as directory:
+        agent(pathlib.Path(directory))
+    print(f"{agent.__name__}: shows what was written")

@@ -1,0 +1,289 @@
+//! Agents whose sessions are not lines of one file: a database, or facts in other files.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::bench::session;
+
+fn data(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/more_agents");
+    path.join(name).display().to_string()
+}
+
+/// The only session that is listed.
+fn only(root: &str) -> Value {
+    let listed = session(&["list", "--root", root, "--counts"]);
+    assert_eq!(listed.status, Some(0), "{}", listed.messages);
+    let [record] = listed.records().try_into().unwrap();
+    record
+}
+
+fn stats(root: &str) -> Value {
+    let stats = session(&["stats", "--root", root, "--json"]);
+    assert_eq!(stats.status, Some(0), "{}", stats.messages);
+    stats.records().swap_remove(0)
+}
+
+#[test]
+fn copilot_counts_each_request_once() {
+    let root = data("copilot");
+    let listed = only(&root);
+    assert_eq!(listed["title"], "Broken: tests");
+    assert_eq!(listed["title_source"], "manual");
+    assert_eq!(listed["git_branch"], "fix");
+    assert_eq!(listed["model"], "gpt-5-mini");
+    let id = "11111111-2222-4333-8444-000000000001";
+    assert_eq!(listed["resume"], format!("copilot --resume {id}"));
+    assert_eq!(listed["counts"]["prompts"], 1);
+    assert_eq!(listed["counts"]["failed"], 1);
+    let total = stats(&root);
+    let usage = &total["usage"];
+    assert_eq!(
+        (&usage["input_tokens"], &usage["output_tokens"]),
+        (&json!(230), &json!(35))
+    );
+    assert_eq!(usage["cache_read_input_tokens"], 120);
+    let shown = session(&["show", "--root", &root, &id[..8], "-o", "text"]);
+    assert!(shown.text.contains("One test fails."), "{}", shown.text);
+}
+
+/// The system prompt belongs to the agent's maker.
+#[test]
+fn the_system_prompt_of_copilot_is_nowhere() {
+    let root = data("copilot");
+    let pages = tempfile::tempdir().unwrap();
+    let to = pages.path().display().to_string();
+    let runs: [&[&str]; 3] = [
+        &[
+            "show", "--root", &root, "latest", "--tools", "full", "-o", "text",
+        ],
+        &["show", "--root", &root, "latest", "-o", "jsonl"],
+        &[
+            "tail", "--root", &root, "latest", "-n", "100", "-o", "jsonl",
+        ],
+    ];
+    for run in runs {
+        let shown = session(run);
+        assert!(
+            !shown.text.contains("PROPRIETARY"),
+            "{run:?}: {}",
+            shown.text
+        );
+        assert!(
+            shown.text.contains("One test fails."),
+            "{run:?}: {}",
+            shown.messages
+        );
+    }
+    let found = session(&["search", "--root", &root, "PROPRIETARY"]);
+    assert_eq!(found.status, Some(1), "{}", found.text);
+    assert_eq!(session(&["export", "--root", &root, &to]).status, Some(0));
+    for page in std::fs::read_dir(pages.path()).unwrap() {
+        let text = std::fs::read_to_string(page.unwrap().path()).unwrap();
+        assert!(!text.contains("PROPRIETARY"));
+    }
+}
+
+#[test]
+fn droid_keeps_its_tokens_beside_the_session() {
+    let root = data("droid");
+    let listed = only(&root);
+    assert_eq!(listed["title"], "List files");
+    assert_eq!(listed["first_prompt"], "List the files");
+    assert_eq!(listed["model"], "claude-sonnet-4-5");
+    assert_eq!(listed["counts"]["failed"], 1);
+    assert_eq!(listed["counts"]["usage"]["input_tokens"], 300);
+    assert_eq!(stats(&root)["usage"]["cache_read_input_tokens"], 70);
+}
+
+#[test]
+fn cursor_has_the_time_of_its_file_and_no_tokens() {
+    let root = data("cursor");
+    let listed = only(&root);
+    assert_eq!(listed["session_id"], "22222222-2222-4333-8444-000000000001");
+    assert_eq!(listed["first_prompt"], "Show the status");
+    assert_eq!(listed["is_time_of_file"], true);
+    assert!(listed["last_activity"].is_string());
+    assert_eq!(listed["counts"]["errors"], 1);
+    let found = session(&["search", "--root", &root, "repository is clean"]);
+    assert_eq!(found.records().len(), 1, "{}", found.text);
+    let shown = session(&["show", "--root", &root, "22222222", "-o", "text"]);
+    assert!(!shown.text.contains("REDACTED"), "{}", shown.text);
+}
+
+const SCHEMA: &str =
+    "CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, slug TEXT, directory TEXT,
+    title TEXT, version TEXT, model TEXT, time_created INTEGER, time_updated INTEGER);
+    CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, data TEXT);
+    CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, data TEXT);
+    PRAGMA journal_mode = WAL;";
+
+/// A database of opencode that stays open, as while opencode runs.
+struct Opencode {
+    folder: tempfile::TempDir,
+    database: Connection,
+    ids: u64,
+}
+
+impl Opencode {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let database = Connection::open(folder.path().join("opencode.db")).unwrap();
+        database.execute_batch(SCHEMA).unwrap();
+        Self {
+            folder,
+            database,
+            ids: 0,
+        }
+    }
+
+    fn root(&self) -> String {
+        self.folder.path().display().to_string()
+    }
+
+    fn path(&self, id: &str) -> PathBuf {
+        self.folder.path().join(format!("opencode.db#{id}"))
+    }
+
+    fn session(&self, id: &str, parent: Option<&str>, title: &str) {
+        let model = json!({"id": "demo", "providerID": "local"}).to_string();
+        let add = "INSERT INTO session VALUES (?1, ?2, 's', '/w', ?3, '1.18', ?4, 1767261600000, 1767261600000)";
+        self.database
+            .execute(add, (id, parent, title, model))
+            .unwrap();
+    }
+
+    fn message(&mut self, session: &str, time: i64, data: &Value, parts: &[Value]) -> String {
+        self.ids += 1;
+        let id = format!("msg_{}", self.ids);
+        let add = "INSERT INTO message VALUES (?1, ?2, ?3, ?4)";
+        self.database
+            .execute(add, (&id, session, time, data.to_string()))
+            .unwrap();
+        for (number, part) in parts.iter().enumerate() {
+            let add = "INSERT INTO part VALUES (?1, ?2, ?3, ?4)";
+            let part_id = format!("prt_{}_{number}", self.ids);
+            self.database
+                .execute(add, (part_id, &id, session, part.to_string()))
+                .unwrap();
+        }
+        id
+    }
+
+    fn prompt(&mut self, session: &str, time: i64, text: &str) {
+        let data = json!({"role": "user", "time": {"created": time}, "summary": {"diffs": []}});
+        self.message(
+            session,
+            time,
+            &data,
+            &[json!({"type": "text", "text": text})],
+        );
+    }
+
+    fn reply(&mut self, session: &str, time: i64, text: &str) {
+        let tool = json!({"type": "tool", "tool": "bash", "callID": format!("call_{time}"), "state": {
+            "status": "completed", "input": {"command": "make"}, "output": "no", "metadata": {"exit": 2}}});
+        let parts = [json!({"type": "text", "text": text}), tool];
+        self.message(session, time, &reply(time, Some(time + 5)), &parts);
+    }
+}
+
+fn reply(time: i64, completed: Option<i64>) -> Value {
+    let mut data = json!({"role": "assistant", "modelID": "demo", "cost": 0.5, "path": {"cwd": "/w"},
+        "tokens": {"input": 100, "output": 7, "reasoning": 3, "cache": {"read": 20, "write": 0}},
+        "time": {"created": time}});
+    if let Some(completed) = completed {
+        data["time"]["completed"] = completed.into();
+    }
+    data
+}
+
+const START: i64 = 1_767_261_600_000;
+
+#[test]
+fn opencode_counts_copies_of_a_fork_once() {
+    let mut agent = Opencode::new();
+    agent.session("ses_a", None, "Fix it");
+    agent.session("ses_sub", Some("ses_a"), "Look (@general subagent)");
+    agent.session("ses_fork", None, "Fix it (fork #1)");
+    for session in ["ses_a", "ses_fork"] {
+        agent.prompt(session, START, "Fix the parser");
+        agent.reply(session, START + 10, "Done.");
+    }
+    agent.reply("ses_sub", START + 12, "Looked.");
+    agent.reply("ses_fork", START + 20, "More.");
+    let root = agent.root();
+    let listed = session(&["list", "--root", &root]);
+    let records = listed.records();
+    assert_eq!(records.len(), 2, "{}", listed.messages);
+    assert_eq!(records[0]["title"], "Fix it (fork #1)");
+    assert_eq!(records[1]["first_prompt"], "Fix the parser");
+    assert_eq!(records[1]["subagents"], 1);
+    assert_eq!(
+        records[1]["path"],
+        agent.path("ses_a").display().to_string()
+    );
+    assert_eq!(records[1]["resume"], "opencode --session ses_a");
+    let total = stats(&root);
+    assert_eq!(total["usage"]["input_tokens"], 300);
+    assert_eq!(total["usage"]["output_tokens"], 30);
+    assert_eq!(total["usage"]["cost_usd"], 1.5);
+    assert_eq!(
+        (&total["prompts"], &total["replies"]),
+        (&json!(1), &json!(3))
+    );
+    let one = session(&["stats", "--root", &root, "ses_a", "--json"]).records();
+    assert_eq!(one[0]["usage"]["input_tokens"], 200, "with its subagent");
+    let shown = session(&["show", "--root", &root, "ses_a", "-o", "text"]);
+    assert!(shown.text.contains("> Fix the parser"), "{}", shown.text);
+    let found = session(&["search", "--root", &root, "More"]);
+    assert_eq!(found.status, Some(0), "{}", found.messages);
+    let checked = session(&["check", &agent.path("ses_a").display().to_string()]);
+    assert_eq!(checked.status, Some(0), "{}", checked.text);
+    let pages = tempfile::tempdir().unwrap();
+    let to = pages.path().display().to_string();
+    assert_eq!(session(&["export", "--root", &root, &to]).status, Some(0));
+}
+
+/// A message of opencode is in its database before it is complete.
+#[test]
+fn opencode_is_followed_message_by_message() {
+    let mut agent = Opencode::new();
+    agent.session("ses_a", None, "Fix it");
+    agent.prompt("ses_a", START, "Fix the parser");
+    let part = [json!({"type": "text", "text": "Working on it."})];
+    let id = agent.message("ses_a", START + 10, &reply(START + 10, None), &part);
+    let path = agent.path("ses_a").display().to_string();
+    let follow = ["tail", "-f", "--until-idle", "2s", "-o", "jsonl", &path];
+    let following = std::thread::spawn({
+        let follow = follow.map(str::to_owned);
+        move || session(&follow.each_ref().map(String::as_str))
+    });
+    let shown = session(&["show", "-o", "jsonl", &path]);
+    assert!(
+        shown.text.contains("Working on it."),
+        "an unfinished one is shown"
+    );
+    let data = reply(START + 10, Some(START + 20)).to_string();
+    let complete = "UPDATE message SET data = ?1 WHERE id = ?2";
+    agent.database.execute(complete, (data, id)).unwrap();
+    agent.prompt("ses_a", START + 30, "Thanks");
+    let followed = following.join().unwrap();
+    let said: Vec<String> = followed
+        .records()
+        .iter()
+        .filter_map(|record| {
+            record["message"]["content"][0]["text"]
+                .as_str()
+                .map(str::to_owned)
+        })
+        .collect();
+    assert_eq!(
+        said,
+        ["Fix the parser", "Working on it.", "Thanks"],
+        "{}",
+        followed.text
+    );
+}
