@@ -107,7 +107,9 @@ fn through_links(outline: &Path, context: &PathContext<'_>) -> Vec<NamedFile> {
         };
         let name = component.as_os_str().to_string_lossy();
         if !name.contains([GAP, GLOB]) {
-            reached.iter_mut().for_each(|path| path.push(component));
+            for path in &mut reached {
+                path.push(component);
+            }
             continue;
         }
         is_known &= !name.contains(GAP);
@@ -121,14 +123,14 @@ fn through_links(outline: &Path, context: &PathContext<'_>) -> Vec<NamedFile> {
             .map(|real| real.join(rest));
         files.extend(inside.map(|path| NamedFile::Outlined(path.to_string_lossy().into_owned())));
         let name = format!("/{name}");
-        let fills = |path: &PathBuf| {
+        let matches = |path: &PathBuf| {
             let found = path.file_name().unwrap_or_default().to_string_lossy();
             Wildcard::parse(&escaped(&format!("/{found}"))).may_cover(&name)
         };
         let branches = reached
             .iter()
             .flat_map(|path| context.branches(path).to_vec());
-        reached = branches.filter(fills).collect();
+        reached = branches.filter(matches).collect();
     }
     files.extend(reached.into_iter().filter_map(|name| {
         let real = linked(&name)?;

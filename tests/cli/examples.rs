@@ -49,6 +49,9 @@ fn prepare(home: &Path, work: &Path) {
     );
     std::fs::write(work.join("call.json"), call).unwrap();
     std::fs::write(work.join("settings.json"), "{}").unwrap();
+    let hook = "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \
+                \"command\": \"turnpipe hook pre-tool-use\"}]}]}}";
+    std::fs::write(home.join(".claude/settings.json"), hook).unwrap();
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/tools.toml");
     std::fs::copy(manifest, work.join("tools.toml")).unwrap();
 }
@@ -88,6 +91,8 @@ fn every_command_has_examples_that_work() {
             "session export",
             "--html",
             "--cwd .",
+            "session calls --",
+            "--changed",
             " man ",
         ];
         let is_silent = silent.iter().any(|part| line.contains(part));

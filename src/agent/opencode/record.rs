@@ -82,9 +82,9 @@ fn time_of(raw: Option<&RawValue>) -> Option<Timestamp> {
 }
 
 fn facts(info: &Info<'_>, role: Option<&str>) -> Facts {
-    let time = info.time.clone().unwrap_or_default();
+    let time = info.time.unwrap_or_default();
     let ends = [time.created, time.updated, time.completed];
-    let model = info.model.clone().unwrap_or_default();
+    let model = info.model.unwrap_or_default();
     let directory = match role {
         None => string(info.directory),
         Some(_) => info.path.as_ref().and_then(|path| string(path.cwd)),
@@ -117,7 +117,7 @@ fn title(info: &Info<'_>, role: Option<&str>) -> Option<StoredTitle> {
 /// A fork copies messages with new ids, but keeps their times: these tell copies.
 fn key(info: &Info<'_>) -> Option<String> {
     let time = info.time.as_ref()?;
-    let tokens = info.tokens.clone().unwrap_or_default();
+    let tokens = info.tokens.unwrap_or_default();
     let numbers = [time.created, time.completed, tokens.input, tokens.output];
     let numbers = numbers
         .into_iter()
@@ -168,7 +168,7 @@ fn assistant(info: &Info<'_>, pieces: &[Piece<'_>]) -> Vec<Message> {
         messages.push(message(Role::User, Origin::Results, results));
     }
     if let Some(error) = &info.error {
-        let data = error.data.clone().unwrap_or_default();
+        let data = error.data.unwrap_or_default();
         let text = string(data.message).or_else(|| string(error.name));
         messages.push(note(Role::System, Origin::Error, text.unwrap_or_default()));
     }
@@ -193,7 +193,7 @@ fn spoken(piece: &Piece<'_>) -> Option<Block> {
 
 /// A call, and its result once it has one. A shell that failed counts as completed.
 fn call(piece: &Piece<'_>) -> (Call, Option<ToolResult>) {
-    let state = piece.state.clone().unwrap_or_default();
+    let state = piece.state.unwrap_or_default();
     let id = string(piece.call_id).unwrap_or_default();
     let name = string(piece.tool).unwrap_or_default();
     let status = string(state.status).unwrap_or_default();
@@ -217,7 +217,7 @@ fn call(piece: &Piece<'_>) -> (Call, Option<ToolResult>) {
 }
 
 fn usage(info: &Info<'_>) -> Option<Usage> {
-    let tokens = info.tokens.clone()?;
+    let tokens = info.tokens?;
     let cache = tokens.cache.unwrap_or_default();
     Some(Usage {
         input: count(tokens.input),

@@ -44,7 +44,7 @@ pub(crate) struct HookInstallArguments {
 /// Shows the change, asks on a terminal, and keeps the earlier file as `FILE.backup`. Other hooks stay.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
-  turnpipe hook uninstall --agent claude
+  turnpipe hook uninstall --agent claude --yes
   turnpipe hook uninstall --agent codex --project --yes")]
 pub(crate) struct HookUninstallArguments {
     #[command(flatten)]
@@ -80,7 +80,7 @@ struct ChangeArguments {
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe hook status
-  turnpipe hook status --json | jq -r 'select(.trusted == false) | .path'")]
+  turnpipe hook status --json | jq -r .path")]
 pub(crate) struct HookStatusArguments {
     /// Only these agents; separate several by commas
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAME")]
