@@ -267,6 +267,10 @@ mod tests {
             Seen::Switch(SwitchReason::Replaced)
         );
         assert_eq!(follower.look().unwrap(), lines("d\n"));
+        // A writer that replaces the file at each change.
+        fs::write(folder.path().join("other"), "d\nd\n").unwrap();
+        fs::rename(folder.path().join("other"), &path).unwrap();
+        assert_eq!(follower.look().unwrap(), lines("d\n"));
         fs::remove_file(&path).unwrap();
         assert_eq!(
             follower.look().unwrap(),

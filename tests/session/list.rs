@@ -118,7 +118,7 @@ fn records_say_how_to_resume() {
         assert_eq!(said.records()[0]["resume"], resume, "{arguments:?}");
     }
     let found = session(&["search", "differ", &file, "-o", "text"]).text;
-    let line = format!("{resume}   (in /work/demo)");
+    let line = format!("{resume} (in /home/me/demo)");
     assert_eq!(found.lines().nth(2), Some(line.as_str()), "{found}");
 }
 

@@ -83,7 +83,7 @@ impl HitPrinter {
             let path = self.styled("2", &terminal_safe_line(&about.path));
             let gap = if self.hits == 0 { "" } else { "\n" };
             let resume = about.resume.as_ref().map(|command| {
-                let place = about.cwd.as_ref().map(|cwd| format!("   (in {cwd})"));
+                let place = about.cwd.as_ref().map(|cwd| format!(" (in {cwd})"));
                 let line = command.clone() + &place.unwrap_or_default();
                 self.styled("2", &terminal_safe_line(&line)) + "\n"
             });
