@@ -110,7 +110,7 @@ impl Message {
             match block {
                 Block::Text(text)
                 | Block::Thinking(Thought::Plain(text) | Thought::Signed { text, .. }) => {
-                    mask(text)
+                    mask(text);
                 }
                 Block::Call(call) => {
                     let input = RawValue::from_string(redact_json(call.input.get()));
