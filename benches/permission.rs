@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Map;
-use turnpipe::permission::{Action, Behavior, Mode, Request, Rule, Rules, Source};
+use turnpipe::permission::{Action, Behavior, Mode, Request, Rule, RuleSource, Rules};
 use turnpipe::shell::analyse;
 
 const COMMANDS: &[&str] = &[
@@ -23,7 +23,7 @@ const COMMANDS: &[&str] = &[
 ];
 
 fn main() -> io::Result<()> {
-    let source = Arc::new(Source {
+    let source = Arc::new(RuleSource {
         name: "settings.json".to_owned(),
         anchor: PathBuf::from("/work"),
     });

@@ -7,14 +7,14 @@ use std::error::Error;
 use std::sync::Arc;
 
 use turnpipe::message::Decision;
-use turnpipe::permission::{Action, Mode, Request, Rule, Rules, Source};
+use turnpipe::permission::{Action, Mode, Request, Rule, RuleSource, Rules};
 use turnpipe::shell::analyse;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let script = arguments.next().ok_or("name a command")?;
     let directory = std::env::current_dir()?;
-    let source = Arc::new(Source {
+    let source = Arc::new(RuleSource {
         name: "arguments".to_owned(),
         anchor: directory.clone(),
     });

@@ -385,3 +385,34 @@ fn files_named_in_the_page_exist() {
         .collect();
     assert_eq!(missing, [""; 0]);
 }
+
+/// Type names that several layers use for their own term.
+const SHARED_NAMES: [&str; 1] = ["Request"];
+
+#[test]
+fn a_public_type_name_is_defined_in_one_module() {
+    let mut owners: BTreeMap<String, BTreeSet<PathBuf>> = BTreeMap::new();
+    for path in sources(Path::new("src")) {
+        if is_test(&path) {
+            continue;
+        }
+        for line in code(&fs::read_to_string(&path).unwrap()).lines() {
+            let words: Vec<&str> = line
+                .split(|end: char| !(end.is_alphanumeric() || end == '_'))
+                .collect();
+            let (is_public, rest) = match words.as_slice() {
+                ["pub", "crate", "", rest @ ..] | ["pub", rest @ ..] => (true, rest),
+                rest => (false, rest),
+            };
+            if let ["struct" | "enum" | "trait" | "type", name, ..] = rest
+                && is_public
+                && !SHARED_NAMES.contains(name)
+            {
+                let module = path.iter().take(2).collect();
+                owners.entry((*name).to_owned()).or_default().insert(module);
+            }
+        }
+    }
+    owners.retain(|_, modules| modules.len() > 1);
+    assert!(owners.is_empty(), "{owners:#?}");
+}

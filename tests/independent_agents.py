@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Gives sessions titles, and asks the agents themselves what they show.
+"""Compares turnpipe with agents: which titles they show, and what their sessions hold.
 
 usage: independent_agents.py TURNPIPE DIR
-DIR is where Codex and Gemini CLI are, or are installed from npm. Exit status 69 means that npm cannot be
-reached. No model is asked.
+DIR is where the agents are, or are installed from npm. Exit status 69 means that npm cannot be reached. The
+only model is a server in this script.
 """
+import http.server
 import json
 import os
 import pathlib
@@ -14,15 +15,18 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 
 TURNPIPE, DIR = (pathlib.Path(argument).absolute() for argument in sys.argv[1:])
 RECORDED = pathlib.Path(__file__).parent.absolute() / "data/agents"
-PACKAGES = ["@openai/codex@0.169.0", "@google/gemini-cli@0.61.0"]
+PACKAGES = [
+    "@openai/codex@0.169.0", "@google/gemini-cli@0.61.0", "opencode-ai@1.18.33", "@github/copilot@1.0.102",
+]
 LEGACY = "01a20adc-80d8-7973-b255-000000000001"
 
 
 def install():
-    if all((DIR / "node_modules/.bin" / name).exists() for name in ("codex", "gemini")):
+    if all((DIR / "node_modules/.bin" / name).exists() for name in ("codex", "gemini", "opencode", "copilot")):
         return
     DIR.mkdir(parents=True, exist_ok=True)
     if not shutil.which("npm") or subprocess.run(["npm", "view", PACKAGES[0], "version"], capture_output=True).returncode:
@@ -146,7 +150,71 @@ def gemini(home):
     equal((kept["ok"], kept["reason"]), (False, "manual_title"), "a title that the user gave")
 
 
+class Model(http.server.BaseHTTPRequestHandler):
+    """Answers each request with the same words and tokens."""
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        common = {"id": "chatcmpl-%d" % id(self), "object": "chat.completion.chunk", "created": 1, "model": "demo"}
+        usage = {"prompt_tokens": 100, "completion_tokens": 5, "total_tokens": 105}
+        said, end = {"role": "assistant", "content": "All done."}, {"index": 0, "delta": {}, "finish_reason": "stop"}
+        for row in ({"choices": [{"index": 0, "delta": said}]}, {"choices": [end]}, {"choices": [], "usage": usage}):
+            self.wfile.write(b"data: %s\n\n" % json.dumps({**common, **row}).encode())
+        self.wfile.write(b"data: [DONE]\n\n")
+
+    def log_message(self, *_):
+        pass
+
+
+def run(home, *command, **variables):
+    command = [DIR / "node_modules/.bin" / command[0], *command[1:]]
+    variables = {**environment(home), **variables}
+    subprocess.run(command, env=variables, cwd=home, check=True, capture_output=True, timeout=120)
+
+
+def totals(home):
+    stats = turnpipe(home, "session", "stats", "--json")[1][0]
+    usage = stats["usage"]
+    return stats["prompts"], stats["replies"], usage["input_tokens"], usage["output_tokens"]
+
+
+def opencode(home, url):
+    provider = {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": url, "apiKey": "k"}, "models": {"demo": {}}}
+    settings = {"model": "local/demo", "small_model": "local/demo", "autoupdate": False, "provider": {"local": provider}}
+    (home / "opencode.json").write_text(json.dumps(settings))
+    run(home, "opencode", "run", "Begin")
+    run(home, "opencode", "run", "--continue", "Go on")
+    run(home, "opencode", "run", "--continue", "--fork", "Go elsewhere")
+    equal(totals(home), (3, 3, 300, 15), "a fork, with its copies counted once")
+    sessions = turnpipe(home, "session", "list")[1]
+    equal([row["agent"] for row in sessions], ["opencode"] * 2, "sessions")
+    shown = turnpipe(home, "session", "show", sessions[0]["path"], "-o", "jsonl")[1]
+    equal(sum(row["type"] == "assistant" for row in shown), 3, "replies of the fork")
+
+
+def copilot(home, url):
+    variables = {"COPILOT_OFFLINE": "true", "COPILOT_PROVIDER_BASE_URL": url, "COPILOT_PROVIDER_API_KEY": "k",
+                 "COPILOT_MODEL": "demo"}
+    run(home, "copilot", "-p", "Begin", **variables)
+    run(home, "copilot", "--continue", "-p", "Go on", **variables)
+    equal(totals(home), (2, 2, 200, 10), "a session that was resumed")
+    path = turnpipe(home, "session", "list")[1][0]["path"]
+    prompts = [row["data"]["content"] for row in map(json.loads, open(path)) if row["type"] == "system.message"]
+    shown = json.dumps(turnpipe(home, "session", "show", path, "-o", "jsonl")[1])
+    equal([json.dumps(prompt)[1:200] in shown for prompt in prompts if prompt], [False] * len(prompts), "its prompt")
+
+
 install()
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+url = "http://127.0.0.1:%d/v1" % server.server_port
+for agent in (opencode, copilot):
+    with tempfile.TemporaryDirectory() as directory:
+        agent(pathlib.Path(directory), url)
+    print(f"{agent.__name__}: counted like the model")
 for agent in (codex, gemini):
     with tempfile.TemporaryDirectory() as directory:
         agent(pathlib.Path(directory))

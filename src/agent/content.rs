@@ -6,14 +6,13 @@ use jiff::Timestamp;
 use serde_json::value::RawValue;
 
 use super::exit_code::exit_code;
+use super::format::Detail;
+use crate::api::{self, BlockDetail, Signed};
 use crate::io::Environment;
-use crate::json::{non_empty, number, object, text};
+pub(super) use crate::json::{is_true, string};
+use crate::json::{number, object, text};
 use crate::message::{Block, Message, Origin, ResultPart, Role, split_typed};
-
-/// A string that is present and not empty.
-pub(super) fn string(raw: Option<&RawValue>) -> Option<String> {
-    non_empty(raw).map(std::borrow::Cow::into_owned)
-}
+pub(super) use crate::message::{input_of, result_parts};
 
 /// A timestamp.
 pub(super) fn time_in(raw: Option<&RawValue>) -> Option<Timestamp> {
@@ -25,21 +24,31 @@ pub(crate) fn is_in(words: &str, word: &str) -> bool {
     words.split_ascii_whitespace().any(|known| known == word)
 }
 
-pub(super) fn is_true(raw: Option<&RawValue>) -> bool {
-    raw.is_some_and(|raw| raw.get() == "true")
-}
-
 /// A count, or 0 if it is absent.
 pub(super) fn count(raw: Option<&RawValue>) -> u64 {
     number(raw).unwrap_or_default()
 }
 
-/// The input of a call, or the empty object if there is none.
-pub(super) fn input_of(raw: Option<&RawValue>) -> Box<RawValue> {
-    match raw {
-        Some(raw) => raw.to_owned(),
-        None => RawValue::from_string("{}".to_owned()).unwrap_or_default(),
-    }
+/// Content of the Anthropic API.
+pub(super) fn anthropic_blocks(content: Option<&RawValue>, detail: Detail) -> Vec<Block> {
+    let detail = match detail {
+        Detail::Full => BlockDetail::Full,
+        Detail::Costs | Detail::Outline | Detail::Counts => BlockDetail::Inputs,
+        Detail::Activity => BlockDetail::Names,
+    };
+    api::anthropic_blocks(content, detail)
+}
+
+/// Content of the Gemini API. Results of shell tools that report a failure count as failed.
+pub(super) fn gemini_blocks(content: Option<&RawValue>, signed: Signed) -> Vec<Block> {
+    let blocks = api::gemini_blocks(content, signed).into_iter();
+    let checked = blocks.map(|(mut block, _)| {
+        if let Block::Result(result) = &mut block {
+            result.failed |= shell_failed(&result.parts);
+        }
+        block
+    });
+    checked.collect()
 }
 
 /// A message with a single text block.
@@ -80,16 +89,6 @@ pub(super) fn user_messages(origin: Origin, content: Vec<Block>) -> Vec<Message>
     parts
         .map(|(origin, blocks)| message(Role::User, origin, blocks))
         .collect()
-}
-
-/// The blocks that may be part of a result.
-pub(super) fn result_parts(blocks: Vec<Block>) -> Vec<ResultPart> {
-    let parts = blocks.into_iter().filter_map(|block| match block {
-        Block::Text(text) => Some(ResultPart::Text(text)),
-        Block::Media(media) => Some(ResultPart::Media(media)),
-        Block::Thinking(_) | Block::Call(_) | Block::Result(_) => None,
-    });
-    parts.collect()
 }
 
 /// Whether the output of a shell tool reports a failure. Agents record such calls as successful.

@@ -40,7 +40,7 @@ pub(super) static COPILOT: Format = Format {
     roots,
     beside,
     subagent_dir: |_| None,
-    resume: |id, _| Some(format!("copilot --resume {id}")),
+    resume: |id, _| Some(format!("copilot --resume={id}")),
     title_store: TitleStore::None,
     title_distance: None,
     title_record: None,

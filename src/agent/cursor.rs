@@ -9,8 +9,7 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::agent::Agent;
-use super::claude::anthropic_blocks;
-use super::content::{home_dir, is_in, message, string, user_messages};
+use super::content::{anthropic_blocks, home_dir, is_in, message, string, user_messages};
 use super::detect::Row as Marks;
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, LineClass, Part, Shape, TitleStore};

@@ -7,7 +7,7 @@ use rusqlite::{Connection, Result};
 
 use super::opencode::DATABASE as OPENCODE;
 use super::sqlite::{Database, Visit, has_columns, open_read_only};
-pub(crate) use super::sqlite::{Extent, StoredSession};
+pub(crate) use super::sqlite::{QueryExtent, StoredSession};
 
 /// The extension of databases.
 pub(crate) const EXTENSION: &str = "db";
@@ -31,7 +31,7 @@ pub(crate) fn stored_sessions(path: &Path) -> io::Result<Vec<StoredSession>> {
 pub(crate) fn stored_rows(
     path: &Path,
     id: &str,
-    extent: Extent,
+    extent: QueryExtent,
     visit: &mut Visit<'_>,
 ) -> io::Result<()> {
     let (mut connection, database) = open(path)?;

@@ -4,8 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::agent::Agent;
-use super::claude::anthropic_blocks;
-use super::content::{count, home_dir, is_in, message, string, user_messages};
+use super::content::{anthropic_blocks, count, home_dir, is_in, message, string, user_messages};
 use super::detect::Row as Marks;
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, LineClass, Meter, Part, Shape, TitleStore};

@@ -35,7 +35,7 @@ pub struct Facts {
     /// The session it was forked from.
     pub forked_from: Option<String>,
     /// The part of another file that is the start of this session.
-    pub history: Option<History>,
+    pub history: Option<CopiedHistory>,
     /// The earliest timestamp.
     pub started: Option<Timestamp>,
     /// The latest timestamp.
@@ -53,7 +53,7 @@ pub struct Facts {
 
 /// The beginning of another session's file, which is also the beginning of this one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct History {
+pub struct CopiedHistory {
     /// The other session.
     pub session_id: String,
     /// The length of the part of its file that belongs to this session, in bytes.

@@ -12,14 +12,15 @@ use serde_json::{Value, json};
 
 use super::agent::Agent;
 use super::content::{
-    count, home_dir, input_of, is_in, message, note, shell_failed, string, user_messages,
+    count, gemini_blocks, home_dir, input_of, is_in, message, note, shell_failed, string,
+    user_messages,
 };
 use super::detect::Row as Marks;
 use super::facts::Facts;
 use super::format::{Change, Detail, Entry, Format, LineClass, Shape, TitleStore};
-use super::gemini_content::gemini_blocks;
 use super::own::{manual_title, side_cost_in};
 use super::title::{Precedence, StoredTitle, TitleSearch, TitleSource};
+use crate::api::Signed;
 use crate::io::Environment;
 use crate::json::{elements, object, text};
 use crate::message::{Block, Call, Message, Origin, ResultPart, Role, ToolResult, Usage};
@@ -224,11 +225,16 @@ fn said(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
 }
 
 fn plain(content: Option<&RawValue>) -> String {
-    message(Role::System, Origin::Injected, gemini_blocks(content)).text()
+    message(
+        Role::System,
+        Origin::Injected,
+        gemini_blocks(content, Signed::Anything),
+    )
+    .text()
 }
 
 fn user(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
-    let mut content = gemini_blocks(row.display.or(row.content));
+    let mut content = gemini_blocks(row.display.or(row.content), Signed::Anything);
     let had_blocks = !content.is_empty();
     content.retain(|block| !matches!(block, Block::Result(result) if !is_alone(&result.id)));
     if content.is_empty() && had_blocks {
@@ -239,7 +245,7 @@ fn user(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
 
 fn reply(row: &Row<'_>) -> Vec<Message> {
     let mut content: Vec<Block> = Thought::list(row.thoughts).iter().map(thought).collect();
-    let spoken = gemini_blocks(row.content).into_iter();
+    let spoken = gemini_blocks(row.content, Signed::Anything).into_iter();
     content.extend(spoken.filter(|block| !matches!(block, Block::Text(text) if text.is_empty())));
     let message_id = string(row.id).unwrap_or_default();
     let mut results = Vec::new();
@@ -276,7 +282,7 @@ fn result(call: &ToolCall<'_>, id: String) -> Option<ToolResult> {
     let status = string(call.status);
     let mut failed = matches!(status.as_deref(), Some("error" | "cancelled"));
     let mut parts = Vec::new();
-    for block in gemini_blocks(call.result) {
+    for block in gemini_blocks(call.result, Signed::Anything) {
         match block {
             Block::Result(result) => {
                 failed |= result.failed;

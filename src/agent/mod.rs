@@ -19,7 +19,6 @@ mod exit_code;
 mod facts;
 mod format;
 mod gemini;
-mod gemini_content;
 mod gemini_stream;
 mod hook_settings;
 mod opencode;
@@ -34,12 +33,13 @@ mod stream;
 mod stream_reader;
 mod table;
 mod title;
+mod unread;
 
 pub use agent::Agent;
 pub use claude::own_record;
 pub(crate) use content::is_in;
 pub use exit_code::{ShellOutput, exit_code, shell_output};
-pub use facts::{Facts, History, project_hash};
+pub use facts::{CopiedHistory, Facts, project_hash};
 pub use format::{
     Change, Detail, Entry, Format, LineClass, Meter, NameIndex, NewRecord, Part, Shape, SideCost,
     TitleStore,
@@ -51,6 +51,7 @@ pub use stream::StreamItem;
 pub(crate) use stream_reader::{Row, StreamReader};
 pub use table::{Root, agent_of, document, own_format, session_roots};
 pub use title::{ManualTitle, Precedence, StoredTitle, Title, TitleSearch, TitleSource};
+pub use unread::{fork_at, refusal, refusal_at};
 
 #[cfg(test)]
 mod stream_tests;

@@ -3,10 +3,10 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::claude::anthropic_usage;
 use super::content::{is_true, string};
 use super::format::SideCost;
 use super::title::{ManualTitle, TitleSource};
+use crate::api::anthropic_usage;
 use crate::json::{object, text};
 use crate::message::Message;
 

@@ -5,13 +5,15 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::agent::Agent;
-use super::content::{home_dir, is_in, is_true, message, note, string, user_messages, uuid_link};
+use super::content::{
+    gemini_blocks, home_dir, is_in, is_true, message, note, string, user_messages, uuid_link,
+};
 use super::detect::Row as Marks;
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, LineClass, NewRecord, Part, Shape, TitleStore};
-use super::gemini_content::{gemini_usage, qwen_blocks};
 use super::own::{manual_title, side_cost_in, title_source};
 use super::title::{Precedence, StoredTitle, TitleSearch};
+use crate::api::{Signed, gemini_usage};
 use crate::io::Environment;
 use crate::json::{object, text};
 use crate::message::{Block, Message, Origin, Role};
@@ -200,7 +202,7 @@ fn messages(row: &Row<'_>, entry: &Entry, payload: &Payload<'_>) -> Vec<Message>
         return Vec::new();
     }
     let said = Said::of(row.message).unwrap_or_default();
-    let content = qwen_blocks(said.parts);
+    let content = gemini_blocks(said.parts, Signed::Thoughts);
     match entry.kind.as_str() {
         "user" => user(subtype, payload, content),
         "assistant" => vec![Message {

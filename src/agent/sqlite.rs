@@ -24,7 +24,7 @@ pub(crate) struct StoredSession {
 
 /// The part of a session to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Extent {
+pub(crate) enum QueryExtent {
     /// Everything.
     Whole,
     /// Enough for a list.
@@ -42,7 +42,7 @@ pub(super) struct Database {
     /// The tables and columns that are read.
     pub(super) tables: &'static [(&'static str, &'static [&'static str])],
     pub(super) sessions: fn(&Connection) -> Result<Vec<StoredSession>>,
-    pub(super) rows: fn(&Connection, &str, Extent, &mut Visit<'_>) -> Result<()>,
+    pub(super) rows: fn(&Connection, &str, QueryExtent, &mut Visit<'_>) -> Result<()>,
 }
 
 /// Opens a database for reading. Transactions in its write-ahead log are visible.

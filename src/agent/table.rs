@@ -14,6 +14,7 @@ use super::gemini::{GEMINI, project_root};
 use super::opencode::OPENCODE;
 use super::pi::PI;
 use super::qwen::QWEN;
+use super::unread::fork_at;
 use crate::io::Environment;
 
 /// The formats in the order of matching. The last ones match more loosely.
@@ -48,6 +49,10 @@ impl Agent {
     /// The shell command that resumes the session with this id in this file, to be run in the session's
     /// directory. `None` if the id could be mistaken for an option or for shell syntax.
     pub fn resume_command(self, id: &str, path: &Path) -> Option<String> {
+        // A fork has another command.
+        if fork_at(path).is_some() {
+            return None;
+        }
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         if id.is_empty() || id.starts_with('-') || !id.bytes().all(is_plain) {
             return None;

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::delta::{Arguments, CallDelta, Chunk, Delta, End, Extent, ResultId};
 use super::envelope::{Block, Content, Envelope, Message, StreamEvent};
 use super::verbatim::Verbatim;
-use crate::json::{bytes, is, is_object, is_true, non_empty, number, object, text};
-use crate::message::{self, Media, ResultPart, ToolResult, Usage};
+use crate::json::{bytes, is, is_object, is_true, non_empty, number, object, string, text};
+use crate::message::{self, Media, Thought, Tier, ToolResult, Usage, input_of, result_parts};
 
 object! {
     /// The end of a message.
@@ -20,11 +20,22 @@ object! {
     Source { media_type, data }
 }
 object! {
-    /// Token counts.
+    /// Token counts, and the cost that turnpipe adds if the server states it.
     Tokens {
-        input = "input_tokens", output = "output_tokens", cache_read = "cache_read_input_tokens",
+        input = "input_tokens", output = "output_tokens",
         cache_write = "cache_creation_input_tokens",
+        cache_writes: CacheWrites<'a> = "cache_creation", cache_read = "cache_read_input_tokens",
+        cost = "cost_usd", speed, tier = "service_tier", region = "inference_geo",
+        tools: ServerTools<'a> = "server_tool_use",
     }
+}
+object! {
+    /// Calls that the server made.
+    ServerTools { searches = "web_search_requests" }
+}
+object! {
+    /// Writes to the cache.
+    CacheWrites { for_an_hour = "ephemeral_1h_input_tokens" }
 }
 
 /// The types of the streaming events that are read.
@@ -53,7 +64,7 @@ pub(super) fn parse_event(json: &str) -> Option<Chunk<'_>> {
 
 /// Reads a whole message of the model, or a part of one.
 pub(super) fn reply<'a>(message: &Message<'a>) -> Chunk<'a> {
-    let mut deltas = vec![usage(message.usage)];
+    let mut deltas = vec![Delta::Usage(usage(message.usage).unwrap_or_default())];
     match &message.content {
         Some(Content::Text(text)) => deltas.extend([Delta::Block, Delta::Text(to_bytes(text))]),
         Some(Content::Blocks(blocks)) => {
@@ -99,7 +110,7 @@ pub(super) fn stream_event(event: StreamEvent<'_>) -> Option<Chunk<'_>> {
                 ..Chunk::one(
                     non_empty(message.id),
                     Extent::Start,
-                    vec![usage(message.usage)],
+                    vec![Delta::Usage(usage(message.usage).unwrap_or_default())],
                 )
             });
         }
@@ -127,7 +138,7 @@ pub(super) fn stream_event(event: StreamEvent<'_>) -> Option<Chunk<'_>> {
         }
         "content_block_stop" => deltas.push(Delta::CallEnd(index)),
         "message_delta" => {
-            deltas.push(usage(event.usage));
+            deltas.push(Delta::Usage(usage(event.usage).unwrap_or_default()));
             deltas.extend(end(MessageDelta::of(event.delta)?.stop_reason));
         }
         "message_stop" => deltas.push(Delta::Closed),
@@ -167,47 +178,72 @@ impl<'a> Block<'a> {
         deltas.extend(text(self.signature).map(Delta::Signature));
     }
 
-    /// The media in an image or document.
-    fn media(&self) -> Option<Media> {
-        let source = Source::of(self.source)?;
-        Some(Media {
-            media_type: text(source.media_type)?.into_owned(),
-            data: text(source.data).map(Cow::into_owned),
+    /// Reads a whole block. Blocks of unknown types count if they have text.
+    fn whole(&self, detail: BlockDetail) -> Option<message::Block> {
+        let kind = text(self.kind);
+        let has_inputs = detail != BlockDetail::Names;
+        Some(match kind.as_deref().unwrap_or_default() {
+            "thinking" | "redacted_thinking" if !has_inputs => return None,
+            "thinking" => {
+                let text = text(self.thinking)?.into_owned();
+                message::Block::Thinking(match string(self.signature) {
+                    Some(signature) => Thought::Signed { text, signature },
+                    None => Thought::Plain(text),
+                })
+            }
+            "redacted_thinking" => message::Block::Thinking(Thought::Redacted {
+                data: string(self.data).unwrap_or_default(),
+            }),
+            "tool_use" | "server_tool_use" => message::Block::Call(message::Call {
+                id: string(self.id)?,
+                name: string(self.name).unwrap_or_default(),
+                input: input_of(self.input.filter(|_| has_inputs)),
+                signature: string(self.thought_signature),
+            }),
+            "tool_result" => message::Block::Result(self.result(detail)?),
+            "image" | "document" => {
+                let source = Source::of(self.source).unwrap_or_default();
+                message::Block::Media(Media {
+                    media_type: string(source.media_type).unwrap_or_default(),
+                    data: string(source.data),
+                })
+            }
+            _ => message::Block::Text(text(self.text)?.into_owned()),
         })
     }
 
-    fn result(&self) -> Option<ToolResult> {
-        let parts = match Content::of(self.content) {
-            Some(Content::Text(text)) => vec![ResultPart::Text(text.into_owned())],
-            Some(Content::Blocks(blocks)) => blocks.iter().filter_map(Block::result_part).collect(),
-            None => Vec::new(),
-        };
+    fn result(&self, detail: BlockDetail) -> Option<ToolResult> {
         Some(ToolResult {
             id: text(self.tool_use_id)?.into_owned(),
-            parts,
+            parts: match detail {
+                BlockDetail::Full => result_parts(blocks(self.content, detail)),
+                BlockDetail::Inputs | BlockDetail::Names => Vec::new(),
+            },
             failed: is_true(self.is_error),
         })
     }
-
-    fn result_part(&self) -> Option<ResultPart> {
-        match text(self.text) {
-            Some(text) => Some(ResultPart::Text(text.into_owned())),
-            None => self.media().map(ResultPart::Media),
-        }
-    }
 }
 
-/// Reads the content of a user's message, which may be of a compatible API.
-pub(super) fn user_blocks(content: &Content<'_>) -> Vec<message::Block> {
-    let block = |block: &Block<'_>| {
-        if block.is("tool_result") {
-            return block.result().map(message::Block::Result);
+/// The parts of blocks to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BlockDetail {
+    /// Everything.
+    Full,
+    /// Not the contents of results.
+    Inputs,
+    /// Neither these nor thinking nor the inputs of calls.
+    Names,
+}
+
+/// Reads the content of a message, which may be of a compatible API: a string or a list of blocks.
+pub(crate) fn blocks(content: Option<&RawValue>, detail: BlockDetail) -> Vec<message::Block> {
+    match Content::of(content) {
+        Some(Content::Text(text)) => vec![message::Block::Text(text.into_owned())],
+        Some(Content::Blocks(blocks)) => {
+            let blocks = blocks.iter();
+            blocks.filter_map(|block| block.whole(detail)).collect()
         }
-        block.result_part().map(message::Block::from)
-    };
-    match content {
-        Content::Text(text) => vec![message::Block::Text(text.to_string())],
-        Content::Blocks(blocks) => blocks.iter().filter_map(block).collect(),
+        None => Vec::new(),
     }
 }
 
@@ -235,11 +271,8 @@ pub(super) fn bare_result(record: &Envelope<'_>) -> Vec<message::Block> {
         is_error: record.is_error,
         ..Block::default()
     };
-    block
-        .result()
-        .map(message::Block::Result)
-        .into_iter()
-        .collect()
+    let result = block.result(BlockDetail::Full);
+    result.map(message::Block::Result).into_iter().collect()
 }
 
 /// A `tool_use` line: a call only if its name and input are of the right types.
@@ -257,14 +290,25 @@ fn end<'a>(reason: Option<&RawValue>) -> Option<Delta<'a>> {
     Some(Delta::End(End::because(&reason, "the model refused")))
 }
 
-fn usage<'a>(raw: Option<&RawValue>) -> Delta<'a> {
-    let tokens = Tokens::of(raw).unwrap_or_default();
+/// Reads token counts.
+pub(crate) fn usage(raw: Option<&RawValue>) -> Option<Usage> {
+    let tokens = Tokens::of(raw)?;
     let count = |raw| number(raw).unwrap_or_default();
-    Delta::Usage(Usage {
+    let for_an_hour = tokens.cache_writes.and_then(|writes| writes.for_an_hour);
+    let tier = match text(tokens.speed).as_deref() {
+        Some("fast") => Tier::Fast,
+        _ => Tier::of(&text(tokens.tier).unwrap_or_default()),
+    };
+    Some(Usage {
         input: count(tokens.input),
         output: count(tokens.output),
         cache_read: count(tokens.cache_read),
         cache_write: count(tokens.cache_write),
+        cache_write_1h: count(for_an_hour).min(count(tokens.cache_write)),
+        cost: tokens.cost.and_then(|cost| cost.get().parse().ok()),
+        web_searches: count(tokens.tools.and_then(|tools| tools.searches)),
+        tier,
+        is_us_only: text(tokens.region).as_deref() == Some("us"),
         ..Usage::default()
     })
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::request::{Answer, Function, Request};
+use super::request::{Function, ReplyForm, Request};
 
 /// A model API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -220,12 +220,12 @@ pub(super) enum Ask<'a> {
 impl<'a> Ask<'a> {
     /// The form for a request in a dialect.
     pub(super) fn of(request: &'a Request, dialect: &Dialect) -> Self {
-        match &request.answer {
-            Answer::Text => Self::Text,
+        match &request.form {
+            ReplyForm::Text => Self::Text,
             // Some servers refuse an empty list.
-            Answer::Tools(functions) if functions.is_empty() => Self::Text,
-            Answer::Tools(functions) => Self::Tools(functions),
-            Answer::Forced(function) => match (dialect.forced_call, dialect.json) {
+            ReplyForm::Tools(functions) if functions.is_empty() => Self::Text,
+            ReplyForm::Tools(functions) => Self::Tools(functions),
+            ReplyForm::Forced(function) => match (dialect.forced_call, dialect.json) {
                 (ForcedCall::Named, _) => Self::Call(function),
                 (ForcedCall::Any, _) => Self::AnyCall(function),
                 (ForcedCall::Json, JsonForm::Schema) => Self::Schema(function),
@@ -251,7 +251,7 @@ impl<'a> Ask<'a> {
         };
         let schema = &function.parameters;
         let wish = format!(
-            "Answer with one JSON object and nothing else. It has to fit this JSON Schema: {schema}"
+            "ReplyForm with one JSON object and nothing else. It has to fit this JSON Schema: {schema}"
         );
         if request.system.is_empty() {
             wish

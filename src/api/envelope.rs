@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use serde::de::SeqAccess;
 use serde_json::value::RawValue;
 
-use crate::json::{Lenient, LenientVisitor, non_null, object};
+use crate::json::{Lenient, LenientVisitor, is_array, non_null, object, text};
 
 object! {
     /// A record, one level deep.
@@ -73,7 +73,10 @@ impl<'a> LenientVisitor<'a> for Content<'a> {
 impl<'a> Content<'a> {
     /// Reads a value; `None` if it is neither a string nor an array.
     pub(crate) fn of(raw: Option<&'a RawValue>) -> Option<Self> {
-        crate::json::read(raw?.get())
+        match text(raw) {
+            Some(text) => Some(Self::Text(text)),
+            None => is_array(raw).then(|| Self::Blocks(Block::list(raw))),
+        }
     }
 
     /// The blocks; none if it is text.

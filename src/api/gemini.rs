@@ -17,8 +17,10 @@ use super::request::{
     turns_from_user,
 };
 use super::request::{CallResult, Delivery, Function, Request};
-use crate::json::{bytes, elements, is_true, non_empty, non_null, number, object, text};
-use crate::message::{Block, Media, ResultPart, Role, ToolResult, Usage};
+use crate::json::{bytes, elements, is_true, non_empty, non_null, number, object, string, text};
+use crate::message::{
+    Block, Call, Media, ResultPart, Role, ToolResult, Usage, input_of, result_parts,
+};
 
 /// The path after the address.
 pub(super) fn path(model: &str, delivery: Delivery) -> String {
@@ -166,18 +168,18 @@ object! {
     /// A part of a content.
     Part {
         text, thought, call = "functionCall", response = "functionResponse",
-        signature = "thoughtSignature", data = "inlineData",
+        signature = "thoughtSignature", data = "inlineData", file = "fileData",
     }
 }
 object! {
     /// A call or a response.
     Called {
-        id, name, args, partial_args = "partialArgs", will_continue = "willContinue", response,
+        id, name, args, partial_args = "partialArgs", will_continue = "willContinue", response, parts,
     }
 }
 object! {
     /// The value of a response.
-    Output { output, error }
+    Output { output, error, result, content }
 }
 object! {
     /// The bytes of an attachment.
@@ -188,6 +190,7 @@ object! {
     Tokens {
         prompt = "promptTokenCount", cached = "cachedContentTokenCount",
         candidates = "candidatesTokenCount", thoughts = "thoughtsTokenCount",
+        total = "totalTokenCount",
     }
 }
 
@@ -228,12 +231,10 @@ pub(super) fn candidates<'a>(record: &Envelope<'a>) -> Chunk<'a> {
 
 fn chunk<'a>(generated: &Generated<'a>) -> Chunk<'a> {
     let mut choices = Vec::new();
-    if let Some(tokens) = Tokens::of(generated.usage) {
-        choices.push(Choice {
-            index: 0,
-            deltas: vec![Delta::Usage(usage(&tokens))],
-        });
-    }
+    choices.extend(usage(generated.usage).map(|usage| Choice {
+        index: 0,
+        deltas: vec![Delta::Usage(usage)],
+    }));
     let feedback = Feedback::of(generated.feedback).unwrap_or_default();
     if let Some(reason) = text(feedback.block_reason) {
         let kind = EndKind::Declined(format!("the prompt was blocked: {reason}"));
@@ -246,7 +247,7 @@ fn chunk<'a>(generated: &Generated<'a>) -> Chunk<'a> {
         let content = Content::of(candidate.content).unwrap_or_default();
         let parts = Part::list(content.parts);
         has_content |= !parts.is_empty();
-        let mut deltas = deltas(&parts, false);
+        let mut deltas = deltas(&parts, Signed::Anything);
         if let Some(reason) = non_empty(candidate.finish_reason) {
             has_end = true;
             let explanation = text(candidate.finish_message);
@@ -268,12 +269,22 @@ fn chunk<'a>(generated: &Generated<'a>) -> Chunk<'a> {
     }
 }
 
-/// Reads a content of the model. Qwen Code, whose sessions have these, signs only thoughts.
+/// Reads a content of the model, as Qwen Code's sessions have it.
 pub(super) fn content<'a>(parts: Option<&'a RawValue>, id: Option<Cow<'a, str>>) -> Chunk<'a> {
-    Chunk::one(id, Extent::Whole, deltas(&Part::list(parts), true))
+    Chunk::one(
+        id,
+        Extent::Whole,
+        deltas(&Part::list(parts), Signed::Thoughts),
+    )
 }
 
-fn deltas<'a>(parts: &[Part<'a>], are_signed_thoughts: bool) -> Vec<Delta<'a>> {
+impl Part<'_> {
+    fn is_thought(&self, signed: Signed) -> bool {
+        is_true(self.thought) || signed == Signed::Thoughts && self.signature.is_some()
+    }
+}
+
+fn deltas<'a>(parts: &[Part<'a>], signed: Signed) -> Vec<Delta<'a>> {
     let mut deltas = Vec::new();
     for part in parts {
         if let Some(raw) = non_null(part.call) {
@@ -286,9 +297,7 @@ fn deltas<'a>(parts: &[Part<'a>], are_signed_thoughts: bool) -> Vec<Delta<'a>> {
         if part.text.is_none() || non_empty(part.text).is_some() {
             deltas.push(Delta::Block);
         }
-        let is_signed = are_signed_thoughts && part.signature.is_some();
-        let thought = is_true(part.thought) || is_signed;
-        let delta = if thought {
+        let delta = if part.is_thought(signed) {
             Delta::Thinking
         } else {
             Delta::Text
@@ -339,20 +348,45 @@ pub(super) fn result_bodies(parts: Option<&RawValue>) -> Vec<Option<&RawValue>> 
     functions.map(|function| function.response).collect()
 }
 
-/// Reads a content of the user, with the names of the functions that responses belong to.
-pub(super) fn user_blocks(parts: Option<&RawValue>) -> Vec<(Block, String)> {
+/// The parts that are signed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Signed {
+    /// Any.
+    Anything,
+    /// Only thoughts: Qwen Code does not say otherwise which parts are thoughts.
+    Thoughts,
+}
+
+/// Reads a content, a string or a list of parts, with the names of the functions that responses belong
+/// to.
+pub(crate) fn blocks(parts: Option<&RawValue>, signed: Signed) -> Vec<(Block, String)> {
+    if let Some(text) = text(parts) {
+        return vec![(Block::Text(text.into_owned()), String::new())];
+    }
     let blocks = Part::list(parts).into_iter().filter_map(|part| {
         let mut name = String::new();
-        let block = if let Some(function) = Called::of(part.response) {
-            name = text(function.name).unwrap_or_default().into_owned();
-            Block::Result(result(&function))
-        } else if let Some(data) = InlineData::of(part.data) {
-            Block::Media(Media {
-                media_type: text(data.media_type).unwrap_or_default().into_owned(),
-                data: text(data.data).map(Cow::into_owned),
+        let block = if let Some(said) = text(part.text) {
+            if part.is_thought(signed) {
+                Block::thinking(said)
+            } else {
+                Block::Text(said.into_owned())
+            }
+        } else if let Some(call) = Called::of(part.call) {
+            Block::Call(Call {
+                id: string(call.id).unwrap_or_default(),
+                name: string(call.name).unwrap_or_default(),
+                input: input_of(call.args),
+                signature: string(part.signature),
             })
+        } else if let Some(function) = Called::of(part.response) {
+            name = string(function.name).unwrap_or_default();
+            Block::Result(result(&function))
         } else {
-            Block::Text(text(part.text)?.into_owned())
+            let data = InlineData::of(part.data).or_else(|| InlineData::of(part.file))?;
+            Block::Media(Media {
+                media_type: string(data.media_type).unwrap_or_default(),
+                data: string(data.data),
+            })
         };
         Some((block, name))
     });
@@ -361,29 +395,42 @@ pub(super) fn user_blocks(parts: Option<&RawValue>) -> Vec<(Block, String)> {
 
 fn result(function: &Called<'_>) -> ToolResult {
     let output = Output::of(function.response).unwrap_or_default();
-    let (content, failed) = match (output.output, output.error) {
-        (Some(output), _) => (Some(output), false),
-        (None, error) => (error.or(function.response), error.is_some()),
-    };
+    let said = output.output.or(output.result).or(output.content);
+    let failed = non_empty(output.error).is_some() || said.is_none() && output.error.is_some();
+    let content = output
+        .error
+        .filter(|_| failed)
+        .or(said)
+        .or(function.response);
     let said = text(content).or_else(|| content.map(|json| json.get().into()));
+    let parts = blocks(function.parts, Signed::Anything).into_iter();
+    let mut parts = result_parts(parts.map(|(block, _)| block).collect());
+    parts.insert(0, ResultPart::Text(said.unwrap_or_default().into_owned()));
     ToolResult {
-        id: text(function.id).unwrap_or_default().into_owned(),
-        parts: vec![ResultPart::Text(said.unwrap_or_default().into_owned())],
+        id: string(function.id).unwrap_or_default(),
+        parts,
         failed,
     }
 }
 
-/// Thinking is counted apart from the reply, cached tokens within the prompt.
-fn usage(tokens: &Tokens<'_>) -> Usage {
+/// Reads token counts. Cached tokens are counted within the prompt.
+pub(crate) fn usage(raw: Option<&RawValue>) -> Option<Usage> {
+    let tokens = Tokens::of(raw)?;
     let count = |raw: Option<&RawValue>| number(raw).unwrap_or(0);
-    let (cached, thoughts) = (count(tokens.cached), count(tokens.thoughts));
-    Usage {
-        input: count(tokens.prompt).saturating_sub(cached),
-        output: count(tokens.candidates) + thoughts,
+    let (prompt, cached) = (count(tokens.prompt), count(tokens.cached));
+    let (candidates, thoughts) = (count(tokens.candidates), count(tokens.thoughts));
+    // Thinking may or may not be counted within the candidates. The total shows which.
+    let output = match number(tokens.total) {
+        Some(total) if total >= prompt + candidates => total - prompt,
+        _ => candidates + thoughts,
+    };
+    Some(Usage {
+        input: prompt.saturating_sub(cached),
+        output,
         cache_read: cached,
         thinking: thoughts,
         ..Usage::default()
-    }
+    })
 }
 
 /// Takes the parts of what the model said out of a record, unchanged.

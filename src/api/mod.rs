@@ -18,6 +18,7 @@ mod responses;
 mod shape;
 mod verbatim;
 
+pub(crate) use anthropic::{BlockDetail, blocks as anthropic_blocks, usage as anthropic_usage};
 pub(crate) use anthropic_encode::{BlockDelta, BlockStart, block_delta, block_start, block_stop};
 pub use contents::{AssistantText, Contents, ResultBody, beginning_of_string};
 pub use delta::CutOff;
@@ -25,12 +26,13 @@ pub(crate) use delta::{Arguments, CallDelta, CallMarks, Chunk, Delta, End, EndKi
 pub use dialect::{Acceptance, Api, CacheMarks, Dialect, DialectOverrides, ForcedCall, JsonForm};
 pub(crate) use dispatch::encode;
 pub(crate) use envelope::Envelope;
+pub(crate) use gemini::{Signed, blocks as gemini_blocks, usage as gemini_usage};
 pub(crate) use openai_chat::BUDGET_KEYS;
 pub(crate) use request::CallResult;
 pub use request::{
-    Answer, Attempts, Delivery, Function, PromptId, Request, SharedPrefix, Thinking, Turn,
+    Attempts, Delivery, Function, PromptId, ReplyForm, Request, SharedPrefix, Thinking, Turn,
 };
-pub(crate) use responses::{is_custom_call, is_response};
+pub(crate) use responses::{is_custom_call, is_response, parts as responses_parts};
 pub(crate) use shape::{Said, Spoken, said, spoken};
 pub use shape::{TEXT_NEEDLES, prefilter_needles};
 pub(crate) use verbatim::{PARTIAL_INPUT, Verbatim, merge_members};

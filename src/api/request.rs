@@ -21,7 +21,7 @@ pub struct Request {
     /// The conversation, oldest first. Neighbours with the same role are merged.
     pub turns: Vec<Turn>,
     /// The form of the reply.
-    pub answer: Answer,
+    pub form: ReplyForm,
     /// The token budget of the reply.
     pub max_output_tokens: u32,
     /// The temperature; `None` for the model's default.
@@ -41,7 +41,7 @@ impl Request {
             prompt,
             system: String::new(),
             turns: Vec::new(),
-            answer: Answer::Text,
+            form: ReplyForm::Text,
             max_output_tokens,
             temperature: None,
             thinking: Thinking::Off,
@@ -78,7 +78,7 @@ impl Turn {
 
 /// The form of a reply.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
+pub enum ReplyForm {
     /// Text.
     Text,
     /// The arguments of a call of this function. A server that cannot force a call is asked for

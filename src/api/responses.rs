@@ -401,8 +401,8 @@ pub(super) fn item<'a>(record: &Envelope<'a>) -> Option<Chunk<'a>> {
     is_said.then(|| Chunk::one(None, Extent::Whole, deltas))
 }
 
-/// Texts and images in a string or a list of parts.
-fn parts(raw: Option<&RawValue>) -> Vec<ResultPart> {
+/// Reads texts and images in a string or a list of parts.
+pub(crate) fn parts(raw: Option<&RawValue>) -> Vec<ResultPart> {
     if let Some(text) = text(raw) {
         return vec![ResultPart::Text(text.into_owned())];
     }
@@ -410,14 +410,23 @@ fn parts(raw: Option<&RawValue>) -> Vec<ResultPart> {
         if let Some(text) = text(part.text) {
             return Some(ResultPart::Text(text.into_owned()));
         }
-        let url = text(part.image_url)?;
-        let (media_type, data) = url.strip_prefix("data:")?.split_once(";base64,")?;
-        Some(ResultPart::Media(message::Media {
-            media_type: media_type.to_owned(),
-            data: Some(data.to_owned()),
-        }))
+        let is_image = matches!(&*text(part.kind)?, "input_image" | "image" | "local_image");
+        is_image.then(|| ResultPart::Media(image(part.image_url)))
     });
     parts.collect()
+}
+
+/// An image from a `data:` URL, or from elsewhere.
+fn image(url: Option<&RawValue>) -> message::Media {
+    let url = text(url).unwrap_or_default();
+    let inline = url.strip_prefix("data:");
+    let (media_type, data) = inline
+        .and_then(|inline| inline.split_once(";base64,"))
+        .unzip();
+    message::Media {
+        media_type: media_type.unwrap_or_default().to_owned(),
+        data: data.map(str::to_owned),
+    }
 }
 
 /// Whether a record is a response, or an event of one.

@@ -2,9 +2,11 @@
 
 use std::sync::LazyLock;
 
+use super::anthropic::BlockDetail;
 use super::delta::{CallDelta, Chunk, Delta, Extent, ResultId};
 use super::dialect::Api;
 use super::envelope::{Content, Envelope, StreamEvent};
+use super::gemini::Signed;
 use super::{anthropic, gemini, ollama, openai_chat, responses};
 use crate::json::{is, is_array, is_object, non_empty, non_null, object, text};
 use crate::message::Block;
@@ -32,7 +34,7 @@ pub(crate) enum Said<'a> {
 
 /// The kind of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum RecordKind {
     /// A whole Anthropic message of the model, or a part of one; or the text of any model.
     Assistant,
     /// A user message, of Anthropic if it has blocks.
@@ -70,7 +72,7 @@ pub(super) enum Shape {
     Other,
 }
 
-impl Shape {
+impl RecordKind {
     /// The API of the record, if it can be of one only. Texts and prompts look the same in several.
     fn api(self, record: &Envelope<'_>) -> Option<Api> {
         match self {
@@ -124,29 +126,29 @@ fn read<'a>(record: &Envelope<'a>, pinned: Option<Api>, reads_texts: bool) -> Sa
         chunk.map_or(Said::Nothing, Said::Reply)
     };
     match shape {
-        Shape::Assistant => Said::Reply(anthropic::reply(&record.message())),
-        Shape::User => {
+        RecordKind::Assistant => Said::Reply(anthropic::reply(&record.message())),
+        RecordKind::User => {
             let message = record.message();
             let blocks = message.content.as_ref().map_or(&[][..], Content::blocks);
             Said::User(anthropic::result_ids(blocks))
         }
-        Shape::WrappedEvent => event(StreamEvent::of(record.event)),
-        Shape::StreamEvent => event(Some(record.as_stream_event())),
-        Shape::BareCall => anthropic::bare_call(record).map_or(Said::Nothing, Said::BareCall),
-        Shape::BareResult => Said::User(vec![(text(record.tool_use_id), None)]),
-        Shape::OpenaiAssistant => Said::Reply(openai_chat::message(record)),
-        Shape::OpenaiResult => {
+        RecordKind::WrappedEvent => event(StreamEvent::of(record.event)),
+        RecordKind::StreamEvent => event(Some(record.as_stream_event())),
+        RecordKind::BareCall => anthropic::bare_call(record).map_or(Said::Nothing, Said::BareCall),
+        RecordKind::BareResult => Said::User(vec![(text(record.tool_use_id), None)]),
+        RecordKind::OpenaiAssistant => Said::Reply(openai_chat::message(record)),
+        RecordKind::OpenaiResult => {
             let name = text(record.name.or(record.tool_name));
             Said::User(vec![(text(record.tool_call_id), name)])
         }
-        Shape::Completion => Said::Reply(openai_chat::completion(record, reads_texts)),
-        Shape::Ollama => Said::Reply(ollama::reply(record)),
-        Shape::Response => Said::Reply(responses::response(record)),
-        Shape::ResponseText if !reads_texts => Said::Nothing,
-        Shape::ResponseEvent | Shape::ResponseText => {
+        RecordKind::Completion => Said::Reply(openai_chat::completion(record, reads_texts)),
+        RecordKind::Ollama => Said::Reply(ollama::reply(record)),
+        RecordKind::Response => Said::Reply(responses::response(record)),
+        RecordKind::ResponseText if !reads_texts => Said::Nothing,
+        RecordKind::ResponseEvent | RecordKind::ResponseText => {
             Said::Reply(responses::event(&kind.unwrap_or_default(), record))
         }
-        Shape::Content => {
+        RecordKind::Content => {
             let message = record.message();
             if is(message.role, "model") {
                 Said::Reply(gemini::content(message.parts, non_empty(record.uuid)))
@@ -154,12 +156,12 @@ fn read<'a>(record: &Envelope<'a>, pinned: Option<Api>, reads_texts: bool) -> Sa
                 Said::User(gemini::responses(message.parts))
             }
         }
-        Shape::Candidates => Said::Reply(gemini::candidates(record)),
-        Shape::SessionResult => Said::SessionResult,
-        Shape::Executor => Said::Executor,
-        Shape::Interrupt => Said::Interrupt,
-        Shape::ControlResponse => Said::ControlResponse,
-        Shape::Other => Said::Nothing,
+        RecordKind::Candidates => Said::Reply(gemini::candidates(record)),
+        RecordKind::SessionResult => Said::SessionResult,
+        RecordKind::Executor => Said::Executor,
+        RecordKind::Interrupt => Said::Interrupt,
+        RecordKind::ControlResponse => Said::ControlResponse,
+        RecordKind::Other => Said::Nothing,
     }
 }
 
@@ -180,36 +182,39 @@ pub(crate) fn spoken<'a>(record: &Envelope<'a>) -> Option<Spoken<'a>> {
     let kind = text(record.kind);
     let shape = shape(kind.as_deref(), record);
     let is_wrapped =
-        record.message.is_some() && !matches!(shape, Shape::Ollama | Shape::StreamEvent);
-    if is_wrapped || record.is_of_subagent() || shape == Shape::WrappedEvent {
+        record.message.is_some() && !matches!(shape, RecordKind::Ollama | RecordKind::StreamEvent);
+    if is_wrapped || record.is_of_subagent() || shape == RecordKind::WrappedEvent {
         return None;
     }
     let unnamed = |blocks: Vec<Block>| blocks.into_iter().map(|block| (block, String::new()));
     let blocks = match shape {
-        Shape::User | Shape::Other if responses::is_item(record) => {
+        RecordKind::User | RecordKind::Other if responses::is_item(record) => {
             return responses::item(record).map(Spoken::Reply).or_else(|| {
                 Some(Spoken::User(
                     unnamed(responses::user_block(record)?).collect(),
                 ))
             });
         }
-        Shape::Assistant if responses::is_item(record) => {
+        RecordKind::Assistant if responses::is_item(record) => {
             return responses::item(record).map(Spoken::Reply);
         }
-        Shape::User => {
-            let content = Content::of(record.content)?;
-            unnamed(anthropic::user_blocks(&content)).collect()
+        RecordKind::User => {
+            Content::of(record.content)?;
+            unnamed(anthropic::blocks(record.content, BlockDetail::Full)).collect()
         }
-        Shape::BareResult => unnamed(anthropic::bare_result(record)).collect(),
-        Shape::BareCall => {
+        RecordKind::BareResult => unnamed(anthropic::bare_result(record)).collect(),
+        RecordKind::BareCall => {
             let call = anthropic::bare_call(record)?;
             let chunk = Chunk::one(None, Extent::Whole, vec![Delta::Call(call)]);
             return Some(Spoken::Reply(chunk));
         }
-        Shape::OpenaiResult => vec![openai_chat::result(record)],
-        Shape::Content if !is(record.role, "model") => gemini::user_blocks(record.parts),
-        Shape::Other if is(record.role, "system") || is(record.role, "developer") => {
-            let blocks = anthropic::user_blocks(&Content::of(record.content)?);
+        RecordKind::OpenaiResult => vec![openai_chat::result(record)],
+        RecordKind::Content if !is(record.role, "model") => {
+            gemini::blocks(record.parts, Signed::Anything)
+        }
+        RecordKind::Other if is(record.role, "system") || is(record.role, "developer") => {
+            Content::of(record.content)?;
+            let blocks = anthropic::blocks(record.content, BlockDetail::Full);
             let texts = blocks.into_iter().filter_map(|block| match block {
                 Block::Text(text) => Some(text),
                 _ => None,
@@ -225,66 +230,66 @@ pub(crate) fn spoken<'a>(record: &Envelope<'a>) -> Option<Spoken<'a>> {
 }
 
 /// The kind of a record of the type `kind`.
-pub(super) fn shape(kind: Option<&str>, record: &Envelope<'_>) -> Shape {
+pub(super) fn shape(kind: Option<&str>, record: &Envelope<'_>) -> RecordKind {
     let Some(kind) = kind else {
         return untyped(record);
     };
     if let ("assistant" | "user" | "tool_result", Some(message)) = (kind, &record.message) {
         return match kind {
-            _ if message.parts.is_some() => Shape::Content,
-            "assistant" => Shape::Assistant,
-            "user" => Shape::User,
-            _ => Shape::Other,
+            _ if message.parts.is_some() => RecordKind::Content,
+            "assistant" => RecordKind::Assistant,
+            "user" => RecordKind::User,
+            _ => RecordKind::Other,
         };
     }
     match kind {
-        "tool_use" => Shape::BareCall,
-        "tool_result" if non_empty(record.tool_use_id).is_some() => Shape::BareResult,
-        "stream_event" => Shape::WrappedEvent,
-        _ if anthropic::STREAM_EVENTS.contains(&kind) => Shape::StreamEvent,
+        "tool_use" => RecordKind::BareCall,
+        "tool_result" if non_empty(record.tool_use_id).is_some() => RecordKind::BareResult,
+        "stream_event" => RecordKind::WrappedEvent,
+        _ if anthropic::STREAM_EVENTS.contains(&kind) => RecordKind::StreamEvent,
         "message" => untyped(record),
-        "result" => Shape::SessionResult,
-        "response.output_item.done" if is_object(record.item) => Shape::ResponseEvent,
+        "result" => RecordKind::SessionResult,
+        "response.output_item.done" if is_object(record.item) => RecordKind::ResponseEvent,
         "response.output_text.delta" | "response.reasoning_summary_text.delta" => {
-            Shape::ResponseText
+            RecordKind::ResponseText
         }
         "response.created" | "response.completed" | "response.incomplete" | "response.failed"
             if is_object(record.response) =>
         {
-            Shape::ResponseEvent
+            RecordKind::ResponseEvent
         }
-        "system" if is(record.subtype, "executor") => Shape::Executor,
-        "control_request" if asks_to_stop(record) => Shape::Interrupt,
-        "control_response" => Shape::ControlResponse,
-        _ => Shape::Other,
+        "system" if is(record.subtype, "executor") => RecordKind::Executor,
+        "control_request" if asks_to_stop(record) => RecordKind::Interrupt,
+        "control_response" => RecordKind::ControlResponse,
+        _ => RecordKind::Other,
     }
 }
 
 /// A message, completion or response as an API returns it.
-fn untyped(record: &Envelope<'_>) -> Shape {
+fn untyped(record: &Envelope<'_>) -> RecordKind {
     if is_array(record.choices) {
-        return Shape::Completion;
+        return RecordKind::Completion;
     }
     if is_array(record.candidates) {
-        return Shape::Candidates;
+        return RecordKind::Candidates;
     }
     if is(record.object, "response") {
-        return Shape::Response;
+        return RecordKind::Response;
     }
     if let (Some(message), Some(_)) = (&record.message, record.done)
         && is(message.role, "assistant")
     {
-        return Shape::Ollama;
+        return RecordKind::Ollama;
     }
     match &*text(record.role).unwrap_or_default() {
-        "model" | "user" | "function" | "tool" if is_array(record.parts) => Shape::Content,
+        "model" | "user" | "function" | "tool" if is_array(record.parts) => RecordKind::Content,
         "assistant" if non_null(record.tool_calls.or(record.function_call)).is_some() => {
-            Shape::OpenaiAssistant
+            RecordKind::OpenaiAssistant
         }
-        "assistant" => Shape::Assistant,
-        "user" => Shape::User,
-        "tool" | "function" => Shape::OpenaiResult,
-        _ => Shape::Other,
+        "assistant" => RecordKind::Assistant,
+        "user" => RecordKind::User,
+        "tool" | "function" => RecordKind::OpenaiResult,
+        _ => RecordKind::Other,
     }
 }
 

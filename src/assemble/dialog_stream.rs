@@ -2,6 +2,7 @@
 
 use super::{Decoder, Event, MessageReader, Source};
 use crate::agent::{Agent, StreamItem};
+use crate::api::AssistantText;
 use crate::message::{Message, MessageMerger, SessionId};
 
 /// Reads messages from records.
@@ -39,8 +40,24 @@ impl DialogStream {
 
     /// Takes the next record; calls `taken` with each message that is complete now.
     pub fn record(&mut self, record: &str, taken: &mut dyn FnMut(Message)) {
+        self.record_live(record, None, taken);
+    }
+
+    /// The same; also calls `said` with each part of a text that the model is still writing. The message with the
+    /// whole text follows.
+    pub fn record_live(
+        &mut self,
+        record: &str,
+        mut said: Option<&mut dyn FnMut(&str)>,
+        taken: &mut dyn FnMut(Message),
+    ) {
         let mut decoder = std::mem::take(&mut self.decoder);
         decoder.decode(record, |decoded| {
+            if let Some(said) = &mut said
+                && let Some(AssistantText::Part(part)) = decoded.source.assistant_text()
+            {
+                said(&part);
+            }
             for event in decoded.events {
                 match event {
                     Event::Session(id) => {

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use turnpipe::cmd::{self, Outcome};
+use turnpipe::cmd::{self, Status};
 use turnpipe::io::{Io, Messages, StdoutAtStart};
 use turnpipe::process::{ignore_file_size_signal, stdout_was_closed};
 
@@ -23,7 +23,7 @@ fn main() -> ExitCode {
         Ok(mut io) => cmd::run(&arguments, &mut io),
         Err(error) => {
             Messages::of_process().error(&error.to_string());
-            Outcome::UsageError
+            Status::UsageError
         }
     };
     ExitCode::from(cmd::exit_status(outcome, &arguments))

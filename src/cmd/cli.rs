@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{ArgMatches, Args, FromArgMatches};
 
-use super::{Globals, Outcome};
+use super::{Globals, Status};
 use crate::cmd::admin::completions::CompletionsArguments;
 use crate::cmd::admin::doctor::DoctorArguments;
 use crate::cmd::admin::hook_settings::{
@@ -77,7 +77,7 @@ const COMMANDS: &[Command] = &[
         name: "session",
         kind: Kind::Group {
             about: "Read the session files of coding agents",
-            details: "Claude Code, Qwen Code, Codex, Gemini CLI and pi; a file's content says which \
+            details: "Claude Code, Qwen Code, Codex, Gemini CLI, pi, opencode, GitHub Copilot CLI, Droid and Cursor; a file's content says which \
                  agent wrote it. A session is named by its path, its id or the beginning of it, \
                  its title, or `latest`; `-` is standard input.",
             commands: &[
@@ -172,7 +172,7 @@ pub(super) fn parser(definitions: Definitions<'_>) -> clap::Command {
 ///
 /// # Errors
 /// The command failed.
-pub(super) fn run(mut matches: &ArgMatches, io: &mut Io) -> anyhow::Result<Outcome> {
+pub(super) fn run(mut matches: &ArgMatches, io: &mut Io) -> anyhow::Result<Status> {
     let globals = Globals::from_arg_matches(matches)?;
     io.messages.set_level(globals.level());
     let mut commands = COMMANDS;
@@ -185,7 +185,7 @@ pub(super) fn run(mut matches: &ArgMatches, io: &mut Io) -> anyhow::Result<Outco
         (matches, commands) = (arguments, command.members());
     }
     // Unreachable: the parser requires a command.
-    Ok(Outcome::UsageError)
+    Ok(Status::UsageError)
 }
 
 #[cfg(test)]

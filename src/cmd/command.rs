@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{ArgMatches, Args};
 
-use super::{Globals, Outcome};
+use super::{Globals, Status};
 use crate::io::Io;
 
 /// The arguments of a command. Their doc comments are the help.
@@ -13,7 +13,7 @@ pub(super) trait Run: Args {
     ///
     /// # Errors
     /// The arguments or the configuration are invalid, or reading or writing failed.
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome>;
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status>;
 }
 
 /// Options that only `--help` lists, so that `-h` fits one screen.
@@ -88,7 +88,7 @@ pub(super) enum Kind {
     Single {
         /// Adds the command's arguments and help to a parser.
         augment: fn(clap::Command) -> clap::Command,
-        run: fn(&ArgMatches, &Globals, &mut Io) -> anyhow::Result<Outcome>,
+        run: fn(&ArgMatches, &Globals, &mut Io) -> anyhow::Result<Status>,
     },
     Group {
         about: &'static str,

@@ -3,29 +3,29 @@
 use std::ffi::OsString;
 
 use super::admin::completions;
-use super::{Outcome, error, output, usage};
+use super::{Status, error, output, usage};
 use crate::cmd::cli;
 use crate::cmd::command::Definitions;
 use crate::cmd::globals::ColorWhen;
-use crate::io::{Io, Output};
+use crate::io::{Io, OutputStream};
 
 /// The output of `--version`.
 const VERSION_LINE: &str = concat!("turnpipe ", env!("CARGO_PKG_VERSION"), "\n");
 
 /// Runs the command line `arguments`, which start with the program's name. Errors are reported on
 /// standard error.
-pub fn run(arguments: &[OsString], io: &mut Io) -> Outcome {
-    if matches!(io.stdout, Output::Closed) {
+pub fn run(arguments: &[OsString], io: &mut Io) -> Status {
+    if matches!(io.stdout, OutputStream::Closed) {
         io.messages
             .error("cannot write output: standard output is closed");
-        return Outcome::InputOutputFailed;
+        return Status::InputOutputFailed;
     }
     dispatch(arguments, io).unwrap_or_else(|error| error::report(&error, &io.messages))
 }
 
 /// The exit status of the command line `arguments` that ended with `outcome`. Agents treat status 2 of a
 /// hook as a denial, so a hook that fails has status 1 instead.
-pub fn exit_status(outcome: Outcome, arguments: &[OsString]) -> u8 {
+pub fn exit_status(outcome: Status, arguments: &[OsString]) -> u8 {
     let is_hook = || {
         let named = cli::named(arguments);
         let is_for_users = ["install", "uninstall", "status"]
@@ -34,16 +34,16 @@ pub fn exit_status(outcome: Outcome, arguments: &[OsString]) -> u8 {
         named.starts_with("turnpipe hook") && !is_for_users
     };
     match outcome {
-        Outcome::UsageError if is_hook() => Outcome::AnswerIsNo.exit_status(),
-        other => other.exit_status(),
+        Status::UsageError if is_hook() => Status::Negative.code(),
+        other => other.code(),
     }
 }
 
-fn dispatch(arguments: &[OsString], io: &mut Io) -> anyhow::Result<Outcome> {
+fn dispatch(arguments: &[OsString], io: &mut Io) -> anyhow::Result<Status> {
     if matches!(arguments, [_, only] if only == "--version" || only == "-V") {
         // Without a parser, for scripts that check the version.
         output::print(io, VERSION_LINE)?;
-        return Ok(Outcome::Done);
+        return Ok(Status::Done);
     }
     let eager_parser = || cli::parser(Definitions::Eager);
     if let Some(outcome) = completions::answer(arguments, eager_parser, io)? {

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io::ErrorKind;
 
-use crate::cmd::Outcome;
+use crate::cmd::Status;
 use crate::config::ConfigError;
 use crate::io::Messages;
 use crate::jsonl::WriteError;
@@ -63,16 +63,16 @@ impl From<ConfigError> for UsageError {
 }
 
 /// Reports an error on standard error and returns its outcome. A broken pipe is not an error.
-pub(super) fn report(error: &anyhow::Error, messages: &Messages) -> Outcome {
+pub(super) fn report(error: &anyhow::Error, messages: &Messages) -> Status {
     if is_broken_pipe(error) {
-        return Outcome::Done;
+        return Status::Done;
     }
     if let Some(usage) = error.downcast_ref::<UsageError>() {
         usage.report(messages);
-        return Outcome::UsageError;
+        return Status::UsageError;
     }
     messages.error(&one_line(error));
-    Outcome::InputOutputFailed
+    Status::InputOutputFailed
 }
 
 /// The chain of causes on one line, without repetition.
@@ -123,7 +123,7 @@ mod tests {
         }
     }
 
-    fn reported(error: &anyhow::Error) -> (Outcome, String) {
+    fn reported(error: &anyhow::Error) -> (Status, String) {
         let sink = Shared::default();
         let outcome = report(error, &Messages::new(sink.clone()));
         let text = String::from_utf8(sink.0.lock().unwrap().clone()).unwrap();
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(
             reported(&error.into()),
             (
-                Outcome::UsageError,
+                Status::UsageError,
                 "turnpipe: check text: no kind given\nhint: try `--kind terminal`\n".to_owned()
             )
         );
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(
             reported(&error),
             (
-                Outcome::InputOutputFailed,
+                Status::InputOutputFailed,
                 "turnpipe: cannot read `a b`: permission denied\n".to_owned()
             )
         );
@@ -169,6 +169,6 @@ mod tests {
     #[test]
     fn a_broken_pipe_is_a_quiet_end() {
         let reported = reported(&WriteError::BrokenPipe.into());
-        assert_eq!(reported, (Outcome::Done, String::new()));
+        assert_eq!(reported, (Status::Done, String::new()));
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::{Args, Command};
 
-use super::{Globals, Outcome, output};
+use super::{Globals, Status, output};
 use crate::config::VARIABLES;
 use crate::io::Io;
 use crate::view::wrapped;
@@ -63,7 +63,8 @@ Files:
           state for the next process of a session: saved results, title attempts
   ~/.claude/projects, ~/.config/claude/projects, ~/.qwen/projects,
   ~/.codex/sessions, ~/.codex/archived_sessions, ~/.gemini/tmp,
-  ~/.pi/agent/sessions
+  ~/.pi/agent/sessions, ~/.local/share/opencode/opencode.db,
+  ~/.copilot/session-state, ~/.factory/sessions, ~/.cursor/projects
           session files of agents
 ";
 
@@ -109,16 +110,16 @@ impl HelpArguments {
         mut parser: Command,
         globals: &Globals,
         io: &mut Io,
-    ) -> anyhow::Result<Outcome> {
+    ) -> anyhow::Result<Status> {
         if let [word] = &*self.words
             && let Some((_, text)) = TOPICS.iter().find(|(name, _)| name == word)
         {
             output::page(&text(), globals, io)?;
-            return Ok(Outcome::Done);
+            return Ok(Status::Done);
         }
         let words = std::iter::once("turnpipe".to_owned()).chain(self.words);
         parser.try_get_matches_from_mut(words.chain(["--help".to_owned()]))?;
-        Ok(Outcome::Done)
+        Ok(Status::Done)
     }
 }
 

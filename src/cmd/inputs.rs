@@ -8,9 +8,9 @@ use std::io::Read;
 use std::mem;
 use std::path::{Path, PathBuf};
 
-use super::{Outcome, UsageError};
+use super::{Status, UsageError};
 use crate::assemble::Understanding;
-use crate::io::{Input, Io, Messages};
+use crate::io::{InputStream, Io, Messages};
 use crate::jsonl::Mapping;
 use crate::session::Session;
 
@@ -42,9 +42,9 @@ impl InputErrors {
     }
 
     /// The outcome of a command, given its `outcome` for the usable inputs.
-    pub(super) fn outcome(&self, outcome: Outcome) -> Outcome {
+    pub(super) fn outcome(&self, outcome: Status) -> Status {
         match outcome {
-            Outcome::Done | Outcome::AnswerIsNo if self.any => Outcome::UsageError,
+            Status::Done | Status::Negative if self.any => Status::UsageError,
             outcome => outcome,
         }
     }
@@ -69,11 +69,11 @@ pub(super) fn report_foreign_stream(
 ///
 /// # Errors
 /// Standard input is a terminal or a directory.
-pub(super) fn take_stdin(io: &mut Io) -> Result<Input, UsageError> {
-    let stdin = mem::replace(&mut io.stdin, Input::Closed);
+pub(super) fn take_stdin(io: &mut Io) -> Result<InputStream, UsageError> {
+    let stdin = mem::replace(&mut io.stdin, InputStream::Closed);
     let kind = match &stdin {
         _ if io.terminal.stdin => "a terminal",
-        Input::Descriptor(file) if is_directory(file) => "a directory",
+        InputStream::Descriptor(file) if is_directory(file) => "a directory",
         _ => return Ok(stdin),
     };
     Err(UsageError::new(format!("standard input is {kind}"))

@@ -1,7 +1,7 @@
 //! The command line: one file per command, with a struct of arguments, whose doc comments are the help,
 //! and `run`.
 //!
-//! Commands read input, call the modules with the rules, write records and return an outcome.
+//! Commands read input, call the modules with the rules, write records and return an exit status.
 
 mod admin;
 mod check;
@@ -13,11 +13,11 @@ mod globals;
 mod help;
 mod inputs;
 mod model_arguments;
-mod outcome;
 mod output;
 mod run;
 mod session;
 mod side;
+mod status;
 mod stop_watch;
 mod times;
 mod usage;
@@ -25,4 +25,4 @@ mod usage;
 pub use dispatch::{exit_status, run};
 use error::UsageError;
 use globals::Globals;
-pub use outcome::Outcome;
+pub use status::Status;

@@ -14,7 +14,7 @@ use crate::model::{
     ChosenModel, ConnectError, Connector, KeyCheck, Model, ModelDeps, ModelName, ModelSettings,
     Pace, Provider, Recorder, known_providers,
 };
-use crate::side::{Asker, Engine};
+use crate::side::{Asker, TextEngine};
 
 /// The default timeout of a reply of the main model.
 const REPLY_TIMEOUT: Duration = Duration::from_mins(30);
@@ -80,7 +80,7 @@ impl ModelArguments {
         stop: &CancelToken,
         globals: &Globals,
         io: &Io,
-    ) -> Result<Engine, UsageError> {
+    ) -> Result<TextEngine, UsageError> {
         let settings = self.settings(globals, io)?;
         let name = self.name(fallback, &settings)?;
         let mut connector = self.connector(settings, globals, io)?;
@@ -108,9 +108,9 @@ impl ModelArguments {
             }
         };
         Ok(match connector.connect(&name)? {
-            Model::None => Engine::None,
-            Model::Builtin => Engine::Rules,
-            Model::Provider(provider) => Engine::Model(Asker {
+            Model::None => TextEngine::None,
+            Model::Builtin => TextEngine::Rules,
+            Model::Provider(provider) => TextEngine::Model(Asker {
                 provider,
                 stop: stop.clone(),
             }),

@@ -2,12 +2,13 @@
 
 use std::io::Write;
 use std::mem;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
 use crate::cmd::Globals;
 use crate::config::{has_less_options, pager};
-use crate::io::{Io, Output, TerminalFacts, TerminalRecords};
+use crate::io::{Io, OutputStream, TerminalFacts, TerminalRecords, columns};
 use crate::jsonl::{WriteError, Writer};
 use crate::process::Pager;
 use crate::view::{RunLook, RunText};
@@ -78,9 +79,11 @@ pub(super) fn run_sink(
     if form == Form::Jsonl {
         return Ok(record_sink(io)?);
     }
+    // The window may change its size.
+    let first = io.terminal.columns;
     let look = RunLook {
         style: globals.style(io),
-        columns: io.terminal.columns,
+        columns: Arc::new(move || first.and_then(|first| columns().or(Some(first)))),
         shows_messages,
     };
     Ok(Box::new(RunText::new(take_sink(io)?, look)?))
@@ -116,10 +119,10 @@ pub(super) fn use_pager(globals: &Globals, io: &mut Io) -> bool {
         Some(command) if io.terminal.stdout && !globals.no_pager && !is_dumb => command,
         _ => return false,
     };
-    if let Output::Sink(terminal) = mem::replace(&mut io.stdout, Output::Closed) {
+    if let OutputStream::Sink(terminal) = mem::replace(&mut io.stdout, OutputStream::Closed) {
         let sets_options = !has_less_options(&io.environment);
         let pager = Pager::new(command.to_owned(), sets_options, terminal);
-        io.stdout = Output::Sink(Box::new(pager));
+        io.stdout = OutputStream::Sink(Box::new(pager));
     }
     true
 }
@@ -142,9 +145,9 @@ pub(super) fn record_sink(io: &mut Io) -> Result<Box<dyn Write + Send>, WriteErr
 /// # Errors
 /// It is closed.
 pub(super) fn take_sink(io: &mut Io) -> Result<Box<dyn Write + Send>, WriteError> {
-    match mem::replace(&mut io.stdout, Output::Closed) {
-        Output::Sink(sink) => Ok(sink),
-        Output::Closed => Err(WriteError::Failed {
+    match mem::replace(&mut io.stdout, OutputStream::Closed) {
+        OutputStream::Sink(sink) => Ok(sink),
+        OutputStream::Closed => Err(WriteError::Failed {
             written: 0,
             source: std::io::Error::other("standard output is closed"),
         }),

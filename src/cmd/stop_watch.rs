@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::cmd::Outcome;
+use crate::cmd::Status;
 use crate::io::CancelToken;
 use crate::process::{EndSignal, report_departure, report_end_signals};
 
@@ -39,10 +39,10 @@ impl StopWatch {
     }
 
     /// The outcome of a run, given its `outcome` without a signal.
-    pub(super) fn or(&self, outcome: Outcome) -> Outcome {
+    pub(super) fn or(&self, outcome: Status) -> Status {
         match self.signal.load(Ordering::SeqCst) {
-            INTERRUPTED => Outcome::Interrupted,
-            TERMINATED => Outcome::Terminated,
+            INTERRUPTED => Status::Interrupted,
+            TERMINATED => Status::Terminated,
             _ => outcome,
         }
     }

@@ -6,7 +6,7 @@ use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::{Outcome, cli, output};
+use super::{Status, cli, output};
 use crate::cmd::globals::ColorWhen;
 use crate::io::Io;
 
@@ -20,7 +20,7 @@ pub(super) fn report(
     arguments: &[OsString],
     color: ColorWhen,
     io: &mut Io,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<Status> {
     let rendered = |is_terminal| {
         let text = error.render();
         if color.applies(is_terminal, &io.environment) {
@@ -33,7 +33,7 @@ pub(super) fn report(
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             let text = rendered(io.terminal.stdout);
             output::print(io, &text)?;
-            return Ok(Outcome::Done);
+            return Ok(Status::Done);
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let text = rendered(io.terminal.stderr);
@@ -49,7 +49,7 @@ pub(super) fn report(
                 .hint(&format!("for more information, try `{command} --help`"));
         }
     }
-    Ok(Outcome::UsageError)
+    Ok(Status::UsageError)
 }
 
 /// The problem on one line.

@@ -17,7 +17,7 @@ use super::settings::Config;
 use super::variables::{HOME, PROJECT};
 use crate::io::Environment;
 use crate::message::{DecidedBy, Decision};
-use crate::permission::{Action, Behavior, Mode, Request, Rule, Rules, Source, canonical_tool};
+use crate::permission::{Action, Behavior, Mode, Request, Rule, RuleSource, Rules, canonical_tool};
 use crate::shell::analyse;
 
 /// Directories with an agent's settings in a project or a home directory.
@@ -61,7 +61,7 @@ pub struct PermissionSettings {
     /// Environment variables; later files have precedence.
     pub environment: BTreeMap<String, String>,
     /// The `hooks` of each settings file; empty if a file disables all hooks.
-    pub hooks: Vec<(Map<String, Value>, Arc<Source>)>,
+    pub hooks: Vec<(Map<String, Value>, Arc<RuleSource>)>,
     /// A warning for each ignored setting.
     pub warnings: Vec<String>,
 }
@@ -93,7 +93,7 @@ impl Config {
             ("--allow", &flags.allow, Behavior::Allow),
         ];
         for (flag, rules, behavior) in given {
-            let source = Arc::new(Source {
+            let source = Arc::new(RuleSource {
                 name: flag.to_owned(),
                 anchor: directory.to_owned(),
             });
@@ -104,7 +104,7 @@ impl Config {
         let mut hooks_are_disabled = false;
         for path in &flags.settings {
             let file: SettingsFile = read_agent_settings(path)?;
-            let source = Arc::new(Source {
+            let source = Arc::new(RuleSource {
                 name: path.display().to_string(),
                 anchor: anchor(&absolute(path), home),
             });
@@ -120,7 +120,7 @@ impl Config {
             gathered.settings.hooks.push((file.hooks, source));
         }
         if let Some(path) = &self.file.path {
-            let source = Arc::new(Source {
+            let source = Arc::new(RuleSource {
                 name: path.display().to_string(),
                 anchor: anchor(&absolute(path), home),
             });
@@ -155,14 +155,18 @@ struct Gathered<'a> {
     rules: Vec<Rule>,
     settings: PermissionSettings,
     /// Forbidden modes, with the keys that forbid them.
-    disabled: Vec<(Mode, String, Arc<Source>)>,
+    disabled: Vec<(Mode, String, Arc<RuleSource>)>,
     ignores_unknown: bool,
     directory: &'a Path,
     home: Option<&'a Path>,
 }
 
 impl Gathered<'_> {
-    fn add(&mut self, table: &PermissionTable, source: &Arc<Source>) -> Result<(), ConfigError> {
+    fn add(
+        &mut self,
+        table: &PermissionTable,
+        source: &Arc<RuleSource>,
+    ) -> Result<(), ConfigError> {
         for (written, behavior) in table.rules() {
             let rule = match written {
                 WrittenRule::Alone(text) => Rule::parse(text, behavior, source)?,
@@ -200,7 +204,7 @@ impl Gathered<'_> {
     fn restrict(
         &mut self,
         restriction: Restriction,
-        source: &Arc<Source>,
+        source: &Arc<RuleSource>,
     ) -> Result<(), ConfigError> {
         match restriction {
             Restriction::None => {}
@@ -220,7 +224,7 @@ impl Gathered<'_> {
         Ok(())
     }
 
-    fn warn(&mut self, source: &Source, problem: &str) {
+    fn warn(&mut self, source: &RuleSource, problem: &str) {
         let warning = format!("{}: {problem}", source.name);
         self.settings.warnings.push(warning);
     }

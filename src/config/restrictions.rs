@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::permission::{Behavior, Mode, OutsideAccess, Rule, Source};
+use crate::permission::{Behavior, Mode, OutsideAccess, Rule, RuleSource};
 
 /// The restriction of a key.
 pub(super) enum Restriction {
@@ -40,7 +40,7 @@ const UNKNOWN: &[&str] = &[
 ];
 
 /// Parses a key of `permissions`.
-pub(super) fn of_permissions(key: &str, value: &Value, source: &Arc<Source>) -> Restriction {
+pub(super) fn of_permissions(key: &str, value: &Value, source: &Arc<RuleSource>) -> Restriction {
     let outside = |access, behavior| Rule::outside(key, access, behavior, source);
     let name = || format!("permissions.{key}");
     match (key, value) {
@@ -71,7 +71,7 @@ pub(super) fn of_permissions(key: &str, value: &Value, source: &Arc<Source>) -> 
 }
 
 /// Parses a key of a settings file of Claude Code, Qwen Code or Gemini CLI.
-pub(super) fn of_file(key: &str, value: &Value, source: &Arc<Source>) -> Vec<Restriction> {
+pub(super) fn of_file(key: &str, value: &Value, source: &Arc<RuleSource>) -> Vec<Restriction> {
     if let ("tools" | "mcp" | "security", Value::Object(members)) = (key, value) {
         let members = members.iter();
         let members =
@@ -81,7 +81,7 @@ pub(super) fn of_file(key: &str, value: &Value, source: &Arc<Source>) -> Vec<Res
     vec![of_key(key, value, source)]
 }
 
-fn of_key(key: &str, value: &Value, source: &Arc<Source>) -> Restriction {
+fn of_key(key: &str, value: &Value, source: &Arc<RuleSource>) -> Restriction {
     match key {
         "tools.exclude" | "excludeTools" => rules(key, value, source, excluded_tool),
         "mcp.excluded" | "excludeMCPServers" | "disabledMcpjsonServers" => {
@@ -115,7 +115,7 @@ fn restricts(value: &Value) -> bool {
 fn rules(
     key: &str,
     value: &Value,
-    source: &Arc<Source>,
+    source: &Arc<RuleSource>,
     rule: impl Fn(&Value) -> Option<String>,
 ) -> Restriction {
     let parsed = |element: &Value| Rule::parse(&rule(element)?, Behavior::Deny, source).ok();

@@ -16,7 +16,7 @@ use crate::tool_facts::{Parameter, parameters};
 use crate::tools::{Access, Assessment, Input, PreparedCall, Tool, ToolContext, ToolKind, Touch};
 
 /// A call that this run answers.
-pub(super) struct Call {
+pub(super) struct RunCall {
     pub(super) id: ToolUseId,
     /// The tool name as the model wrote it.
     pub(super) name: String,
@@ -106,7 +106,7 @@ pub(super) struct FinishedCall {
     pub(super) result: CallResult,
 }
 
-impl Call {
+impl RunCall {
     pub(super) fn is_running(&self) -> bool {
         matches!(self.state, CallState::Running(_))
     }

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::call::{Call, CallState, CallTimes, FinishedCall};
-use super::hooks::turn_hook_input;
+use super::call::{CallState, CallTimes, FinishedCall, RunCall};
+use super::execution::turn_hook_input;
 use super::lifecycle::Lifecycle;
 use super::result::{CallResult, CancelReason, HookFeedback};
 use super::schedule::Schedule;
-use super::session::{OnError, Options, Progress, RunningCall, Session};
+use super::session::{OnError, Options, Progress, RunSession, RunningCall};
 use super::trace::Trace;
 use super::turns::{CallIndex, TurnHooks, TurnNumber, Turns};
 use super::workers::{RunnerEvent, Work, Workers};
@@ -39,7 +39,7 @@ pub(super) struct Calls {
     trace: Option<Trace>,
     schedule: Schedule,
     turns: Turns,
-    by_index: BTreeMap<CallIndex, Call>,
+    by_index: BTreeMap<CallIndex, RunCall>,
     /// Context changes of the running parallel calls, which are applied when all have ended.
     pending_changes: BTreeMap<CallIndex, Vec<ContextChange>>,
     /// Approximate memory use of the calls and their results, in bytes.
@@ -95,10 +95,10 @@ impl Calls {
         name: String,
         weight: usize,
         state: CallState,
-        session: &Session,
+        session: &RunSession,
     ) {
         let (profile, access) = state.profile(&name);
-        let call = Call {
+        let call = RunCall {
             turn: self.turns.call(id.clone()),
             id,
             name,
@@ -125,13 +125,13 @@ impl Calls {
     }
 
     /// All calls of the current turn are known.
-    pub(super) fn end_turn(&mut self, session: &Session) {
+    pub(super) fn end_turn(&mut self, session: &RunSession) {
         self.turns.end();
         self.start_turn_hooks(session);
     }
 
     /// Starts every call that may start.
-    pub(super) fn start_ready(&mut self, session: &mut Session) {
+    pub(super) fn start_ready(&mut self, session: &mut RunSession) {
         // While results wait to be written, no more are produced; but something must run, or nothing
         // would ever let them go.
         while !(self.is_heavy() && self.schedule.executing_count() > 0)
@@ -168,7 +168,12 @@ impl Calls {
     }
 
     /// A call was resolved or checked: it is queued again, or it is refused.
-    pub(super) fn prepared(&mut self, index: CallIndex, state: CallState, session: &mut Session) {
+    pub(super) fn prepared(
+        &mut self,
+        index: CallIndex,
+        state: CallState,
+        session: &mut RunSession,
+    ) {
         let call = self.by_index.get_mut(&index);
         let Some(call) = call.filter(|call| call.is_being_checked()) else {
             // It was cancelled meanwhile, and has its result.
@@ -190,7 +195,12 @@ impl Calls {
     }
 
     /// A worker thread has run a call.
-    pub(super) fn finish(&mut self, index: CallIndex, result: CallResult, session: &mut Session) {
+    pub(super) fn finish(
+        &mut self,
+        index: CallIndex,
+        result: CallResult,
+        session: &mut RunSession,
+    ) {
         let Some(call) = self.by_index.get(&index).filter(|call| call.is_running()) else {
             // It was cancelled meanwhile, and has its result.
             return;
@@ -205,7 +215,7 @@ impl Calls {
     }
 
     /// Gives a call its result.
-    fn complete(&mut self, index: CallIndex, result: CallResult, session: &mut Session) {
+    fn complete(&mut self, index: CallIndex, result: CallResult, session: &mut RunSession) {
         let Some(call) = self.by_index.get_mut(&index) else {
             return;
         };
@@ -223,7 +233,7 @@ impl Calls {
 
     /// Applies the effects of a result: messages, changes of the context, and cancelled siblings.
     /// `input` is the input of the call for the hooks after its turn.
-    fn settle(&mut self, index: CallIndex, input: &Value, session: &mut Session) {
+    fn settle(&mut self, index: CallIndex, input: &Value, session: &mut RunSession) {
         let Some(call) = self.by_index.get_mut(&index) else {
             return;
         };
@@ -276,7 +286,7 @@ impl Calls {
     }
 
     /// Starts the hooks after each turn whose calls all have their results.
-    fn start_turn_hooks(&mut self, session: &Session) {
+    fn start_turn_hooks(&mut self, session: &RunSession) {
         let Some(hooks) = &mut self.turn_hooks else {
             return;
         };
@@ -307,7 +317,7 @@ impl Calls {
     }
 
     /// Applies the context changes of ended calls, in call order.
-    fn apply_changes(&mut self, session: &mut Session) {
+    fn apply_changes(&mut self, session: &mut RunSession) {
         let changes: Vec<_> = std::mem::take(&mut self.pending_changes)
             .into_values()
             .flatten()
@@ -323,7 +333,7 @@ impl Calls {
         }
     }
 
-    fn cancel_siblings(&mut self, session: &mut Session) {
+    fn cancel_siblings(&mut self, session: &mut RunSession) {
         for index in self.schedule.waiting().collect::<Vec<_>>() {
             if let Some(reason) = self.sibling_failure(index) {
                 self.complete(index, CallResult::never_started(&reason), session);
@@ -351,7 +361,7 @@ impl Calls {
     }
 
     /// Gives every waiting call its result without running it.
-    pub(super) fn refuse_waiting(&mut self, reason: &CancelReason, session: &mut Session) {
+    pub(super) fn refuse_waiting(&mut self, reason: &CancelReason, session: &mut RunSession) {
         for index in self.schedule.waiting().collect::<Vec<_>>() {
             self.complete(index, CallResult::never_started(reason), session);
         }
@@ -374,7 +384,7 @@ impl Calls {
     }
 
     /// Gives running calls their results before they have ended. Their processes are ended all the same.
-    pub(super) fn end_running(&mut self, force: Force, session: &mut Session) {
+    pub(super) fn end_running(&mut self, force: Force, session: &mut RunSession) {
         for index in self.schedule.begun().collect::<Vec<_>>() {
             let Some(call) = self.by_index.get_mut(&index) else {
                 continue;
@@ -437,7 +447,7 @@ impl Calls {
     }
 
     /// The running calls, each with the time since its start.
-    pub(super) fn running(&self) -> impl Iterator<Item = (&Call, Duration)> {
+    pub(super) fn running(&self) -> impl Iterator<Item = (&RunCall, Duration)> {
         let running = self.by_index.values().filter(|call| call.is_running());
         let now = self.clock.elapsed();
         running.map(move |call| (call, now.saturating_sub(call.times.started.unwrap_or(now))))

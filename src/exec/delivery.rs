@@ -6,12 +6,12 @@ use std::io::Write;
 use super::call::FinishedCall;
 use super::calls::Calls;
 use super::emitter::Emitter;
-use super::session::{Dedup, Emit, Options, Session};
+use super::session::{Dedup, Emit, Options, RunSession};
 use crate::io::Messages;
 use crate::jsonl::WriteError;
 use crate::message::ToolUseId;
 use crate::results::{
-    Action, Candidate, MAX_REPLACEMENT, TURN_BUDGET, decide, decision_key, persist,
+    BudgetAction, BudgetCandidate, MAX_REPLACEMENT, TURN_BUDGET, decide, decision_key, persist,
 };
 use crate::text::utf16_length;
 use crate::tools::Content;
@@ -48,7 +48,7 @@ impl<Sink: Write> Delivery<Sink> {
     pub(super) fn deliver(
         &mut self,
         calls: &mut Calls,
-        session: &mut Session,
+        session: &mut RunSession,
     ) -> Result<bool, WriteError> {
         let mut any = false;
         while let Some(call) = calls.take_finished() {
@@ -84,9 +84,9 @@ impl<Sink: Write> Delivery<Sink> {
     fn apply_budget(
         &mut self,
         results: &mut [FinishedCall],
-        session: &mut Session,
+        session: &mut RunSession,
     ) -> Result<(), WriteError> {
-        let candidates: Vec<Candidate> = results.iter().map(candidate).collect();
+        let candidates: Vec<BudgetCandidate> = results.iter().map(candidate).collect();
         let actions = decide(
             &candidates,
             &session.replacements,
@@ -96,9 +96,9 @@ impl<Sink: Write> Delivery<Sink> {
         let mut replaced = Vec::new();
         for ((call, candidate), action) in results.iter_mut().zip(candidates).zip(actions) {
             let replacement = match action {
-                Action::Keep => None,
-                Action::Reapply(text) => Some(text),
-                Action::Replace => {
+                BudgetAction::Keep => None,
+                BudgetAction::Reapply(text) => Some(text),
+                BudgetAction::Replace => {
                     let text = self.persist(call, session);
                     replaced.extend(text.clone().map(|text| (call.id.clone(), text)));
                     text
@@ -118,7 +118,7 @@ impl<Sink: Write> Delivery<Sink> {
     }
 
     /// Saves a result to a file. Returns the text that replaces it, or `None` if that failed.
-    fn persist(&self, call: &mut FinishedCall, session: &mut Session) -> Option<String> {
+    fn persist(&self, call: &mut FinishedCall, session: &mut RunSession) -> Option<String> {
         let Content::Text(text) = &call.result.content else {
             return None;
         };
@@ -140,7 +140,7 @@ impl<Sink: Write> Delivery<Sink> {
         &mut self,
         mut call: FinishedCall,
         calls: &mut Calls,
-        session: &mut Session,
+        session: &mut RunSession,
     ) -> Result<(), WriteError> {
         let result = &mut call.result;
         if self.dedup == Dedup::On
@@ -156,7 +156,7 @@ impl<Sink: Write> Delivery<Sink> {
     }
 }
 
-fn candidate(call: &FinishedCall) -> Candidate {
+fn candidate(call: &FinishedCall) -> BudgetCandidate {
     let result = &call.result;
     let (text, replaceable) = match &result.content {
         Content::Text(text) => {
@@ -165,7 +165,7 @@ fn candidate(call: &FinishedCall) -> Candidate {
         }
         Content::Blocks(_) => ("", false),
     };
-    Candidate {
+    BudgetCandidate {
         key: decision_key(&call.id, text),
         units: utf16_length(text),
         replaceable,

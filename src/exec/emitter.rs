@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::call::{Call, FinishedCall};
+use super::call::{FinishedCall, RunCall};
 use super::intake::Boundary;
 use super::session::{Echo, Listener, Options};
 use crate::assemble::VerbatimReply;
@@ -175,7 +175,11 @@ impl<Sink: Write> Emitter<Sink> {
     }
 
     /// Reports that a call still runs.
-    pub(super) fn heartbeat(&mut self, call: &Call, elapsed: Duration) -> Result<(), WriteError> {
+    pub(super) fn heartbeat(
+        &mut self,
+        call: &RunCall,
+        elapsed: Duration,
+    ) -> Result<(), WriteError> {
         let record = ToolProgressRecord {
             tool_use_id: call.id.clone(),
             tool_name: call.name.clone(),

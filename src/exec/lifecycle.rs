@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use serde_json::Value;
 
 use super::call::{CallState, ReadyCall, UnresolvedCall};
-use super::hooks::CallHooks;
+use super::execution::CallHooks;
 use super::prompting::{GuardedJudge, Prompter};
 use super::result::{CallResult, HookFeedback};
 use crate::assemble::ToolCall;

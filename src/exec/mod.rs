@@ -7,7 +7,6 @@ mod calls;
 mod delivery;
 mod emitter;
 mod execution;
-mod hooks;
 mod intake;
 mod interruption;
 mod lifecycle;
@@ -22,16 +21,16 @@ mod trace;
 mod turns;
 mod workers;
 
-pub use hooks::CallHooks;
+pub use execution::CallHooks;
 pub use lifecycle::{Lifecycle, ShellVerdicts};
 pub use prompting::{
-    Answer, Case, GuardedJudge, Judge, Judgement, Prompter, Question, ToolPrompter,
+    GuardedJudge, Judge, JudgedCall, Judgement, PromptResponse, Prompter, Question, ToolPrompter,
 };
 pub use runner::run;
 pub use schedule::Policy;
 pub use session::{
-    Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Listener, Mode, Observer, OnError,
-    Options, Progress, RunEnd, RunningCall, StartDirectory,
+    Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Listener, Observer, OnError, Options,
+    Progress, RunEnd, RunMode, RunningCall, StartDirectory,
 };
 pub use trace::Trace;
 pub use workers::Channels;

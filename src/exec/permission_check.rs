@@ -5,11 +5,11 @@ use std::thread;
 
 use super::call::{CallState, ReadyCall};
 use super::lifecycle::{Lifecycle, denied, is_open};
-use super::prompting::{Answer, Case, GuardedJudge, Judgement, Question};
+use super::prompting::{GuardedJudge, JudgedCall, Judgement, PromptResponse, Question};
 use super::result::{CallResult, HookFeedback};
 use crate::hooks::{HookDecision, HookEvent};
 use crate::message::{DecidedBy, Decision, SessionId};
-use crate::permission::{Behavior, Decided, Mode, Rule, Source};
+use crate::permission::{Behavior, Decided, Mode, Rule, RuleSource};
 use crate::records::{Outcome, Permission};
 use crate::results::tool_use_error;
 use crate::tools::{Assessment, CallContext, Input, ToolKind};
@@ -198,22 +198,24 @@ impl Lifecycle {
         let by = DecidedBy::Prompt {
             prompt: prompter.name().to_owned(),
         };
-        if matches!(answer, Answer::Allow(_) | Answer::AllowAlways(_))
-            && let Some(judge) = &self.judge
+        if matches!(
+            answer,
+            PromptResponse::Allow(_) | PromptResponse::AllowAlways(_)
+        ) && let Some(judge) = &self.judge
         {
             judge.count(&Judgement::Allow);
         }
         match answer {
-            Answer::Allow(None) => Ok(candidate.permitted(Some(by))),
-            Answer::Allow(Some(input)) => self
+            PromptResponse::Allow(None) => Ok(candidate.permitted(Some(by))),
+            PromptResponse::Allow(Some(input)) => self
                 .with_input(&candidate, input)?
                 .permitted_unless_denied(Some(by)),
-            Answer::AllowAlways(rule) => {
+            PromptResponse::AllowAlways(rule) => {
                 self.add_allow_rule(&rule);
                 Ok(candidate.permitted(Some(by)))
             }
-            Answer::Deny(text) => Err(candidate.refused(by, text)),
-            Answer::None(problem) => {
+            PromptResponse::Deny(text) => Err(candidate.refused(by, text)),
+            PromptResponse::None(problem) => {
                 feedback.messages.push(problem);
                 Err(candidate.unapproved(hook_reason))
             }
@@ -225,7 +227,7 @@ impl Lifecycle {
             .judge
             .as_ref()
             .filter(|judge| GuardedJudge::is_trusted(judge))?;
-        let case = Case {
+        let case = JudgedCall {
             tool: candidate.ready.tool.name(),
             input: &candidate.ready.input,
             directory: &candidate.call.session.directory,
@@ -263,7 +265,7 @@ impl Lifecycle {
 
     /// Adds a rule for the rest of the run.
     fn add_allow_rule(&self, rule: &str) {
-        let source = Arc::new(Source {
+        let source = Arc::new(RuleSource {
             name: "session".to_owned(),
             anchor: self.anchor.clone(),
         });

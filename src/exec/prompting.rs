@@ -33,7 +33,7 @@ pub trait Prompter: Send + Sync {
     fn name(&self) -> &str;
 
     /// Waits for the answer, until `cancel` fires.
-    fn ask(&self, question: &Question<'_>, cancel: &CancelToken) -> Answer;
+    fn ask(&self, question: &Question<'_>, cancel: &CancelToken) -> PromptResponse;
 }
 
 /// A question about a call.
@@ -52,7 +52,7 @@ pub struct Question<'a> {
 
 /// The answer to a question.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
+pub enum PromptResponse {
     /// The call may run, with these arguments if there are any.
     Allow(Option<Input>),
     /// The call may run, and so may other calls that this rule matches.
@@ -76,7 +76,7 @@ enum Reply {
     },
 }
 
-impl Answer {
+impl PromptResponse {
     /// Parses the answer of a program.
     fn parse(reply: &Value) -> Option<Self> {
         Some(match Reply::deserialize(reply).ok()? {
@@ -101,7 +101,11 @@ pub struct ToolPrompter {
 
 impl ToolPrompter {
     /// Calls the tool. The error explains the missing decision.
-    fn decision(&self, question: &Question<'_>, cancel: &CancelToken) -> Result<Answer, String> {
+    fn decision(
+        &self,
+        question: &Question<'_>,
+        cancel: &CancelToken,
+    ) -> Result<PromptResponse, String> {
         let fields = [
             ("tool_name", json!(question.tool)),
             ("input", json!(question.input)),
@@ -122,7 +126,7 @@ impl ToolPrompter {
             return Err("its result is not text".to_owned());
         };
         let value: Option<Value> = serde_json::from_str(&text).ok();
-        let answer = value.and_then(|value| Answer::parse(&value));
+        let answer = value.and_then(|value| PromptResponse::parse(&value));
         answer
             .filter(|_| reply.status == CallStatus::Ok)
             .ok_or(text)
@@ -134,10 +138,10 @@ impl Prompter for ToolPrompter {
         &self.tool
     }
 
-    fn ask(&self, question: &Question<'_>, cancel: &CancelToken) -> Answer {
+    fn ask(&self, question: &Question<'_>, cancel: &CancelToken) -> PromptResponse {
         self.decision(question, cancel).unwrap_or_else(|problem| {
             let problem = fitted(&terminal_safe_line(&problem), MAX_PROBLEM);
-            Answer::Deny(Some(format!("{} gave no decision: {problem}", self.tool)))
+            PromptResponse::Deny(Some(format!("{} gave no decision: {problem}", self.tool)))
         })
     }
 }
@@ -158,7 +162,7 @@ pub(super) struct OpenQuestions {
 
 #[derive(Debug, Default)]
 struct Shared {
-    by_request: BTreeMap<String, Sender<Answer>>,
+    by_request: BTreeMap<String, Sender<PromptResponse>>,
     /// The input has ended, so no answer can come.
     ended: bool,
 }
@@ -175,12 +179,12 @@ impl OpenQuestions {
                 request_id,
                 response,
             } => {
-                let answer = response.as_ref().and_then(Answer::parse);
-                let unusable = || Answer::None("the answer was not understood".to_owned());
+                let answer = response.as_ref().and_then(PromptResponse::parse);
+                let unusable = || PromptResponse::None("the answer was not understood".to_owned());
                 (request_id, answer.unwrap_or_else(unusable))
             }
             ControlResponse::Error { request_id, error } => {
-                (request_id, Answer::None(error.clone()))
+                (request_id, PromptResponse::None(error.clone()))
             }
         };
         if let Some(prompter) = self.lock().by_request.remove(request_id) {
@@ -209,8 +213,8 @@ impl<Write: Fn(ControlRecord) + Send + Sync> Prompter for ControlPrompter<Write>
         "stdio"
     }
 
-    fn ask(&self, question: &Question<'_>, cancel: &CancelToken) -> Answer {
-        let input_ended = || Answer::None("the input ended before an answer".to_owned());
+    fn ask(&self, question: &Question<'_>, cancel: &CancelToken) -> PromptResponse {
+        let input_ended = || PromptResponse::None("the input ended before an answer".to_owned());
         let request_id = self.ids.uuid().to_string();
         let (sender, answer) = channel();
         {
@@ -239,7 +243,7 @@ impl<Write: Fn(ControlRecord) + Send + Sync> Prompter for ControlPrompter<Write>
                     self.open.lock().by_request.remove(&request_id);
                     let record = ControlCancelRecord { request_id };
                     (self.write)(ControlRecord::Cancel(record));
-                    return Answer::None("the question was withdrawn".to_owned());
+                    return PromptResponse::None("the question was withdrawn".to_owned());
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -260,11 +264,11 @@ const MAX_EARLIER_INPUT: usize = 500;
 /// at once.
 pub trait Judge: Send + Sync {
     /// Judges a call. Returns early when `cancel` fires.
-    fn judge(&self, case: &Case<'_>, cancel: &CancelToken) -> Judgement;
+    fn judge(&self, case: &JudgedCall<'_>, cancel: &CancelToken) -> Judgement;
 }
 
 /// A call to be judged.
-pub struct Case<'a> {
+pub struct JudgedCall<'a> {
     /// The name of its tool.
     pub tool: &'a str,
     /// Its arguments.
@@ -349,7 +353,7 @@ mod tests {
     struct NoJudge;
 
     impl Judge for NoJudge {
-        fn judge(&self, _: &Case<'_>, _: &CancelToken) -> Judgement {
+        fn judge(&self, _: &JudgedCall<'_>, _: &CancelToken) -> Judgement {
             Judgement::None("no judge".to_owned())
         }
     }

@@ -18,7 +18,7 @@ use super::lifecycle::Lifecycle;
 use super::prompting::{ControlRecord, OpenQuestions};
 use super::result::CancelReason;
 use super::schedule::Plan;
-use super::session::{Dependencies, EndCause, Mode, Observer, Options, RunEnd, Session};
+use super::session::{Dependencies, EndCause, Observer, Options, RunEnd, RunMode, RunSession};
 use super::stream::Stream;
 use super::workers::{Channels, RunnerEvent};
 use crate::assemble::{Event, Understanding};
@@ -43,7 +43,7 @@ struct Runner<'a, Sink: Write> {
     stream: Stream,
     plan: Plan,
     calls: Calls,
-    session: Session,
+    session: RunSession,
     output: Delivery<Sink>,
     interruption: Interruption,
     observer: Box<dyn Observer>,
@@ -99,7 +99,7 @@ pub fn run<Sink: Write>(
             dependencies.trace,
             channels.sender,
         ),
-        session: Session::new(
+        session: RunSession::new(
             context,
             key,
             has_name,
@@ -290,7 +290,7 @@ impl<Sink: Write> Runner<'_, Sink> {
             self.damaged_lines += 1;
             self.messages.warn(&damage.to_string());
         }
-        let is_first_claim = self.options.mode == Mode::Execute && !self.claimed;
+        let is_first_claim = self.options.mode == RunMode::Execute && !self.claimed;
         if is_first_claim && self.stream.will_take_any(&item.events) {
             for event in &item.events {
                 self.learn_session(event);
@@ -344,14 +344,14 @@ impl<Sink: Write> Runner<'_, Sink> {
     /// Whether to run or plan the next call of the input.
     fn wants(&mut self, id: &ToolUseId) -> bool {
         match self.options.mode {
-            Mode::Plan => self.stream.skip(id),
-            Mode::Execute => self.stream.take(id),
+            RunMode::Plan => self.stream.skip(id),
+            RunMode::Execute => self.stream.take(id),
         }
     }
 
     /// Plans or admits a call whose input has `weight` bytes.
     fn enter(&mut self, id: &ToolUseId, name: &str, weight: usize, state: CallState) {
-        if self.options.mode == Mode::Plan {
+        if self.options.mode == RunMode::Plan {
             let context = &self.session.context;
             let decision = self.lifecycle.planned_decision(&state, context);
             self.plan.add(id, name, &state, decision);
@@ -387,7 +387,7 @@ impl<Sink: Write> Runner<'_, Sink> {
     }
 
     fn resume_session(&mut self) {
-        if self.options.mode == Mode::Execute
+        if self.options.mode == RunMode::Execute
             && let Err(error) = self.session.resume()
         {
             self.messages

@@ -15,27 +15,27 @@ use crate::io::{Clock, Ids, Messages};
 use crate::jsonl::UnwantedLines;
 use crate::message::SessionId;
 use crate::records::Lane;
-use crate::results::Seen;
+use crate::results::SeenResults;
 use crate::state::{
     ReadLog, SessionDirectory, SessionKey, SessionScope, SessionState, StateError, StateRoot,
 };
 use crate::tools::{ContextChange, ToolContext};
 
 /// The session of a run.
-pub(super) struct Session {
+pub(super) struct RunSession {
     pub(super) context: Arc<ToolContext>,
     pub(super) key: SessionKey,
     /// The id was given, so a later process can use it.
     has_name: bool,
     start: StartDirectory,
-    pub(super) seen: Seen,
+    pub(super) seen: SeenResults,
     pub(super) replacements: std::collections::BTreeMap<String, Option<String>>,
     root: StateRoot,
     directory: Option<SessionDirectory>,
     changed: bool,
 }
 
-impl Session {
+impl RunSession {
     pub(super) fn new(
         context: ToolContext,
         key: SessionKey,
@@ -48,7 +48,7 @@ impl Session {
             key,
             has_name,
             start,
-            seen: Seen::default(),
+            seen: SeenResults::default(),
             replacements: std::collections::BTreeMap::new(),
             root,
             directory: None,
@@ -167,7 +167,7 @@ impl Session {
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Run calls or only plan them.
-    pub mode: Mode,
+    pub mode: RunMode,
     /// Conflict granularity of the schedule.
     pub policy: Policy,
     /// Most calls that run at once.
@@ -227,7 +227,7 @@ pub struct Dependencies<Sink: Write> {
 
 /// Run or plan.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Mode {
+pub enum RunMode {
     /// Run the calls.
     #[default]
     Execute,

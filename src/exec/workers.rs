@@ -6,15 +6,15 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use serde_json::Value;
 
-use super::call::{Call, CallState, ReadyCall, UnresolvedCall};
+use super::call::{CallState, ReadyCall, RunCall, UnresolvedCall};
 use super::intake::{Credit, InputEvent, ReadAhead, read_all};
 use super::lifecycle::Lifecycle;
 use super::prompting::{ControlPrompter, ControlRecord, OpenQuestions, Prompter};
 use super::result::{CallResult, HookFeedback};
-use super::session::Session;
+use super::session::RunSession;
 use super::turns::{CallIndex, TurnNumber};
 use crate::assemble::Decoder;
-use crate::io::{Ids, Input};
+use crate::io::{Ids, InputStream};
 use crate::jsonl::{Prefilter, Reader, UnwantedLines};
 use crate::process::{EndSignal, Job, ThreadPool};
 use crate::records::SideExtension;
@@ -61,7 +61,7 @@ impl Workers {
     }
 
     /// Starts work on a call. Its end is reported as an event.
-    pub(super) fn start(&self, index: CallIndex, call: &Call, work: Work, session: &Session) {
+    pub(super) fn start(&self, index: CallIndex, call: &RunCall, work: Work, session: &RunSession) {
         let (id, cancel) = (call.id.clone(), call.cancel.clone());
         let (threads, ready) = match &work {
             Work::Resolve(_) => (&self.resolving, None),
@@ -106,7 +106,7 @@ impl Workers {
     }
 
     /// Runs the hooks after a turn with these calls.
-    pub(super) fn run_turn_hooks(&self, turn: TurnNumber, calls: Vec<Value>, session: &Session) {
+    pub(super) fn run_turn_hooks(&self, turn: TurnNumber, calls: Vec<Value>, session: &RunSession) {
         let (lifecycle, events) = (Arc::clone(&self.lifecycle), self.events.clone());
         let (context, id) = (Arc::clone(&session.context), session.key.id.clone());
         let job = move |(): &()| {
@@ -219,15 +219,15 @@ impl Channels {
     /// The system grants no thread, or cannot tell what the input is.
     pub fn start_reading(
         &self,
-        source: Input,
+        source: InputStream,
         needles: impl Fn() -> Prefilter + Send + 'static,
         unwanted: UnwantedLines,
         decoder: impl Fn() -> Decoder + Send + 'static,
     ) -> std::io::Result<()> {
         let (credit, sender) = (self.credit.clone(), self.sender.clone());
         let file = match &source {
-            Input::Descriptor(file) => ReadAhead::of(file)?,
-            Input::Closed => None,
+            InputStream::Descriptor(file) => ReadAhead::of(file)?,
+            InputStream::Closed => None,
         };
         std::thread::Builder::new()
             .name("input".to_owned())

@@ -8,7 +8,7 @@ use regex::Regex;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::permission::{Behavior, InvalidRule, Request, Rule, Source};
+use crate::permission::{Behavior, InvalidRule, Request, Rule, RuleSource};
 
 /// Timeout of a hook that sets none.
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(10);
@@ -150,7 +150,7 @@ impl Hooks {
     pub fn add(
         &mut self,
         hooks: &Map<String, Value>,
-        source: &Arc<Source>,
+        source: &Arc<RuleSource>,
     ) -> Result<Vec<String>, InvalidHooks> {
         let mut warnings = Vec::new();
         for event in HookEvent::ALL {
@@ -257,7 +257,7 @@ impl Written {
         self,
         event: HookEvent,
         matcher: Matcher,
-        source: &Arc<Source>,
+        source: &Arc<RuleSource>,
     ) -> Result<Handler, String> {
         let missing = |member: &str| format!("`{member}` is missing");
         let action = match self.r#type.as_str() {

@@ -21,7 +21,7 @@ pub enum UnusableAddress {
     #[error("not a URL: {0}")]
     Unreadable(String),
     /// A URL with another scheme.
-    #[error("only http and https addresses are supported, not {0}")]
+    #[error("only http and https addresses are supported, not {0}; start with `https://`")]
     Scheme(String),
     /// A URL with a user or a password, which is not repeated in the message.
     #[error("an address must not contain a user or password; put them into a header")]

@@ -17,9 +17,23 @@ use super::{
     Address, Headers, HttpFailure, Outgoing, Reach, Redaction, RefusedAddress, Response, Secret,
 };
 
-/// Hint for servers that use the certificate of an authority.
-const AUTHORITY_HINT: &str = ": the server's certificate is one for an authority; make it with \
-                             `-addext basicConstraints=critical,CA:FALSE`";
+/// Errors of TLS and their hints.
+const TLS_HINTS: [(&str, &str); 3] = [
+    (
+        "CaUsedAsEndEntity",
+        "the server's certificate is one for an authority; make it with \
+         `-addext basicConstraints=critical,CA:FALSE`",
+    ),
+    (
+        "UnknownIssuer",
+        "the authority of the server's certificate is unknown; name its file in `SSL_CERT_FILE` or in \
+         the configuration",
+    ),
+    (
+        "InvalidContentType",
+        "the server does not use TLS on this port; try `http://`",
+    ),
+];
 
 /// Sends requests. Does not follow redirects, which could send keys to another server.
 #[derive(Debug)]
@@ -185,8 +199,12 @@ impl Client {
             return HttpFailure::unusable(refused.to_string());
         }
         let mut message = format!("{}: {}", address.authority(), chain(error));
-        if message.contains("CaUsedAsEndEntity") {
-            message.push_str(AUTHORITY_HINT);
+        if let Some((_, hint)) = TLS_HINTS.iter().find(|(cause, _)| message.contains(cause)) {
+            message = format!("{message}: {hint}");
+        }
+        let proxies = self.settings.proxies.hosts();
+        if error.is_connect() && !proxies.is_empty() && !message.contains("proxy") {
+            message = format!("{message}; a proxy is set: {}", proxies.join(", "));
         }
         HttpFailure::Unreachable {
             message: redaction.clean_line(&message, MAX_MESSAGE_BYTES),

@@ -7,7 +7,6 @@ mod address;
 mod client;
 mod engine;
 mod event_stream;
-mod headers;
 mod reach;
 mod redaction;
 mod response;
@@ -16,7 +15,8 @@ pub use address::{Address, PlainText, UnusableAddress};
 pub use client::{Client, HttpSettings, Proxies, TimeLimits};
 pub use engine::{Engine, Task, unless_cancelled};
 pub use event_stream::{EventStream, JsonLines};
-pub use headers::{ContentType, Headers, retry_after};
 pub use reach::{Reach, RefusedAddress};
 pub use redaction::{Redaction, Secret, StreamRedaction};
-pub use response::{Header, HeaderValue, HttpFailure, Outgoing, Response};
+pub use response::{
+    ContentType, Header, HeaderValue, Headers, HttpFailure, Outgoing, Response, retry_after,
+};

@@ -17,6 +17,6 @@ pub use clock::{Clock, FixedClock, SystemClock};
 pub use environment::Environment;
 pub use ids::{Ids, RandomIds, SeededIds};
 pub use messages::{MessageLevel, Messages};
-pub use process_io::{StdoutAtStart, UnusableVariable};
-pub use streams::{Input, Io, Output};
+pub use process_io::{StdoutAtStart, UnusableVariable, columns};
+pub use streams::{InputStream, Io, OutputStream};
 pub use terminal::{TerminalFacts, TerminalRecords};

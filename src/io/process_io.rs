@@ -8,8 +8,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{
-    Clock, Environment, FixedClock, Ids, Input, Io, Messages, Output, RandomIds, SeededIds,
-    SystemClock, TerminalFacts,
+    Clock, Environment, FixedClock, Ids, InputStream, Io, Messages, OutputStream, RandomIds,
+    SeededIds, SystemClock, TerminalFacts,
 };
 
 /// Fixes the clock: an RFC 3339 time. Every duration is then zero.
@@ -71,23 +71,25 @@ impl Messages {
 }
 
 /// The width of the terminal; `None` if standard output is not a terminal or its size is unknown.
-fn columns() -> Option<usize> {
+pub fn columns() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
-fn standard_input() -> Input {
+fn standard_input() -> InputStream {
     // A descriptor that cannot be duplicated is closed.
     let duplicate = io::stdin().as_fd().try_clone_to_owned();
-    duplicate.map_or(Input::Closed, |descriptor| {
-        Input::Descriptor(File::from(descriptor))
+    duplicate.map_or(InputStream::Closed, |descriptor| {
+        InputStream::Descriptor(File::from(descriptor))
     })
 }
 
-fn standard_output(at_start: StdoutAtStart) -> Output {
+fn standard_output(at_start: StdoutAtStart) -> OutputStream {
     match (at_start, io::stdout().as_fd().try_clone_to_owned()) {
-        (StdoutAtStart::Open, Ok(descriptor)) => Output::Sink(Box::new(File::from(descriptor))),
-        (StdoutAtStart::Closed, _) | (_, Err(_)) => Output::Closed,
+        (StdoutAtStart::Open, Ok(descriptor)) => {
+            OutputStream::Sink(Box::new(File::from(descriptor)))
+        }
+        (StdoutAtStart::Closed, _) | (_, Err(_)) => OutputStream::Closed,
     }
 }
 

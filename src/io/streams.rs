@@ -10,14 +10,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::{Clock, Environment, Ids, Messages, TerminalFacts};
 
 /// The input of a command.
-pub enum Input {
+pub enum InputStream {
     /// A descriptor: a pipe, a file, a terminal.
     Descriptor(File),
     /// Standard input was closed at the start; reads as empty.
     Closed,
 }
 
-impl Input {
+impl InputStream {
     /// Returns a function that tells whether input is waiting. Always false for files.
     pub fn readiness(&self) -> impl Fn() -> bool + use<> {
         let pipe = match self {
@@ -37,7 +37,7 @@ fn is_readable(file: &File) -> bool {
     poll(&mut asked, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
 
-impl Read for Input {
+impl Read for InputStream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Descriptor(file) => file.read(buffer),
@@ -47,7 +47,7 @@ impl Read for Input {
 }
 
 /// The output of a command. Unbuffered: `jsonl::Writer` buffers.
-pub enum Output {
+pub enum OutputStream {
     /// An open sink.
     Sink(Box<dyn Write + Send>),
     /// Standard output was closed at the start: nothing runs (exit status 74).
@@ -57,9 +57,9 @@ pub enum Output {
 /// The streams and context of a command.
 pub struct Io {
     /// Standard input.
-    pub stdin: Input,
+    pub stdin: InputStream,
     /// Standard output: records only.
-    pub stdout: Output,
+    pub stdout: OutputStream,
     /// A second handle on standard output, to detect that its other end is closed.
     pub stdout_watch: Option<OwnedFd>,
     /// Standard error: messages.

@@ -71,6 +71,11 @@ pub(crate) fn non_empty(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
     text(raw).filter(|text| !text.is_empty())
 }
 
+/// Like [`non_empty`], owned.
+pub(crate) fn string(raw: Option<&RawValue>) -> Option<String> {
+    non_empty(raw).map(Cow::into_owned)
+}
+
 /// Returns the value unless it is `null`.
 pub(crate) fn non_null(raw: Option<&RawValue>) -> Option<&RawValue> {
     raw.filter(|raw| raw.get() != "null")

@@ -6,13 +6,11 @@
 mod config;
 mod connection;
 mod content;
-mod process;
 mod search;
 mod server;
-mod servers;
 
 pub use config::{
     ConfigProblem, MalformedConfig, Program, ServerConfig, ServerDeps, Timeouts, Transport,
     read_config,
 };
-pub use servers::Servers;
+pub use server::Servers;

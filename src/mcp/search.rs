@@ -7,8 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::config::McpFailure;
-use super::server::{McpTool, ended};
-use super::servers::Servers;
+use super::server::{McpTool, Servers, ended};
 use crate::io::CancelToken;
 use crate::permission::Action;
 use crate::tools::{

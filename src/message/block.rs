@@ -98,6 +98,24 @@ impl From<ResultPart> for Block {
     }
 }
 
+/// The input of a call, or the empty object if there is none.
+pub(crate) fn input_of(raw: Option<&RawValue>) -> Box<RawValue> {
+    match raw {
+        Some(raw) => raw.to_owned(),
+        None => RawValue::from_string("{}".to_owned()).unwrap_or_default(),
+    }
+}
+
+/// The blocks that may be part of a result.
+pub(crate) fn result_parts(blocks: Vec<Block>) -> Vec<ResultPart> {
+    let parts = blocks.into_iter().filter_map(|block| match block {
+        Block::Text(text) => Some(ResultPart::Text(text)),
+        Block::Media(media) => Some(ResultPart::Media(media)),
+        Block::Thinking(_) | Block::Call(_) | Block::Result(_) => None,
+    });
+    parts.collect()
+}
+
 /// An image or another attachment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Media {

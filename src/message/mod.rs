@@ -15,6 +15,7 @@ mod usage;
 pub use block::{
     Block, Call, Media, MessageId, ResultPart, SessionId, Thought, ToolResult, ToolUseId,
 };
+pub(crate) use block::{input_of, result_parts};
 pub use decision::{BuiltinRule, DecidedBy, Decision, Mode};
 pub use injected::{is_remark, split_typed, typed, without_injected};
 pub use message::{Message, MessageMerger, Origin, Pairs, Role, Thread};

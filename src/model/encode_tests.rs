@@ -4,7 +4,7 @@ use super::{Delivery, Dialect, Request, Thinking};
 use crate::api::{Acceptance, Api, ForcedCall, encode};
 use crate::message::{Block, Call, Media, ResultPart, Role, Thought, ToolResult};
 use crate::model::presets::preset;
-use crate::model::{Answer, Function, PromptId, SharedPrefix, Turn};
+use crate::model::{Function, PromptId, ReplyForm, SharedPrefix, Turn};
 
 fn function() -> Function {
     Function {
@@ -18,11 +18,11 @@ fn function() -> Function {
     }
 }
 
-fn request(answer: Answer) -> Request {
+fn request(form: ReplyForm) -> Request {
     Request {
         system: "Be brief.".to_owned(),
         turns: vec![Turn::user("Hello")],
-        answer,
+        form,
         temperature: Some(0.2),
         ..Request::new(PromptId::SESSION_TITLE, 100)
     }
@@ -33,13 +33,13 @@ fn body(provider: &str, model: &str, request: &Request, delivery: Delivery) -> V
     serde_json::from_str(&encode(&dialect, model, request, delivery)).unwrap()
 }
 
-fn whole(provider: &str, model: &str, answer: Answer) -> Value {
-    body(provider, model, &request(answer), Delivery::Whole)
+fn whole(provider: &str, model: &str, form: ReplyForm) -> Value {
+    body(provider, model, &request(form), Delivery::Whole)
 }
 
 #[test]
 fn the_same_request_in_every_dialect() {
-    let forced = || Answer::Forced(function());
+    let forced = || ReplyForm::Forced(function());
     let parameters = function().parameters;
     let declared = json!([{"type": "function", "function": {
         "name": "respond", "description": "Answers", "parameters": parameters,
@@ -57,7 +57,7 @@ fn the_same_request_in_every_dialect() {
         })
     );
     assert_eq!(
-        whole("openai", "gpt-5-mini", Answer::Text),
+        whole("openai", "gpt-5-mini", ReplyForm::Text),
         json!({
             "model": "gpt-5-mini", "stream": false, "max_completion_tokens": 100,
             "messages": messages, "reasoning_effort": "minimal",
@@ -113,8 +113,14 @@ fn the_same_request_in_every_dialect() {
 
 #[test]
 fn streams_are_asked_for() {
-    let streamed =
-        |provider, model| body(provider, model, &request(Answer::Text), Delivery::Streamed);
+    let streamed = |provider, model| {
+        body(
+            provider,
+            model,
+            &request(ReplyForm::Text),
+            Delivery::Streamed,
+        )
+    };
     let openai = streamed("openai", "m");
     assert_eq!(openai["stream"], true);
     assert_eq!(openai["stream_options"], json!({"include_usage": true}));
@@ -133,7 +139,7 @@ fn json_is_asked_for_in_the_form_that_a_server_knows() {
             forced_call: ForcedCall::Json,
             ..preset(provider).unwrap().dialect("m")
         };
-        let request = request(Answer::Forced(function));
+        let request = request(ReplyForm::Forced(function));
         let body = encode(&dialect, "m", &request, Delivery::Whole);
         serde_json::from_str::<Value>(&body).unwrap()
     };
@@ -163,7 +169,7 @@ fn json_is_asked_for_in_the_form_that_a_server_knows() {
 #[test]
 fn no_empty_list_of_tools_is_sent() {
     for provider in ["openai", "responses", "anthropic", "gemini", "ollama"] {
-        let body = whole(provider, "m", Answer::Tools(Vec::new()));
+        let body = whole(provider, "m", ReplyForm::Tools(Vec::new()));
         assert_eq!(body.get("tools"), None, "{body}");
     }
 }
@@ -352,7 +358,7 @@ fn prefixes_are_marked_only_where_they_are_long_enough() {
     let with_system = |bytes: usize, shared| Request {
         system: "x".repeat(bytes),
         shared,
-        ..request(Answer::Text)
+        ..request(ReplyForm::Text)
     };
     let marks = |provider, model, bytes, shared| {
         let body = body(
@@ -394,7 +400,7 @@ fn ollama_is_asked_for_a_context_that_holds_the_prompt() {
     let context = |bytes: usize| {
         let request = Request {
             system: "x".repeat(bytes),
-            ..request(Answer::Text)
+            ..request(ReplyForm::Text)
         };
         body("ollama", "m", &request, Delivery::Whole)["options"]["num_ctx"].clone()
     };
@@ -408,7 +414,7 @@ fn what_a_configuration_adds_is_laid_over_the_rest() {
     let mut dialect = preset("gemini").unwrap().dialect("gemini-2.5-flash");
     let extra = json!({"generationConfig": {"topP": 1}, "safetySettings": []});
     dialect.extra_body = extra.as_object().unwrap().clone();
-    let body = encode(&dialect, "m", &request(Answer::Text), Delivery::Whole);
+    let body = encode(&dialect, "m", &request(ReplyForm::Text), Delivery::Whole);
     let body: Value = serde_json::from_str(&body).unwrap();
     assert_eq!(body["generationConfig"]["topP"], 1);
     assert_eq!(body["generationConfig"]["maxOutputTokens"], 100);

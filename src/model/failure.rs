@@ -22,7 +22,7 @@ pub enum Failure {
         what: Refused,
     },
     /// The provider is overloaded or has an internal error.
-    #[error("the provider is overloaded or failing: {}{message}", status_prefix(*status))]
+    #[error("the provider is overloaded or failing: {}{message}{}", status_prefix(*status), wait_suffix(*retry_after))]
     Overloaded {
         /// HTTP status; `None` if the error was part of a reply.
         status: Option<u16>,
@@ -249,6 +249,14 @@ impl Failure {
         }
         self
     }
+}
+
+/// The wait that a server asks for, if no retry of this run waits that long.
+fn wait_suffix(wait: Option<Duration>) -> String {
+    let long = wait.filter(|wait| *wait >= Duration::from_mins(1));
+    long.map_or_else(String::new, |wait| {
+        format!("; it asks to wait {} s", wait.as_secs())
+    })
 }
 
 fn status_prefix(status: Option<u16>) -> String {

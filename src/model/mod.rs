@@ -31,7 +31,7 @@ mod test_server;
 mod test_socks_server;
 
 pub use crate::api::{
-    Answer, Api, Attempts, Delivery, Dialect, DialectOverrides, Function, PromptId, Request,
+    Api, Attempts, Delivery, Dialect, DialectOverrides, Function, PromptId, ReplyForm, Request,
     SharedPrefix, Thinking, Turn,
 };
 pub use crate::assemble::{ReplyPart, without_think_tags};

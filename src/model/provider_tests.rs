@@ -586,7 +586,7 @@ fn a_key_is_not_sent_in_the_clear_to_the_open_network() {
         .unwrap_err();
     assert_eq!(
         failure.to_string(),
-        "a key is not sent to 198.51.100.7 without https"
+        "a key is not sent to 198.51.100.7 without https; `allow_plain_http` of the provider permits it"
     );
     assert_eq!(far.providers["openai"].plain_text, PlainText::Nearby);
 }

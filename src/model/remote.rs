@@ -289,7 +289,7 @@ impl Shared {
         }
         let admitted = outgoing.address.admit_secrets(self.access.plain_text);
         admitted.map_err(|error| Failure::Unusable {
-            message: error.to_string(),
+            message: format!("{error}; `allow_plain_http` of the provider permits it"),
         })
     }
 

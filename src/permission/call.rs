@@ -9,7 +9,7 @@ use super::wildcard::GAP;
 use super::{Action, domain};
 
 /// A parsed call.
-pub(super) struct Call<'a> {
+pub(super) struct ParsedCall<'a> {
     pub(super) context: &'a PathContext<'a>,
     /// Files that it only reads.
     pub(super) reads: Vec<NamedFile>,
@@ -20,7 +20,7 @@ pub(super) struct Call<'a> {
     commands: OnceCell<Vec<Command<'a>>>,
 }
 
-impl<'a> Call<'a> {
+impl<'a> ParsedCall<'a> {
     pub(super) fn new(context: &'a PathContext<'a>) -> Self {
         let (reads, writes) = match context.request.action {
             Action::Files { reads, writes } => (reads.as_slice(), writes.as_slice()),

@@ -1,6 +1,6 @@
 //! The decision about a call.
 
-use super::call::Call;
+use super::call::ParsedCall;
 use super::command::Command;
 use super::path_context::PathContext;
 use super::{Action, Behavior, Mode, Request, Rule, Rules, remedy};
@@ -27,7 +27,7 @@ impl Rules {
     /// the mode and allow rules. The strictest decision on any command of a command line applies.
     pub fn decide(&self, mode: Mode, request: &Request<'_>) -> Decided {
         let context = PathContext::new(request);
-        let call = Call::new(&context);
+        let call = ParsedCall::new(&context);
         let mut decided = match (self.decide_whole(&call), request.action) {
             (Some((decision, by)), _) => decided(decision, by),
             (None, Action::Command { only_reads, .. }) => {
@@ -55,7 +55,7 @@ impl Rules {
     }
 
     /// Rules that restrict the call regardless of its effects.
-    fn decide_whole(&self, call: &Call<'_>) -> Option<Verdict> {
+    fn decide_whole(&self, call: &ParsedCall<'_>) -> Option<Verdict> {
         let request = call.context.request;
         let whole = self.restricting(|rule| rule.is_about(request))?;
         // A stricter rule may apply to a part.
@@ -63,7 +63,7 @@ impl Rules {
         Some(by_rule(stricter.unwrap_or(whole)))
     }
 
-    fn decide_commands(&self, mode: Mode, only_reads: bool, call: &Call<'_>) -> Decided {
+    fn decide_commands(&self, mode: Mode, only_reads: bool, call: &ParsedCall<'_>) -> Decided {
         let confines_reads = call.context.request.confines_reads;
         if only_reads && !confines_reads && !self.restrict_commands() {
             let (decision, by) = reads_only();
@@ -222,7 +222,7 @@ impl Rules {
     }
 
     /// Decides on a call other than a command line.
-    fn decide_other(&self, mode: Mode, call: &Call<'_>) -> Verdict {
+    fn decide_other(&self, mode: Mode, call: &ParsedCall<'_>) -> Verdict {
         let context = call.context;
         let request = context.request;
         if let Some(rule) = self.restricting_call(call) {

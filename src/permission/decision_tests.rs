@@ -8,7 +8,7 @@ use clap::ValueEnum as _;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{Action, Behavior, Decided, Mode, Request, Rule, Rules, Source};
+use super::{Action, Behavior, Decided, Mode, Request, Rule, RuleSource, Rules};
 use crate::message::{BuiltinRule, DecidedBy, Decision};
 use crate::shell::analyse;
 
@@ -41,8 +41,8 @@ pub(super) struct Row {
     pub(super) by: String,
 }
 
-pub(super) fn source() -> Arc<Source> {
-    Arc::new(Source {
+pub(super) fn source() -> Arc<RuleSource> {
+    Arc::new(RuleSource {
         name: "settings.json".to_owned(),
         anchor: PathBuf::from(DIRECTORY),
     })

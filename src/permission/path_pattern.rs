@@ -12,7 +12,7 @@ use super::wildcard::{GAP, GLOB, Wildcard, escaped};
 
 /// The source of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct RuleSource {
     /// The flag, or the file as it was named.
     pub name: String,
     /// The base directory of paths with a leading `/`.
@@ -58,7 +58,7 @@ impl PathPattern {
     pub(super) fn parse(
         pattern: &str,
         behavior: Behavior,
-        source: &Source,
+        source: &RuleSource,
     ) -> Result<Self, String> {
         let allows = behavior == Behavior::Allow;
         let mut is_anchored = true;

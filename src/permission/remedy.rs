@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::command::Command;
 use super::path_context::PathContext;
 use super::wildcard::escaped;
-use super::{Action, Behavior, Request, Rule, Source, domain, programs};
+use super::{Action, Behavior, Request, Rule, RuleSource, domain, programs};
 
 /// Suggests a rule for a call other than a command line.
 pub(super) fn of_call(request: &Request<'_>) -> Option<String> {
@@ -72,7 +72,7 @@ pub(super) fn of_command(
         format!("{program} *")
     };
     let rule = format!("Bash({pattern})");
-    let source = Arc::new(Source {
+    let source = Arc::new(RuleSource {
         name: String::new(),
         anchor: PathBuf::new(),
     });

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::call::Call;
+use super::call::ParsedCall;
 use super::command::Command;
 use super::command_pattern::CommandPattern;
 use super::domain::DomainPattern;
 use super::named_file::NamedFile;
 use super::path_context::{PathContext, ResolvedPath};
-use super::path_pattern::{PathPattern, Source};
+use super::path_pattern::{PathPattern, RuleSource};
 use super::tool_name::{ToolName, canonical_tool};
 use super::wildcard::Wildcard;
 use super::{Action, Behavior, Request};
@@ -24,7 +24,7 @@ pub struct Rule {
     /// Its effect on matching calls.
     pub behavior: Behavior,
     /// Its source.
-    pub source: Arc<Source>,
+    pub source: Arc<RuleSource>,
     pub(super) tool: ToolName,
     pub(super) specifier: Specifier,
     /// The argument that calls must have, if the specifier has the form `name:value`.
@@ -86,7 +86,7 @@ impl Rule {
     pub fn parse(
         text: &str,
         behavior: Behavior,
-        source: &Arc<Source>,
+        source: &Arc<RuleSource>,
     ) -> Result<Self, InvalidRule> {
         let invalid = |problem: String| InvalidRule {
             source_name: source.name.clone(),
@@ -141,7 +141,7 @@ impl Rule {
         text: &str,
         access: OutsideAccess,
         behavior: Behavior,
-        source: &Arc<Source>,
+        source: &Arc<RuleSource>,
     ) -> Self {
         Self {
             text: text.to_owned(),
@@ -156,7 +156,7 @@ impl Rule {
     /// Whether a call matches or may match. A command line matches if any of its commands does.
     pub fn matches(&self, request: &Request<'_>) -> bool {
         let context = PathContext::new(request);
-        let call = Call::new(&context);
+        let call = ParsedCall::new(&context);
         let is_unclear = |command: &Command<'_>| match self.specifier {
             Specifier::Command(_) => !command.is_understood(),
             _ => self.paths().is_some() && self.may_restrict_unknown(command, &context),
@@ -165,7 +165,7 @@ impl Rule {
     }
 
     /// Whether it restricts a call or a part of it.
-    pub(super) fn restricts(&self, call: &Call<'_>) -> bool {
+    pub(super) fn restricts(&self, call: &ParsedCall<'_>) -> bool {
         self.is_about(call.context.request)
             || self.may_be_about_unknown(call.context.request)
             || call

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::path::PathBuf;
 
-use super::call::Call;
+use super::call::ParsedCall;
 use super::command::Command;
 use super::named_file::NamedFile;
 use super::path_context::{PathContext, ResolvedPath};
@@ -138,7 +138,7 @@ impl Rules {
     }
 
     /// Returns the strictest rule that restricts a call other than a command line.
-    pub(super) fn restricting_call(&self, call: &Call<'_>) -> Option<&Rule> {
+    pub(super) fn restricting_call(&self, call: &ParsedCall<'_>) -> Option<&Rule> {
         let context = call.context;
         let mut writes = call.writes.iter();
         let mut reads = call.reads.iter();

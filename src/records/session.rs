@@ -67,6 +67,9 @@ pub struct SessionDescription {
     /// Session that started this one as a subagent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_session_id: Option<SessionId>,
+    /// Agent that wrote the file, if it is another one that uses the format of `agent`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written_by: Option<String>,
     /// Session that this one was forked from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fork_parent: Option<SessionId>,

@@ -14,7 +14,7 @@ pub const TURN_BUDGET: usize = 200_000;
 
 /// A result to decide on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
+pub struct BudgetCandidate {
     /// The call and its text, as in [`decision_key`].
     pub key: String,
     /// Length in UTF-16 units.
@@ -30,7 +30,7 @@ pub fn decision_key(id: &ToolUseId, text: &str) -> String {
 
 /// The decision on one result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Action {
+pub enum BudgetAction {
     /// Send it in full.
     Keep,
     /// Send the replacement of an earlier decision, byte for byte.
@@ -42,27 +42,27 @@ pub enum Action {
 /// Decides on the results of one turn, in their order. `log` contains the earlier decisions: the replacement,
 /// or `None` for a result that was sent in full. A replacement has at most `replacement_units`.
 pub fn decide(
-    candidates: &[Candidate],
+    candidates: &[BudgetCandidate],
     log: &BTreeMap<String, Option<String>>,
     budget: usize,
     replacement_units: usize,
-) -> Vec<Action> {
-    let mut actions: Vec<Action> = candidates
+) -> Vec<BudgetAction> {
+    let mut actions: Vec<BudgetAction> = candidates
         .iter()
         .map(|candidate| match log.get(&candidate.key) {
-            Some(Some(text)) => Action::Reapply(text.clone()),
-            Some(None) | None => Action::Keep,
+            Some(Some(text)) => BudgetAction::Reapply(text.clone()),
+            Some(None) | None => BudgetAction::Keep,
         })
         .collect();
     let mut total: usize = actions
         .iter()
         .zip(candidates)
         .map(|(action, candidate)| match action {
-            Action::Reapply(text) => utf16_length(text),
-            Action::Keep | Action::Replace => candidate.units,
+            BudgetAction::Reapply(text) => utf16_length(text),
+            BudgetAction::Keep | BudgetAction::Replace => candidate.units,
         })
         .sum();
-    let is_fresh = |candidate: &Candidate| {
+    let is_fresh = |candidate: &BudgetCandidate| {
         candidate.replaceable
             && candidate.units > replacement_units
             && !log.contains_key(&candidate.key)
@@ -77,7 +77,7 @@ pub fn decide(
             break;
         }
         total -= candidates[position].units - replacement_units;
-        actions[position] = Action::Replace;
+        actions[position] = BudgetAction::Replace;
     }
     actions
 }
@@ -113,12 +113,12 @@ const MAX_REMEMBERED: usize = 4096;
 
 /// The results so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct SeenResults {
     /// The call of each result, by the digest of the result.
     pub results: BTreeMap<String, String>,
 }
 
-impl Seen {
+impl SeenResults {
     /// Remembers a result. Returns a reference to an earlier call if the same tool gave the same text.
     pub fn reference(&mut self, tool: &str, id: &ToolUseId, text: &str) -> Option<String> {
         let key = key(tool, text);
@@ -156,8 +156,8 @@ mod tests {
 
     use super::*;
 
-    fn candidate(key: &str, units: usize) -> Candidate {
-        Candidate {
+    fn candidate(key: &str, units: usize) -> BudgetCandidate {
+        BudgetCandidate {
             key: key.to_owned(),
             units,
             replaceable: true,
@@ -165,9 +165,9 @@ mod tests {
     }
 
     /// The positions of the replaced results, for replacements of five units.
-    fn replaced(candidates: &[Candidate], budget: usize) -> Vec<usize> {
+    fn replaced(candidates: &[BudgetCandidate], budget: usize) -> Vec<usize> {
         let actions = decide(candidates, &BTreeMap::new(), budget, 5);
-        let is_replaced = |position: &usize| actions[*position] == Action::Replace;
+        let is_replaced = |position: &usize| actions[*position] == BudgetAction::Replace;
         (0..actions.len()).filter(is_replaced).collect()
     }
 
@@ -198,13 +198,16 @@ mod tests {
             candidate("new", 20),
         ];
         let actions = decide(&candidates, &log, 100, 5);
-        let reapplied = Action::Reapply("stub".to_owned());
-        assert_eq!(actions, [Action::Keep, reapplied, Action::Replace]);
+        let reapplied = BudgetAction::Reapply("stub".to_owned());
+        assert_eq!(
+            actions,
+            [BudgetAction::Keep, reapplied, BudgetAction::Replace]
+        );
     }
 
     #[test]
     fn only_replaceable_and_longer_results_are_replaced() {
-        let fixed = Candidate {
+        let fixed = BudgetCandidate {
             replaceable: false,
             ..candidate("read", 500)
         };
@@ -243,7 +246,7 @@ mod tests {
             let mut log = BTreeMap::new();
             let mut total = 0;
             for (candidate, action) in candidates.iter().zip(&first) {
-                let is_replaced = *action == Action::Replace;
+                let is_replaced = *action == BudgetAction::Replace;
                 total += if is_replaced { STUB.len() } else { candidate.units };
                 log.insert(candidate.key.clone(), is_replaced.then(|| STUB.to_owned()));
             }
@@ -251,8 +254,8 @@ mod tests {
             prop_assert!(total <= budget.max(least));
             for (before, after) in first.iter().zip(decide(&candidates, &log, budget / 2, STUB.len())) {
                 let expected = match before {
-                    Action::Replace => Action::Reapply(STUB.to_owned()),
-                    _ => Action::Keep,
+                    BudgetAction::Replace => BudgetAction::Reapply(STUB.to_owned()),
+                    _ => BudgetAction::Keep,
                 };
                 prop_assert_eq!(after, expected);
             }
@@ -261,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_long_text_is_referred_to_the_second_time() {
-        let mut seen = Seen::default();
+        let mut seen = SeenResults::default();
         let text = "x".repeat(MIN_LENGTH);
         assert_eq!(seen.reference("Read", &"a".into(), &text), None);
         let again = seen.reference("Read", &"b".into(), &text).unwrap();
@@ -273,7 +276,7 @@ mod tests {
 
     #[test]
     fn an_id_that_was_reused_is_not_referred_to() {
-        let mut seen = Seen::default();
+        let mut seen = SeenResults::default();
         let (text, other) = ("x".repeat(MIN_LENGTH), "y".repeat(MIN_LENGTH));
         for (id, text) in [("a", &*text), ("a", "short"), ("b", &text), ("b", &other)] {
             assert_eq!(seen.reference("Bash", &id.into(), text), None);
@@ -285,7 +288,7 @@ mod tests {
 
     #[test]
     fn keys_are_the_same_in_every_version() {
-        let mut seen = Seen::default();
+        let mut seen = SeenResults::default();
         seen.reference("Read", &"a".into(), &"x".repeat(MIN_LENGTH));
         let digest = "7b0bd700ce066ef35190fde2dd7a0bcce426b8e10e4d32613ab550105545faad";
         assert_eq!(

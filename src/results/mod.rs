@@ -4,8 +4,10 @@
 mod limits;
 mod store;
 
-pub use limits::Seen;
-pub use limits::{Action, Candidate, DEFAULT_LIMIT, TURN_BUDGET, ToolLimits, decide, decision_key};
+pub use limits::SeenResults;
+pub use limits::{
+    BudgetAction, BudgetCandidate, DEFAULT_LIMIT, TURN_BUDGET, ToolLimits, decide, decision_key,
+};
 pub use store::{
     MAX_REPLACEMENT, Persisted, empty_result, persist, stale_read_hint, tool_use_error,
 };

@@ -29,14 +29,14 @@ pub struct SessionCall {
     /// Whether a subagent made it.
     pub is_subagent: bool,
     /// What is known about its result, if the file has one.
-    pub result: Option<CallResult>,
+    pub result: Option<ResultFacts>,
     /// The same for copies of this call in other files.
     key: Option<Key>,
 }
 
 /// What is known about the result of a call.
 #[derive(Debug, Clone)]
-pub struct CallResult {
+pub struct ResultFacts {
     /// The timestamp, as stored.
     pub time: Option<String>,
     /// The outcome.
@@ -47,7 +47,7 @@ pub struct CallResult {
     pub bytes: u64,
 }
 
-impl CallResult {
+impl ResultFacts {
     fn new(result: &ToolResult, time: Option<&String>) -> Self {
         let text = result.text();
         Self {
@@ -74,7 +74,7 @@ impl Waiting {
         let place = self.numbers.remove(&result.id);
         let place = place.and_then(|number| number.checked_sub(self.left));
         if let Some(call) = place.and_then(|place| self.queue.get_mut(place)) {
-            call.result = Some(CallResult::new(result, message.time.as_ref()));
+            call.result = Some(ResultFacts::new(result, message.time.as_ref()));
         }
     }
 
@@ -175,7 +175,7 @@ pub fn calls_of_all(candidates: &[Candidate], listing: &Listing, visit: &mut Rep
         listing.examined.fetch_add(1, Ordering::Relaxed);
         match outcome {
             Ok(flow) => flow,
-            Err(SessionError::Unknown) => ControlFlow::Continue(()),
+            Err(SessionError::Unknown(_)) => ControlFlow::Continue(()),
             Err(error) => {
                 let path = candidate.path.clone();
                 report(CallEvent::Failed { path, error })

@@ -36,7 +36,7 @@ struct Plan {
 /// The complete messages of a conversation, in order. Labels come after the results they describe.
 ///
 /// Reads as it goes: a program that has seen enough drops it.
-pub struct Messages<'a> {
+pub struct ConversationReader<'a> {
     session: &'a Session,
     detail: Detail,
     records: Records<'a>,
@@ -77,7 +77,7 @@ impl Session {
     ///
     /// # Errors
     /// Reading failed.
-    pub fn messages(&self, scope: Scope) -> io::Result<Messages<'_>> {
+    pub fn messages(&self, scope: Scope) -> io::Result<ConversationReader<'_>> {
         self.messages_of(scope, Detail::Full, None)
     }
 
@@ -87,7 +87,7 @@ impl Session {
         scope: Scope,
         detail: Detail,
         mut seen: Option<OnEntry<'a>>,
-    ) -> io::Result<Messages<'a>> {
+    ) -> io::Result<ConversationReader<'a>> {
         let mut labels = Labels::read(&self.file.path)?;
         let plan = self.plan(scope, &mut labels, &mut |entry| {
             if let Some(seen) = &mut seen {
@@ -106,7 +106,7 @@ impl Session {
                 Records::Lines(Box::new(lines))
             }
         };
-        Ok(Messages {
+        Ok(ConversationReader {
             session: self,
             detail,
             records,
@@ -208,7 +208,7 @@ impl Session {
     }
 }
 
-impl Messages<'_> {
+impl ConversationReader<'_> {
     /// Returns the number of turns in other branches, which are left out.
     pub fn left_out(&self) -> u64 {
         self.left_out
@@ -287,7 +287,7 @@ impl Messages<'_> {
     }
 }
 
-impl Iterator for Messages<'_> {
+impl Iterator for ConversationReader<'_> {
     type Item = io::Result<Message>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -345,7 +345,7 @@ fn what_is_no_session_is_refused() {
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
         let error = Session::open(&path).unwrap_err();
-        assert!(matches!(error, SessionError::Unknown), "{name}: {error}");
+        assert!(matches!(error, SessionError::Unknown(_)), "{name}: {error}");
     }
 }
 

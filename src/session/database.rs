@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::agent::database::{
-    DatabaseWatch, EXTENSION, Extent, StoredSession, stored_rows, stored_sessions,
+    DatabaseWatch, EXTENSION, QueryExtent, StoredSession, stored_rows, stored_sessions,
 };
 
 /// Maximum size of a session, in bytes.
@@ -54,12 +54,12 @@ pub(super) fn subagents_of(path: &Path) -> Vec<PathBuf> {
 
 /// The rows of a session in a database, as a temporary file, and its size. `None` if the path does not name
 /// one.
-pub(super) fn rows_of(path: &Path, extent: Extent) -> Option<io::Result<(File, u64)>> {
+pub(super) fn rows_of(path: &Path, extent: QueryExtent) -> Option<io::Result<(File, u64)>> {
     let (database, id) = session_at(path)?;
     Some(write_rows(&database, id, extent))
 }
 
-fn write_rows(database: &Path, id: &str, extent: Extent) -> io::Result<(File, u64)> {
+fn write_rows(database: &Path, id: &str, extent: QueryExtent) -> io::Result<(File, u64)> {
     let mut size = 0;
     let mut rows = BufWriter::new(tempfile::tempfile()?);
     stored_rows(database, id, extent, &mut |row| {

@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::database::{is_database, session_at, sessions_in, subagents_of};
 use super::dirs::{DirContext, Keep, walk};
+use crate::agent::database::StoredSession;
 use crate::agent::{Agent, Root};
 
 /// A possible session file.
@@ -71,18 +72,17 @@ pub fn discover_with(threads: NonZeroUsize, roots: &[Root]) -> Vec<Candidate> {
     let found = files_in(roots, threads, named, |entry, context| {
         candidate(entry.path(), entry.metadata(), context)
     });
-    let (databases, mut found): (Vec<_>, Vec<_>) = found
-        .into_iter()
-        .partition(|found| is_database(&found.path));
-    for (path, session) in databases.iter().flat_map(|found| sessions_in(&found.path)) {
-        found.push(Candidate {
+    let mut found = with_stored(
+        found,
+        |file| &file.path,
+        |path, session| Candidate {
             path,
             size: session.size,
             modified: session.changed,
             changed: session.changed,
             context: stored(session.size),
-        });
-    }
+        },
+    );
     found.sort_unstable_by(|one, other| {
         let newest_first = other.modified.cmp(&one.modified);
         newest_first.then_with(|| one.path.as_os_str().cmp(other.path.as_os_str()))
@@ -103,19 +103,42 @@ pub fn discover_names(threads: NonZeroUsize, roots: &[Root]) -> Vec<Found> {
         let path = entry.path();
         Some(Found { path, context })
     });
-    let (databases, mut found): (Vec<_>, Vec<_>) = found
-        .into_iter()
-        .partition(|found| is_database(&found.path));
-    let sessions = databases.iter().flat_map(|found| sessions_in(&found.path));
-    found.extend(sessions.map(|(path, session)| Found {
-        path,
-        context: stored(session.size),
-    }));
+    let mut found = with_stored(
+        found,
+        |file| &file.path,
+        |path, session| Found {
+            path,
+            context: stored(session.size),
+        },
+    );
     if roots.len() > 1 {
         found.sort_unstable_by(|one, other| one.path.as_os_str().cmp(other.path.as_os_str()));
         found.dedup_by(|one, other| one.path == other.path);
     }
     found
+}
+
+/// The same files, but the sessions in them for databases that have any.
+fn with_stored<File>(
+    found: Vec<File>,
+    path: fn(&File) -> &Path,
+    stored: fn(PathBuf, StoredSession) -> File,
+) -> Vec<File> {
+    let files = found.into_iter().flat_map(|file| {
+        let sessions = if is_database(path(&file)) {
+            sessions_in(path(&file))
+        } else {
+            Vec::new()
+        };
+        if sessions.is_empty() {
+            return vec![file];
+        }
+        let sessions = sessions.into_iter();
+        sessions
+            .map(|(path, session)| stored(path, session))
+            .collect()
+    });
+    files.collect()
 }
 
 /// Applies `named` to roots that are files, and `keep` to the files below roots that are folders.

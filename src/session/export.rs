@@ -155,7 +155,7 @@ impl ExportFolder {
     /// Writing failed.
     pub fn finish(
         &mut self,
-        index: impl FnOnce(&[(&str, &IndexRow)]) -> String,
+        index: impl FnOnce(&[(&str, &IndexRow)], &Path) -> io::Result<String>,
     ) -> Result<(usize, usize), ExportError> {
         let directory = &self.directory;
         self.pages.retain(|name, _| exists(&directory.join(name)));
@@ -166,7 +166,9 @@ impl ExportFolder {
             .collect();
         rows.sort_by(|(_, one), (_, other)| other.last_activity.cmp(&one.last_activity));
         if !rows.is_empty() {
-            self.replace(&self.index(), index(&rows).as_bytes())?;
+            let text = index(&rows, directory)
+                .map_err(|error| ExportError::Io(directory.clone(), error))?;
+            self.replace(&self.index(), text.as_bytes())?;
         }
         self.save()?;
         let subagents = rows.iter().filter(|(_, row)| row.parent.is_some());

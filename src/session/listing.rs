@@ -104,7 +104,7 @@ pub fn list(candidates: &[Candidate], listing: &Listing) -> (Sessions, Failures)
         let Ok(()) = each_in_order(now, listing.jobs.get(), look, |at, looked| {
             match looked {
                 Ok(Some(session)) => listed.push(session),
-                Ok(None) | Err(SessionError::Unknown) => {}
+                Ok(None) | Err(SessionError::Unknown(_)) => {}
                 Err(error) => failed.push((now[at].path.clone(), error)),
             }
             Ok::<(), Infallible>(())
@@ -253,7 +253,7 @@ pub fn list_as_text<Failure: Send>(
                 let (activity, text) = written?;
                 listed.push((activity, path, text));
             }
-            Ok(None) | Err(SessionError::Unknown) => {}
+            Ok(None) | Err(SessionError::Unknown(_)) => {}
             Err(error) => failed.push((path.to_owned(), error)),
         }
         Ok(())

@@ -41,11 +41,11 @@ mod vectors_tests;
 mod watch;
 
 pub use crate::agent::{
-    Agent, Change, Detail, Entry, Facts, Format, History, ManualTitle, Part, Root, Shape, SideCost,
-    StoredTitle, Title, TitleSource, project_hash, session_roots,
+    Agent, Change, CopiedHistory, Detail, Entry, Facts, Format, ManualTitle, Part, Root, Shape,
+    SideCost, StoredTitle, Title, TitleSource, fork_at, project_hash, session_roots,
 };
-pub use calls::{CallEvent, CallResult, SessionCall, calls_of_all};
-pub use conversation::Messages;
+pub use calls::{CallEvent, ResultFacts, SessionCall, calls_of_all};
+pub use conversation::ConversationReader;
 pub use discover::{
     Candidate, Found, discover, discover_names, discover_with, subagent_candidates, subagent_files,
     subagents_beside,

@@ -10,7 +10,7 @@ use memchr::{memchr_iter, memrchr};
 use rustix::fs::{Mode, OFlags};
 
 use super::database::rows_of;
-use crate::agent::database::Extent;
+use crate::agent::database::QueryExtent;
 use crate::jsonl::{Beginning, read_at};
 
 /// Size of the head, in bytes. It holds the facts about the start of nearly every session.
@@ -56,9 +56,9 @@ pub enum SessionError {
     /// The system reported an error.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// The format is unknown.
-    #[error("not a session file of a known agent")]
-    Unknown,
+    /// The format is unknown. Names the agent, if that is known.
+    #[error("{0}")]
+    Unknown(String),
 }
 
 /// Opens a regular file for reading. Does not follow links, and does not wait for the writer of a
@@ -67,7 +67,7 @@ pub enum SessionError {
 /// # Errors
 /// It is not a regular file, or the system reported an error.
 pub fn open_safely(path: &Path) -> Result<SessionFile, SessionError> {
-    open_extent(path, Extent::Whole)
+    open_extent(path, QueryExtent::Whole)
 }
 
 /// Opens as much of a session as can be followed: in a database, messages that are complete.
@@ -75,11 +75,11 @@ pub fn open_safely(path: &Path) -> Result<SessionFile, SessionError> {
 /// # Errors
 /// See [`open_safely`].
 pub fn open_to_follow(path: &Path) -> Result<SessionFile, SessionError> {
-    open_extent(path, Extent::Settled)
+    open_extent(path, QueryExtent::Settled)
 }
 
 /// Opens this part of a session. Of a file it is the whole.
-pub(super) fn open_extent(path: &Path, extent: Extent) -> Result<SessionFile, SessionError> {
+pub(super) fn open_extent(path: &Path, extent: QueryExtent) -> Result<SessionFile, SessionError> {
     if let Some(rows) = rows_of(path, extent) {
         let (file, size) = rows?;
         return Ok(SessionFile {

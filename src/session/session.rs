@@ -12,11 +12,16 @@ use super::open::{
     BYTE_ORDER_MARK, Head, Positioned, SessionError, SessionFile, open_extent, open_safely,
 };
 use super::recover::{each_entry_on, each_record_on};
-use crate::agent::database::Extent;
-use crate::agent::{self, Agent, Change, Detail, Entry, Format, LineClass, Part, agent_of};
+use crate::agent::database::QueryExtent;
+use crate::agent::{
+    self, Agent, Change, Detail, Entry, Format, LineClass, Part, agent_of, refusal, refusal_at,
+};
 use crate::jsonl::{FixedFile, Mapping, read_at};
 use crate::message::{Block, Message, Origin, Role};
 use crate::text::byte_size;
+
+/// The first bytes of a database.
+const SQLITE: &[u8] = b"SQLite format 3\0";
 
 /// Maximum number of records to read before a file counts as unknown.
 const MAX_UNKNOWN: u32 = 40;
@@ -66,7 +71,7 @@ impl Session {
     /// # Errors
     /// See [`SessionError`].
     pub(super) fn open_for_list(path: &Path) -> Result<Self, SessionError> {
-        Self::unpacking(open_extent(path, Extent::Ends)?, Unpack::Beginning)
+        Self::unpacking(open_extent(path, QueryExtent::Ends)?, Unpack::Beginning)
     }
 
     /// Reads the session in an open file.
@@ -85,14 +90,21 @@ impl Session {
             file = unpacked(file, wanted)?;
             head = Head::read(&file)?;
         }
+        let refusal = head.lines().next().and_then(|(_, line)| refusal(line));
+        if let Some(refusal) = refusal {
+            return Err(SessionError::Unknown(refusal));
+        }
+        let is_database = head.starts_with(SQLITE);
         let agent = match head.lines().find_map(|(_, line)| agent_on(line)) {
             Some(agent) => Some(agent),
+            None if is_database => None,
             None => detected(&file)?,
         };
         let (format, document) = if let Some(agent) = agent {
             (agent.format(), None)
         } else {
-            let (format, rows) = document(&file)?.ok_or(SessionError::Unknown)?;
+            let document = if is_database { None } else { document(&file)? };
+            let (format, rows) = document.ok_or_else(|| unknown(&file.path, is_database))?;
             (format, Some(rows))
         };
         Ok(Self {
@@ -256,6 +268,19 @@ pub(super) fn skipped_record(place: Place) -> Entry {
         messages: vec![message],
         ..Entry::default()
     }
+}
+
+/// Why a file is not a session.
+fn unknown(path: &Path, is_database: bool) -> SessionError {
+    let reason = refusal_at(path).unwrap_or_else(|| {
+        let reason = if is_database {
+            "is a database; `session list --root` lists sessions in it"
+        } else {
+            "not a session file of a known agent"
+        };
+        reason.to_owned()
+    });
+    SessionError::Unknown(reason)
 }
 
 /// The agent that wrote the records on a line.

@@ -55,7 +55,7 @@ pub(super) struct Occasion {
     pub(super) prompt_id: Option<String>,
     pub(super) tool: Option<String>,
     /// `None` while its session is read.
-    pub(super) source: Option<Arc<Source>>,
+    pub(super) source: Option<Arc<ReadSession>>,
 }
 
 /// The counts of a reply or another request.
@@ -72,7 +72,7 @@ pub(super) struct Reply {
 
 /// A session that was read.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(super) struct ReadSession {
     pub(super) agent: Agent,
     pub(super) session_id: Option<String>,
     /// The first directory, or its hash.
@@ -195,7 +195,7 @@ impl Tally {
                     tally.drop_copied(Some(&mut families));
                     self.merge(tally);
                 }
-                Ok(None) | Err(SessionError::Unknown) => {}
+                Ok(None) | Err(SessionError::Unknown(_)) => {}
                 Err(error) => failed.push((candidate.path.clone(), error)),
             }
         }
@@ -239,7 +239,7 @@ impl Tally {
         // Subagents are prompted by the model, not by a person.
         tally.prompts = prompts;
         let project = facts.first_cwd.as_ref().or(facts.cwd_hash.as_ref());
-        let source = Arc::new(Source {
+        let source = Arc::new(ReadSession {
             agent: session.agent(),
             session_id: facts.session_id.clone(),
             project: project.cloned(),

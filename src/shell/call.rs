@@ -24,10 +24,10 @@ pub(super) enum Entry {
 }
 
 /// Checks a command, given its name and its arguments.
-pub(super) type Own = fn(&mut Call<'_>, &Word, &[Word]) -> Result<(), Refusal>;
+pub(super) type Own = fn(&mut CheckedCommand<'_>, &Word, &[Word]) -> Result<(), Refusal>;
 
 /// A command that is being checked.
-pub(super) struct Call<'effects> {
+pub(super) struct CheckedCommand<'effects> {
     /// Looks up the entry for a name.
     pub(super) entry: fn(&str) -> Entry,
     /// Its context.
@@ -38,7 +38,7 @@ pub(super) struct Call<'effects> {
     pub(super) level: usize,
 }
 
-impl Call<'_> {
+impl CheckedCommand<'_> {
     /// Checks a command and its arguments.
     pub(super) fn check(&mut self, words: &[Word]) -> Result<(), Refusal> {
         let Some((first, arguments)) = words.split_first() else {
@@ -104,7 +104,7 @@ impl Call<'_> {
                 "too many nested commands",
             ));
         }
-        let mut inner = Call {
+        let mut inner = CheckedCommand {
             entry: self.entry,
             context: self.context,
             effects: &mut *self.effects,

@@ -10,7 +10,7 @@ use tree_sitter::Node;
 
 use super::expansion::{self, Expanded};
 use super::verdict::Refusal;
-use super::word::{Shape, Word, WordPiece, variable};
+use super::word::{Word, WordPiece, WordShape, variable};
 
 /// A command substitution or process substitution that the tree found.
 #[derive(Debug, Clone, Copy)]
@@ -124,7 +124,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         let mut word = Word {
             span: start..start,
             prefix: String::new(),
-            shape: Shape::Literal,
+            shape: WordShape::Literal,
             pieces: Vec::new(),
         };
         while let Some(byte) = self.peek() {
@@ -158,7 +158,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
             b'<' | b'>' => {
                 self.substitution()?;
                 word.push("/dev/fd/");
-                word.push_unknown(WordPiece::Glob, Shape::Single);
+                word.push_unknown(WordPiece::Glob, WordShape::Single);
             }
             b'#' if self.position == word.span.start => {
                 return Err(self.refuse(1, "a comment where a word is expected"));
@@ -178,8 +178,8 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
             }
             b'$' | b'`' => {
                 let splits = match expansions {
-                    Expansions::All => Shape::Split,
-                    Expansions::Unsplit => Shape::Single,
+                    Expansions::All => WordShape::Split,
+                    Expansions::Unsplit => WordShape::Single,
                 };
                 self.dollar(word, splits)?;
             }
@@ -191,30 +191,30 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
                 } else {
                     WordPiece::Glob
                 };
-                self.expanded(word, piece, Shape::Matches, 1);
+                self.expanded(word, piece, WordShape::Matches, 1);
             }
             b'[' if expansions == Expansions::All
                 && (self.is_lenient() || self.may_be_bracket_pattern()) =>
             {
-                self.expanded(word, WordPiece::Bracket, Shape::Matches, 1);
+                self.expanded(word, WordPiece::Bracket, WordShape::Matches, 1);
             }
             b'{' if expansions == Expansions::All
                 && (self.is_lenient() || self.may_be_brace_expansion()) =>
             {
                 // A word that starts with alternatives may become any text, not only file names.
                 let shape = if word.prefix.is_empty() {
-                    Shape::Split
+                    WordShape::Split
                 } else {
-                    Shape::Matches
+                    WordShape::Matches
                 };
                 self.expanded(word, WordPiece::Brace('{'), shape, 1);
             }
             b',' | b'}' if expansions == Expansions::All && word.has_alternatives() => {
-                self.expanded(word, WordPiece::Brace(byte.into()), Shape::Matches, 1);
+                self.expanded(word, WordPiece::Brace(byte.into()), WordShape::Matches, 1);
             }
             b'~' if self.is_tilde_prefix(word.span.start) => {
                 let is_first = self.position == word.span.start;
-                self.expanded(word, WordPiece::Home, Shape::Single, 1);
+                self.expanded(word, WordPiece::Home, WordShape::Single, 1);
                 if is_first && !self.is_lenient() {
                     // A home directory is a path.
                     word.prefix.push('/');
@@ -269,7 +269,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
                     word.push("$");
                     self.skip(1);
                 }
-                Some(b'$' | b'`') => self.dollar(word, Shape::Single)?,
+                Some(b'$' | b'`') => self.dollar(word, WordShape::Single)?,
                 Some(_) => {
                     let character = self.character()?;
                     word.push(character);
@@ -283,7 +283,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         let mut text = Word::anything(self.position..self.end);
         while let Some(byte) = self.peek() {
             match byte {
-                b'$' | b'`' => self.dollar(&mut text, Shape::Single)?,
+                b'$' | b'`' => self.dollar(&mut text, WordShape::Single)?,
                 b'\\' => {
                     self.skip(1);
                     self.character()?;
@@ -298,8 +298,8 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
 
     /// Reads an expansion that starts with `$` or a backtick. `shape` is the effect of an unknown
     /// value on the word.
-    fn dollar(&mut self, word: &mut Word, shape: Shape) -> Result<(), Refusal> {
-        let is_quoted = shape == Shape::Single;
+    fn dollar(&mut self, word: &mut Word, shape: WordShape) -> Result<(), Refusal> {
+        let is_quoted = shape == WordShape::Single;
         if self.is_lenient() {
             self.enclosed(word, is_quoted);
             return Ok(());
@@ -314,16 +314,16 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         let text = self.rest().get(..length).unwrap_or_default();
         match expanded {
             Expanded::Dollar => word.push("$"),
-            Expanded::Number => word.push_unknown(WordPiece::Glob, Shape::Single),
+            Expanded::Number => word.push_unknown(WordPiece::Glob, WordShape::Single),
             Expanded::Value => word.push_unknown(variable(text, is_quoted), shape),
-            Expanded::List => word.push_unknown(WordPiece::Unknown, Shape::Split),
+            Expanded::List => word.push_unknown(WordPiece::Unknown, WordShape::Split),
         }
         self.skip(length);
         Ok(())
     }
 
     /// Skips text with an unknown value.
-    fn expanded(&mut self, word: &mut Word, piece: WordPiece, shape: Shape, length: usize) {
+    fn expanded(&mut self, word: &mut Word, piece: WordPiece, shape: WordShape, length: usize) {
         if self.is_lenient() {
             let written = self.rest().get(..length).unwrap_or_default();
             word.push_written(piece, written);

@@ -20,7 +20,6 @@ mod portable;
 mod source;
 mod syntax;
 mod table;
-mod variables;
 mod verdict;
 mod walk;
 mod word;

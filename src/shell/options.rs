@@ -2,7 +2,7 @@
 
 use super::table::{COMMANDS, Command, Property, Takes};
 use super::verdict::{Refusal, excerpt};
-use super::word::{Arguments, Given, Shape, Value, Word};
+use super::word::{Arguments, Given, Value, Word, WordShape};
 
 /// Parses the words after the command's name. `name` is used in messages.
 pub(super) fn read<'words>(
@@ -43,13 +43,13 @@ impl<'words> Reader<'_, 'words> {
             if self.command.is(Property::FirstOperandEnds)
                 && (only_operands || !may_be_option(word))
             {
-                if word.shape == Shape::Split && !only_operands {
+                if word.shape == WordShape::Split && !only_operands {
                     return Err(self.may_become_option(word));
                 }
                 break;
             }
             self.next += 1;
-            if only_operands || (word.shape == Shape::Literal && !may_be_option(word)) {
+            if only_operands || (word.shape == WordShape::Literal && !may_be_option(word)) {
                 self.operand(word)?;
             } else if word.literal() == Some("--") {
                 only_operands = true;
@@ -108,7 +108,7 @@ impl<'words> Reader<'_, 'words> {
             return self.long(word, text);
         }
         if self.command.is(Property::Digits)
-            && word.shape == Shape::Literal
+            && word.shape == WordShape::Literal
             && letters.bytes().all(|byte| byte.is_ascii_digit())
         {
             return Ok(());
@@ -121,7 +121,7 @@ impl<'words> Reader<'_, 'words> {
             Some((name, value)) => (name, Some(value)),
             None => (text, None),
         };
-        let known = attached.is_some() || word.shape == Shape::Literal;
+        let known = attached.is_some() || word.shape == WordShape::Literal;
         let takes = known
             .then(|| self.command.takes_after_name(name))
             .flatten()
@@ -163,7 +163,7 @@ impl<'words> Reader<'_, 'words> {
                 .command
                 .takes_after_letter(letter)
                 .ok_or_else(|| self.not_accepted_letter(word, letter))?;
-            let ends = rest.is_empty() && word.shape == Shape::Literal;
+            let ends = rest.is_empty() && word.shape == WordShape::Literal;
             let value = match takes {
                 Takes::Nothing => Value::None,
                 Takes::AttachedValue if ends => Value::None,
@@ -179,7 +179,7 @@ impl<'words> Reader<'_, 'words> {
                 return Ok(());
             }
         }
-        if word.shape == Shape::Literal {
+        if word.shape == WordShape::Literal {
             Ok(())
         } else {
             // The unknown part may be further letters.
@@ -190,13 +190,13 @@ impl<'words> Reader<'_, 'words> {
     /// A value in the same word.
     fn attached(&self, word: &Word, text: &'words str) -> Result<Value<'words>, Refusal> {
         match word.shape {
-            Shape::Literal => Ok(Value::Text(text)),
-            Shape::Single => Ok(Value::Begins(text)),
+            WordShape::Literal => Ok(Value::Text(text)),
+            WordShape::Single => Ok(Value::Begins(text)),
             // The rest of a split value would be a separate word.
-            Shape::Matches | Shape::Split if self.command.is(Property::Harmless) => {
+            WordShape::Matches | WordShape::Split if self.command.is(Property::Harmless) => {
                 Ok(Value::Begins(text))
             }
-            Shape::Matches | Shape::Split => Err(self.may_become_option(word)),
+            WordShape::Matches | WordShape::Split => Err(self.may_become_option(word)),
         }
     }
 
@@ -210,7 +210,7 @@ impl<'words> Reader<'_, 'words> {
         };
         self.next += 1;
         match word.shape {
-            Shape::Literal => {
+            WordShape::Literal => {
                 let text = word.prefix.as_str();
                 let is_number = text
                     .strip_prefix('-')
@@ -223,11 +223,11 @@ impl<'words> Reader<'_, 'words> {
                 }
                 Ok(Value::Text(text))
             }
-            Shape::Single => Ok(Value::Begins(&word.prefix)),
-            Shape::Matches | Shape::Split if self.command.is(Property::Harmless) => {
+            WordShape::Single => Ok(Value::Begins(&word.prefix)),
+            WordShape::Matches | WordShape::Split if self.command.is(Property::Harmless) => {
                 Ok(Value::Begins(&word.prefix))
             }
-            Shape::Matches | Shape::Split => Err(self.may_become_option(word)),
+            WordShape::Matches | WordShape::Split => Err(self.may_become_option(word)),
         }
     }
 
@@ -264,8 +264,8 @@ impl<'words> Reader<'_, 'words> {
 
 fn may_be_option(word: &Word) -> bool {
     match word.shape {
-        Shape::Literal => word.prefix.len() > 1 && word.prefix.starts_with('-'),
-        Shape::Single | Shape::Matches | Shape::Split => !word.cannot_be_option(),
+        WordShape::Literal => word.prefix.len() > 1 && word.prefix.starts_with('-'),
+        WordShape::Single | WordShape::Matches | WordShape::Split => !word.cannot_be_option(),
     }
 }
 

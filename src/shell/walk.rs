@@ -14,7 +14,7 @@ use super::commands;
 use super::lexer::{Lexer, Substitution};
 use super::parsed_command::{self, ParsedCommand};
 use super::parts::{self, CommandPart, PartInput};
-use super::source::Source;
+use super::source::CommandText;
 use super::verdict::Refusal;
 use super::word::Word;
 
@@ -36,7 +36,7 @@ pub(super) struct Task<'tree> {
 
 /// The check of one command line.
 pub(super) struct Walk<'text, 'tree> {
-    pub(super) source: Source<'text>,
+    pub(super) source: CommandText<'text>,
     pub(super) cursor: TreeCursor<'tree>,
     pub(super) tasks: Vec<Task<'tree>>,
     pub(super) effects: Effects,
@@ -70,7 +70,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
     /// Creates a walk through `text`, which may already have a refusal.
     pub(super) fn new(text: &'text str, root: Node<'tree>, refused: Option<Refusal>) -> Self {
         Self {
-            source: Source(text),
+            source: CommandText(text),
             cursor: root.walk(),
             tasks: vec![Task {
                 node: root,

@@ -12,7 +12,7 @@ pub(super) struct Word {
     /// The value up to the first unknown part; the whole value of a literal.
     pub(super) prefix: String,
     /// The result of its expansion.
-    pub(super) shape: Shape,
+    pub(super) shape: WordShape,
     /// All pieces; empty if the value is known.
     pub(super) pieces: Vec<WordPiece>,
 }
@@ -47,7 +47,7 @@ pub enum WordPiece {
 
 /// The result of expanding a word. A word has the greatest shape of its pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Shape {
+pub(super) enum WordShape {
     /// One argument with a known value.
     Literal,
     /// One argument that starts with the prefix.
@@ -61,22 +61,22 @@ pub(super) enum Shape {
 impl Word {
     /// The value, if all of it is known.
     pub(super) fn literal(&self) -> Option<&str> {
-        (self.shape == Shape::Literal).then_some(self.prefix.as_str())
+        (self.shape == WordShape::Literal).then_some(self.prefix.as_str())
     }
 
     /// Whether it becomes exactly one argument.
     pub(super) fn is_one_argument(&self) -> bool {
-        self.shape <= Shape::Single
+        self.shape <= WordShape::Single
     }
 
     /// Whether none of its arguments can start with a dash.
     pub(super) fn cannot_be_option(&self) -> bool {
         match self.shape {
-            Shape::Literal => !self.prefix.starts_with('-'),
-            Shape::Single | Shape::Matches => {
+            WordShape::Literal => !self.prefix.starts_with('-'),
+            WordShape::Single | WordShape::Matches => {
                 !self.prefix.is_empty() && !self.prefix.starts_with('-')
             }
-            Shape::Split => false,
+            WordShape::Split => false,
         }
     }
 
@@ -85,7 +85,7 @@ impl Word {
         Self {
             span,
             prefix: value.to_owned(),
-            shape: Shape::Literal,
+            shape: WordShape::Literal,
             pieces: Vec::new(),
         }
     }
@@ -95,7 +95,7 @@ impl Word {
         Self {
             span,
             prefix: String::new(),
-            shape: Shape::Split,
+            shape: WordShape::Split,
             pieces: vec![WordPiece::Unknown],
         }
     }
@@ -106,7 +106,7 @@ impl Word {
     }
 
     /// Adds a piece of unknown value.
-    pub(super) fn push_unknown(&mut self, piece: WordPiece, shape: Shape) {
+    pub(super) fn push_unknown(&mut self, piece: WordPiece, shape: WordShape) {
         self.add_piece(piece);
         self.shape = self.shape.max(shape);
     }
@@ -127,7 +127,7 @@ impl Word {
 
     /// Adds known text.
     pub(super) fn push(&mut self, text: &str) {
-        if self.shape == Shape::Literal {
+        if self.shape == WordShape::Literal {
             self.prefix.push_str(text);
         }
         match self.pieces.last_mut() {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::excerpt::Excerpt;
-use super::generator::{Engine, Generator, Kind};
+use super::generator::{Generator, Kind, TextEngine};
 use super::outcome::{NoText, Reason, Text, extension};
 use super::recap::RecapSkipped;
 use crate::jsonl::Mapping;
@@ -127,7 +127,7 @@ impl Driver {
     /// Rules also see what was said before a compaction. A model is given the agent's own summary.
     fn generate(&self, session: &SessionExcerpt) -> Result<Text, NoText> {
         let current = &session.excerpt;
-        if matches!(self.generator.engine, Engine::Rules)
+        if matches!(self.generator.engine, TextEngine::Rules)
             && current.is_compacted()
             && let Ok(everything) = excerpt(&session.session, Scope::AllBranches)
         {
@@ -182,7 +182,7 @@ impl Driver {
         if !enabled {
             return Err(Reason::Disabled.into());
         }
-        if matches!(self.generator.engine, Engine::None) {
+        if matches!(self.generator.engine, TextEngine::None) {
             return Err(Reason::NoFastModel.into());
         }
         if let Some(directory) = &directory {

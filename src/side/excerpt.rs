@@ -65,8 +65,8 @@ impl Excerpt {
     }
 
     /// The texts of the user and the model.
-    pub fn spoken(&self) -> Spoken {
-        let mut spoken = Spoken::default();
+    pub fn spoken(&self) -> TextCollector {
+        let mut spoken = TextCollector::default();
         for message in self.head.iter().chain(&self.tail) {
             spoken.note(message);
         }
@@ -78,7 +78,9 @@ impl Excerpt {
         let spoken = self.spoken();
         let language_of = |role: Role| {
             let recent = spoken.said().iter().rev().take(TITLE_MESSAGES);
-            let texts = recent.filter(|said| said.role == role).map(Said::text);
+            let texts = recent
+                .filter(|said| said.role == role)
+                .map(MessageTexts::text);
             dominant_language(&texts.collect::<Vec<_>>().join("\n\n"))
         };
         language_of(Role::User).or_else(|| language_of(Role::Assistant))
@@ -129,14 +131,14 @@ const ACKNOWLEDGED_CONTEXT: &str = "Got it. Thanks for the context!";
 
 /// The texts of a message. No part is blank.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct MessageTexts {
     /// The speaker.
     pub role: Role,
     /// The parts of the text.
     pub parts: Vec<String>,
 }
 
-impl Said {
+impl MessageTexts {
     /// The joined parts, with secrets masked, because models see the text.
     pub fn text(&self) -> String {
         redact(&self.parts.concat()).into_owned()
@@ -145,13 +147,13 @@ impl Said {
 
 /// Collects the texts of a conversation.
 #[derive(Debug, Default)]
-pub struct Spoken {
-    said: Vec<Said>,
+pub struct TextCollector {
+    said: Vec<MessageTexts>,
     /// Number of messages of any kind.
     messages: usize,
 }
 
-impl Spoken {
+impl TextCollector {
     /// Adds a message.
     pub fn note(&mut self, message: &Message) {
         if message.thread == Thread::Subagent {
@@ -167,7 +169,7 @@ impl Spoken {
             _ => return,
         };
         self.messages += 1;
-        let said = Said {
+        let said = MessageTexts {
             role,
             parts: parts(message),
         };
@@ -188,12 +190,12 @@ impl Spoken {
     }
 
     /// The texts.
-    pub fn said(&self) -> &[Said] {
+    pub fn said(&self) -> &[MessageTexts] {
         &self.said
     }
 
     /// The last `count` texts, from the user's first one on unless these are all.
-    pub fn recent(&self, count: usize) -> &[Said] {
+    pub fn recent(&self, count: usize) -> &[MessageTexts] {
         let start = self.said.len().saturating_sub(count);
         let recent = &self.said[start..];
         if start == 0 {
@@ -204,7 +206,7 @@ impl Spoken {
     }
 
     /// The last texts, after the last prompt if it is older.
-    pub fn recent_since_prompt(&self, count: usize) -> Cow<'_, [Said]> {
+    pub fn recent_since_prompt(&self, count: usize) -> Cow<'_, [MessageTexts]> {
         let recent = self.recent(count);
         let last = self.said.iter().rfind(|said| said.role == Role::User);
         match last.filter(|_| recent.is_empty()) {
@@ -272,8 +274,8 @@ mod spoken_tests {
         }
     }
 
-    fn spoken(messages: &[Message]) -> Spoken {
-        let mut spoken = Spoken::default();
+    fn spoken(messages: &[Message]) -> TextCollector {
+        let mut spoken = TextCollector::default();
         for message in messages {
             spoken.note(message);
         }
@@ -301,7 +303,11 @@ mod spoken_tests {
                 ],
             ),
         ];
-        let texts: Vec<String> = spoken(&messages).said().iter().map(Said::text).collect();
+        let texts: Vec<String> = spoken(&messages)
+            .said()
+            .iter()
+            .map(MessageTexts::text)
+            .collect();
         assert_eq!(texts, ["fix it", "visible", "go"]);
     }
 
@@ -315,7 +321,7 @@ mod spoken_tests {
         assert_eq!(more.recent(4).len(), 2);
         let lost = spoken(&[user(), model(), model()]);
         assert!(lost.recent(2).is_empty());
-        let texts = |said: &[Said]| said.iter().map(Said::text).collect::<Vec<_>>();
+        let texts = |said: &[MessageTexts]| said.iter().map(MessageTexts::text).collect::<Vec<_>>();
         assert_eq!(texts(&lost.recent_since_prompt(2)), ["u", "m"]);
         assert_eq!(lost.recent_since_prompt(3).len(), 3);
         let silent = spoken(&[model(), model(), model()]);

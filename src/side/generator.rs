@@ -13,7 +13,7 @@ use super::{Language, LanguageChoice, builtin};
 use crate::model::{Failure, Reply, Request};
 
 /// The writer of labels, titles and recaps.
-pub enum Engine {
+pub enum TextEngine {
     /// None is configured.
     None,
     /// The built-in rules.
@@ -36,7 +36,7 @@ pub struct Generator {
     /// The kind of text.
     pub kind: Kind,
     /// The rules or the model.
-    pub engine: Engine,
+    pub engine: TextEngine,
     /// The system prompt.
     pub instructions: String,
     /// The language of the text.
@@ -50,9 +50,9 @@ impl Generator {
     /// The reason for the missing text.
     pub fn text(&self, excerpt: &Excerpt) -> Result<Text, NoText> {
         let asker = match &self.engine {
-            Engine::None => return Err(Reason::NoFastModel.into()),
-            Engine::Rules => return self.by_rules(excerpt),
-            Engine::Model(asker) => asker,
+            TextEngine::None => return Err(Reason::NoFastModel.into()),
+            TextEngine::Rules => return self.by_rules(excerpt),
+            TextEngine::Model(asker) => asker,
         };
         let request = self.request(excerpt).ok_or(Reason::EmptyHistory)?;
         let language = self.language(excerpt);

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::advisor::prompt_list;
 use super::ask::Consultant;
 use super::briefing::Briefing;
-use crate::exec::{Case, Judge, Judgement};
+use crate::exec::{Judge, JudgedCall, Judgement};
 use crate::io::CancelToken;
 use crate::model::{PromptId, Request, Turn};
 
@@ -33,7 +33,7 @@ pub struct ModelJudge {
 }
 
 impl Judge for ModelJudge {
-    fn judge(&self, case: &Case<'_>, cancel: &CancelToken) -> Judgement {
+    fn judge(&self, case: &JudgedCall<'_>, cancel: &CancelToken) -> Judgement {
         let call = json!({"tool": case.tool, "input": case.input}).to_string();
         let prompts = self.briefing.prompts();
         let ask = |round| {

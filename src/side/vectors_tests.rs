@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::label::{CallsEnded, ShownCall, clean_label, excerpt, label_question, shown};
 use super::recap::{RECAP_MESSAGES, RecapGate, clean_recap};
 use super::title::{MIN_MESSAGES, is_example, sanitize, tail, title_question};
-use super::{Said, Spoken, says_yes};
+use super::{MessageTexts, TextCollector, says_yes};
 use crate::message::{Message, Origin, Role};
 use crate::session::Agent;
 use crate::text::terminal_safe_line;
@@ -81,15 +81,15 @@ fn recorded(entry: &Value) -> Vec<Message> {
     Agent::Qwen.format().messages(&record.to_string())
 }
 
-fn spoken(history: &Value) -> Spoken {
-    let mut spoken = Spoken::default();
+fn spoken(history: &Value) -> TextCollector {
+    let mut spoken = TextCollector::default();
     for message in messages(history) {
         spoken.note(&message);
     }
     spoken
 }
 
-fn as_contents(said: &[Said]) -> Value {
+fn as_contents(said: &[MessageTexts]) -> Value {
     let contents = said.iter().map(|said| {
         let role = match said.role {
             Role::User | Role::System => "user",
@@ -171,7 +171,7 @@ fn label_of(input: &Value) -> Option<Value> {
 }
 
 fn recent(input: &Value) -> Option<Value> {
-    let mut all = Spoken::default();
+    let mut all = TextCollector::default();
     for (number, role) in input["roles"].as_str()?.chars().enumerate() {
         let role_name = if role == 'u' { "user" } else { "model" };
         let content =
@@ -181,7 +181,7 @@ fn recent(input: &Value) -> Option<Value> {
         }
     }
     let count = usize::try_from(input["window"].as_u64()?).ok()?;
-    Some(all.recent(count).iter().map(Said::text).collect())
+    Some(all.recent(count).iter().map(MessageTexts::text).collect())
 }
 
 fn should_fire(input: &Value) -> bool {

@@ -24,6 +24,29 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{number} {noun}")
 }
 
+/// Formats an amount of US dollars, e.g. `$1,234.50`.
+pub(crate) fn dollars(amount: f64) -> String {
+    let text = format!("{amount:.2}");
+    let (whole, cents) = text.split_once('.').unwrap_or((&text, "00"));
+    format!("${}.{cents}", separated(whole))
+}
+
+/// Formats a number with commas between thousands.
+pub(crate) fn with_separators(number: u64) -> String {
+    separated(&number.to_string())
+}
+
+fn separated(digits: &str) -> String {
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

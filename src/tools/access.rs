@@ -1,9 +1,10 @@
-//! The files that a call reads and writes: the only input of the scheduler.
+//! The files that a call reads and writes: the only input of the scheduler. Paths in inputs and results of tools.
 
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::DecisionContext;
 use crate::permission::normalised;
 
 /// Maximum number of symbolic links that are followed, as in the kernel.
@@ -201,12 +202,43 @@ pub(super) fn branches(directory: &Path) -> Vec<PathBuf> {
     branches.map(|entry| entry.path()).collect()
 }
 
+/// Returns the absolute path: `~` is the home directory of the session's environment, relative paths are
+/// relative to the session's directory, and `.` and `..` are resolved lexically.
+pub(super) fn absolute(text: &str, context: &DecisionContext) -> PathBuf {
+    let home = context.environment.text("HOME").map(Path::new);
+    let path = match (text.strip_prefix('~'), home) {
+        (Some(""), Some(home)) => home.to_path_buf(),
+        (Some(rest), Some(home)) if rest.starts_with('/') => {
+            home.join(rest.trim_start_matches('/'))
+        }
+        _ => PathBuf::from(text),
+    };
+    normalised(&context.directory.join(path))
+}
+
+/// Like [`absolute`]; the default is the session's directory.
+pub(super) fn absolute_or_current(text: Option<&str>, context: &DecisionContext) -> PathBuf {
+    text.map_or_else(|| context.directory.clone(), |path| absolute(path, context))
+}
+
+/// Returns `path` for display: relative to `directory` if it is below it.
+pub(super) fn shown(path: &Path, directory: &Path) -> String {
+    match path.strip_prefix(directory) {
+        Ok(relative) if !relative.as_os_str().is_empty() => relative.to_string_lossy(),
+        _ => path.to_string_lossy(),
+    }
+    .into_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
+    use std::path::Component;
 
-    use super::super::test_context::Session;
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::tools::test_context::Session;
 
     #[test]
     fn two_names_of_one_file_resolve_to_the_same() {
@@ -232,5 +264,42 @@ mod tests {
         assert_eq!(resolved("dangling"), Some(session.path("real/future")));
         assert_eq!(resolved("circle"), None);
         assert_eq!(resolved("real/file/below"), None);
+    }
+
+    #[test]
+    fn paths_become_absolute() {
+        let session = Session::new();
+        let context = &session.context;
+        let base = session.path("");
+        let table = [
+            ("a.txt", base.join("a.txt")),
+            ("./x/../b", base.join("b")),
+            ("/etc/../tmp/./c", PathBuf::from("/tmp/c")),
+            ("/../..", PathBuf::from("/")),
+            ("~", PathBuf::from("/home/somebody")),
+            ("~/d", PathBuf::from("/home/somebody/d")),
+            ("~//d", PathBuf::from("/home/somebody/d")),
+            ("~other/d", base.join("~other/d")),
+        ];
+        for (text, expected) in table {
+            assert_eq!(absolute(text, context), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn paths_below_the_directory_are_shown_relative() {
+        assert_eq!(shown(Path::new("/a/b/c"), Path::new("/a")), "b/c");
+        assert_eq!(shown(Path::new("/a"), Path::new("/a")), "/a");
+        assert_eq!(shown(Path::new("/ab/c"), Path::new("/a")), "/ab/c");
+    }
+
+    proptest! {
+        #[test]
+        fn normalising_is_idempotent_and_leaves_no_dots(text in "/?([a-c.]{0,3}/){0,6}[a-c.]{0,3}") {
+            let once = normalised(&Path::new("/base").join(text));
+            prop_assert!(once.is_absolute());
+            prop_assert_eq!(normalised(&once), once.clone());
+            prop_assert!(!once.components().any(|part| matches!(part, Component::ParentDir | Component::CurDir)));
+        }
     }
 }

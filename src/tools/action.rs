@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use super::access::absolute;
 use super::bash::assess;
-use super::paths::absolute;
 use super::{DecisionContext, Input, Registry};
 use crate::permission::Action;
 use crate::shell::analyse;

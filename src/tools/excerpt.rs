@@ -6,7 +6,7 @@ use crate::text::{TextPieces, truncate_utf16, utf16_length};
 
 /// Collects text in chunks and keeps about half of `limit` UTF-16 units from each end, in constant memory.
 #[derive(Debug, Default)]
-pub(super) struct Excerpt {
+pub(super) struct HeadAndTail {
     limit: usize,
     head: String,
     head_units: usize,
@@ -29,7 +29,7 @@ pub(super) struct ExcerptParts {
     pub(super) tail: String,
 }
 
-impl Excerpt {
+impl HeadAndTail {
     /// Creates an excerpt of at most `limit` UTF-16 units, without the marker.
     pub(super) fn new(limit: usize) -> Self {
         Self {
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     fn excerpt_of(text: &str, limit: usize) -> String {
-        let mut excerpt = Excerpt::new(limit);
+        let mut excerpt = HeadAndTail::new(limit);
         excerpt.push(text);
         excerpt.finish()
     }
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn lost_text_separates_head_and_tail() {
-        let mut excerpt = Excerpt::new(10);
+        let mut excerpt = HeadAndTail::new(10);
         excerpt.push("ab");
         excerpt.push_omitted(7);
         assert!(excerpt.is_partial());
@@ -219,7 +219,7 @@ mod tests {
         #[test]
         fn pieces_make_no_difference(pieces in prop::collection::vec(".{0,12}", 0..12), limit in 0_usize..60) {
             let whole = pieces.concat();
-            let mut excerpt = Excerpt::new(limit);
+            let mut excerpt = HeadAndTail::new(limit);
             for piece in &pieces {
                 excerpt.push(piece);
             }

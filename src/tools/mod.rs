@@ -9,13 +9,10 @@ mod builtin;
 mod child_environment;
 mod command_tool;
 mod context;
-mod decision_context;
 mod excerpt;
 mod files;
-mod paths;
 mod printed;
 mod registry;
-mod reply;
 mod schema;
 #[cfg(test)]
 mod test_context;
@@ -31,17 +28,14 @@ pub use action::AskedCall;
 pub use bash::settled as settled_analysis;
 pub use child_environment::{ChildVariables, cleaned as child_variables};
 pub use command_tool::{CommandTool, ManifestError, ManifestProblem, load_manifest};
-pub use context::{CallContext, ShellTimeouts, ToolContext};
-pub use decision_context::{
-    DecisionContext, Input, ShellDialect, ShellGuarantees, WriteProtection,
+pub use context::{
+    CallContext, DecisionContext, Input, ShellDialect, ShellGuarantees, ShellTimeouts, ToolContext,
+    WriteProtection,
 };
 pub use registry::{LookupError, NameClash, Registry, Resolved, TOOL_SEARCH, declarations};
-pub use reply::{
-    Block, CallStatus, Content, ContextChange, FullText, Image, InvalidInput, ToolFailure,
-    ToolReply,
-};
 pub use tool::{
-    Assessment, InterruptBehavior, PreparedCall, ResultLimit, Tool, ToolKind, ToolSource,
+    Assessment, Block, CallStatus, Content, ContextChange, FullText, Image, InterruptBehavior,
+    InvalidInput, PreparedCall, ResultLimit, Tool, ToolFailure, ToolKind, ToolReply, ToolSource,
     Unavailable,
 };
 pub use web::Web;

@@ -5,7 +5,7 @@
 use std::io;
 use std::time::Duration;
 
-use super::excerpt::{Excerpt, ExcerptParts, LossyText};
+use super::excerpt::{ExcerptParts, HeadAndTail, LossyText};
 use super::{CallStatus, FullText, ToolFailure};
 use crate::process::{Captured, Ended, Finished};
 
@@ -79,7 +79,7 @@ impl Printed {
     /// Returns the output of a successful call. If it is longer than `limit` UTF-16 units, the excerpt is also
     /// longer, so that it is detected as too large.
     pub(super) fn success(&self, shown: Streams, limit: usize) -> Shown {
-        let mut excerpt = Excerpt::new(limit);
+        let mut excerpt = HeadAndTail::new(limit);
         self.stdout.push_line(&mut excerpt);
         if shown == Streams::Both {
             self.stderr.push_line(&mut excerpt);
@@ -92,7 +92,7 @@ impl Printed {
 
     /// Returns the output of a failed call: the headline, then both ends of the streams.
     pub(super) fn failure(&self, headline: &str) -> String {
-        let mut excerpt = Excerpt::new(FAILURE_LIMIT);
+        let mut excerpt = HeadAndTail::new(FAILURE_LIMIT);
         self.stdout.push_line(&mut excerpt);
         self.stderr.push_line(&mut excerpt);
         joined_lines([headline, &excerpt.finish()])
@@ -148,7 +148,7 @@ pub(super) fn joined_lines<'a>(parts: impl IntoIterator<Item = &'a str>) -> Stri
 
 impl Stream {
     fn of(captured: &Captured) -> io::Result<Self> {
-        let mut excerpt = Excerpt::new(2 * MAX_LIMIT);
+        let mut excerpt = HeadAndTail::new(2 * MAX_LIMIT);
         let mut text = LossyText::new(|piece: &str| excerpt.push(piece));
         captured.write_to(&mut text)?;
         text.finish();
@@ -187,7 +187,7 @@ impl Stream {
         self.0.head.is_empty() && self.0.omitted_units == 0
     }
 
-    fn push_line(&self, excerpt: &mut Excerpt) {
+    fn push_line(&self, excerpt: &mut HeadAndTail) {
         if self.is_empty() {
             return;
         }
@@ -200,7 +200,7 @@ impl Stream {
     }
 
     fn excerpt(&self, limit: usize) -> String {
-        let mut excerpt = Excerpt::new(limit);
+        let mut excerpt = HeadAndTail::new(limit);
         self.push_line(&mut excerpt);
         excerpt.finish()
     }

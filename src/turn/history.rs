@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::assemble::own_id;
 use crate::message::{Block, Call, Message, Origin, ResultPart, Role, Thread, ToolResult};
 use crate::model::Turn;
-use crate::results::{Action, Candidate, MAX_REPLACEMENT, TURN_BUDGET, decide};
+use crate::results::{BudgetAction, BudgetCandidate, MAX_REPLACEMENT, TURN_BUDGET, decide};
 use crate::text::utf16_length;
 
 /// The prefix of a message from a Stop hook that makes the model continue.
@@ -182,10 +182,10 @@ impl History {
         let Some(last) = self.rounds.last_mut() else {
             return;
         };
-        let candidates: Vec<Candidate> = last.results.values().map(candidate).collect();
+        let candidates: Vec<BudgetCandidate> = last.results.values().map(candidate).collect();
         let actions = decide(&candidates, &BTreeMap::new(), TURN_BUDGET, MAX_REPLACEMENT);
         for (result, action) in last.results.values_mut().zip(actions) {
-            if action == Action::Replace
+            if action == BudgetAction::Replace
                 && let Some(text) = replace(&result.id, &result.text())
             {
                 result.parts = vec![ResultPart::Text(text)];
@@ -244,10 +244,10 @@ impl History {
     }
 }
 
-fn candidate(result: &ToolResult) -> Candidate {
+fn candidate(result: &ToolResult) -> BudgetCandidate {
     let is_text = |part: &ResultPart| matches!(part, ResultPart::Text(_));
     let text = result.text();
-    Candidate {
+    BudgetCandidate {
         key: result.id.clone(),
         units: utf16_length(&text),
         replaceable: result.parts.iter().all(is_text) && !text.starts_with("<persisted-output>"),

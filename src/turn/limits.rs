@@ -8,7 +8,7 @@ use crate::message::Usage;
 
 /// The limits of a conversation; `None` means unlimited.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Limits {
+pub struct TurnLimits {
     /// Replies since the last prompt.
     pub turns: Option<u64>,
     /// US dollars.
@@ -47,7 +47,7 @@ impl Spent {
     }
 }
 
-impl Limits {
+impl TurnLimits {
     /// The first limit that is reached.
     pub fn reached(&self, spent: &Spent) -> Option<Limit> {
         let turns = self.turns.filter(|limit| spent.turns >= *limit);
@@ -94,47 +94,47 @@ mod tests {
             tokens: 900,
         };
         let rows = [
-            (Limits::default(), None),
+            (TurnLimits::default(), None),
             (
-                Limits {
+                TurnLimits {
                     turns: Some(4),
-                    ..Limits::default()
+                    ..TurnLimits::default()
                 },
                 None,
             ),
             (
-                Limits {
+                TurnLimits {
                     turns: Some(3),
-                    ..Limits::default()
+                    ..TurnLimits::default()
                 },
                 Some(Limit::Turns(3)),
             ),
             (
-                Limits {
+                TurnLimits {
                     dollars: Some(0.6),
-                    ..Limits::default()
+                    ..TurnLimits::default()
                 },
                 None,
             ),
             (
-                Limits {
+                TurnLimits {
                     dollars: Some(0.5),
-                    ..Limits::default()
+                    ..TurnLimits::default()
                 },
                 Some(Limit::Dollars(0.5)),
             ),
             (
-                Limits {
+                TurnLimits {
                     tokens: Some(901),
-                    ..Limits::default()
+                    ..TurnLimits::default()
                 },
                 None,
             ),
             (
-                Limits {
+                TurnLimits {
                     turns: Some(9),
                     tokens: Some(1),
-                    ..Limits::default()
+                    ..TurnLimits::default()
                 },
                 Some(Limit::Tokens(1)),
             ),

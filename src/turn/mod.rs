@@ -7,5 +7,5 @@ mod records;
 
 pub use history::{FEEDBACK, History, NothingToAnswer};
 pub use limits::system_prompt;
-pub use limits::{Limit, Limits, Spent};
+pub use limits::{Limit, Spent, TurnLimits};
 pub use records::{Ending, RecordBuilder};

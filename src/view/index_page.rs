@@ -5,9 +5,10 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
+use super::cost_chart::{cost_chart, spent};
 use super::harmless_markdown::harmless_line;
 use super::page::{line, page_head, source_of};
-use crate::text::counted;
+use crate::text::{counted, with_separators};
 
 /// The only script: searches and filters the list. Without it, the whole list is shown.
 const SCRIPT: &str = include_str!("index.js");
@@ -32,6 +33,53 @@ pub struct IndexRow {
     /// Of a subagent: the page of the session that started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
+    /// The replies and their costs, with those of subagents. A reply that several sessions contain belongs to one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub costs: Vec<DayCost>,
+}
+
+/// Replies of a day by one model.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DayCost {
+    /// The day in the time zone of the export, e.g. `2026-01-31`.
+    pub day: String,
+    /// The model.
+    pub model: String,
+    /// The number of replies.
+    pub replies: u64,
+    /// The cost in millionths of a dollar, if the model has a price.
+    pub micros: Option<u64>,
+    /// Whether replies without a price are not in the cost.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_partial: bool,
+}
+
+/// The sum of costs.
+#[derive(Default)]
+struct Sum {
+    replies: u64,
+    micros: Option<u64>,
+    is_partial: bool,
+}
+
+impl Sum {
+    fn of<'a>(costs: impl Iterator<Item = &'a DayCost>) -> Self {
+        costs.fold(Self::default(), |mut sum, cost| {
+            sum.replies += cost.replies;
+            if let Some(micros) = cost.micros {
+                *sum.micros.get_or_insert_default() += micros;
+            }
+            sum.is_partial |= cost.is_partial;
+            sum
+        })
+    }
+
+    /// Formats the cost: `-` without any, with a plus if it is incomplete.
+    fn cost(&self) -> String {
+        let mark = if self.is_partial { "+" } else { "" };
+        let cost = self.micros.map_or_else(|| "-".to_owned(), spent);
+        cost + mark
+    }
 }
 
 /// The file name of a page, which needs no escaping, and its row.
@@ -82,47 +130,66 @@ impl IndexRow {
     }
 }
 
-/// Formats the index as HTML with a search box and filters. Subagents are listed under their sessions.
-pub fn html_index(rows: &[Named<'_>]) -> String {
+/// The columns of the list: head and name, which the script uses.
+const COLUMNS: [(&str, &str); 7] = [
+    ("Title", "title"),
+    ("Last active", "time"),
+    ("Project", "project"),
+    ("Agent", "agent"),
+    ("Model", "model"),
+    ("Replies", "replies"),
+    ("Cost", "cost"),
+];
+
+/// The filters, with their values.
+type Filter = (&'static str, fn(&IndexRow) -> &str);
+const FILTERS: [Filter; 3] = [
+    ("project", IndexRow::project),
+    ("agent", |row| &row.agent),
+    ("model", |row| row.model.as_deref().unwrap_or_default()),
+];
+
+/// Formats the index as HTML with a search box, filters, and a chart of costs by day of `zone`. Subagents are listed
+/// under their sessions. `words` is a [`WordIndex`](super::WordIndex), whose sessions are numbered like
+/// [`session_numbers`].
+pub fn html_index(rows: &[Named<'_>], words: &str, zone: &str) -> String {
     let script = format!("script-src {}", source_of(SCRIPT));
     let mut page = page_head("Sessions", &script);
     let families = families(rows);
-    let count = counted(families.len() as u64, "session", "sessions");
+    let costs = families.iter().flat_map(|((_, row), _)| &row.costs);
+    let sum = Sum::of(costs.clone());
     let _ = writeln!(
         page,
         "<header>\n<h1>Sessions</h1>\n<div class=\"controls\">\n\
          <input id=\"search\" type=\"search\" placeholder=\"Search\" aria-label=\"Search\" autofocus>"
     );
-    add_filter(
-        &mut page,
-        "project",
-        rows.iter().map(|(_, row)| row.project()),
-    );
-    add_filter(
-        &mut page,
-        "agent",
-        rows.iter().map(|(_, row)| row.agent.as_str()),
-    );
+    for (name, value) in FILTERS {
+        add_filter(&mut page, name, rows.iter().map(|(_, row)| value(row)));
+    }
     let _ = writeln!(
         page,
-        "</div>\n<output>{count}</output>\n</header>\n<main>\n<ul class=\"sessions\">"
+        "</div>\n<output>{}, {}, {}</output>\n</header>\n<main class=\"wide\">\n{}\
+         <table class=\"sessions\">\n<thead>\n<tr>",
+        counted(families.len() as u64, "session", "sessions"),
+        counted(sum.replies, "reply", "replies"),
+        sum.cost(),
+        cost_chart(costs, zone)
     );
+    for (head, name) in COLUMNS {
+        let _ = write!(page, "<th class=\"{name}\"><button>{head}</button></th>");
+    }
+    page.push_str("</tr>\n</thead>\n<tbody>\n");
     for ((name, row), subagents) in families {
-        let facts: Vec<String> = row.facts().map(line).collect();
         let prompt = row.first_prompt.as_ref().filter(|_| row.title.is_some());
         let prompt = prompt.map_or_else(String::new, |prompt| {
             format!("<p class=\"first\">{}</p>", line(prompt))
         });
-        let _ = write!(
-            page,
-            "<li data-project=\"{}\" data-agent=\"{}\"><a href=\"{name}\">{}</a>{prompt}\
-             <p class=\"facts\"><time>{}</time> {}</p>",
-            line(row.project()),
-            line(&row.agent),
-            line(row.title()),
-            line(&row.time()),
-            facts.join(" · ")
-        );
+        page.push_str("<tr");
+        for (name, value) in FILTERS {
+            let _ = write!(page, " data-{name}=\"{}\"", line(value(row)));
+        }
+        let title = line(row.title());
+        let _ = write!(page, "><td><a href=\"{name}\">{title}</a>{prompt}");
         for (name, row) in subagents {
             let title = line(row.title());
             let _ = write!(
@@ -130,13 +197,40 @@ pub fn html_index(rows: &[Named<'_>]) -> String {
                 "<p class=\"subagent\"><a href=\"{name}\">{title}</a></p>"
             );
         }
-        page.push_str("</li>\n");
+        let time = line(row.last_activity.as_deref().unwrap_or_default());
+        let sum = Sum::of(row.costs.iter());
+        let branch = row.branch.as_deref().map(line).unwrap_or_default();
+        let _ = writeln!(
+            page,
+            "</td><td data-value=\"{time}\"><time datetime=\"{time}\">{} UTC</time></td>\
+             <td>{}<p class=\"facts\">{branch}</p></td><td>{}</td><td>{}</td>\
+             <td data-value=\"{}\">{}</td><td data-value=\"{}\">{}</td></tr>",
+            line(&row.time()),
+            line(row.project()),
+            line(&row.agent),
+            line(row.model.as_deref().unwrap_or_default()),
+            sum.replies,
+            with_separators(sum.replies),
+            sum.micros.unwrap_or_default(),
+            sum.cost(),
+        );
     }
     let _ = write!(
         page,
-        "</ul>\n</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
+        "</tbody>\n</table>\n</main>\n<script id=\"words\" type=\"text/plain\">{words}</script>\n\
+         <script>{SCRIPT}</script>\n</body>\n</html>\n"
     );
     page
+}
+
+/// Returns the position of each row's session in the list. Subagents have that of their session.
+pub fn session_numbers(rows: &[Named<'_>]) -> BTreeMap<String, u32> {
+    let numbered = families(rows).into_iter().zip(0..);
+    let names = numbered.flat_map(|((session, subagents), number)| {
+        let family = std::iter::once(session).chain(subagents);
+        family.map(move |(name, _)| (name.to_owned(), number))
+    });
+    names.collect()
 }
 
 /// Appends a filter with the occurring values.
@@ -184,15 +278,22 @@ mod tests {
             model: text(),
             last_activity: text(),
             parent: None,
+            costs: vec![DayCost {
+                day: "2026-01-02".to_owned(),
+                model: evil.to_owned(),
+                replies: 1,
+                micros: Some(5_000_000),
+                is_partial: true,
+            }],
         };
         let subagent = IndexRow {
             parent: Some("a.html".to_owned()),
             ..row.clone()
         };
-        let page = html_index(&[("a.html", &row), ("b.html", &subagent)]);
+        let page = html_index(&[("a.html", &row), ("b.html", &subagent)], "0a 0\n", evil);
         assert_eq!(page.matches("href=\"b.html\"").count(), 1, "{page}");
-        assert_eq!(page.matches("<script").count(), 1, "{page}");
-        assert_eq!(page.matches("</script").count(), 1, "{page}");
+        assert_eq!(page.matches("<script").count(), 2, "{page}");
+        assert_eq!(page.matches("</script").count(), 2, "{page}");
         assert!(
             !page.contains("<img") && !page.contains('\u{202e}'),
             "{page}"
@@ -204,7 +305,7 @@ mod tests {
 
     #[test]
     fn the_policy_allows_this_script_and_this_style_only() {
-        let page = html_index(&[]);
+        let page = html_index(&[], "", "UTC");
         let between = |start: &str, end: &str| {
             let (_, rest) = page.split_once(start).unwrap();
             rest.split_once(end).unwrap().0.to_owned()

@@ -1,6 +1,7 @@
 //! Conversations and runs as terminal text, Markdown and HTML; tables, progress.
 
 mod columns;
+mod cost_chart;
 mod gist;
 mod harmless_markdown;
 mod html;
@@ -15,17 +16,19 @@ mod run_text;
 mod selection;
 mod text;
 mod timeline;
+mod word_index;
 
 pub(crate) use columns::{aligned, table, wrapped};
 pub use gist::{changed_files, input_gist};
 pub use html::{Html, PageHead};
-pub use index_page::{IndexRow, html_index, markdown_index};
+pub use index_page::{DayCost, IndexRow, html_index, markdown_index, session_numbers};
 pub use markdown::{Markdown, markdown_head};
 pub use outline::{Grouping, Outline, Position, Section, Subagent, ToolGroup, ToolUse};
 #[cfg(feature = "cli")]
 pub(crate) use progress::{Counting, ProgressLine, ProgressRow};
 pub(crate) use run_summary::lane_word;
 pub use run_text::{RunLook, RunText};
-pub use selection::{DisplayOptions, InjectedDetail, Thinking, ToolDetail};
+pub use selection::{DisplayOptions, InjectedDetail, ThinkingDisplay, ToolDetail};
 pub use text::{Density, Style, TerminalText};
 pub use timeline::Timeline;
+pub use word_index::{WordIndex, page_words};

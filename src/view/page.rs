@@ -32,9 +32,10 @@ pub(super) fn source_of(text: &str) -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))
 }
 
-/// Removes fractions of seconds, and separates date and time by a space.
+/// Removes fractions of seconds, and separates date, time and zone by spaces.
 pub(super) fn to_the_second(time: &str) -> String {
-    time.get(..19).unwrap_or(time).replace('T', " ")
+    let zone = if time.ends_with('Z') { " UTC" } else { "" };
+    time.get(..19).unwrap_or(time).replace('T', " ") + zone
 }
 
 /// Escapes a text of several lines.

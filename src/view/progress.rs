@@ -12,7 +12,7 @@ use std::{fmt, mem};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use crate::io::{Input, Io, Output};
+use crate::io::{InputStream, Io, OutputStream};
 use crate::text::{byte_size, terminal_safe_line};
 
 /// Delay before progress is shown.
@@ -123,9 +123,9 @@ impl ProgressLine {
         io.messages
             .wrap(|sink| Box::new(AboveLine::new(sink, above)));
         if io.terminal.stdout
-            && let Output::Sink(sink) = mem::replace(&mut io.stdout, Output::Closed)
+            && let OutputStream::Sink(sink) = mem::replace(&mut io.stdout, OutputStream::Closed)
         {
-            io.stdout = Output::Sink(Box::new(AboveLine::new(sink, bar.clone())));
+            io.stdout = OutputStream::Sink(Box::new(AboveLine::new(sink, bar.clone())));
         }
         line.bar = Some(bar);
         line
@@ -207,14 +207,14 @@ impl ProgressLine {
 }
 
 /// The total number of bytes to read, if all inputs are files.
-fn length(files: &[PathBuf], stdin: &Input) -> Option<u64> {
+fn length(files: &[PathBuf], stdin: &InputStream) -> Option<u64> {
     let of_file = |metadata: io::Result<Metadata>| {
         let metadata = metadata.ok()?;
         metadata.is_file().then_some(metadata.len())
     };
     match (files, stdin) {
-        ([], Input::Descriptor(file)) => of_file(file.metadata()),
-        ([], Input::Closed) => None,
+        ([], InputStream::Descriptor(file)) => of_file(file.metadata()),
+        ([], InputStream::Closed) => None,
         (files, _) => files.iter().map(|path| of_file(path.metadata())).sum(),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
+use std::sync::Arc;
 
 use aho_corasick::BuildError;
 
@@ -63,6 +64,10 @@ pub struct RunText<Sink: Write> {
     /// Calls without a result.
     waiting: VecDeque<Waiting>,
     tally: Tally,
+    /// The text that the model is writing, as far as it came.
+    live: String,
+    /// The number of its bytes that are shown: whole lines.
+    live_shown: usize,
     /// The kind of the last line.
     last: Option<Kind>,
     /// Text that is not written yet.
@@ -72,12 +77,12 @@ pub struct RunText<Sink: Write> {
 }
 
 /// The form of the text of a run.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone)]
 pub struct RunLook {
     /// Styles.
     pub style: Style,
-    /// The width of the terminal, in columns, if known.
-    pub columns: Option<usize>,
+    /// Returns the width of the terminal, in columns, if known.
+    pub columns: Arc<dyn Fn() -> Option<usize> + Send + Sync>,
     /// Whether to show messages; calls are shown in any case.
     pub shows_messages: bool,
 }
@@ -111,6 +116,8 @@ impl<Sink: Write> RunText<Sink> {
             look,
             waiting: VecDeque::new(),
             tally: Tally::default(),
+            live: String::new(),
+            live_shown: 0,
             last: None,
             page: String::new(),
             has_failed: false,
@@ -119,7 +126,7 @@ impl<Sink: Write> RunText<Sink> {
     }
 
     fn columns(&self) -> usize {
-        self.look.columns.unwrap_or(DEFAULT_COLUMNS)
+        (self.look.columns)().unwrap_or(DEFAULT_COLUMNS)
     }
 
     fn terminal_text(&self) -> TerminalText<'static> {
@@ -181,8 +188,12 @@ impl<Sink: Write> RunText<Sink> {
     fn record(&mut self, line: &str) {
         let record = RunRecord::read(line).unwrap_or_default();
         let mut messages = Vec::new();
+        let (mut parts, shows_messages) = (String::new(), self.look.shows_messages);
+        let mut said = |part: &str| parts.push_str(part);
+        let said = shows_messages.then_some(&mut said as &mut dyn FnMut(&str));
         self.dialog
-            .record(line, &mut |message| messages.push(message));
+            .record_live(line, said, &mut |message| messages.push(message));
+        self.part(&parts);
         for message in messages {
             self.message(message, &record);
         }
@@ -235,9 +246,51 @@ impl<Sink: Write> RunText<Sink> {
         }
     }
 
+    /// Shows the lines of a text that is still being written, as soon as they are whole.
+    fn part(&mut self, part: &str) {
+        self.live.push_str(part);
+        let Some(lines) = part.contains('\n').then(|| self.live.rfind('\n')) else {
+            return;
+        };
+        // Blank lines at the end may be the end of the text.
+        let end = self.live[..lines.unwrap_or_default()]
+            .trim_end_matches('\n')
+            .len();
+        if end > self.live_shown {
+            let text = self.live[self.live_shown..end].to_owned();
+            self.reply(&text);
+            self.live_shown = end + 1;
+        }
+    }
+
+    /// Shows a text of the model, or more of it.
+    fn reply(&mut self, text: &str) {
+        let text = self.terminal_text().block(text.trim_end());
+        let text = wrapped(&text, self.columns(), 0);
+        if self.live_shown > 0 {
+            self.page.push_str(&text);
+            self.page.push('\n');
+        } else {
+            self.line(Kind::Text, &text);
+        }
+    }
+
     /// Shows the text of a message.
     fn said(&mut self, role: Role, origin: Origin, text: &str) {
         if text.trim().is_empty() {
+            return;
+        }
+        if role == Role::Assistant && origin == Origin::Reply {
+            let live = std::mem::take(&mut self.live);
+            let rest = text.strip_prefix(&live[..self.live_shown]);
+            if rest.is_none() {
+                self.live_shown = 0;
+            }
+            let rest = rest.unwrap_or(text);
+            if !rest.trim().is_empty() {
+                self.reply(rest);
+            }
+            self.live_shown = 0;
             return;
         }
         let look = self.terminal_text();

@@ -15,7 +15,7 @@ const RUN: &str = r#"
 fn look(columns: usize) -> RunLook {
     RunLook {
         style: Style::Plain,
-        columns: Some(columns),
+        columns: Arc::new(move || Some(columns)),
         shows_messages: true,
     }
 }
@@ -178,4 +178,32 @@ fn a_failed_write_is_reported_and_not_repeated() {
     assert_eq!(error.kind(), ErrorKind::StorageFull);
     drop(run);
     assert_eq!(full.0, 1);
+}
+
+#[test]
+fn lines_of_a_reply_are_shown_while_it_is_written() {
+    let part = |text: &str| {
+        let delta = serde_json::json!({"type": "text_delta", "text": text});
+        let event = serde_json::json!({"type": "content_block_delta", "index": 0, "delta": delta});
+        let record = serde_json::json!({"type": "stream_event", "event": event});
+        format!("{record}\n")
+    };
+    let mut page = Vec::new();
+    let mut run = RunText::new(&mut page, look(80)).unwrap();
+    let start = r#"{"type":"stream_event","event":{"type":"message_start","message":{"id":"m","role":"assistant"}}}"#;
+    writeln!(run, "{start}").unwrap();
+    for text in ["I look", ".\n", "\n- one\n- t"] {
+        run.write_all(part(text).as_bytes()).unwrap();
+    }
+    assert_eq!(run.live_shown, "I look.\n\n- one\n".len());
+    let whole = serde_json::json!({"type": "assistant", "message": {"id": "m", "role": "assistant", "content": [
+        {"type": "text", "text": "I look.\n\n- one\n- two\n"},
+    ]}});
+    run.write_all(part("wo\n").as_bytes()).unwrap();
+    writeln!(run, "{whole}").unwrap();
+    drop(run);
+    assert_eq!(
+        String::from_utf8(page).unwrap(),
+        "I look.\n\n- one\n- two\n"
+    );
 }

@@ -24,7 +24,7 @@ pub enum ToolDetail {
 
 /// The display of the model's thinking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Thinking {
+pub enum ThinkingDisplay {
     /// Shown.
     Shown,
     /// Hidden.
@@ -46,7 +46,7 @@ pub struct DisplayOptions {
     /// Calls and results.
     pub tools: ToolDetail,
     /// Thinking.
-    pub thinking: Thinking,
+    pub thinking: ThinkingDisplay,
     /// Injected texts.
     pub context: InjectedDetail,
     /// Whether what looks like a key or a password is masked.
@@ -59,7 +59,7 @@ impl DisplayOptions {
         let was_empty = message.blocks.is_empty();
         message.blocks.retain(|block| match block {
             Block::Text(_) | Block::Media(_) => true,
-            Block::Thinking(_) => self.thinking == Thinking::Shown,
+            Block::Thinking(_) => self.thinking == ThinkingDisplay::Shown,
             Block::Call(_) | Block::Result(_) => self.tools != ToolDetail::None,
         });
         let is_folded =

@@ -1,7 +1,7 @@
 //! Help texts, and completion scripts in their shells.
 
 use clap::ValueEnum;
-use turnpipe::cmd::Outcome;
+use turnpipe::cmd::Status;
 
 use crate::turnpipe::{run, shell};
 
@@ -27,8 +27,8 @@ fn help_lists_every_exit_status() {
         .filter_map(|number| number.trim().parse().ok())
         .collect();
     listed.sort_unstable();
-    let outcomes = Outcome::value_variants().iter();
-    let mut statuses: Vec<u8> = outcomes.map(|outcome| outcome.exit_status()).collect();
+    let outcomes = Status::value_variants().iter();
+    let mut statuses: Vec<u8> = outcomes.map(|outcome| outcome.code()).collect();
     statuses.sort_unstable();
     assert_eq!(listed, statuses);
 }

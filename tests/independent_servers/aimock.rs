@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::json;
 use turnpipe::io::CancelToken;
 use turnpipe::model::{
-    Answer, CallInput, CutCause, Delivery, Failure, Function, Provider, ReplyEvent, ReplyPart,
+    CallInput, CutCause, Delivery, Failure, Function, Provider, ReplyEvent, ReplyForm, ReplyPart,
     Request, Retryability,
 };
 
@@ -137,7 +137,7 @@ fn ask(provider: &str, model: &Arc<dyn Provider>) -> usize {
         "\u{1b}]0;title\u{7}red\u{1b}[31m"
     );
     let calls = Request {
-        answer: Answer::Tools(vec![Function {
+        form: ReplyForm::Tools(vec![Function {
             name: "read_file".to_owned(),
             description: "Reads".to_owned(),
             parameters: json!({"type": "object", "properties": {"path": {"type": "string"}}}),

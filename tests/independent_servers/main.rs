@@ -1,6 +1,6 @@
 //! Model providers against servers that other people wrote, who disagree with us where we are
-//! wrong: `llmock` (which grades its clients), `aimock`, and llama.cpp's server. Titles against agents
-//! that list them: Codex and Gemini CLI.
+//! wrong: `llmock` (which grades its clients), `aimock`, and llama.cpp's server. Titles and counts
+//! against agents.
 //!
 //! They are installed from the registries of Python and npm, so this runs only where `TURNPIPE_INDEPENDENT_SERVERS` is
 //! set: to the folder in which they are or shall be installed.
@@ -55,7 +55,7 @@ fn installed() -> Option<PathBuf> {
 }
 
 #[test]
-fn agents_show_the_titles_that_were_written() {
+fn agents_show_and_count_what_turnpipe_does() {
     let Some(folder) = &*INSTALLED else { return };
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/independent_agents.py");
     let mut command = Command::new("python3");

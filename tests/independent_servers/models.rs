@@ -7,8 +7,8 @@ use serde_json::json;
 use turnpipe::http::{HttpSettings, Secret, TimeLimits};
 use turnpipe::io::{Environment, RandomIds, SystemClock};
 use turnpipe::model::{
-    Answer, Attempts, Connector, Function, KeyCheck, KeySource, Model, ModelDeps, ModelSettings,
-    PromptId, Provider, ProviderSettings, Request, Turn,
+    Attempts, Connector, Function, KeyCheck, KeySource, Model, ModelDeps, ModelSettings, PromptId,
+    Provider, ProviderSettings, ReplyForm, Request, Turn,
 };
 use turnpipe::process::Supervisor;
 
@@ -50,7 +50,7 @@ pub(crate) fn model(provider: &str, url: &str) -> Arc<dyn Provider> {
 /// A request for text, tried again by the policy.
 pub(crate) fn request(text: &str) -> Request {
     Request {
-        system: "Answer in one line.".to_owned(),
+        system: "ReplyForm in one line.".to_owned(),
         turns: vec![Turn::user(text)],
         temperature: Some(0.2),
         attempts: Attempts::ByPolicy,
@@ -66,7 +66,7 @@ pub(crate) fn forced(text: &str) -> Request {
         "required": ["title"],
     });
     Request {
-        answer: Answer::Forced(Function {
+        form: ReplyForm::Forced(Function {
             name: "respond_in_schema".to_owned(),
             description: "Takes the answer".to_owned(),
             parameters,

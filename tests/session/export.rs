@@ -77,13 +77,15 @@ fn every_session_has_a_page_and_a_row() {
     ] {
         assert!(index.contains(part), "{part}: {index}");
     }
+    // What was said in the page is found.
+    assert!(index.contains("differ "), "{index}");
     let page = &files[CLAUDE].0;
     for part in [
         "<a href=\"index.html\">all sessions</a>",
         "<article id=\"m1\" class=\"prompt\"><a class=\"anchor\" href=\"#m1\">#1</a>",
         "<details id=\"m2\" class=\"call done\">",
         "<a href=\"#m2\"><rect class=\"done\"",
-        "<title>Read a.txt · 2.0 s · 2026-01-01 10:00:01</title>",
+        "<title>Read a.txt · 2.0 s · 2026-01-01 10:00:01 UTC</title>",
         "class=\"failed\"",
     ] {
         assert!(page.contains(part), "{part}: {page}");
@@ -138,8 +140,16 @@ fn subagents_have_pages_that_their_calls_lead_to() {
     assert_eq!(count(&outer, "<dd>20 input, 10 output</dd>"), 1);
     let row = format!("<p class=\"subagent\"><a href=\"{inner}\">List src.</a></p>");
     assert_eq!(count("index.html", &row), 1, "{}", first["index.html"].0);
-    assert_eq!(count("index.html", "<li"), 1, "{}", first["index.html"].0);
-    assert_eq!(count("index.html", "<output>1 session</output>"), 1);
+    assert_eq!(
+        count("index.html", "<tr data"),
+        1,
+        "{}",
+        first["index.html"].0
+    );
+    assert_eq!(
+        count("index.html", "<output>1 session, 5 replies, $0.00</output>"),
+        1
+    );
 
     // Nothing changed, one of them did, one more is there.
     assert_eq!(export(&sessions, &pages, &[]).status, Some(0));
@@ -150,7 +160,10 @@ fn subagents_have_pages_that_their_calls_lead_to() {
     fs::write(&path, &evil).unwrap();
     export(&sessions, &pages, &[]);
     let second = content(pages.path());
-    assert_eq!(changed(&first, &second), [&inner, &parent, MANIFEST]);
+    assert_eq!(
+        changed(&first, &second),
+        [&inner, &parent, "index.html", MANIFEST]
+    );
     assert!(
         !second[&inner].0.contains("<script"),
         "{}",
@@ -172,7 +185,7 @@ fn subagents_have_pages_that_their_calls_lead_to() {
     fs::remove_file(pages.path().join(&parent)).unwrap();
     export(&sessions, &pages, &[]);
     let index = &content(pages.path())["index.html"].0;
-    assert_eq!(index.matches("<li").count(), 3, "{index}");
+    assert_eq!(index.matches("<tr data").count(), 3, "{index}");
 }
 
 #[test]
@@ -216,7 +229,8 @@ fn only_what_changed_is_written_and_what_is_gone_stays() {
     fs::write(&path, text + prompt).unwrap();
     export(&sessions, &pages, &[]);
     let second = content(pages.path());
-    assert_eq!(changed(&first, &second), [CLAUDE, MANIFEST]);
+    // The index has the new word "now".
+    assert_eq!(changed(&first, &second), [CLAUDE, "index.html", MANIFEST]);
 
     // A label beside the session.
     fs::write(
@@ -461,12 +475,14 @@ fn a_hostile_session_is_only_text() {
     fs::write(sessions.path().join("claude-parallel.jsonl"), hostile).unwrap();
     assert_eq!(export(&sessions, &pages, &[]).status, Some(0));
     let files = content(pages.path());
-    for (name, scripts) in [("index.html", 1), (CLAUDE, 0)] {
+    for (name, scripts) in [("index.html", 2), (CLAUDE, 0)] {
         let page = &files[name].0;
         assert!(page.contains("&lt;script&gt;alert(1)"), "{page}");
         assert_eq!(page.matches("<script").count(), scripts, "{page}");
         assert_eq!(page.matches("<style").count(), 1, "{page}");
-        for tag in page.split('<').skip(1) {
+        // Without the script, which is ours.
+        let markup = page.split("\"use strict\"").next().unwrap();
+        for tag in markup.split('<').skip(1) {
             let (tag, _) = tag.split_once('>').unwrap();
             // What stands between quotation marks is the value of an attribute.
             let outside: String = tag.split('"').step_by(2).collect();

@@ -35,7 +35,7 @@ fn copilot_counts_each_request_once() {
     assert_eq!(listed["git_branch"], "fix");
     assert_eq!(listed["model"], "gpt-5-mini");
     let id = "11111111-2222-4333-8444-000000000001";
-    assert_eq!(listed["resume"], format!("copilot --resume {id}"));
+    assert_eq!(listed["resume"], format!("copilot --resume={id}"));
     assert_eq!(listed["counts"]["prompts"], 1);
     assert_eq!(listed["counts"]["failed"], 1);
     let total = stats(&root);
@@ -286,4 +286,59 @@ fn opencode_is_followed_message_by_message() {
         "{}",
         followed.text
     );
+}
+
+#[test]
+fn agents_that_are_not_read_are_named_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("goose/sessions");
+    std::fs::create_dir_all(&dir).unwrap();
+    let database = Connection::open(dir.join("sessions.db")).unwrap();
+    database
+        .execute_batch("CREATE TABLE sessions (id TEXT)")
+        .unwrap();
+    let root = folder.path().display().to_string();
+    let listed = session(&["list", "--root", &root, "-o", "text"]);
+    assert!(
+        listed.messages.contains("`goose session export`"),
+        "{}",
+        listed.messages
+    );
+    let shown = session(&["show", &dir.join("sessions.db").display().to_string()]);
+    assert_eq!(shown.status, Some(2));
+    assert!(
+        shown.messages.contains("`goose session export`"),
+        "{}",
+        shown.messages
+    );
+    // Its records look like those of Codex.
+    let buddy = folder.path().join("buddy.jsonl");
+    let rows = [
+        r#"{"type":"session_start","sessionId":"x","cwd":"/w"}"#,
+        r#"{"type":"function_call","sessionId":"x","name":"read_file","call_id":"c","arguments":"{}"}"#,
+    ];
+    std::fs::write(&buddy, rows.join("\n")).unwrap();
+    let checked = session(&["check", &buddy.display().to_string()]);
+    assert_eq!(checked.status, Some(2), "{}", checked.text);
+    assert!(
+        checked.messages.contains("CodeBuddy"),
+        "{}",
+        checked.messages
+    );
+}
+
+#[test]
+fn a_fork_of_an_agent_is_not_resumed_by_that_agent() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join(".iflow/projects/p");
+    std::fs::create_dir_all(&dir).unwrap();
+    let row = json!({"type": "user", "uuid": "a", "parentUuid": null, "sessionId": "5e55-1",
+        "timestamp": "2026-01-01T10:00:00Z", "message": {"role": "user", "content": "go"}});
+    std::fs::write(dir.join("s.jsonl"), row.to_string()).unwrap();
+    let listed = only(&folder.path().display().to_string());
+    assert_eq!(
+        (&listed["agent"], &listed["written_by"]),
+        (&json!("claude"), &json!("iFlow"))
+    );
+    assert_eq!(listed["resume"], Value::Null);
 }

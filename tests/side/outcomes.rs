@@ -1,5 +1,6 @@
 //! The outcome of each failure of a model: the table in `docs/models.md`.
 
+use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -394,5 +395,46 @@ fn people_see_which_session_a_text_is_about() {
         assert!(lines[1].starts_with(&format!("{two}: ")), "{shown}");
         let alone = crate::turnpipe::run(&words[..6], b"").stdout;
         assert!(!alone.contains(one), "{alone}");
+    }
+}
+
+/// Answers every connection at once, whatever it asks.
+fn answering_at_once(answer: &'static [u8]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(answer);
+        }
+    });
+    address.to_string()
+}
+
+#[test]
+fn failures_of_connections_have_hints() {
+    let plain = answering_at_once(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+    let busy =
+        answering_at_once(b"HTTP/1.1 503 Busy\r\nretry-after: 600\r\ncontent-length: 0\r\n\r\n");
+    let rows = [
+        (format!("https://{plain}/v1"), "", "try `http://`"),
+        (format!("http://{busy}/v1"), "", "asks to wait 600 s"),
+        ("localhost:1234/v1".to_owned(), "", "start with `https://`"),
+        (
+            "http://model.example/v1".to_owned(),
+            "http://127.0.0.1:9",
+            "a proxy is set: 127.0.0.1",
+        ),
+    ];
+    let server = Server::start(Duration::ZERO, Box::new(|_| (200, says("unused"))));
+    for (address, proxy, hint) in rows {
+        let mut command = server.command(&["summarize-batch"]);
+        command.env("OPENAI_BASE_URL", &address);
+        // A key is sent to a proxy only over TLS.
+        command.env("https_proxy", proxy).env("http_proxy", proxy);
+        command.env_remove("OPENAI_API_KEY");
+        let run = fed(command, &stream(1));
+        assert!(run.stderr.contains(hint), "{address}: {}", run.stderr);
     }
 }

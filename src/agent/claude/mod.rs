@@ -1,11 +1,9 @@
 //! Claude Code: `~/.claude/projects/<directory>/<session>.jsonl`. turnpipe's own files have the same
 //! form.
 
-mod content;
 mod files;
 mod line_class;
 pub mod own_record;
 mod record;
 
-pub(super) use content::{anthropic_blocks, anthropic_usage};
 pub(super) use files::CLAUDE;

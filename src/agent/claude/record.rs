@@ -2,12 +2,12 @@
 
 use serde_json::value::RawValue;
 
-use super::content::{anthropic_blocks, anthropic_usage};
-use crate::agent::content::{is_in, is_true, note, string, user_messages};
+use crate::agent::content::{anthropic_blocks, is_in, is_true, note, string, user_messages};
 use crate::agent::facts::Facts;
 use crate::agent::format::{Detail, Entry, Part, SideCost};
 use crate::agent::own::{recorded_origin, side_cost_in, title_source};
 use crate::agent::title::{ManualTitle, StoredTitle, TitleSource};
+use crate::api::anthropic_usage;
 use crate::json::{elements, non_null, number, object, text};
 use crate::message::{Message, Origin, Role};
 

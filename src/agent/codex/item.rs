@@ -2,9 +2,10 @@
 
 use serde_json::value::RawValue;
 
-use crate::agent::content::{message, result_parts, shell_failed, string, user_messages};
+use crate::agent::content::{message, shell_failed, string, user_messages};
+use crate::api::responses_parts;
 use crate::json::{object, text};
-use crate::message::{Block, Call, Media, Message, Origin, ResultPart, Role, ToolResult};
+use crate::message::{Block, Call, Message, Origin, ResultPart, Role, ToolResult};
 
 object! {
     /// The payload of a row, which may be an item, or a bare item.
@@ -16,7 +17,6 @@ object! {
     }
 }
 
-object! { Content { kind = "type", text, image = "image_url" } }
 object! { Output { content, output, success, metadata } }
 object! { Metadata { exit_code } }
 
@@ -89,33 +89,7 @@ fn reply(blocks: Vec<Block>) -> Message {
 
 /// The blocks of `content`, which is a string or a list.
 pub(super) fn content(raw: Option<&RawValue>) -> Vec<Block> {
-    if let Some(content) = text(raw) {
-        return vec![Block::Text(content.into_owned())];
-    }
-    let list = Content::list(raw).into_iter();
-    list.filter_map(|part| {
-        if let Some(said) = text(part.text) {
-            return Some(Block::Text(said.into_owned()));
-        }
-        match text(part.kind)?.as_ref() {
-            "input_image" | "image" | "local_image" => Some(Block::Media(image(part.image))),
-            _ => None,
-        }
-    })
-    .collect()
-}
-
-/// An image from a `data:` URL or from elsewhere.
-fn image(raw: Option<&RawValue>) -> Media {
-    let address = string(raw).unwrap_or_default();
-    let inline = address
-        .strip_prefix("data:")
-        .and_then(|rest| rest.split_once(";base64,"));
-    let (media_type, data) = inline.unzip();
-    Media {
-        media_type: media_type.unwrap_or_default().to_owned(),
-        data: data.map(str::to_owned),
-    }
+    responses_parts(raw).into_iter().map(Block::from).collect()
 }
 
 /// Arguments are JSON in a string. Anything else is kept unchanged.
@@ -149,7 +123,7 @@ fn output(id: String, raw: Option<&RawValue>) -> ToolResult {
             .is_some_and(|text| text.starts_with(UNKNOWN_TOOL));
     let parts = match text(object.output.or(object.content)).or_else(|| plain.clone()) {
         Some(text) => vec![ResultPart::Text(text.into_owned())],
-        None => result_parts(content(raw)),
+        None => responses_parts(raw),
     };
     ToolResult {
         id,

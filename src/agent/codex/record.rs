@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::item::{Payload, content, item_messages};
 use crate::agent::content::{count, is_in, message, note, string, user_messages};
-use crate::agent::facts::{Facts, History};
+use crate::agent::facts::{CopiedHistory, Facts};
 use crate::agent::format::{Detail, Entry, Meter};
 use crate::agent::title::{ManualTitle, StoredTitle, TitleSource};
 use crate::json::{non_null, number, object, text};
@@ -96,7 +96,7 @@ fn facts(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Facts {
                 branch: branch(payload.git),
                 is_subagent: parent.is_some(),
                 forked_from: string(payload.forked_from).or(parent),
-                history: history.map(|(session_id, end)| History { session_id, end }),
+                history: history.map(|(session_id, end)| CopiedHistory { session_id, end }),
                 ..facts.followed_by(Facts::at(payload.timestamp))
             }
             .in_directory(string(payload.cwd))

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, Result, Row};
 
-use crate::agent::sqlite::{Database, Extent, StoredSession, Visit};
+use crate::agent::sqlite::{Database, QueryExtent, StoredSession, Visit};
 
 /// The database of opencode 1.2 and later.
 pub(in crate::agent) static DATABASE: Database = Database {
@@ -64,12 +64,12 @@ fn sessions(database: &Connection) -> Result<Vec<StoredSession>> {
     sessions.query_map([], stored)?.collect()
 }
 
-fn rows(database: &Connection, id: &str, extent: Extent, visit: &mut Visit<'_>) -> Result<()> {
+fn rows(database: &Connection, id: &str, extent: QueryExtent, visit: &mut Visit<'_>) -> Result<()> {
     let failed = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
     let (session, query) = match extent {
-        Extent::Ends => (SESSION, ENDS),
-        Extent::Whole => (SESSION, MESSAGES),
-        Extent::Settled => (CONSTANT, SETTLED),
+        QueryExtent::Ends => (SESSION, ENDS),
+        QueryExtent::Whole => (SESSION, MESSAGES),
+        QueryExtent::Settled => (CONSTANT, SETTLED),
     };
     let session: String = database.query_row(session, [id], |row| row.get(0))?;
     visit(&session).map_err(failed)?;
@@ -97,7 +97,7 @@ fn rows(database: &Connection, id: &str, extent: Extent, visit: &mut Visit<'_>) 
         waiting = Some(row.replace('\n', " "));
         let is_user = data.contains("\"role\":\"user\"") && !parts.is_empty();
         let is_settled = is_user || data.contains("\"completed\":");
-        if extent == Extent::Settled && !is_settled {
+        if extent == QueryExtent::Settled && !is_settled {
             // Its parts may still change, unless another message follows.
             continue;
         }
@@ -105,7 +105,7 @@ fn rows(database: &Connection, id: &str, extent: Extent, visit: &mut Visit<'_>) 
             visit(&row).map_err(failed)?;
         }
     }
-    if let Some(row) = waiting.filter(|_| extent != Extent::Settled) {
+    if let Some(row) = waiting.filter(|_| extent != QueryExtent::Settled) {
         visit(&row).map_err(failed)?;
     }
     Ok(())

@@ -13,7 +13,7 @@ use clap_complete::engine::{
 use clap_complete::env::Shells;
 
 use crate::cmd::command::Run;
-use crate::cmd::{Globals, Outcome, output};
+use crate::cmd::{Globals, Status, output};
 use crate::io::{Environment, Io};
 use crate::jsonl::Mapping;
 use crate::model::{known_for, known_providers};
@@ -54,7 +54,7 @@ pub(crate) struct CompletionsArguments {
 }
 
 impl Run for CompletionsArguments {
-    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let shells = Shells::builtins();
         let mut script = Vec::new();
         if let Some(shell) = shells.completer(&self.shell.to_string()) {
@@ -67,7 +67,7 @@ impl Run for CompletionsArguments {
             )?;
         }
         output::print(io, &String::from_utf8_lossy(&script))?;
-        Ok(Outcome::Done)
+        Ok(Status::Done)
     }
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn answer(
     arguments: &[OsString],
     parser: impl FnOnce() -> Command,
     io: &mut Io,
-) -> anyhow::Result<Option<Outcome>> {
+) -> anyhow::Result<Option<Status>> {
     let shells = Shells::builtins();
     let Some(shell) = io.environment.text(SHELL_VARIABLE) else {
         return Ok(None);
@@ -95,7 +95,7 @@ pub(crate) fn answer(
     let words = words.cloned().collect();
     shell.write_complete(&mut parser, words, directory.as_deref(), &mut offered)?;
     output::print(io, &String::from_utf8_lossy(&offered))?;
-    Ok(Some(Outcome::Done))
+    Ok(Some(Status::Done))
 }
 
 /// Adds completions of argument values to the parser.

@@ -11,7 +11,7 @@ use crate::cmd::admin::doctor_models::{finding, judged, models};
 use crate::cmd::command::Run;
 use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::session::cost_table::fitted_table;
-use crate::cmd::{Globals, Outcome};
+use crate::cmd::{Globals, Status};
 use crate::config::{Config, ConfigSource, Overrides, PermissionFlags, Setting};
 use crate::io::{Environment, Io};
 use crate::process::{Enforcement, LaneOptions, Supervisor};
@@ -72,7 +72,7 @@ pub(crate) struct DoctorArguments {
 }
 
 impl Run for DoctorArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let mut findings = Vec::new();
         let config = configuration(globals, &io.environment, &mut findings)?;
         let mut settings = config.settings(Overrides::default()).listed;
@@ -102,9 +102,9 @@ impl Run for DoctorArguments {
         }
         let is_broken = |finding: &DoctorRecord| finding.condition == Condition::Broken;
         Ok(if findings.iter().any(is_broken) {
-            Outcome::AnswerIsNo
+            Status::Negative
         } else {
-            Outcome::Done
+            Status::Done
         })
     }
 }

@@ -13,7 +13,7 @@ use crate::cmd::command::Run;
 use crate::cmd::inputs::take_stdin;
 use crate::cmd::output::{self, Form, FormArguments, RecordWriter};
 use crate::cmd::run::hook::HookArguments;
-use crate::cmd::{Globals, Outcome, UsageError};
+use crate::cmd::{Globals, Status, UsageError};
 use crate::hooks::{SettingsError, install_hooks, installed_hooks, uninstall_hooks};
 use crate::io::{Environment, Io};
 use crate::records::HookStatusRecord;
@@ -90,7 +90,7 @@ pub(crate) struct HookStatusArguments {
 }
 
 impl Run for HookInstallArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let parser = HookArguments::augment_args(Command::new("turnpipe hook pre-tool-use"));
         let options = std::iter::once("hook").chain(self.options.iter().map(String::as_str));
         parser
@@ -117,7 +117,7 @@ impl Run for HookInstallArguments {
 }
 
 impl Run for HookUninstallArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         self.change.run(&uninstall_hooks, false, globals, io)
     }
 }
@@ -131,7 +131,7 @@ impl ChangeArguments {
         installs: bool,
         globals: &Globals,
         io: &mut Io,
-    ) -> anyhow::Result<Outcome> {
+    ) -> anyhow::Result<Status> {
         let mut writer = output::writer(Form::Text, io)?;
         let mut changes = Vec::new();
         for agent in &self.agent {
@@ -152,10 +152,10 @@ impl ChangeArguments {
         }
         writer.flush()?;
         if changes.is_empty() || self.dry_run {
-            return Ok(Outcome::Done);
+            return Ok(Status::Done);
         }
         if !self.yes && !confirm(&mut writer, io)? {
-            return Ok(Outcome::AnswerIsNo);
+            return Ok(Status::Negative);
         }
         for (path, before, after, facts) in changes {
             write(&path, &before, &after)?;
@@ -168,7 +168,7 @@ impl ChangeArguments {
             }
         }
         writer.flush()?;
-        Ok(Outcome::Done)
+        Ok(Status::Done)
     }
 }
 
@@ -284,7 +284,7 @@ fn difference(path: &Path, before: &str, after: &str) -> String {
 }
 
 impl Run for HookStatusArguments {
-    fn run(self, _globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, _globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let agents = if self.agent.is_empty() {
             Agent::ALL.to_vec()
         } else {
@@ -320,9 +320,9 @@ impl Run for HookStatusArguments {
             }
         }
         let outcome = if found.is_empty() {
-            Outcome::AnswerIsNo
+            Status::Negative
         } else {
-            Outcome::Done
+            Status::Done
         };
         if self.form.form(io.terminal) == Form::Text {
             output::print(io, &page(&found))?;

@@ -8,7 +8,7 @@ use clap::{Args, Command};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
-use crate::cmd::Outcome;
+use crate::cmd::Status;
 
 /// Write manual pages
 ///
@@ -27,13 +27,13 @@ impl ManArguments {
     ///
     /// # Errors
     /// Writing failed.
-    pub(crate) fn run(self, mut parser: Command) -> anyhow::Result<Outcome> {
+    pub(crate) fn run(self, mut parser: Command) -> anyhow::Result<Status> {
         let directory = self.directory.display();
         parser.build();
         fs::create_dir_all(&self.directory)
             .and_then(|()| write_pages(parser, &self.directory))
             .with_context(|| format!("cannot write manual pages to `{directory}`"))?;
-        Ok(Outcome::Done)
+        Ok(Status::Done)
     }
 }
 

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::cmd::command::Run;
-use crate::cmd::{Globals, Outcome, UsageError, output};
+use crate::cmd::{Globals, Status, UsageError, output};
 use crate::io::Io;
 use crate::records::{record_names, schema};
 
@@ -22,7 +22,7 @@ pub(crate) struct SchemaArguments {
 }
 
 impl Run for SchemaArguments {
-    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let text = match self.record {
             None => record_names().join("\n") + "\n",
             Some(name) => {
@@ -31,7 +31,7 @@ impl Run for SchemaArguments {
             }
         };
         output::print(io, &text)?;
-        Ok(Outcome::Done)
+        Ok(Status::Done)
     }
 }
 

@@ -8,7 +8,7 @@ use clap::Args;
 use crate::cmd::command::Run;
 use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::times::parse_span;
-use crate::cmd::{Globals, Outcome};
+use crate::cmd::{Globals, Status};
 use crate::config::Overrides;
 use crate::io::Io;
 use crate::records::StateCleanedRecord;
@@ -33,7 +33,7 @@ pub(crate) struct StateCleanArguments {
 }
 
 impl Run for StateCleanArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let overrides = Overrides {
             state_directory: self.state_dir,
             ..Overrides::default()
@@ -48,7 +48,7 @@ impl Run for StateCleanArguments {
                 byte_size(report.bytes)
             );
             output::print(io, &line)?;
-            return Ok(Outcome::Done);
+            return Ok(Status::Done);
         }
         let mut writer = output::record_writer(io)?;
         writer.record(&StateCleanedRecord {
@@ -58,6 +58,6 @@ impl Run for StateCleanArguments {
             path: settings.state_root.0.display().to_string(),
         })?;
         writer.flush()?;
-        Ok(Outcome::Done)
+        Ok(Status::Done)
     }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::cmd::check::line::{CheckedLine, LineForm, read_question};
 use crate::cmd::inputs::{InputErrors, is_stdin, open_stream, take_stdin};
 use crate::cmd::output::{self, Form, FormArguments, RecordWriter};
-use crate::cmd::{Globals, Outcome};
+use crate::cmd::{Globals, Status};
 use crate::io::{Io, Messages};
 use crate::jsonl::LineReader;
 use crate::records::CheckErrorRecord;
@@ -69,7 +69,7 @@ impl CheckInput {
         check: &Check<'_, Answer>,
         globals: &Globals,
         io: &mut Io,
-    ) -> anyhow::Result<Outcome> {
+    ) -> anyhow::Result<Status> {
         let progress = ProgressLine::of_input("checking", &self.files, globals.quiet, io);
         let mut answering = Answering {
             check,
@@ -105,9 +105,9 @@ impl CheckInput {
         io.messages
             .log(&format!("check {name}: {lines} lines, {unusable} unusable"));
         Ok(if self.strict && unusable > 0 {
-            Outcome::UnusableRecords
+            Status::UnusableRecords
         } else {
-            errors.outcome(Outcome::Done)
+            errors.outcome(Status::Done)
         })
     }
 }

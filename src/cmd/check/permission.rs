@@ -17,7 +17,7 @@ use crate::cmd::output::Form;
 use crate::cmd::run::call_decisions::CallDecisions;
 use crate::cmd::run::permission_arguments::permissions;
 use crate::cmd::run::tools::registry;
-use crate::cmd::{Globals, Outcome};
+use crate::cmd::{Globals, Status};
 use crate::config::{Overrides, PermissionFlags};
 use crate::io::Io;
 use crate::message::{DecidedBy, Decision};
@@ -81,7 +81,7 @@ struct Line<'a> {
 }
 
 impl Run for CheckPermissionArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let here = std::env::current_dir().context("cannot find the working directory")?;
         let overrides = Overrides {
             manifests: self.tools,
@@ -143,7 +143,7 @@ impl Run for CheckPermissionArguments {
         };
         let outcome = self.input.answer_each(&check, globals, io)?;
         Ok(match outcome {
-            Outcome::Done if self.exit_status && !all_allowed.get() => Outcome::AnswerIsNo,
+            Status::Done if self.exit_status && !all_allowed.get() => Status::Negative,
             other => other,
         })
     }

@@ -10,7 +10,7 @@ use crate::cmd::check::line::{CheckedLine, Context, LineForm};
 use crate::cmd::command::Run;
 use crate::cmd::output::Form;
 use crate::cmd::run::call_decisions::decision_context;
-use crate::cmd::{Globals, Outcome};
+use crate::cmd::{Globals, Status};
 use crate::io::Io;
 use crate::records::{CheckShellRecord, ShellCheck, VerdictAccess};
 use crate::shell::{Analysis, Verdict, analyse};
@@ -39,7 +39,7 @@ pub(crate) struct CheckShellArguments {
 }
 
 impl Run for CheckShellArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let here = std::env::current_dir().context("cannot find the working directory")?;
         // The record lists what the shell must guarantee.
         let shell = ShellGuarantees::foreign(WriteProtection::Assumed);

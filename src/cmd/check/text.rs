@@ -6,7 +6,7 @@ use crate::cmd::check::input::{Check, CheckInput, CheckOutput};
 use crate::cmd::check::line::{Context, LineForm};
 use crate::cmd::command::Run;
 use crate::cmd::output::Form;
-use crate::cmd::{Globals, Outcome};
+use crate::cmd::{Globals, Status};
 use crate::io::Io;
 use crate::records::{CheckTextRecord, TextCheck, TextKind};
 use crate::side::label::{CallsEnded, clean_label};
@@ -33,7 +33,7 @@ pub(crate) struct CheckTextArguments {
 }
 
 impl Run for CheckTextArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let prints = self.input.form.form(io.terminal);
         let check = Check {
             name: "text",

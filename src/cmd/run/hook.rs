@@ -13,7 +13,7 @@ use crate::cmd::command::Run;
 use crate::cmd::inputs::take_stdin;
 use crate::cmd::run::call_decisions::CallDecisions;
 use crate::cmd::run::permission_arguments::permissions;
-use crate::cmd::{Globals, Outcome, UsageError, output};
+use crate::cmd::{Globals, Status, UsageError, output};
 use crate::config::{PermissionFlags, project_directory};
 use crate::hooks::AgentHookInput;
 use crate::io::Io;
@@ -64,7 +64,7 @@ enum HookShell {
 }
 
 impl Run for HookArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let mut text = String::new();
         let stdin = take_stdin(io)?;
         stdin
@@ -94,7 +94,7 @@ impl Run for HookArguments {
                 let reason = format!("turnpipe cannot apply its rules: {problem}");
                 problem.report(&io.messages);
                 write_answer(input.denial(&reason), io)?;
-                return Ok(Outcome::Done);
+                return Ok(Status::Done);
             }
             Err(problem) => return Err(problem.into()),
         };
@@ -116,7 +116,7 @@ impl Run for HookArguments {
         let (call, decided) =
             decisions.decide(&input.tool_name, &input.tool_input, &input.cwd, mode);
         write_answer(input.answer(&decided, &call.action, denies), io)?;
-        Ok(Outcome::Done)
+        Ok(Status::Done)
     }
 }
 

@@ -11,7 +11,7 @@ use rustix::termios::{QueueSelector, tcflush};
 use serde_json::Value;
 
 use crate::cmd::UsageError;
-use crate::exec::{Answer, Channels, Prompter, Question, ToolPrompter};
+use crate::exec::{Channels, PromptResponse, Prompter, Question, ToolPrompter};
 use crate::io::{CancelToken, Ids};
 use crate::text::terminal_safe_line;
 use crate::tools::{Registry, ToolContext};
@@ -112,16 +112,20 @@ impl Prompter for TerminalPrompter {
         "tty"
     }
 
-    fn ask(&self, question: &Question<'_>, cancel: &CancelToken) -> Answer {
+    fn ask(&self, question: &Question<'_>, cancel: &CancelToken) -> PromptResponse {
         let mut terminal = self.terminal.lock().unwrap_or_else(PoisonError::into_inner);
         match ask(&mut terminal, question, cancel) {
             Ok(answer) => answer,
-            Err(error) => Answer::None(format!("cannot ask on the terminal: {error}")),
+            Err(error) => PromptResponse::None(format!("cannot ask on the terminal: {error}")),
         }
     }
 }
 
-fn ask(terminal: &mut File, question: &Question<'_>, cancel: &CancelToken) -> io::Result<Answer> {
+fn ask(
+    terminal: &mut File,
+    question: &Question<'_>,
+    cancel: &CancelToken,
+) -> io::Result<PromptResponse> {
     let rule = question.rule.map(terminal_safe_line);
     let choices = match rule {
         Some(rule) => format!("[y] yes, once  [a] allow {rule} for this run  [n] no"),
@@ -134,12 +138,14 @@ fn ask(terminal: &mut File, question: &Question<'_>, cancel: &CancelToken) -> io
     loop {
         let Some(line) = read_line(terminal, cancel)? else {
             writeln!(terminal)?;
-            return Ok(Answer::None("the question was cancelled".to_owned()));
+            return Ok(PromptResponse::None(
+                "the question was cancelled".to_owned(),
+            ));
         };
         return Ok(match (line.trim(), question.rule) {
-            ("y" | "yes", _) => Answer::Allow(None),
-            ("a", Some(rule)) => Answer::AllowAlways(rule.to_owned()),
-            ("n" | "no", _) => Answer::Deny(None),
+            ("y" | "yes", _) => PromptResponse::Allow(None),
+            ("a", Some(rule)) => PromptResponse::AllowAlways(rule.to_owned()),
+            ("n" | "no", _) => PromptResponse::Deny(None),
             _ => {
                 write!(terminal, "{choices}: ")?;
                 continue;

@@ -23,13 +23,13 @@ use crate::cmd::run::permission_prompt::PermissionPrompt;
 use crate::cmd::run::tool_progress::{ToolProgress, open_trace};
 use crate::cmd::run::tools::{registry, tool_named};
 use crate::cmd::times::parse_span_or_seconds;
-use crate::cmd::{Globals, Outcome, UsageError};
+use crate::cmd::{Globals, Status, UsageError};
 use crate::config::{Overrides, PermissionFlags, PermissionSettings, Settings};
 use crate::exec::{
     self, CallHooks, Channels, Dedup, Dependencies, Echo, Emit, EndCause, HistoryPolicy, Lifecycle,
-    Listener, Mode, OnError, Options, Policy, RunEnd, StartDirectory,
+    Listener, OnError, Options, Policy, RunEnd, RunMode, StartDirectory,
 };
-use crate::io::{Input, Io};
+use crate::io::{InputStream, Io};
 use crate::jsonl::{Prefilter, UnwantedLines};
 use crate::message::SessionId;
 use crate::model::KeyCheck;
@@ -180,7 +180,7 @@ pub(crate) struct RunToolsArguments {
 }
 
 impl Run for RunToolsArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         if self.results.is_some() && self.permission_prompt == PermissionPrompt::Stdio {
             let error = UsageError::new("--results and --permission-prompt stdio both need stdout");
             return Err(error
@@ -203,7 +203,7 @@ impl Run for RunToolsArguments {
         let permissions = permissions(&self.permissions, &here, globals, io)?;
         let context = self.context(here, &permissions, &settings, (children, lane), io)?;
         let trace = self.trace.as_ref().map(open_trace).transpose()?;
-        if options.mode == Mode::Execute {
+        if options.mode == RunMode::Execute {
             globals.guard_children(&io.messages);
         }
         watch(&channels, io)?;
@@ -309,7 +309,7 @@ impl RunToolsArguments {
     /// Starts to read the input.
     fn start_reading(
         &self,
-        stdin: Input,
+        stdin: InputStream,
         channels: &Channels,
         options: &Options,
     ) -> anyhow::Result<()> {
@@ -355,7 +355,11 @@ impl RunToolsArguments {
         let run = io.ids.uuid().simple().to_string();
         Options {
             call_ids: format!("call_{}", &run[run.len() - 12..]),
-            mode: if self.plan { Mode::Plan } else { Mode::Execute },
+            mode: if self.plan {
+                RunMode::Plan
+            } else {
+                RunMode::Execute
+            },
             policy: self.schedule,
             cap: settings.concurrency,
             on_error: self.on_error,
@@ -431,24 +435,22 @@ impl RunToolsArguments {
         })
     }
 
-    fn outcome(&self, end: &RunEnd, io: &Io) -> Outcome {
+    fn outcome(&self, end: &RunEnd, io: &Io) -> Status {
         match &end.cause {
-            EndCause::Interrupted => Outcome::Interrupted,
-            EndCause::Terminated => Outcome::Terminated,
-            EndCause::OutputGone => Outcome::ReaderGone,
+            EndCause::Interrupted => Status::Interrupted,
+            EndCause::Terminated => Status::Terminated,
+            EndCause::OutputGone => Status::ReaderGone,
             EndCause::OutputFailed(reason) | EndCause::InputFailed(reason) => {
                 io.messages.error(reason);
-                Outcome::InputOutputFailed
+                Status::InputOutputFailed
             }
             EndCause::TimeUp => {
                 io.messages.error("the run reached its time limit");
-                Outcome::TimedOut
+                Status::TimedOut
             }
-            EndCause::EndOfInput if self.strict && end.damaged_lines > 0 => {
-                Outcome::UnusableRecords
-            }
-            EndCause::EndOfInput if self.exit_status && end.failed_calls > 0 => Outcome::AnswerIsNo,
-            EndCause::EndOfInput => Outcome::Done,
+            EndCause::EndOfInput if self.strict && end.damaged_lines > 0 => Status::UnusableRecords,
+            EndCause::EndOfInput if self.exit_status && end.failed_calls > 0 => Status::Negative,
+            EndCause::EndOfInput => Status::Done,
         }
     }
 }

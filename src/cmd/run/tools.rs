@@ -9,7 +9,7 @@ use crate::api::Api;
 use crate::cmd::command::Run;
 use crate::cmd::run::advisor_arguments::AdvisorArguments;
 use crate::cmd::run::mcp_arguments::McpArguments;
-use crate::cmd::{Globals, Outcome, UsageError, output};
+use crate::cmd::{Globals, Status, UsageError, output};
 use crate::config::{Overrides, Settings};
 use crate::io::Io;
 use crate::text::terminal_safe_line;
@@ -55,7 +55,7 @@ enum OutputForm {
 }
 
 impl Run for ToolsArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let overrides = Overrides {
             manifests: self.tools,
             ..Overrides::default()
@@ -79,7 +79,7 @@ impl Run for ToolsArguments {
             }
         }
         registry.end();
-        Ok(Outcome::Done)
+        Ok(Status::Done)
     }
 }
 

@@ -15,13 +15,13 @@ use crate::cmd::run::tools::registry;
 use crate::cmd::run::turn_conversation::{TurnConversation, read_file, read_stdin};
 use crate::cmd::run::turn_reply::ReplyWriter;
 use crate::cmd::run::turn_stop::StopArguments;
-use crate::cmd::{Globals, Outcome, UsageError};
+use crate::cmd::{Globals, Status, UsageError};
 use crate::config::{Overrides, Settings};
 use crate::io::Io;
 use crate::jsonl::Writer;
 use crate::message::{Block, Message, Origin, Role, SessionId, Usage};
 use crate::model::{
-    Answer, Attempts, Delivery, Function, PromptId, Request, SharedPrefix, Thinking,
+    Attempts, Delivery, Function, PromptId, ReplyForm, Request, SharedPrefix, Thinking,
 };
 use crate::records::{
     ContentReplacementRecord, InitSubtype, Replacement, TurnInitExtension, TurnInitRecord,
@@ -31,7 +31,7 @@ use crate::session::Prices;
 use crate::session::record::Moment;
 use crate::state::{SessionKey, SessionScope};
 use crate::tools::{Registry, TOOL_SEARCH};
-use crate::turn::{History, Limits, RecordBuilder, system_prompt};
+use crate::turn::{History, RecordBuilder, TurnLimits, system_prompt};
 use crate::view::ProgressLine;
 
 /// Ask the main model for its next reply
@@ -114,13 +114,13 @@ pub(crate) struct TurnArguments {
 }
 
 impl Run for TurnArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let directory = std::env::current_dir().context("cannot find the working directory")?;
         let instructions = self.instructions()?;
         if self.model.print_prompt {
             let prompt = instructions_for(instructions.as_deref(), &directory, io);
             output::print(io, &format!("{prompt}\n"))?;
-            return Ok(Outcome::Done);
+            return Ok(Status::Done);
         }
         let mut conversation = self.conversation(globals, io)?;
         let overrides = Overrides {
@@ -162,7 +162,7 @@ impl Run for TurnArguments {
         let request = Request {
             system: instructions_for(instructions.as_deref(), &directory, io),
             turns,
-            answer: Answer::Tools(functions),
+            form: ReplyForm::Tools(functions),
             temperature: self.temperature,
             thinking: self.thinking(),
             attempts: Attempts::UntilABlock,
@@ -185,7 +185,7 @@ impl Run for TurnArguments {
             writer.echo(provider.body(&request, delivery).as_bytes())?;
             writer.echo(b"\n")?;
             writer.flush()?;
-            return Ok(Outcome::Done);
+            return Ok(Status::Done);
         }
         let records = RecordBuilder::new(model, session.id, moment);
         writer.record(&init)?;
@@ -206,7 +206,7 @@ impl Run for TurnArguments {
             prices,
             writer,
             stop_hooks,
-            partial: self.partial,
+            partial: self.partial || form == Form::Text,
             has_begun: false,
             text: String::new(),
         };
@@ -282,8 +282,8 @@ impl TurnArguments {
         }
     }
 
-    fn limits(&self) -> Limits {
-        Limits {
+    fn limits(&self) -> TurnLimits {
+        TurnLimits {
             turns: self.max_turns,
             dollars: self.max_budget,
             tokens: self.max_session_tokens,

@@ -7,7 +7,7 @@ use crate::cmd::output::RecordWriter;
 use crate::cmd::run::turn_stop::{StopHooks, Stopped};
 use crate::cmd::side::model_failures::ModelFailures;
 use crate::cmd::stop_watch::StopWatch;
-use crate::cmd::{Globals, Outcome};
+use crate::cmd::{Globals, Status};
 use crate::io::{CancelToken, Io};
 use crate::jsonl::WriteError;
 use crate::message::{Block, Usage};
@@ -36,13 +36,13 @@ impl ReplyWriter {
     ///
     /// # Errors
     /// Writing failed.
-    pub(crate) fn limited(mut self, limit: Limit, io: &Io) -> anyhow::Result<Outcome> {
+    pub(crate) fn limited(mut self, limit: Limit, io: &Io) -> anyhow::Result<Status> {
         io.messages.warn(&limit.to_string());
         let ending = Ending::Limited(limit);
         let record = self.records.result(&ending, None, Usage::default());
         self.writer.record(&record)?;
         self.writer.flush()?;
-        Ok(Outcome::Done)
+        Ok(Status::Done)
     }
 
     /// Sends the request and writes the reply.
@@ -57,7 +57,7 @@ impl ReplyWriter {
         mut assembly: BlockBuilder,
         globals: &Globals,
         io: &mut Io,
-    ) -> anyhow::Result<Outcome> {
+    ) -> anyhow::Result<Status> {
         let watch = StopWatch::listen(io.stdout_watch.take());
         let start = io.clock.elapsed();
         let mut written = Ok(());
@@ -95,7 +95,7 @@ impl ReplyWriter {
                 difference.lines().for_each(|line| io.messages.log(line));
             }
         }
-        Ok(watch.or(failures.outcome(0, Outcome::Done)))
+        Ok(watch.or(failures.outcome(0, false, Status::Done)))
     }
 
     /// Runs the hooks after a reply without calls.

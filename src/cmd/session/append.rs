@@ -13,8 +13,8 @@ use crate::assemble::{Decoder, Understanding};
 use crate::cmd::command::Run;
 use crate::cmd::inputs::{recorded_id, report_foreign_stream, session_to_write, take_stdin};
 use crate::cmd::output::{self, FormArguments, RecordWriter};
-use crate::cmd::{Globals, Outcome, UsageError};
-use crate::io::{Input, Io, Messages};
+use crate::cmd::{Globals, Status, UsageError};
+use crate::io::{InputStream, Io, Messages};
 use crate::jsonl::{Mapping, Piece, Prefilter, Reader, WriteError, Writer};
 use crate::process::{EndRequests, EndSignal, report_end_signals};
 use crate::session::durable::{FileSystems, RecordError, RecordFailure, Sync};
@@ -85,7 +85,7 @@ enum LoopEvent {
 }
 
 impl Run for SessionAppendArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let progress = ProgressLine::of_input("recording", &[], globals.quiet, io);
         let stdin = take_stdin(io)?;
         let target = self.target(io)?;
@@ -125,11 +125,11 @@ impl Run for SessionAppendArguments {
         let continuation = run.recording.continuation();
         run.recording.finish(self.sync).map_err(refused)?;
         Ok(match (end, self.exit_status, continuation) {
-            (Some(EndSignal::Interrupt), ..) => Outcome::Interrupted,
-            (Some(EndSignal::Terminate), ..) => Outcome::Terminated,
-            (None, false, _) | (None, true, Continuation::Continue) => Outcome::Done,
-            (None, true, Continuation::Over) => Outcome::TurnOver,
-            (None, true, Continuation::Stopped) => Outcome::TurnStopped,
+            (Some(EndSignal::Interrupt), ..) => Status::Interrupted,
+            (Some(EndSignal::Terminate), ..) => Status::Terminated,
+            (None, false, _) | (None, true, Continuation::Continue) => Status::Done,
+            (None, true, Continuation::Over) => Status::TurnOver,
+            (None, true, Continuation::Stopped) => Status::TurnStopped,
         })
     }
 }
@@ -272,7 +272,7 @@ impl AppendRun<'_> {
 }
 
 /// Starts the threads that report input and signals to the main loop.
-fn listen(stdin: Counting<Input>) -> anyhow::Result<Receiver<LoopEvent>> {
+fn listen(stdin: Counting<InputStream>) -> anyhow::Result<Receiver<LoopEvent>> {
     let (sender, events) = sync_channel(MAX_PIECES_AHEAD);
     let signals = sender.clone();
     report_end_signals(move |signal| {

@@ -17,7 +17,7 @@ use crate::cmd::session::cost_table::{fitted_table, with_separators};
 use crate::cmd::session::names::usable_paths;
 use crate::cmd::session::source::{MatchArguments, about, candidates_at};
 use crate::cmd::times::to_the_minute;
-use crate::cmd::{Globals, Outcome, UsageError};
+use crate::cmd::{Globals, Status, UsageError};
 use crate::io::Io;
 use crate::jsonl::WriteError;
 use crate::message::CallOutcome;
@@ -77,7 +77,7 @@ pub(crate) struct SessionCallsArguments {
 }
 
 impl Run for SessionCallsArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let form = self.form.form(io.terminal);
         let zone = io.clock.time_zone();
         let (since, until) = self.matching.filter.period(io.clock.now(), &zone);
@@ -88,7 +88,7 @@ impl Run for SessionCallsArguments {
         let candidates = self.candidates(&mut errors, io)?;
         if form == Form::Text && candidates.is_empty() && self.sessions.is_empty() {
             self.matching.source.note_none(0, globals, io);
-            return Ok(errors.outcome(Outcome::Done));
+            return Ok(errors.outcome(Status::Done));
         }
         let is_paged = form == Form::Text && output::use_pager(globals, io);
         let quiet = globals.quiet || is_paged;
@@ -141,7 +141,7 @@ impl Run for SessionCallsArguments {
             printer.counts(counts)?;
         }
         printer.writer.flush()?;
-        Ok(errors.outcome(Outcome::Done))
+        Ok(errors.outcome(Status::Done))
     }
 }
 

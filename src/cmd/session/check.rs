@@ -12,7 +12,7 @@ use crate::cmd::inputs::InputErrors;
 use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::session::names::NamedSession;
 use crate::cmd::session::source::SelectionArguments;
-use crate::cmd::{Globals, Outcome, UsageError};
+use crate::cmd::{Globals, Status, UsageError};
 use crate::io::Io;
 use crate::records::{DamageKind, SessionCheckRecord, SessionDamageRecord};
 use crate::session::Session;
@@ -50,7 +50,7 @@ pub(crate) struct SessionCheckArguments {
 }
 
 impl Run for SessionCheckArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         if self.repair_to.is_some() && self.sessions.len() != 1 {
             return Err(UsageError::new("--repair-to: name one session").into());
         }
@@ -103,9 +103,9 @@ impl Run for SessionCheckArguments {
         writer.flush()?;
         drop(progress);
         Ok(errors.outcome(if is_damaged && self.exit_status {
-            Outcome::AnswerIsNo
+            Status::Negative
         } else {
-            Outcome::Done
+            Status::Done
         }))
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::message::Usage;
 use crate::text::{display_width, fitted, fitted_end, terminal_safe_line};
+pub(crate) use crate::text::{dollars, with_separators};
 use crate::view::table;
 
 /// The heads of tokens and money.
@@ -118,28 +119,6 @@ pub(crate) fn cost_cell(usage: &Usage, unpriced_models: &BTreeSet<String>) -> St
         (None, true) => "-".to_owned(),
         (None, false) => "?".to_owned(),
     }
-}
-
-pub(crate) fn dollars(amount: f64) -> String {
-    let text = format!("{amount:.2}");
-    let (whole, cents) = text.split_once('.').unwrap_or((&text, "00"));
-    format!("${}.{cents}", separated(whole))
-}
-
-pub(crate) fn with_separators(number: u64) -> String {
-    separated(&number.to_string())
-}
-
-/// Commas between thousands.
-fn separated(digits: &str) -> String {
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// A number in at most six characters: `999`, `12.3k`, `4.5M`, `678.9B`.

@@ -2,29 +2,34 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
+use crate::agent::Detail;
 use crate::cmd::command::Run;
 use crate::cmd::inputs::InputErrors;
 use crate::cmd::session::names::usable_paths;
 use crate::cmd::session::printer::{DialogForm, Look, Printer};
 use crate::cmd::session::show::{known, print_messages};
 use crate::cmd::session::source::{SelectionArguments, about, candidates_at};
-use crate::cmd::{Globals, Outcome, UsageError};
+use crate::cmd::{Globals, Status, UsageError};
 use crate::io::{Environment, Io, Messages};
 use crate::jsonl::Writer;
+use crate::records::Dimension;
 use crate::session::{
     Depth, ExportError, ExportFolder, Facts, Listed, Listing, Prices, Scope, Session, Sessions,
-    each_in_order, list, subagent_files,
+    Tally, each_in_order, list, subagent_files,
 };
 use crate::text::{counted, redact, terminal_safe_line};
-use crate::view::ProgressLine;
 use crate::view::{
-    Density, DisplayOptions, Grouping, IndexRow, InjectedDetail, Style, Subagent, Thinking,
-    ToolDetail, html_index, markdown_index,
+    DayCost, Density, DisplayOptions, Grouping, IndexRow, InjectedDetail, ProgressLine, Style,
+    Subagent, ThinkingDisplay, ToolDetail, WordIndex, html_index, markdown_index, page_words,
+    session_numbers,
 };
 
 /// Export sessions as pages with an index
@@ -68,7 +73,7 @@ enum PageForm {
 }
 
 impl Run for SessionExportArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let prices = globals.config(&io.environment)?.prices(None);
         let prices = prices.map_err(UsageError::reason)?;
         let mut errors = InputErrors::new(&io.messages);
@@ -101,8 +106,15 @@ impl Run for SessionExportArguments {
         }
         let mut folder =
             ExportFolder::open(self.directory.clone(), self.suffix()).map_err(refused)?;
-        let subagents = subagents(&listed, spawned, listing, &mut errors);
-        let outdated = self.outdated(&listed, &subagents, &mut folder);
+        // A session is exported with all its subagents.
+        let all = Listing {
+            selection: crate::session::Selection::default(),
+            ..listing
+        };
+        let subagents = subagents(&listed, spawned, &all, &mut errors);
+        let zone = io.clock.time_zone();
+        let mut costs = day_costs(&listed, &subagents, &all, &prices, &zone);
+        let outdated = self.outdated(&listed, &subagents, &mut costs, &mut folder);
         if !outdated.is_empty() {
             folder.save()?;
         }
@@ -135,9 +147,17 @@ impl Run for SessionExportArguments {
         for page in &written {
             folder.note_written(&page.name, &page.stamp);
         }
-        let (sessions, subagents) = folder.finish(|rows| match self.output {
-            PageForm::Html => html_index(rows),
-            PageForm::Md => markdown_index(rows),
+        let jobs = self.selection.matching.source.jobs().get();
+        let (sessions, subagents) = folder.finish(|rows, directory| match self.output {
+            PageForm::Html => {
+                let words = words(rows, directory, jobs)?;
+                Ok(html_index(
+                    rows,
+                    &words,
+                    zone.iana_name().unwrap_or("local time"),
+                ))
+            }
+            PageForm::Md => Ok(markdown_index(rows)),
         })?;
         if !globals.quiet {
             let index = self.directory.join(folder.index());
@@ -155,7 +175,7 @@ impl Run for SessionExportArguments {
                 ),
             });
         }
-        Ok(errors.outcome(Outcome::Done))
+        Ok(errors.outcome(Status::Done))
     }
 }
 
@@ -172,6 +192,7 @@ impl SessionExportArguments {
         &self,
         sessions: &'a Sessions,
         subagents: &'a HashMap<PathBuf, Sessions>,
+        costs: &mut HashMap<String, Vec<DayCost>>,
         folder: &mut ExportFolder,
     ) -> Vec<Outdated<'a>> {
         let look = format!(
@@ -203,7 +224,12 @@ impl SessionExportArguments {
                     None => started.iter().map(|started| started.path.clone()).collect(),
                     Some(_) => Vec::new(),
                 };
-                let row = row(listed, parent);
+                let session_id = listed.facts.session_id.as_deref();
+                let known = session_id.filter(|_| parent.is_none());
+                let row = IndexRow {
+                    costs: known.and_then(|id| costs.remove(id)).unwrap_or_default(),
+                    ..row(listed, parent)
+                };
                 outdated.extend(folder.page(name, &listed.path, &beside, row, &look).map(
                     |stamp| Outdated {
                         listed,
@@ -239,7 +265,7 @@ struct Outdated<'a> {
 fn subagents(
     sessions: &Sessions,
     spawned: Sessions,
-    listing: Listing,
+    all: &Listing,
     errors: &mut InputErrors,
 ) -> HashMap<PathBuf, Sessions> {
     let having = sessions.iter().filter(|session| session.subagents > 0);
@@ -249,12 +275,7 @@ fn subagents(
             files.into_iter().map(|file| (file, &session.path))
         })
         .collect();
-    // A session is exported with all its subagents.
-    let all = Listing {
-        selection: crate::session::Selection::default(),
-        ..listing
-    };
-    let (listed, failed) = list(&candidates_at(started.keys().cloned()), &all);
+    let (listed, failed) = list(&candidates_at(started.keys().cloned()), all);
     for (path, error) in &failed {
         errors.report(path.display(), &UsageError::reason(error));
     }
@@ -290,6 +311,84 @@ fn redact_names(facts: &mut Facts) {
     }
 }
 
+/// What sessions cost by day and model, with their subagents, by the ids of the sessions.
+fn day_costs(
+    sessions: &Sessions,
+    subagents: &HashMap<PathBuf, Sessions>,
+    all: &Listing,
+    prices: &Prices,
+    zone: &TimeZone,
+) -> HashMap<String, Vec<DayCost>> {
+    let started = subagents.values().flatten();
+    let paths = sessions
+        .iter()
+        .chain(started)
+        .map(|listed| listed.path.clone());
+    let mut tally = Tally::within(Timestamp::MIN..Timestamp::MAX, Detail::Costs);
+    // Files that cannot be read are reported when their page is written.
+    tally.add_all(&candidates_at(paths), all);
+    tally.price(prices);
+    let mut costs: HashMap<String, Vec<DayCost>> = HashMap::new();
+    for mut record in tally.costs(
+        &[Dimension::Session, Dimension::Day, Dimension::Model],
+        zone,
+    ) {
+        let mut name = |dimension| record.dimensions.remove(&dimension).unwrap_or_default();
+        let (session, day, model) = (
+            name(Dimension::Session),
+            name(Dimension::Day),
+            name(Dimension::Model),
+        );
+        costs.entry(session).or_default().push(DayCost {
+            day,
+            model,
+            replies: record.replies,
+            micros: record.usage.cost.map(micros),
+            is_partial: !record.unpriced_models.is_empty(),
+        });
+    }
+    costs
+}
+
+/// Rounds dollars to millionths.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the conversion saturates"
+)]
+fn micros(dollars: f64) -> u64 {
+    (dollars * 1e6).round() as u64
+}
+
+/// Maximum size of the words in the index, in parts of the size of the pages.
+const WORDS_SHARE: usize = 7;
+
+/// Reads the words of pages in `directory`.
+fn words(rows: &[(&str, &IndexRow)], directory: &Path, jobs: usize) -> io::Result<String> {
+    let mut pages: Vec<(u32, PathBuf)> = session_numbers(rows)
+        .into_iter()
+        .map(|(name, number)| (number, directory.join(name)))
+        .collect();
+    pages.sort_unstable();
+    let (mut index, mut size) = (WordIndex::default(), 0);
+    each_in_order(
+        &pages,
+        jobs,
+        |(_, path)| -> io::Result<_> {
+            let page = File::open(path)?;
+            let length = page.metadata()?.len();
+            Ok((page_words(page)?, length))
+        },
+        |place, read| -> io::Result<()> {
+            let (words, length) = read?;
+            size += usize::try_from(length).unwrap_or_default();
+            index.add(pages[place].0, words);
+            Ok(())
+        },
+    )?;
+    Ok(index.encoded(size / WORDS_SHARE))
+}
+
 /// The name of a file without its end.
 fn stem(listed: &Listed) -> String {
     let stem = listed.path.file_stem().unwrap_or_default();
@@ -323,7 +422,7 @@ impl Pages<'_> {
             form,
             selection: DisplayOptions {
                 tools: ToolDetail::Full,
-                thinking: Thinking::Shown,
+                thinking: ThinkingDisplay::Shown,
                 context,
                 redact: self.arguments.redact,
             },
@@ -361,5 +460,6 @@ fn row(session: &Listed, parent: Option<&str>) -> IndexRow {
         model: facts.model.clone(),
         last_activity: facts.last_activity.map(|time| time.to_string()),
         parent: parent.map(str::to_owned),
+        costs: Vec::new(),
     }
 }

@@ -12,12 +12,12 @@ use crate::jsonl::WriteError;
 use crate::message::{Role, SessionId, Thread};
 use crate::records::{HitBlock, SessionDescription, SessionHitRecord, SessionPathRecord};
 use crate::session::Listed;
-use crate::session::search::Found;
+use crate::session::search::SearchHit;
 use crate::text::{fitted, terminal_safe_line};
 
 /// The output for each session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Detail {
+pub(crate) enum HitDetail {
     /// Every hit.
     Hits,
     /// Its path.
@@ -39,7 +39,7 @@ pub(crate) struct ParentSession {
 pub(crate) struct HitPrinter {
     pub(crate) writer: RecordWriter,
     pub(crate) form: Form,
-    pub(crate) detail: Detail,
+    pub(crate) detail: HitDetail,
     /// Whether text is coloured.
     pub(crate) colored: bool,
     /// The time zone of the user.
@@ -73,7 +73,7 @@ impl HitPrinter {
         if let Some(parent) = &self.parent {
             about.resume.clone_from(&parent.resume);
         }
-        if self.form == Form::Text && self.detail == Detail::Hits {
+        if self.form == Form::Text && self.detail == HitDetail::Hits {
             let title = about.title.as_deref().or(about.first_prompt.as_deref());
             let title = fitted(
                 &terminal_safe_line(title.unwrap_or("Session")),
@@ -103,11 +103,11 @@ impl HitPrinter {
 
     /// Prints what is only known at the end of a session.
     fn end_session(&mut self) -> Result<(), WriteError> {
-        let Some(about) = self.about.take().filter(|_| self.detail != Detail::Hits) else {
+        let Some(about) = self.about.take().filter(|_| self.detail != HitDetail::Hits) else {
             return Ok(());
         };
         let hits = std::mem::take(&mut self.hits);
-        let matches = (self.detail == Detail::Counts).then_some(hits);
+        let matches = (self.detail == HitDetail::Counts).then_some(hits);
         if self.form == Form::Text {
             let mut line = if self.is_terminal {
                 terminal_safe_line(&about.path).into_bytes()
@@ -135,10 +135,10 @@ impl HitPrinter {
     }
 
     /// A hit in the session.
-    pub(crate) fn hit(&mut self, found: Found) -> Result<(), WriteError> {
+    pub(crate) fn hit(&mut self, found: SearchHit) -> Result<(), WriteError> {
         self.hits += 1;
         match self.form {
-            _ if self.detail != Detail::Hits => Ok(()),
+            _ if self.detail != HitDetail::Hits => Ok(()),
             Form::Text => {
                 let line = self.line(&found);
                 self.writer.echo(line.as_bytes())
@@ -157,7 +157,7 @@ impl HitPrinter {
         self.writer.flush()
     }
 
-    fn line(&self, found: &Found) -> String {
+    fn line(&self, found: &SearchHit) -> String {
         let who = match (found.place, found.role) {
             (HitBlock::Call, _) => found.tool.as_deref().unwrap_or("call"),
             (HitBlock::Result, _) => "result",
@@ -203,7 +203,7 @@ impl HitPrinter {
 }
 
 fn record(
-    found: Found,
+    found: SearchHit,
     about: SessionDescription,
     parent: Option<ParentSession>,
 ) -> SessionHitRecord {

@@ -11,7 +11,7 @@ use crate::cmd::inputs::InputErrors;
 use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::session::source::{SelectionArguments, about};
 use crate::cmd::session::table::{TableLook, session_table};
-use crate::cmd::{Globals, Outcome, UsageError};
+use crate::cmd::{Globals, Status, UsageError};
 use crate::io::Io;
 use crate::jsonl::{Writer, append_record};
 use crate::records::{SessionErrorRecord, SessionRecord};
@@ -49,7 +49,7 @@ pub(crate) struct SessionListArguments {
 }
 
 impl Run for SessionListArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let mut listing = self.listing(io);
         if self.counts {
             let prices = globals.config(&io.environment)?.prices(None);
@@ -69,7 +69,7 @@ impl Run for SessionListArguments {
                 if listed.is_empty() {
                     let files = candidates.len();
                     self.selection.matching.source.note_none(files, globals, io);
-                    return Ok(errors.outcome(Outcome::Done));
+                    return Ok(errors.outcome(Status::Done));
                 }
                 let look = TableLook {
                     columns: io.terminal.columns,
@@ -83,7 +83,7 @@ impl Run for SessionListArguments {
             }
             Form::Jsonl => self.print_records(listing, globals, io)?,
         }
-        Ok(errors.outcome(Outcome::Done))
+        Ok(errors.outcome(Status::Done))
     }
 }
 

@@ -14,7 +14,7 @@ use crate::cmd::UsageError;
 use crate::cmd::inputs::{InputErrors, take_stdin};
 use crate::cmd::output::{Form, RecordWriter};
 use crate::cmd::session::source::{SelectionArguments, SourceArguments};
-use crate::io::{Environment, Input, Io, Messages};
+use crate::io::{Environment, InputStream, Io, Messages};
 use crate::jsonl::{Prefilter, Reader, WriteError};
 use crate::message::Message;
 use crate::records::SessionErrorRecord;
@@ -313,7 +313,7 @@ pub(crate) enum StandardInput {
     /// Records of `session list`; nothing if it is empty.
     List(Vec<NamedSession>),
     /// One conversation.
-    Conversation(BufReader<Input>),
+    Conversation(BufReader<InputStream>),
 }
 
 /// A record that names a session.

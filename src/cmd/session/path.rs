@@ -6,7 +6,7 @@ use crate::cmd::command::Run;
 use crate::cmd::inputs::InputErrors;
 use crate::cmd::output::{self, Form};
 use crate::cmd::session::source::SelectionArguments;
-use crate::cmd::{Globals, Outcome};
+use crate::cmd::{Globals, Status};
 use crate::io::Io;
 use crate::message::SessionId;
 use crate::records::SessionPathRecord;
@@ -40,7 +40,7 @@ pub(crate) struct SessionPathArguments {
 }
 
 impl Run for SessionPathArguments {
-    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let form = if self.json { Form::Jsonl } else { self.output };
         let mut errors = InputErrors::new(&io.messages);
         let sessions = self.selection.named(&self.sessions, io)?;
@@ -85,6 +85,6 @@ impl Run for SessionPathArguments {
             }
         }
         writer.flush()?;
-        Ok(errors.outcome(Outcome::Done))
+        Ok(errors.outcome(Status::Done))
     }
 }

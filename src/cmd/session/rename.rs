@@ -7,7 +7,7 @@ use crate::cmd::command::Run;
 use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::session::append::refused;
 use crate::cmd::session::source::SourceArguments;
-use crate::cmd::{Globals, Outcome, UsageError};
+use crate::cmd::{Globals, Status, UsageError};
 use crate::io::Io;
 use crate::records::SessionRenamedRecord;
 use crate::session::durable::{FileSystems, Sync};
@@ -16,8 +16,9 @@ use crate::text::terminal_safe_line;
 
 /// Give a session a name
 ///
-/// Appends the record that the session's own agent reads its name from: for Claude Code, Qwen
-/// Code and pi in the session file, for Codex in its index. Put `--` before a name that starts with a dash.
+/// Writes the name where the session's own agent reads it: for Claude Code, Qwen Code, Gemini CLI and pi
+/// in the session file, for Codex in its index and database. Put `--` before a name that starts with a
+/// dash.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session rename latest 'Fix the parser'")]
@@ -38,7 +39,7 @@ pub(crate) struct SessionRenameArguments {
 }
 
 impl Run for SessionRenameArguments {
-    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, _: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let name =
             SessionName::new(&self.name).map_err(|error| UsageError::new(error.to_string()))?;
         let named = self.source.one(&self.session, io)?;
@@ -63,7 +64,7 @@ impl Run for SessionRenameArguments {
         if self.form.form(io.terminal) == Form::Text {
             let path = terminal_safe_line(&target.display().to_string());
             output::print(io, &format!("{path}: {}\n", name.as_str()))?;
-            return Ok(Outcome::Done);
+            return Ok(Status::Done);
         }
         let mut writer = output::record_writer(io)?;
         writer.record(&SessionRenamedRecord {
@@ -72,6 +73,6 @@ impl Run for SessionRenameArguments {
             path: target.display().to_string(),
         })?;
         writer.flush()?;
-        Ok(Outcome::Done)
+        Ok(Status::Done)
     }
 }

@@ -10,10 +10,10 @@ use clap::{Args, ValueEnum};
 use crate::cmd::command::Run;
 use crate::cmd::inputs::InputErrors;
 use crate::cmd::output::{self, Form, FormArguments};
-use crate::cmd::session::hits::{Detail, HitPrinter, ParentSession};
+use crate::cmd::session::hits::{HitDetail, HitPrinter, ParentSession};
 use crate::cmd::session::names::{NamedSession, usable_paths};
 use crate::cmd::session::source::{MatchArguments, candidates_at};
-use crate::cmd::{Globals, Outcome, UsageError};
+use crate::cmd::{Globals, Status, UsageError};
 use crate::io::Io;
 use crate::jsonl::{Mapping, WriteError};
 use crate::message::Role;
@@ -106,7 +106,7 @@ enum PlaceName {
 }
 
 impl Run for SessionSearchArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let query = self.query()?;
         let source = &self.matching.source;
         let mut listing = self.matching.listing(Depth::Ends, io.clock.as_ref());
@@ -117,7 +117,7 @@ impl Run for SessionSearchArguments {
         let form = self.form.form(io.terminal);
         if form == Form::Text && candidates.is_empty() && sessions.is_empty() {
             source.note_none(0, globals, io);
-            return Ok(errors.outcome(Outcome::AnswerIsNo));
+            return Ok(errors.outcome(Status::Negative));
         }
         // Nothing moves below a page.
         let is_still = form == Form::Text && output::use_pager(globals, io);
@@ -126,9 +126,9 @@ impl Run for SessionSearchArguments {
         listing.examined = progress.done();
         let writer = output::writer(form, io)?;
         let detail = match (self.files_with_matches, self.count) {
-            (true, _) => Detail::Sessions,
-            (false, true) => Detail::Counts,
-            (false, false) => Detail::Hits,
+            (true, _) => HitDetail::Sessions,
+            (false, true) => HitDetail::Counts,
+            (false, false) => HitDetail::Hits,
         };
         let mut printer = HitPrinter {
             writer,
@@ -191,11 +191,7 @@ impl Run for SessionSearchArguments {
             let hint = format!("`--in all` also looks at thoughts, calls and results{case}");
             io.messages.hint(&hint);
         }
-        Ok(errors.outcome(if any {
-            Outcome::Done
-        } else {
-            Outcome::AnswerIsNo
-        }))
+        Ok(errors.outcome(if any { Status::Done } else { Status::Negative }))
     }
 }
 

@@ -15,14 +15,14 @@ use crate::cmd::session::cost_table::{cost_cell, shortened};
 use crate::cmd::session::printer::{DialogForm, Look, Printer};
 use crate::cmd::session::source::{SourceArguments, about};
 use crate::cmd::times::spelled;
-use crate::cmd::{Globals, Outcome, UsageError, output};
+use crate::cmd::{Globals, Status, UsageError, output};
 use crate::io::{Io, TerminalFacts};
 use crate::jsonl::Writer;
 use crate::message::{Message, Origin, SessionId};
 use crate::records::{MessageContext, SessionCostRecord, SessionDescription};
 use crate::session::{Detail, Facts, Prices, Scope, Session, Tally};
 use crate::text::redact;
-use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, Thinking, ToolDetail};
+use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, ThinkingDisplay, ToolDetail};
 
 /// Show the dialog of a session
 ///
@@ -80,7 +80,7 @@ pub(crate) struct SessionShowArguments {
 }
 
 impl Run for SessionShowArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let named = self.source.one(&self.session, io)?.for_reading()?;
         let session = named.open().map_err(|error| named.named(&error))?;
         let path = session.file.path.clone();
@@ -147,7 +147,7 @@ impl Run for SessionShowArguments {
                  `--all-branches` shows them"
             ));
         }
-        Ok(Outcome::Done)
+        Ok(Status::Done)
     }
 }
 
@@ -177,9 +177,9 @@ impl SessionShowArguments {
         let tools = self.calls.unwrap_or(usual);
         let is_usual = matches!(form, DialogForm::Jsonl | DialogForm::Html) && !self.no_thinking;
         let thinking = if self.thinking || is_usual {
-            Thinking::Shown
+            ThinkingDisplay::Shown
         } else {
-            Thinking::Hidden
+            ThinkingDisplay::Hidden
         };
         let is_folded = matches!(form, DialogForm::Text | DialogForm::Md) && !self.injected;
         let context = if is_folded {

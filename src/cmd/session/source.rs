@@ -17,8 +17,11 @@ use crate::message::SessionId;
 use crate::records::SessionDescription;
 use crate::session::{
     Agent, Candidate, Depth, Facts, Found, Listing, Root, Selection, Session, discover,
-    discover_names, discover_with, ids_in, list, session_roots,
+    discover_names, discover_with, fork_at, ids_in, list, session_roots,
 };
+
+/// Maximum number of files to read to say why there are no sessions.
+const MAX_REFUSED: usize = 16;
 
 /// Number of sessions that wait for a model at once, unless `--jobs` is given.
 const DEFAULT_WAITING_JOBS: usize = 4;
@@ -184,10 +187,20 @@ impl SourceArguments {
         if self.roots(&io.environment).is_empty() {
             io.messages
                 .hint("HOME is not set; `--root DIR` names a directory");
+        } else if let Some(reason) = self.refusal(io) {
+            io.messages.hint(&reason);
         } else if files == 0 && self.root.is_empty() {
             io.messages
                 .hint("`turnpipe doctor` shows where sessions are looked for");
         }
+    }
+
+    /// Why the first of the files that are no sessions is not read, if its agent is known.
+    fn refusal(&self, io: &Io) -> Option<String> {
+        let files = self.files(&io.environment).into_iter().take(MAX_REFUSED);
+        let errors = files.filter_map(|file| Session::open(&file.path).err());
+        let mut reasons = errors.map(|error| error.to_string());
+        reasons.find(|reason| reason.starts_with("sessions of "))
     }
 
     /// Reports the roots that cannot be read. A root may be a single session file.
@@ -228,6 +241,7 @@ pub(crate) fn about(path: PathBuf, agent: Agent, facts: Facts) -> SessionDescrip
     let parent = facts.forked_from.as_ref().or(facts.session_id.as_ref());
     let parent = parent.filter(|_| facts.is_subagent).cloned();
     let (title, source) = facts.title.map(|title| (title.text, title.source)).unzip();
+    let written_by = fork_at(&path).map(str::to_owned);
     let path = path.into_os_string().into_string();
     SessionDescription {
         session_id: facts.session_id.map(SessionId),
@@ -241,6 +255,7 @@ pub(crate) fn about(path: PathBuf, agent: Agent, facts: Facts) -> SessionDescrip
         git_branch: facts.branch,
         model: facts.model,
         parent_session_id: parent.map(SessionId),
+        written_by,
         fork_parent: facts.forked_from.map(SessionId),
         resume,
     }

@@ -19,7 +19,7 @@ use crate::cmd::session::cost_table::{
 use crate::cmd::session::show::cost_of;
 use crate::cmd::session::source::{MatchArguments, SourceArguments};
 use crate::cmd::times::{TimeArgument, spelled};
-use crate::cmd::{Globals, Outcome, UsageError};
+use crate::cmd::{Globals, Status, UsageError};
 use crate::io::Io;
 use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, SessionToolRecord};
 use crate::session::{Agent, Depth, Detail, Prices, Session, Tally, subagents_beside};
@@ -86,7 +86,7 @@ fn zone(name: &str) -> Result<TimeZone, &'static str> {
 }
 
 impl Run for SessionStatsArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let now = io.clock.now();
         let form = self.form.form(io.terminal);
         let zone = self.tz.unwrap_or_else(|| io.clock.time_zone());
@@ -97,7 +97,7 @@ impl Run for SessionStatsArguments {
         if self.statusline {
             let line = statusline(self.matching.source, &prices, &zone, io)?;
             output::print(io, &line)?;
-            return Ok(Outcome::Done);
+            return Ok(Status::Done);
         }
         let is_about_tools = self.by.contains(&Dimension::Tool);
         let detail = match (is_about_tools, self.by.is_empty() && self.budget.is_none()) {
@@ -118,7 +118,7 @@ impl Run for SessionStatsArguments {
         let count = candidates.len() + named.len();
         if count == 0 && form == Form::Text && self.budget.is_none() {
             self.matching.source.note_none(count, globals, io);
-            return Ok(errors.outcome(Outcome::Done));
+            return Ok(errors.outcome(Status::Done));
         }
         let progress = ProgressLine::of_sessions("reading", count, globals.quiet, io);
         if self.sessions.is_empty() {
@@ -158,8 +158,8 @@ impl Run for SessionStatsArguments {
             };
             print(form, std::slice::from_ref(&all), page, globals, io)?;
             let outcome = match all.usage.cost {
-                Some(cost) if cost > budget => Outcome::AnswerIsNo,
-                _ => Outcome::Done,
+                Some(cost) if cost > budget => Status::Negative,
+                _ => Status::Done,
             };
             return Ok(errors.outcome(outcome));
         }
@@ -181,7 +181,7 @@ impl Run for SessionStatsArguments {
             let page = |costs: &[_]| cost_page(&self.by, costs, &all, columns);
             print(form, &costs, page, globals, io)?;
         }
-        Ok(errors.outcome(Outcome::Done))
+        Ok(errors.outcome(Status::Done))
     }
 }
 

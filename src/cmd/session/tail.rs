@@ -11,11 +11,11 @@ use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::session::printer::{self, DialogForm, Look};
 use crate::cmd::session::source::SourceArguments;
 use crate::cmd::session::tail_follow::{
-    Ended, Followed, FollowedSession, Limits, Subagents, follow,
+    FollowEnd, FollowLimits, Followed, FollowedSession, Subagents, follow,
 };
 use crate::cmd::session::tail_printer::{Joining, Lines, Printer};
 use crate::cmd::times::parse_span;
-use crate::cmd::{Globals, Outcome, UsageError};
+use crate::cmd::{Globals, Status, UsageError};
 use crate::io::{Environment, Io};
 use crate::jsonl::{FixedFile, Mapping};
 use crate::message::{Message, SessionId};
@@ -24,7 +24,7 @@ use crate::session::{
     BackwardMessages, Follower, Format, Scope, Seen, Session, SessionError, SessionFile, Shape,
     holds_only_lines, last_messages, open_safely, open_to_follow, records_on, start_of_last,
 };
-use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, Thinking, ToolDetail};
+use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, ThinkingDisplay, ToolDetail};
 
 /// Show the end of a session file of any size
 ///
@@ -84,7 +84,7 @@ pub(crate) struct SessionTailArguments {
 }
 
 impl Run for SessionTailArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let named = self.source.one(&self.session, io)?.for_reading()?;
         let path = named.path().map_err(|error| named.named(&error))?;
         let failed = |error: SessionError| UsageError::reason(error).about(&named.name);
@@ -102,7 +102,9 @@ impl Run for SessionTailArguments {
         } else {
             match Session::of_file(file) {
                 Ok(session) => Ok(session),
-                Err(SessionError::Unknown) if self.raw => Err(open_safely(path).map_err(failed)?),
+                Err(SessionError::Unknown(_)) if self.raw => {
+                    Err(open_safely(path).map_err(failed)?)
+                }
                 Err(error) => return Err(failed(error).into()),
             }
         };
@@ -125,7 +127,7 @@ impl Run for SessionTailArguments {
 
 impl SessionTailArguments {
     /// The last messages of a session that must be read as a whole.
-    fn whole(&self, session: &Session, mut printer: Printer) -> anyhow::Result<Outcome> {
+    fn whole(&self, session: &Session, mut printer: Printer) -> anyhow::Result<Status> {
         let wanted = usize::try_from(self.limit).unwrap_or(usize::MAX);
         let mut last = std::collections::VecDeque::new();
         for message in session.messages(Scope::Live)? {
@@ -137,7 +139,7 @@ impl SessionTailArguments {
         let mut lines = Lines::new(None, self.about(session)?);
         printer.messages(&mut lines, last.into())?;
         printer.cursor(&session.file.path, session.file.size, 0)?;
-        Ok(Outcome::Done)
+        Ok(Status::Done)
     }
 
     fn printer(&self, globals: &Globals, io: &mut Io) -> anyhow::Result<Printer> {
@@ -147,8 +149,16 @@ impl SessionTailArguments {
             _ => Form::Jsonl,
         };
         let (dialog_form, thinking, context) = match form {
-            Form::Text => (DialogForm::Text, Thinking::Hidden, InjectedDetail::Folded),
-            Form::Jsonl => (DialogForm::Jsonl, Thinking::Shown, InjectedDetail::Full),
+            Form::Text => (
+                DialogForm::Text,
+                ThinkingDisplay::Hidden,
+                InjectedDetail::Folded,
+            ),
+            Form::Jsonl => (
+                DialogForm::Jsonl,
+                ThinkingDisplay::Shown,
+                InjectedDetail::Full,
+            ),
         };
         let look = Look {
             form: dialog_form,
@@ -180,13 +190,13 @@ impl SessionTailArguments {
         session: Result<Session, SessionFile>,
         mut printer: Printer,
         io: &Io,
-    ) -> anyhow::Result<Outcome> {
+    ) -> anyhow::Result<Status> {
         if let Ok(session) = &session
             && let Some(said) = self.last_messages(session)?
         {
             let mut lines = Lines::new(Some(session.format()), self.about(session)?);
             printer.messages(&mut lines, said)?;
-            return Ok(Outcome::Done);
+            return Ok(Status::Done);
         }
         let start = match (&session, self.offset) {
             (_, Some(offset)) => offset,
@@ -226,7 +236,7 @@ impl SessionTailArguments {
         if !self.follow {
             return print_to_end(&mut session.file, &mut printer);
         }
-        let limits = Limits {
+        let limits = FollowLimits {
             idle: self.until_idle,
             all: self.timeout,
         };
@@ -239,8 +249,8 @@ impl SessionTailArguments {
         };
         let ended = follow(session, &mut printer, limits, &mut find, io)?;
         Ok(match ended {
-            Ended::TimeUp if self.exit_status => Outcome::AnswerIsNo,
-            Ended::TimeUp | Ended::Idle | Ended::ReaderIsGone => Outcome::Done,
+            FollowEnd::TimeUp if self.exit_status => Status::Negative,
+            FollowEnd::TimeUp | FollowEnd::Idle | FollowEnd::ReaderIsGone => Status::Done,
         })
     }
 
@@ -339,7 +349,7 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
 }
 
 /// Prints what is in the file; a last line without a newline too, if it is a whole record.
-fn print_to_end(followed: &mut Followed, printer: &mut Printer) -> anyhow::Result<Outcome> {
+fn print_to_end(followed: &mut Followed, printer: &mut Printer) -> anyhow::Result<Status> {
     let Followed { follower, lines } = followed;
     loop {
         let path = follower.path().to_owned();
@@ -353,5 +363,5 @@ fn print_to_end(followed: &mut Followed, printer: &mut Printer) -> anyhow::Resul
     let rest = follower.take_rest();
     printer.rest(lines, &rest)?;
     printer.end(follower)?;
-    Ok(Outcome::Done)
+    Ok(Status::Done)
 }

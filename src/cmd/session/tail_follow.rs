@@ -15,7 +15,7 @@ const LOOK_AROUND: Duration = Duration::from_secs(1);
 
 /// The conditions that end following.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
+pub(crate) struct FollowLimits {
     /// After this long without anything new.
     pub(crate) idle: Option<Duration>,
     /// After this long in any case.
@@ -24,7 +24,7 @@ pub(crate) struct Limits {
 
 /// The reason why following ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ended {
+pub(crate) enum FollowEnd {
     /// Nothing was appended for too long.
     Idle,
     /// Time was up.
@@ -107,10 +107,10 @@ enum StartAt {
 pub(crate) fn follow(
     session: FollowedSession,
     printer: &mut Printer,
-    limits: Limits,
+    limits: FollowLimits,
     others: &mut dyn FnMut() -> Vec<FollowedSession>,
     io: &Io,
-) -> anyhow::Result<Ended> {
+) -> anyhow::Result<FollowEnd> {
     let mut watch = Watch::folder_of(session.file.follower.path());
     let output = io.stdout_watch.as_ref().map(AsFd::as_fd);
     let begun = Instant::now();
@@ -139,9 +139,9 @@ pub(crate) fn follow(
         if idle.is_zero() || all.is_zero() {
             printer.end(follower)?;
             return Ok(if all.is_zero() {
-                Ended::TimeUp
+                FollowEnd::TimeUp
             } else {
-                Ended::Idle
+                FollowEnd::Idle
             });
         }
         if is_new {
@@ -172,7 +172,7 @@ pub(crate) fn follow(
             }
         }
         if watch.wait(idle.min(all), output) == WakeReason::ReaderGone {
-            return Ok(Ended::ReaderIsGone);
+            return Ok(FollowEnd::ReaderIsGone);
         }
     }
 }

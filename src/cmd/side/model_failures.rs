@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::cmd::Outcome;
+use crate::cmd::Status;
 use crate::io::Messages;
 use crate::model::{Failure, Retryability};
 
@@ -66,9 +66,9 @@ impl ModelFailures {
     }
 
     /// The outcome of a command that wrote `made` texts and would end with `outcome` without failures.
-    /// A failure decides if the command wrote nothing, or if the model refuses all requests. Prints
-    /// the closing count.
-    pub(crate) fn outcome(&self, made: usize, outcome: Outcome) -> Outcome {
+    /// A failure decides, but if the texts are optional only if the command wrote nothing or if the
+    /// model refuses all requests. Prints the closing count.
+    pub(crate) fn outcome(&self, made: usize, are_optional: bool, outcome: Status) -> Status {
         let skipped = match self.not_asked {
             0 => String::new(),
             count => format!(": {count} skipped after the model refused a request"),
@@ -78,9 +78,10 @@ impl ModelFailures {
             self.messages
                 .error(&format!("{made} written, {failed} not{skipped}"));
         }
-        match self.retryability.filter(|_| made == 0 || self.is_over) {
-            Some(Retryability::Permanent) => Outcome::ProviderRefused,
-            Some(Retryability::Temporary) => Outcome::ProviderUnavailable,
+        let decides = made == 0 || self.is_over || !are_optional;
+        match self.retryability.filter(|_| decides) {
+            Some(Retryability::Permanent) => Status::ProviderRefused,
+            Some(Retryability::Temporary) => Status::ProviderUnavailable,
             Some(Retryability::Stopped) | None => outcome,
         }
     }

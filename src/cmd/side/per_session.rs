@@ -14,7 +14,7 @@ use crate::cmd::session::source::{FilterArguments, LimitArguments, SourceArgumen
 use crate::cmd::side::model_failures::ModelFailures;
 use crate::cmd::side::side_arguments::SideArguments;
 use crate::cmd::stop_watch::StopWatch;
-use crate::cmd::{Globals, Outcome, UsageError};
+use crate::cmd::{Globals, Status, UsageError};
 use crate::io::{Io, Messages};
 use crate::jsonl::WriteError;
 use crate::message::SessionId;
@@ -22,8 +22,8 @@ use crate::model::{Delivery, Pace};
 use crate::session::record::Moment;
 use crate::session::{ManualTitle, each_in_order};
 use crate::side::{
-    Auto, Driver, Engine, Excerpt, Generator, Kind, Language, LanguageChoice, NoText, Reason,
-    SessionExcerpt, Written,
+    Auto, Driver, Excerpt, Generator, Kind, Language, LanguageChoice, NoText, Reason,
+    SessionExcerpt, TextEngine, Written,
 };
 use crate::view::ProgressLine;
 
@@ -166,7 +166,7 @@ impl Runner {
         printer: &P,
         arguments: &PerSessionArguments,
         io: &mut Io,
-    ) -> anyhow::Result<Outcome> {
+    ) -> anyhow::Result<Status> {
         let input = match arguments.sessions.as_slice() {
             [] if selects(&arguments.filter, &arguments.limit) => {
                 let source = &arguments.source;
@@ -309,9 +309,9 @@ impl Runner {
         &self,
         input: StandardInput,
         writer: &mut RecordWriter,
-    ) -> anyhow::Result<Outcome> {
+    ) -> anyhow::Result<Status> {
         let generator = &self.driver.generator;
-        let Engine::Model(asker) = &generator.engine else {
+        let TextEngine::Model(asker) = &generator.engine else {
             return Err(nothing_to_send().into());
         };
         let mut print = |excerpt: &Excerpt| match generator.request(excerpt) {
@@ -337,7 +337,7 @@ impl Runner {
             }
         }
         writer.flush()?;
-        Ok(errors.outcome(Outcome::Done))
+        Ok(errors.outcome(Status::Done))
     }
 }
 
@@ -362,14 +362,14 @@ impl Summary {
         }
     }
 
-    fn outcome(&self, exit_status: bool) -> Outcome {
+    fn outcome(&self, exit_status: bool) -> Status {
         let outcome = match self.failed {
-            0 => return Outcome::Done,
-            _ if exit_status => Outcome::AnswerIsNo,
-            _ => Outcome::Done,
+            0 => return Status::Done,
+            _ if exit_status => Status::Negative,
+            _ => Status::Done,
         };
         let outcome = self.inputs.outcome(outcome);
-        self.model.outcome(self.made, outcome)
+        self.model.outcome(self.made, false, outcome)
     }
 }
 

@@ -18,7 +18,7 @@ use crate::cmd::command::Run;
 use crate::cmd::model_arguments::{Fallback, NoModel};
 use crate::cmd::output::{self, RecordWriter};
 use crate::cmd::side::per_session::{PerSessionArguments, Plan, Printer, Runner, SessionOutput};
-use crate::cmd::{Globals, Outcome, UsageError};
+use crate::cmd::{Globals, Status, UsageError};
 use crate::io::{CancelToken, Clock, Io};
 use crate::jsonl::WriteError;
 use crate::records::RecapRecord;
@@ -69,7 +69,7 @@ struct Recaps {
 }
 
 impl Run for RecapArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         self.run_at(own_terminal, globals, io)
     }
 }
@@ -81,7 +81,7 @@ impl RecapArguments {
         terminal: impl FnOnce() -> anyhow::Result<File>,
         globals: &Globals,
         io: &mut Io,
-    ) -> anyhow::Result<Outcome> {
+    ) -> anyhow::Result<Status> {
         let away = Duration::from_mins(self.away_minutes);
         let plan = Plan {
             prompt: PROMPT,
@@ -102,7 +102,7 @@ impl RecapArguments {
             write: self.write.then_some(ManualTitle::Keep),
         };
         let Some(runner) = self.common.runner(plan, globals, io)? else {
-            return Ok(Outcome::Done);
+            return Ok(Status::Done);
         };
         let recaps = Recaps {
             auto: self.auto,
@@ -122,7 +122,7 @@ impl RecapArguments {
         recaps: &Recaps,
         terminal: impl FnOnce() -> anyhow::Result<File>,
         io: &mut Io,
-    ) -> anyhow::Result<Outcome> {
+    ) -> anyhow::Result<Status> {
         let [name] = self.common.sessions.as_slice() else {
             return Err(UsageError::new("--watch: name one session").into());
         };
@@ -144,7 +144,7 @@ impl RecapArguments {
             &mut || runner.output(&session),
             &mut |output| runner.print(recaps, output, &mut writer),
         )?;
-        Ok(runner.stop.or(Outcome::Done))
+        Ok(runner.stop.or(Status::Done))
     }
 }
 

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use super::super::recap::RecapArguments;
 use super::*;
-use crate::cmd::{Globals, Outcome};
-use crate::io::{Environment, Input, Io, Messages, Output, SeededIds, TerminalFacts};
+use crate::cmd::{Globals, Status};
+use crate::io::{Environment, InputStream, Io, Messages, OutputStream, SeededIds, TerminalFacts};
 use crate::message::{Block, Message, Origin, Role};
 use crate::side::Text;
 
@@ -319,7 +319,7 @@ impl Write for Pieces {
 struct Watching {
     user: User,
     records: Receiver<Vec<u8>>,
-    outcome: Receiver<Outcome>,
+    outcome: Receiver<Status>,
 }
 
 impl Watching {
@@ -329,8 +329,8 @@ impl Watching {
         let (sender, records) = channel();
         let (ended, outcome) = channel();
         let mut io = Io {
-            stdin: Input::Closed,
-            stdout: Output::Sink(Box::new(Pieces(sender))),
+            stdin: InputStream::Closed,
+            stdout: OutputStream::Sink(Box::new(Pieces(sender))),
             stdout_watch: None,
             messages: Messages::new(std::io::sink()),
             terminal: TerminalFacts {
@@ -376,7 +376,7 @@ impl Watching {
         serde_json::from_slice(&line).unwrap()
     }
 
-    fn outcome(self) -> Outcome {
+    fn outcome(self) -> Status {
         self.outcome.recv_timeout(Duration::from_secs(20)).unwrap()
     }
 }
@@ -422,7 +422,7 @@ fn recaps_are_written_once_for_each_absence_with_something_new() {
 
     watching.user.terminal.write_all(b"q").unwrap();
     assert!(watching.records.try_recv().is_err());
-    assert_eq!(watching.outcome(), Outcome::Done);
+    assert_eq!(watching.outcome(), Status::Done);
 }
 
 #[test]
@@ -469,6 +469,6 @@ fn a_recap_that_was_overtaken_by_a_prompt_is_not_written() {
     } = watching;
     drop(user);
     let outcome = outcome.recv_timeout(Duration::from_secs(20)).unwrap();
-    assert_eq!(outcome, Outcome::Done);
+    assert_eq!(outcome, Status::Done);
     assert!(records.try_recv().is_err());
 }

@@ -18,7 +18,7 @@ use crate::cmd::model_arguments::{Fallback, NoModel, nothing_to_send};
 use crate::cmd::output::{self, Form, RecordWriter};
 use crate::cmd::side::model_failures::ModelFailures;
 use crate::cmd::side::side_arguments::SideArguments;
-use crate::cmd::{Globals, Outcome, UsageError};
+use crate::cmd::{Globals, Status, UsageError};
 use crate::io::{CancelToken, Ids, Io, Messages};
 use crate::jsonl::{Damage, Prefilter};
 use crate::message::{SessionId, ToolUseId};
@@ -32,7 +32,7 @@ use crate::session::record::{
 use crate::side::label::{
     Label, LabelSink, LabelStream, Labeler, PROMPT, Placing, StreamEnd, Timing,
 };
-use crate::side::{Engine, Text, extension};
+use crate::side::{Text, TextEngine, extension};
 use crate::view::ProgressLine;
 
 /// Needles of lines with texts of the model and labels. Lines about calls have other needles.
@@ -97,9 +97,9 @@ enum EmitLabels {
 }
 
 impl Run for SummarizeBatchArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let Some(instructions) = self.side.instructions(PROMPT, io)? else {
-            return Ok(Outcome::Done);
+            return Ok(Status::Done);
         };
         let stop = CancelToken::default();
         let labeler = self.labeler(instructions, &stop, globals, io)?;
@@ -111,6 +111,7 @@ impl Run for SummarizeBatchArguments {
             .transpose()?;
         let progress = ProgressLine::of_input("labelling", &self.files, globals.quiet, io);
         let mut errors = InputErrors::new(&io.messages);
+        let is_waiting = io.stdin.readiness();
         let input = Box::new(progress.counting(self.input(&mut errors, io)?));
         let timing = Timing {
             placing: match self.emit {
@@ -150,6 +151,7 @@ impl Run for SummarizeBatchArguments {
         };
         let end = LabelStream::new(timing, &labeler, decoder).run(
             input,
+            is_waiting,
             Prefilter::new(&needles)?,
             &mut sink,
             |report| {
@@ -162,7 +164,7 @@ impl Run for SummarizeBatchArguments {
 }
 
 impl SummarizeBatchArguments {
-    fn finish(&self, end: StreamEnd, mut sink: LabelPrinter) -> anyhow::Result<Outcome> {
+    fn finish(&self, end: StreamEnd, mut sink: LabelPrinter) -> anyhow::Result<Status> {
         if let Some(recorder) = sink.recorder.take() {
             recorder
                 .finish(Sync::Data)
@@ -174,14 +176,14 @@ impl SummarizeBatchArguments {
         match end {
             StreamEnd::Copied(_) => {
                 let outcome = if sink.labels == 0 && self.side.exit_status {
-                    Outcome::AnswerIsNo
+                    Status::Negative
                 } else {
-                    Outcome::Done
+                    Status::Done
                 };
-                Ok(sink.failures.outcome(sink.labels, outcome))
+                Ok(sink.failures.outcome(sink.labels, true, outcome))
             }
-            StreamEnd::Ended(EndSignal::Interrupt) => Ok(Outcome::Interrupted),
-            StreamEnd::Ended(EndSignal::Terminate) => Ok(Outcome::Terminated),
+            StreamEnd::Ended(EndSignal::Interrupt) => Ok(Status::Interrupted),
+            StreamEnd::Ended(EndSignal::Terminate) => Ok(Status::Terminated),
             StreamEnd::InputFailed(error) => Err(error).context("cannot read input"),
             StreamEnd::OutputFailed(error) => Err(error.into()),
         }
@@ -206,14 +208,14 @@ impl SummarizeBatchArguments {
         let engine =
             arguments.engine(NoModel::UseRules, Fallback::None, pace, stop, globals, io)?;
         Ok(match engine {
-            Engine::None => None,
-            Engine::Model(asker) if arguments.dry_run => Some(Labeler::DryRun {
+            TextEngine::None => None,
+            TextEngine::Model(asker) if arguments.dry_run => Some(Labeler::DryRun {
                 provider: asker.provider,
                 instructions,
             }),
-            Engine::Rules if arguments.dry_run => return Err(nothing_to_send()),
-            Engine::Rules => Some(Labeler::Rules),
-            Engine::Model(asker) => Some(Labeler::Model {
+            TextEngine::Rules if arguments.dry_run => return Err(nothing_to_send()),
+            TextEngine::Rules => Some(Labeler::Rules),
+            TextEngine::Model(asker) => Some(Labeler::Model {
                 asker,
                 instructions,
                 shortcuts: self.shortcuts,
@@ -260,7 +262,7 @@ fn recorder(path: &Path, io: &Io) -> anyhow::Result<Transcript> {
 }
 
 /// Copies the input without labels.
-fn copy(mut input: Box<dyn Read + Send>, sink: &mut LabelPrinter) -> anyhow::Result<Outcome> {
+fn copy(mut input: Box<dyn Read + Send>, sink: &mut LabelPrinter) -> anyhow::Result<Status> {
     let mut block = vec![0; 64 * 1024];
     loop {
         let read = match input.read(&mut block) {
@@ -269,7 +271,7 @@ fn copy(mut input: Box<dyn Read + Send>, sink: &mut LabelPrinter) -> anyhow::Res
             Err(error) => return Err(error).context("cannot read input"),
         };
         if read == 0 {
-            return Ok(Outcome::Done);
+            return Ok(Status::Done);
         }
         sink.bytes(&block[..read])?;
         sink.flush()?;

@@ -8,7 +8,7 @@ use crate::cmd::command::Run;
 use crate::cmd::model_arguments::{Fallback, NoModel};
 use crate::cmd::output::RecordWriter;
 use crate::cmd::side::per_session::{PerSessionArguments, Plan, Printer, Runner, SessionOutput};
-use crate::cmd::{Globals, Outcome, UsageError};
+use crate::cmd::{Globals, Status, UsageError};
 use crate::config::Overrides;
 use crate::io::Io;
 use crate::jsonl::WriteError;
@@ -60,7 +60,7 @@ struct Titles {
 }
 
 impl Run for TitleArguments {
-    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Outcome> {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         if self.replace && self.auto {
             return Err(UsageError::new("--auto never replaces a title set by the user").into());
         }
@@ -97,7 +97,7 @@ impl Run for TitleArguments {
             }),
         };
         let Some(runner) = self.common.runner(plan, globals, io)? else {
-            return Ok(Outcome::Done);
+            return Ok(Status::Done);
         };
         let replace = self.replace;
         runner.run(&Titles { replace }, &self.common, io)

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use super::needles::Query;
-use super::run::Found;
+use super::run::SearchHit;
 use crate::session::discover::Candidate;
 use crate::session::listing::{Listed, Listing};
 use crate::session::name_indexes::NameIndexes;
@@ -21,7 +21,7 @@ pub enum SearchEvent {
     /// The next hits are in this session.
     Session(Box<Listed>),
     /// A hit.
-    Found(Box<Found>),
+    Found(Box<SearchHit>),
     /// Some lines of the last session were too long to parse.
     TooLong {
         /// The file.
@@ -129,7 +129,7 @@ fn search(
     let found = found_in(candidate, listing, query, names, report);
     listing.examined.fetch_add(1, Ordering::Relaxed);
     match found {
-        Ok(0) | Err(SessionError::Unknown) => ControlFlow::Continue(()),
+        Ok(0) | Err(SessionError::Unknown(_)) => ControlFlow::Continue(()),
         Ok(lines) => report(SearchEvent::TooLong { path, lines }),
         Err(error) => report(SearchEvent::Failed { path, error }),
     }
@@ -150,7 +150,7 @@ fn found_in(
         return Ok(0);
     };
     let mut failure = None;
-    let mut begin = |session: &Session, hits: Vec<Found>, report: &mut Report<'_>| {
+    let mut begin = |session: &Session, hits: Vec<SearchHit>, report: &mut Report<'_>| {
         match listing.examine(session, candidate.context, names) {
             Ok(Some(listed)) => report(SearchEvent::Session(listed))?,
             Ok(None) => return ControlFlow::Break(()),

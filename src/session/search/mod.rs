@@ -8,4 +8,4 @@ mod run;
 
 pub use many::{SearchEvent, search_all};
 pub use needles::{Case, PatternError, PatternOptions, Query};
-pub use run::{Excerpt, Found};
+pub use run::{MatchExcerpt, SearchHit};

@@ -19,7 +19,7 @@ use crate::session::tree::Scope;
 
 /// A part of a message that matches.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct SearchHit {
     /// The line number, from 1. Old documents have none.
     pub line: Option<u64>,
     /// The id of the record.
@@ -37,12 +37,12 @@ pub struct Found {
     /// The tool, for calls.
     pub tool: Option<String>,
     /// The first match.
-    pub excerpt: Excerpt,
+    pub excerpt: MatchExcerpt,
     /// The number of matches in the part.
     pub matches: u64,
 }
 
-impl Found {
+impl SearchHit {
     /// The record and the place of the hit in it, for copies of the record.
     pub(super) fn record(&self) -> Option<String> {
         let record = self.uuid.as_ref().or(self.time.as_ref())?;
@@ -72,7 +72,7 @@ impl Session {
     pub fn search(
         &self,
         query: &Query,
-        visit: &mut dyn FnMut(Found) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(SearchHit) -> ControlFlow<()>,
     ) -> io::Result<Searched> {
         let mut search = Search {
             query,
@@ -148,13 +148,13 @@ fn may_hold(line: LineClass, place: HitBlock) -> bool {
 
 struct Search<'a> {
     query: &'a Query,
-    visit: &'a mut dyn FnMut(Found) -> ControlFlow<()>,
+    visit: &'a mut dyn FnMut(SearchHit) -> ControlFlow<()>,
     /// Number of hits that are still wanted.
     left: usize,
     /// The roles with a hit.
     roles_with_hits: Vec<Role>,
     /// Hits in records that usually repeat others.
-    held: Vec<Found>,
+    held: Vec<SearchHit>,
 }
 
 impl Search<'_> {
@@ -200,7 +200,7 @@ impl Search<'_> {
         ControlFlow::Continue(())
     }
 
-    fn report(&mut self, found: Found) -> ControlFlow<()> {
+    fn report(&mut self, found: SearchHit) -> ControlFlow<()> {
         (self.visit)(found)?;
         self.left -= 1;
         if self.left == 0 {
@@ -212,7 +212,7 @@ impl Search<'_> {
 
 impl Query {
     /// The parts of a message that match.
-    fn find(&self, line: Option<u64>, message: &Message) -> Vec<Found> {
+    fn find(&self, line: Option<u64>, message: &Message) -> Vec<SearchHit> {
         if !self.roles.is_empty() && !self.roles.contains(&message.role) {
             return Vec::new();
         }
@@ -238,7 +238,7 @@ impl Query {
                 Block::Media(_) => return None,
             };
             let (excerpt, matches) = found?;
-            Some(Found {
+            Some(SearchHit {
                 line,
                 uuid: message.uuid.clone(),
                 role: message.role,
@@ -255,7 +255,7 @@ impl Query {
     }
 
     /// The first match in any of the texts, and the number of matches in all of them.
-    fn first(&self, texts: &[impl AsRef<str>]) -> Option<(Excerpt, u64)> {
+    fn first(&self, texts: &[impl AsRef<str>]) -> Option<(MatchExcerpt, u64)> {
         let (mut first, mut count) = (None, 0);
         for text in texts {
             let text = text.as_ref();
@@ -265,8 +265,8 @@ impl Query {
                 if first.is_none() {
                     let range = range.start()..range.end();
                     first = Some(match self.context {
-                        0 => Excerpt::around(text, range),
-                        lines => Excerpt::with_lines(text, range, lines),
+                        0 => MatchExcerpt::around(text, range),
+                        lines => MatchExcerpt::with_lines(text, range, lines),
                     });
                 }
                 true
@@ -314,7 +314,7 @@ const MAX_MATCH: usize = 400;
 
 /// A match in its context. The parts joined are a part of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Excerpt {
+pub struct MatchExcerpt {
     /// The text before the match.
     pub before: String,
     /// The match, or its beginning.
@@ -325,7 +325,7 @@ pub struct Excerpt {
     pub has_lines: bool,
 }
 
-impl Excerpt {
+impl MatchExcerpt {
     /// The match at `range` of `text`, in bytes.
     pub(super) fn around(text: &str, range: Range<usize>) -> Self {
         let start = text.floor_char_boundary(range.start);
@@ -381,10 +381,10 @@ mod excerpt_tests {
     #[test]
     fn surroundings_are_short() {
         let text = format!("{}needle{}", "é".repeat(300), "ü".repeat(300));
-        let excerpt = Excerpt::around(&text, 600..606);
+        let excerpt = MatchExcerpt::around(&text, 600..606);
         assert_eq!(excerpt.matched, "needle");
         assert_eq!((excerpt.before.len(), excerpt.after.len()), (100, 100));
-        let all = Excerpt::around(&text, 0..text.len());
+        let all = MatchExcerpt::around(&text, 0..text.len());
         assert_eq!(all.matched.len(), 400);
     }
 
@@ -398,7 +398,7 @@ mod excerpt_tests {
             (9, text),
         ];
         for (count, expected) in rows {
-            let excerpt = Excerpt::with_lines(text, at..at + 6, count);
+            let excerpt = MatchExcerpt::with_lines(text, at..at + 6, count);
             assert_eq!(excerpt.matched, "needle");
             assert_eq!(excerpt.text(), expected);
         }
@@ -409,7 +409,7 @@ mod excerpt_tests {
         fn an_excerpt_is_a_part_of_the_text(text in "[aé\n]{0,300}", start in 0_usize..600, length in 0_usize..600) {
             let start = start.min(text.len());
             let end = (start + length).min(text.len());
-            let excerpt = Excerpt::around(&text, start..end);
+            let excerpt = MatchExcerpt::around(&text, start..end);
             prop_assert!(text.contains(&excerpt.text()));
         }
     }

@@ -19,7 +19,7 @@ fn found(text: &str, query: &Query) -> Vec<(u64, String)> {
         .collect()
 }
 
-fn all(path: &Path, query: &Query) -> Vec<Found> {
+fn all(path: &Path, query: &Query) -> Vec<SearchHit> {
     let session = Session::open(path).unwrap();
     let mut all = Vec::new();
     session
@@ -144,7 +144,7 @@ fn lines_that_are_passed_over_hold_no_match() {
                 ..query.clone()
             };
             let (quick, slow) = (all(&candidate.path, &query), all(&candidate.path, &slow));
-            let summary = |found: &[Found]| -> Vec<(Option<u64>, String)> {
+            let summary = |found: &[SearchHit]| -> Vec<(Option<u64>, String)> {
                 let hits = found.iter();
                 hits.map(|found| (found.line, found.excerpt.text()))
                     .collect()
@@ -157,7 +157,7 @@ fn lines_that_are_passed_over_hold_no_match() {
                     ..query.clone()
                 };
                 let there = quick.iter().filter(|found| found.place == place).cloned();
-                let there: Vec<Found> = there.collect();
+                let there: Vec<SearchHit> = there.collect();
                 let found = all(&candidate.path, &query);
                 assert_eq!(summary(&found), summary(&there), "{place:?}: {name}");
             }

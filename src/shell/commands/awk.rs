@@ -1,11 +1,11 @@
 //! `awk` with programs that only print: every token is known and unambiguous.
 
 use super::sed::delimited_length;
-use crate::shell::call::Call;
+use crate::shell::call::CheckedCommand;
 use crate::shell::expansion::identifier_length;
 use crate::shell::options::arguments;
 use crate::shell::verdict::Refusal;
-use crate::shell::word::{Shape, Value, Word};
+use crate::shell::word::{Value, Word, WordShape};
 
 /// Functions without side effects. Except for `length`, they must be followed directly by a
 /// parenthesis.
@@ -30,7 +30,11 @@ fn is_one_of(names: &str, word: &str) -> bool {
 }
 
 /// Checks the options and the program; files and assignments follow.
-pub(super) fn check(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
+pub(super) fn check(
+    _: &mut CheckedCommand<'_>,
+    name: &Word,
+    words: &[Word],
+) -> Result<(), Refusal> {
     let arguments = arguments("awk", words)?;
     for given in &arguments.options {
         let variable = match given.value {
@@ -109,7 +113,7 @@ fn is_harmless_operand(word: &Word) -> bool {
     if word.prefix.is_empty() && word.literal().is_none() {
         // An unknown value may be such a name. A word that starts with a pattern cannot: it matches
         // files or is literal.
-        return word.shape == Shape::Matches;
+        return word.shape == WordShape::Matches;
     }
     let may_become_connection = word.literal().is_none() && "/inet".starts_with(&word.prefix);
     match word.prefix.split_once('=') {

@@ -1,14 +1,14 @@
 //! Commands of the shell itself.
 
-use crate::shell::call::Call;
+use crate::shell::call::CheckedCommand;
 use crate::shell::options::arguments;
-use crate::shell::variables::may_be_set;
+use crate::shell::source::may_be_set;
 use crate::shell::verdict::Refusal;
 use crate::shell::word::{Value, Word};
 
 /// `cd`
 pub(super) fn change_directory(
-    call: &mut Call<'_>,
+    call: &mut CheckedCommand<'_>,
     _: &Word,
     words: &[Word],
 ) -> Result<(), Refusal> {
@@ -27,7 +27,7 @@ pub(super) fn change_directory(
 }
 
 /// `read`: variables from standard input.
-pub(super) fn read(_: &mut Call<'_>, _: &Word, words: &[Word]) -> Result<(), Refusal> {
+pub(super) fn read(_: &mut CheckedCommand<'_>, _: &Word, words: &[Word]) -> Result<(), Refusal> {
     let arguments = arguments("read", words)?;
     let arrays = arguments
         .options
@@ -53,7 +53,7 @@ pub(super) fn read(_: &mut Call<'_>, _: &Word, words: &[Word]) -> Result<(), Ref
 }
 
 /// `set`: options that only make the shell stricter or print what it runs.
-pub(super) fn set(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
+pub(super) fn set(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
     const NAMES: &str = "errexit nounset pipefail xtrace noglob noclobber";
     let mut words = words.iter().peekable();
     let refuse = |word: &Word| {
@@ -90,7 +90,11 @@ pub(super) fn set(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), R
 }
 
 /// `printf`: a format that assigns nothing. `-v` and the conversion `%n` assign variables.
-pub(super) fn printf(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
+pub(super) fn printf(
+    _: &mut CheckedCommand<'_>,
+    name: &Word,
+    words: &[Word],
+) -> Result<(), Refusal> {
     let format = match words.split_first() {
         Some((first, rest)) if first.literal() == Some("--") => rest.first(),
         Some((first, _)) if first.prefix.starts_with('-') => None,
@@ -128,7 +132,11 @@ fn conversions(format: &str) -> impl Iterator<Item = char> + '_ {
 }
 
 /// `eval`, `source`, `exec`: the commands are not in the text.
-pub(super) fn unknown_code(_: &mut Call<'_>, name: &Word, _: &[Word]) -> Result<(), Refusal> {
+pub(super) fn unknown_code(
+    _: &mut CheckedCommand<'_>,
+    name: &Word,
+    _: &[Word],
+) -> Result<(), Refusal> {
     Err(Refusal::unknown(
         name.span.clone(),
         format!("`{}` runs something that cannot be analysed", name.prefix),

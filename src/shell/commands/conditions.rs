@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tree_sitter::Node;
 
-use crate::shell::call::Call;
+use crate::shell::call::CheckedCommand;
 use crate::shell::lexer::{Expansions, Lexer, LineBreaks, Substitution};
 use crate::shell::verdict::Refusal;
 use crate::shell::word::Word;
@@ -23,7 +23,11 @@ fn is_one_of(operators: &str, word: &str) -> bool {
 }
 
 /// `[ … ]`
-pub(super) fn bracket(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
+pub(super) fn bracket(
+    call: &mut CheckedCommand<'_>,
+    name: &Word,
+    words: &[Word],
+) -> Result<(), Refusal> {
     match words.split_last() {
         Some((last, condition)) if last.literal() == Some("]") => test(call, name, condition),
         _ => Err(Refusal::unknown(name.span.clone(), "an unclosed `[`")),
@@ -31,7 +35,7 @@ pub(super) fn bracket(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Resul
 }
 
 /// `test …`: one condition, whose operator is written out.
-pub(super) fn test(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
+pub(super) fn test(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
     let is_operator = |word: &Word, operators| {
         let literal = word.literal();
         literal.is_some_and(|text| is_one_of(operators, text))

@@ -4,11 +4,11 @@ use tree_sitter::Node;
 
 use super::rules::refuse;
 use super::{awk, builtins, conditions, find, git, sed, wrappers};
-use crate::shell::call::{Call, CommandContext, Effects, Entry, Own};
+use crate::shell::call::{CheckedCommand, CommandContext, Effects, Entry, Own};
 use crate::shell::options::arguments;
 use crate::shell::parsed_command::ParsedCommand;
+use crate::shell::source::{may_be_passed, may_be_set};
 use crate::shell::table::COMMANDS;
-use crate::shell::variables::{may_be_passed, may_be_set};
 use crate::shell::verdict::{Refusal, excerpt};
 use crate::shell::word::{Value, Word};
 
@@ -40,7 +40,7 @@ pub(in crate::shell) fn check(
     if simple.words.is_empty() {
         return Ok(());
     }
-    let mut call = Call {
+    let mut call = CheckedCommand {
         entry,
         context,
         effects,
@@ -57,7 +57,7 @@ pub(in crate::shell) fn reads_anywhere(text: &str, simple: &ParsedCommand<'_>) -
     let checked = if simple.words.is_empty() {
         check(text, simple, context, &mut effects)
     } else {
-        let mut call = Call {
+        let mut call = CheckedCommand {
             entry,
             context,
             effects: &mut effects,
@@ -103,7 +103,7 @@ fn entry(name: &str) -> Entry {
 }
 
 /// `tar` must list. It accepts option letters without a dash, followed by their values.
-fn tar(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
+fn tar(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
     let mut words = words.to_vec();
     if let Some(first) = words.first_mut()
         && first.literal().is_some_and(|text| !text.starts_with('-'))

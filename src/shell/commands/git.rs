@@ -1,6 +1,6 @@
 //! `git`: global options, then a subcommand in one of its reading forms.
 
-use crate::shell::call::{Call, GitCall};
+use crate::shell::call::{CheckedCommand, GitCall};
 use crate::shell::options::{self, arguments};
 use crate::shell::table::{Command, GIT, Property};
 use crate::shell::verdict::{GitScope, Refusal, excerpt};
@@ -22,7 +22,11 @@ fn is_one_of(names: &str, text: &str) -> bool {
 }
 
 /// Checks a git command. Its configuration is a requirement of the verdict.
-pub(super) fn check(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
+pub(super) fn check(
+    call: &mut CheckedCommand<'_>,
+    name: &Word,
+    words: &[Word],
+) -> Result<(), Refusal> {
     let global = arguments("git", words)?;
     let steps = steps(&global)?;
     let own = words.get(..global.read).unwrap_or_default();

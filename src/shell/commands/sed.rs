@@ -1,12 +1,16 @@
 //! `sed` with scripts that only print: a few commands, parsed completely.
 
-use crate::shell::call::Call;
+use crate::shell::call::CheckedCommand;
 use crate::shell::options::arguments;
 use crate::shell::verdict::Refusal;
 use crate::shell::word::{Value, Word};
 
 /// The options, then the script: the values of `-e`, or else the first operand.
-pub(super) fn check(_: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
+pub(super) fn check(
+    _: &mut CheckedCommand<'_>,
+    name: &Word,
+    words: &[Word],
+) -> Result<(), Refusal> {
     let arguments = arguments("sed", words)?;
     let mut scripts: Vec<(&Word, Option<&str>)> = arguments
         .options

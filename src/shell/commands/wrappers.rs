@@ -1,13 +1,17 @@
 //! Wrappers: commands that start a command in their arguments.
 
-use crate::shell::call::Call;
+use crate::shell::call::CheckedCommand;
 use crate::shell::options::arguments;
-use crate::shell::variables::may_be_passed;
+use crate::shell::source::may_be_passed;
 use crate::shell::verdict::Refusal;
-use crate::shell::word::{Shape, Value, Word, WordPiece};
+use crate::shell::word::{Value, Word, WordPiece, WordShape};
 
 /// `timeout [options] duration command`
-pub(super) fn timeout(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
+pub(super) fn timeout(
+    call: &mut CheckedCommand<'_>,
+    name: &Word,
+    words: &[Word],
+) -> Result<(), Refusal> {
     let read = arguments("timeout", words)?.read;
     match words.get(read..).unwrap_or_default().split_first() {
         Some((duration, inner)) if duration.literal().is_some() => started(call, name, inner),
@@ -16,13 +20,21 @@ pub(super) fn timeout(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Resul
 }
 
 /// `time [-p] command`: the keyword, or the program.
-pub(super) fn time(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
+pub(super) fn time(
+    call: &mut CheckedCommand<'_>,
+    name: &Word,
+    words: &[Word],
+) -> Result<(), Refusal> {
     let read = arguments("time", words)?.read;
     started(call, name, words.get(read..).unwrap_or_default())
 }
 
 /// `command [-pvV] command`
-pub(super) fn command(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
+pub(super) fn command(
+    call: &mut CheckedCommand<'_>,
+    name: &Word,
+    words: &[Word],
+) -> Result<(), Refusal> {
     let arguments = arguments("command", words)?;
     if arguments.has_one_of(&["v", "V"]) {
         return Ok(());
@@ -31,7 +43,11 @@ pub(super) fn command(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Resul
 }
 
 /// `env [NAME=value …] [command]`
-pub(super) fn env(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
+pub(super) fn env(
+    call: &mut CheckedCommand<'_>,
+    name: &Word,
+    words: &[Word],
+) -> Result<(), Refusal> {
     let mut rest = words
         .get(arguments("env", words)?.read..)
         .unwrap_or_default();
@@ -59,7 +75,11 @@ pub(super) fn env(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<()
 
 /// `xargs` with a fixed command. The arguments that it reads are unknown words. `-n` cancels `-I`,
 /// so they are not accepted together.
-pub(super) fn xargs(call: &mut Call<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
+pub(super) fn xargs(
+    call: &mut CheckedCommand<'_>,
+    name: &Word,
+    words: &[Word],
+) -> Result<(), Refusal> {
     let arguments = arguments("xargs", words)?;
     let mut replaced = None;
     for given in &arguments.options {
@@ -98,14 +118,14 @@ fn replace(word: &Word, text: &str) -> Word {
         Some((before, _)) => Word {
             span: word.span.clone(),
             prefix: before.to_owned(),
-            shape: word.shape.max(Shape::Single),
+            shape: word.shape.max(WordShape::Single),
             pieces: vec![WordPiece::Unknown],
         },
         None => word.clone(),
     }
 }
 
-fn started(call: &mut Call<'_>, name: &Word, inner: &[Word]) -> Result<(), Refusal> {
+fn started(call: &mut CheckedCommand<'_>, name: &Word, inner: &[Word]) -> Result<(), Refusal> {
     if inner.is_empty() {
         return Err(without_command(name));
     }

@@ -11,7 +11,7 @@ use crate::text::{MASK, display_width, redact, terminal_safe_line};
 pub(super) const MORE: char = '…';
 
 static EMAIL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"\b[\w.%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}\b").ok()
+    Regex::new(r"(?-u:\b)[A-Za-z0-9_.%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}\b").ok()
 });
 
 /// Returns one line without control sequences, secrets, mail addresses and code marks.

@@ -1,15 +1,81 @@
 //! Sentences of prompts and replies, without markup.
 
+/// Minimum width of a line that may continue on the next one, in bytes.
+const WRAPPED_BYTES: usize = 50;
+
+/// A sentence of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Sentence {
+    pub(super) text: String,
+    /// The line of the text, from 0. Wrapped lines count as one.
+    pub(super) line: usize,
+    /// The sentence is in an item of a list.
+    pub(super) is_item: bool,
+    /// A heading precedes the sentence.
+    pub(super) has_heading: bool,
+}
+
 /// The non-blank sentences outside of code, tables, headings, quotations and drawings.
-pub(super) fn sentences(text: &str) -> Vec<String> {
+pub(super) fn sentences(text: &str) -> Vec<Sentence> {
     let mut found = Vec::new();
-    let prose = text.split("```").step_by(2);
-    for line in prose.flat_map(str::lines).map(str::trim) {
-        if !line.starts_with(['#', '|', '>']) && !is_drawing(line) {
-            split(&plain(line), &mut found);
+    let mut has_heading = false;
+    for (number, line) in unwrapped(text).into_iter().enumerate() {
+        let is_bold = line.strip_prefix("**").is_some_and(|rest| {
+            rest.find("**")
+                .is_some_and(|end| rest[end + 2..].trim_matches(':').is_empty())
+        });
+        let is_heading =
+            is_bold || line.starts_with('#') && line.trim_start_matches('#').starts_with(' ');
+        has_heading |= is_heading;
+        if is_heading || line.starts_with(['|', '>', '+']) || is_drawing(&line) {
+            continue;
         }
+        let is_item = item_mark(&line) > 0;
+        split(&plain(&line), |text| {
+            found.push(Sentence {
+                text: text.to_owned(),
+                line: number,
+                is_item,
+                has_heading,
+            });
+        });
     }
     found
+}
+
+/// The depth of nested blocks of code after a line.
+pub(super) fn code_depth(depth: usize, line: &str) -> usize {
+    let Some(info) = line.trim_start().strip_prefix("```") else {
+        return depth;
+    };
+    let opens = depth == 0 || !info.trim_matches(['`', ' ']).is_empty();
+    if opens { depth + 1 } else { depth - 1 }
+}
+
+/// The lines of a text without code. A wrapped line is joined with the next one.
+fn unwrapped(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut depth = 0;
+    for line in text.lines().map(str::trim) {
+        let before = depth;
+        depth = code_depth(depth, line);
+        if before + depth > 0 {
+            continue;
+        }
+        let is_wrapped = |last: &&mut String| {
+            last.len() >= WRAPPED_BYTES
+                && !last.ends_with(['.', '?', '!', ':', ';'])
+                && line.starts_with(char::is_lowercase)
+        };
+        match lines.last_mut().filter(is_wrapped) {
+            Some(last) => {
+                last.push(' ');
+                last.push_str(line);
+            }
+            None => lines.push(line.to_owned()),
+        }
+    }
+    lines
 }
 
 /// Whether a text is written in Chinese, Japanese or Korean.
@@ -33,14 +99,23 @@ fn is_drawing(line: &str) -> bool {
     line.contains(|letter| matches!(letter, '\u{2500}'..='\u{259f}'))
 }
 
+/// The length of the bullet or the number of an item.
+fn item_mark(line: &str) -> usize {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    if digits > 0 && line[digits..].starts_with([')', '.']) && line[digits + 1..].starts_with(' ') {
+        return digits + 2;
+    }
+    let rest = line.trim_start_matches(['-', '*', '•', '✅', '✓', '❌']);
+    if rest.starts_with(' ') {
+        line.len() - rest.trim_start().len()
+    } else {
+        0
+    }
+}
+
 /// Removes bullets, emphasis, code marks, link targets and emoji from a line.
 fn plain(line: &str) -> String {
-    let line = line.trim_start_matches(['-', '*', '•', ' ']);
-    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-    let line = match &line[digits..] {
-        rest if digits > 0 && (rest.starts_with(". ") || rest.starts_with(") ")) => &rest[2..],
-        _ => line,
-    };
+    let line = &line[item_mark(line)..];
     let has_link = line.contains("](");
     let mut plain = String::new();
     let mut rest = line.replace("**", "").replace('`', "");
@@ -62,12 +137,12 @@ fn plain(line: &str) -> String {
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn split(line: &str, found: &mut Vec<String>) {
+fn split(line: &str, mut found: impl FnMut(&str)) {
     let mut start = 0;
     let mut letters = line.char_indices().peekable();
     let mut push = |text: &str| {
         if text.contains(char::is_alphanumeric) {
-            found.push(text.trim().to_owned());
+            found(text.trim());
         }
     };
     while let Some((at, letter)) = letters.next() {
@@ -76,7 +151,7 @@ fn split(line: &str, found: &mut Vec<String>) {
             '.' | '?' | '!' => letters.peek().is_none_or(|(_, next)| next.is_whitespace()),
             _ => false,
         };
-        if ends && !(letter == '.' && is_abbreviation(&line[start..at])) {
+        if ends && !(letter == '.' && is_abbreviation(line[start..at].trim_start())) {
             let end = at + letter.len_utf8();
             push(&line[start..end]);
             start = end;
@@ -85,11 +160,11 @@ fn split(line: &str, found: &mut Vec<String>) {
     push(&line[start..]);
 }
 
-/// Whether a full stop after this text belongs to an abbreviation or a number.
+/// Whether a full stop after this text belongs to an abbreviation or to the number of an item.
 fn is_abbreviation(text: &str) -> bool {
     let word = text.rsplit([' ', '(']).next().unwrap_or_default();
     matches!(word, "e.g" | "i.e" | "etc" | "vs" | "cf")
-        || !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
+        || word == text && !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -101,10 +176,20 @@ mod tests {
     #[test]
     fn markup_is_left_out() {
         let text = "# Done\n\nAll **good**. See [this](http://x) and [that](y).\n| a | b |\n```\ncode.\n```\n- `x` works, e.g. 3. part:\n> quoted\n╭──╮";
-        assert_eq!(
-            sentences(text),
-            ["All good.", "See this and that.", "x works, e.g. 3. part:"]
-        );
+        let found = sentences(text);
+        let texts: Vec<&str> = found
+            .iter()
+            .map(|sentence| sentence.text.as_str())
+            .collect();
+        let expected = [
+            "All good.",
+            "See this and that.",
+            "x works, e.g. 3.",
+            "part:",
+        ];
+        assert_eq!(texts, expected);
+        let items: Vec<bool> = found.iter().map(|sentence| sentence.is_item).collect();
+        assert_eq!(items, [false, false, true, true]);
     }
 
     proptest! {

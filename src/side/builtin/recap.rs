@@ -1,12 +1,13 @@
-//! Recaps by rules: the goal, the last report of the model, and the next step if it named one. Only
-//! quotes the conversation. See `docs/records.md`, Labels, titles and recaps.
+//! Recaps by rules: an open request, the goal, the outcome that the model reported, and the next step.
+//! Only quotes the conversation. See `docs/records.md`, Labels, titles and recaps.
 
 use std::sync::LazyLock;
 
+use regex::Regex;
+
 use super::clean::{clean, cut_words, lower_first};
-use super::prose::{is_east_asian, sentences};
-use super::title::title;
-use super::word_list::WordList;
+use super::prose::{Sentence, is_east_asian, sentences};
+use super::title::{latest_request, open_request};
 use crate::message::{Message, Origin, Role, Thread, is_remark};
 use crate::side::Language;
 use crate::side::language::certain_language;
@@ -23,417 +24,324 @@ const NEXT_WORDS: usize = 12;
 /// Maximum number of letters of a recap in a script without spaces.
 const MAX_LETTERS: usize = 80;
 
+/// Maximum number of sentences at the end that are searched for a step.
+const LAST_SENTENCES: usize = 6;
+
 /// Beginnings of texts that agents write in place of the model.
 const NOT_SAID: [&str; 3] = ["API Error", "No response requested", "(no content)"];
 
-/// Marks at the end of a sentence.
-const ENDS: [char; 10] = ['.', '!', ':', ';', ',', '?', '。', '！', '？', '：'];
+/// Marks at the end of a sentence that a recap replaces.
+const ENDS: [char; 9] = ['.', '!', ':', ';', ',', ' ', '。', '！', '：'];
 
-static FRAMES: LazyLock<WordList> =
-    LazyLock::new(|| WordList::new(include_str!("words/frames.txt")));
+/// One language per line, after a comment: see the file.
+const FRAMES: &str = include_str!("words/frames.txt");
 
-static WORDS: LazyLock<WordList> = LazyLock::new(|| WordList::new(include_str!("words/recap.txt")));
+/// An announcement of work that did not follow.
+static ANNOUNCEMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)^(?:(?:now|next|first|then),? )?(?:let me|i'll|i will|i need to|i'm going to|i am going to)(?: now| also| first)? ").ok()
+});
 
-/// The next step, in the model's words.
+/// A question whether to do something.
+static OFFER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)^(?:(?:would you like|do you want|want)(?: me)? to|(?:should|shall) (?:i|we)) ",
+    )
+    .ok()
+});
+
+/// A named step.
+static STEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)^(?:the )?(?:next(?: up| steps?(?: is to)?)?[:,]?|remaining:|todo:|you(?:'ll| may| might) want to|you should) ").ok()
+});
+
+/// A word before the report: `Done — `, `Great, `.
+static ACKNOWLEDGEMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)^(?:\w+ [—–-]+|(?:done|ok|okay|great|perfect|good)[,:]) ").ok()
+});
+
+/// The start of a sentence about what follows, or about the user's message.
+static NO_REPORT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)^(?:(?:i|my) apolog|here(?:'s| is| are)|let(?: me|'s)|i (?:see|understand|can see|have (?:a|all))|looking at|you(?:'re| are) (?:absolutely )?right|(?:good|great) |based on|thank|(?:to|in) summar|now that |if |would you|do you)").ok()
+});
+
+/// A word of a finished or failed action, or of the present state.
+static OUTCOME: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)\b(?:\w{3,}ed|now|pass(?:es|ing)?|working|ready|done|complete|fails?|failing)\b",
+    )
+    .ok()
+});
+
+/// The next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Next {
-    /// The model announced this.
-    AboutTo(String),
-    /// It asked whether to do this.
-    Decide(String),
-    /// It asked something else.
-    Answer(String),
-    /// It named a step.
+    /// The model named or announced a step.
     Step(String),
+    /// The model asked a question.
+    Question(String),
+}
+
+/// The words of one language around the parts of a recap.
+struct Frame<'a> {
+    colon: &'a str,
+    stop: &'a str,
+    open: &'a str,
+    goal: &'a str,
+    report: &'a str,
+    interrupted: &'a str,
+    next: &'a str,
+    question: &'a str,
 }
 
 /// Writes the recap of a conversation in `language`, by default the language of the last reply. Empty
-/// without a report and a next step.
+/// without a report, a next step and an open request.
 pub fn recap(messages: &[Message], language: Option<Language>) -> String {
-    let goal = title(messages);
-    let Some((text, was_interrupted)) = last_reply(messages).filter(|_| !goal.is_empty()) else {
+    let Some(reply) = last_reply(messages) else {
         return String::new();
     };
+    let (before, after) = messages.split_at(reply + 1);
+    let goal = latest_request(before);
+    let open = open_request(after);
+    let text = messages[reply].text();
+    let is_interruption =
+        |message: &Message| message.text().trim().starts_with("[Request interrupted");
+    let was_interrupted = open.is_none() && after.iter().any(is_interruption);
     let found = sentences(&text);
-    let (report, next) = if was_interrupted {
-        (None, None)
-    } else {
-        (report(&found), next(&found))
+    let report = || report(&found).or_else(|| first_of_code(&text));
+    let (report, next) = match (was_interrupted, open.is_some()) {
+        (true, _) => (None, None),
+        (false, true) => (report(), None),
+        (false, false) => (report(), next(&found)),
     };
-    if report.is_none() && next.is_none() && !was_interrupted {
+    let is_empty = report.is_none() && next.is_none() && open.is_none() && !was_interrupted;
+    if goal.is_empty() || is_empty {
         return String::new();
     }
     let language = language.or_else(|| certain_language(&text));
     let language = language.or_else(|| certain_language(&goal).filter(|_| is_east_asian(&goal)));
-    let code = language.map_or("en", Language::code);
-    if code != "en" {
-        let recap = clean(&framed(code, &goal, report, was_interrupted, next));
-        let letters = if is_east_asian(&recap) {
-            MAX_LETTERS
+    let frame = Frame::of(language.map_or("en", Language::code));
+    let part = |name: &str, text: &str, words: usize| {
+        let text = if is_east_asian(text) {
+            text.to_owned()
         } else {
-            usize::MAX
+            cut_words(text, words)
         };
-        let recap = cut_words(&recap.replace("….", "…"), MAX_WORDS);
-        return match recap.char_indices().nth(letters) {
-            Some((at, _)) => format!("{}…", &recap[..at]),
-            None => recap,
-        };
-    }
-    let mut parts = vec![format!("Goal: {goal}.")];
-    parts.extend(report.map(|report| format!("Last report: {}.", short(&report, REPORT_WORDS))));
-    parts.extend(was_interrupted.then(|| "Interrupted by the user.".to_owned()));
+        format!(
+            "{name}{}{}",
+            frame.colon,
+            text.trim_end_matches(ENDS).trim_end()
+        )
+    };
+    let mut parts = Vec::new();
+    parts.extend(open.map(|text| part(frame.open, &text, MAX_WORDS)));
+    parts.push(part(frame.goal, &goal, MAX_WORDS));
+    parts.extend(report.map(|text| part(frame.report, &text, REPORT_WORDS)));
+    parts.extend(was_interrupted.then(|| frame.interrupted.to_owned()));
     parts.extend(next.map(|next| match next {
-        Next::AboutTo(what) => format!("Was about to {}.", short(&what, NEXT_WORDS)),
-        Next::Decide(what) => format!("Next: decide whether to {}.", short(&what, NEXT_WORDS)),
-        Next::Answer(question) => {
-            format!("Waiting for an answer: {}?", short(&question, NEXT_WORDS))
-        }
-        Next::Step(what) => format!("Next: {}.", lower_first(&short(&what, NEXT_WORDS))),
+        Next::Step(text) => part(frame.next, &lower_first(&text), NEXT_WORDS),
+        Next::Question(text) => part(frame.question, &text, NEXT_WORDS),
     }));
-    cut_words(&clean(&parts.join(" ")).replace("….", "…"), MAX_WORDS)
+    let mut recap = String::new();
+    for part in parts {
+        let is_ended = part.ends_with(['…', '?', '？']);
+        recap.push_str(&part);
+        recap.push_str(if is_ended { "" } else { frame.stop });
+        recap.push_str(if frame.stop == "。" { "" } else { " " });
+    }
+    let recap = cut_words(&clean(&recap), MAX_WORDS);
+    let is_dense = is_east_asian(&recap);
+    match recap.char_indices().nth(MAX_LETTERS).filter(|_| is_dense) {
+        Some((at, _)) => format!("{}…", &recap[..at]),
+        None => recap,
+    }
 }
 
-fn short(text: &str, words: usize) -> String {
-    cut_words(text, words).trim_end_matches(ENDS).to_owned()
-}
-
-/// The words of one language around the parts of a recap.
-struct Frame {
-    colon: &'static str,
-    stop: &'static str,
-    goal: &'static str,
-    report: &'static str,
-    interrupted: &'static str,
-    next: &'static str,
-    question: &'static str,
-}
-
-impl Frame {
-    fn of(code: &str) -> Option<Self> {
-        let lines = FRAMES.lines("frames");
-        let mut rows = lines.map(|line| line.split('|').collect::<Vec<_>>());
-        rows.find_map(|row| match row.as_slice() {
-            [
+impl Frame<'static> {
+    /// The frame of a language; a frame of symbols for languages without one.
+    fn of(code: &str) -> Self {
+        let mut frame = Self {
+            colon: " ",
+            stop: ".",
+            open: "!",
+            goal: "◎",
+            report: "»",
+            interrupted: "⏸",
+            next: "→",
+            question: "→",
+        };
+        let rows = FRAMES
+            .lines()
+            .map(|line| line.split('|').collect::<Vec<_>>());
+        for row in rows {
+            if let [
                 known,
                 colon,
                 stop,
+                open,
                 goal,
                 report,
                 interrupted,
                 next,
                 question,
-            ] => (*known == code).then_some(Self {
-                colon,
-                stop,
-                goal,
-                report,
-                interrupted,
-                next,
-                question,
-            }),
-            _ => None,
-        })
-    }
-}
-
-/// Writes the recap in a language other than English. Uses symbols for languages without a frame.
-fn framed(
-    code: &str,
-    goal: &str,
-    report: Option<String>,
-    was_interrupted: bool,
-    next: Option<Next>,
-) -> String {
-    let next = next.map(|next| match next {
-        Next::Answer(text) => (text, true),
-        Next::AboutTo(text) | Next::Decide(text) | Next::Step(text) => (text, false),
-    });
-    let shown = |text: &str| {
-        if text.is_ascii() || text.contains(' ') {
-            return short(text, REPORT_WORDS);
+            ] = *row.as_slice()
+                && known == code
+            {
+                frame = Self {
+                    colon,
+                    stop,
+                    open,
+                    goal,
+                    report,
+                    interrupted,
+                    next,
+                    question,
+                };
+            }
         }
-        text.trim_end_matches(ENDS).to_owned()
-    };
-    let goal = goal.trim_end_matches(ENDS).trim_end();
-    let report = report.filter(|_| !was_interrupted);
-    let Some(frame) = Frame::of(code) else {
-        let report = report.map(|text| format!(" — {}", shown(&text)));
-        let next = next.map(|(text, is_question)| {
-            let mark = if is_question { "?" } else { "" };
-            format!(" → {}{mark}", shown(&text))
-        });
-        let parts = [Some(goal.to_owned()), report, next];
-        return parts.into_iter().flatten().collect();
-    };
-    let Frame { colon, stop, .. } = frame;
-    let space = if stop == "." { " " } else { "" };
-    let mut recap = format!("{}{colon}{goal}{stop}", frame.goal);
-    if was_interrupted {
-        // In Chinese it is the state.
-        let state = if code == "zh" { "现状：" } else { "" };
-        recap = format!("{recap}{space}{state}{}{stop}", frame.interrupted);
+        frame
     }
-    if let Some(report) = report {
-        recap = format!(
-            "{recap}{space}{}{colon}{}{stop}",
-            frame.report,
-            shown(&report)
-        );
-    }
-    if let Some((text, is_question)) = next {
-        let has_words = is_question && frame.question != frame.next;
-        let words = if has_words {
-            frame.question
-        } else {
-            frame.next
-        };
-        let mark = match (has_words, stop) {
-            (true, ".") => "?",
-            (true, _) => "？",
-            (false, stop) => stop,
-        };
-        recap = format!("{recap}{space}{words}{colon}{}{mark}", shown(&text));
-    }
-    recap
 }
 
-/// The model's last text, and whether the user interrupted it afterwards.
-fn last_reply(messages: &[Message]) -> Option<(String, bool)> {
-    let mut was_interrupted = false;
-    for message in messages
-        .iter()
-        .rev()
-        .filter(|message| message.thread == Thread::Main)
-    {
+/// The index of the model's last text.
+fn last_reply(messages: &[Message]) -> Option<usize> {
+    messages.iter().rposition(|message| {
         let text = message.text();
         let text = text.trim();
-        match message.role {
-            Role::User => was_interrupted |= text.starts_with("[Request interrupted"),
-            Role::Assistant if message.origin == Origin::Reply && !text.is_empty() => {
-                let is_said = !NOT_SAID.iter().any(|start| text.starts_with(start));
-                if is_said && !is_remark(text) {
-                    return Some((text.to_owned(), was_interrupted));
-                }
-            }
-            Role::Assistant | Role::System => {}
-        }
-    }
-    None
+        message.thread == Thread::Main
+            && message.role == Role::Assistant
+            && message.origin == Origin::Reply
+            && !text.is_empty()
+            && !NOT_SAID.iter().any(|start| text.starts_with(start))
+            && !is_remark(text)
+    })
 }
 
-/// The first sentence that is a report, without `Done — ` before it.
-fn report(found: &[String]) -> Option<String> {
-    let is_report = |text: &&str| {
-        let is_label = text.ends_with([':', '：']) && text.split_whitespace().count() < 5;
-        let is_long = text.split_whitespace().count() >= 3
-            || is_east_asian(text) && text.chars().count() >= 4;
-        is_long
-            && !is_label
-            && !text.ends_with(['?', '？'])
-            && WORDS.strip("not a report", text).is_none()
+fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
+    pattern
+        .as_ref()
+        .is_some_and(|pattern| pattern.is_match(text))
+}
+
+/// Strips the start that a pattern matches.
+fn strip<'a>(pattern: &LazyLock<Option<Regex>>, text: &'a str) -> Option<&'a str> {
+    let found = pattern.as_ref()?.find(text)?;
+    Some(text[found.end()..].trim())
+}
+
+/// The sentence that reports the outcome. A text that starts with its outcome has it in the first
+/// line; a text of sections has it at the end.
+fn report(found: &[Sentence]) -> Option<String> {
+    let shown = |sentence: &Sentence| {
+        let text = sentence.text.as_str();
+        strip(&ACKNOWLEDGEMENT, text).unwrap_or(text).to_owned()
     };
-    let texts = found.iter().map(|text| {
-        [" — ", " – ", " - ", "! ", ", "]
-            .iter()
-            .find_map(|mark| {
-                let (first, rest) = text.split_once(mark)?;
-                WORDS
-                    .strip("acknowledgements", first)?
-                    .is_empty()
-                    .then_some(rest)
-            })
-            .unwrap_or(text)
+    let reports = found.iter().map(|sentence| (shown(sentence), sentence));
+    let reports: Vec<(String, &Sentence)> = reports.filter(|(text, _)| is_report(text)).collect();
+    let has_outcome = |(text, _): &&(String, &Sentence)| matches(&OUTCOME, text);
+    let opens_list = |text: &str| text.ends_with([':', '：']);
+    let is_said = |report: &&(String, &Sentence)| {
+        !report.1.is_item && (!opens_list(&report.0) || has_outcome(report))
+    };
+    let said = || reports.iter().filter(is_said);
+    let first = said().next();
+    let outcome = first.and_then(|(_, first)| {
+        if first.has_heading {
+            return said().rev().find(has_outcome);
+        }
+        said()
+            .take_while(|(_, other)| other.line == first.line)
+            .find(has_outcome)
     });
-    let report = texts.into_iter().find(is_report)?;
-    Some(without_opening_of_list(report).to_owned())
+    let starts_with_outcome = |(text, _): &&(String, &Sentence)| {
+        !opens_list(text)
+            && OUTCOME
+                .as_ref()
+                .is_some_and(|outcome| outcome.find(text).is_some_and(|found| found.start() == 0))
+    };
+    let item = || reports.iter().find(starts_with_outcome);
+    let opening = || reports.iter().find(|(_, sentence)| !sentence.is_item);
+    let (text, _) = outcome.or(first).or_else(item).or_else(opening)?;
+    Some(if opens_list(text) {
+        without_opening_of_list(text).to_owned()
+    } else {
+        text.clone()
+    })
 }
 
-/// Removes the last word before the colon of a list: `It works with:`.
+/// The first line of a block of text in a reply that is about this text, such as a commit message.
+fn first_of_code(text: &str) -> Option<String> {
+    let (_, code) = text.split_once("```")?;
+    let (language, code) = code.split_once('\n')?;
+    let is_text = matches!(language.trim(), "" | "markdown" | "md" | "text");
+    let line = code
+        .lines()
+        .map(|line| line.trim_matches(['#', ' ']))
+        .find(|line| !line.is_empty())?;
+    (is_text && !line.starts_with("```")).then(|| line.to_owned())
+}
+
+/// Whether a sentence says something about the work.
+fn is_report(text: &str) -> bool {
+    let words = text
+        .split_whitespace()
+        .filter(|word| word.contains(char::is_alphanumeric));
+    let words = words.count();
+    let is_long = words >= 3
+        || words == 2 && matches(&OUTCOME, text)
+        || is_east_asian(text) && text.chars().count() >= 4;
+    is_long
+        && !text.ends_with(['?', '？'])
+        && [&ANNOUNCEMENT, &STEP, &NO_REPORT]
+            .iter()
+            .all(|pattern| !matches(pattern, text))
+}
+
+/// Removes the end that opens a list: `It works with:`.
 fn without_opening_of_list(text: &str) -> &str {
-    const LEADING_OVER: [&str; 11] = [
-        "as", "at", "by", "for", "from", "in", "like", "of", "on", "to", "with",
+    const LEADING_OVER: [&str; 13] = [
+        "as", "at", "by", "for", "from", "in", "like", "of", "on", "that", "the", "to", "with",
     ];
-    let before = text
-        .strip_suffix(':')
-        .and_then(|text| text.rsplit_once(' '));
-    before
-        .filter(|(_, last)| LEADING_OVER.contains(last))
-        .map_or(text, |(before, _)| before)
+    let mut text = text.trim_end_matches([':', '：']);
+    while let Some((before, last)) = text.rsplit_once(' ')
+        && LEADING_OVER.contains(&last)
+    {
+        text = before;
+    }
+    text
 }
 
-fn next(found: &[String]) -> Option<Next> {
-    let last = found.last()?;
-    if let Some(what) = WORDS.strip("announcements", last) {
-        let what = what.split([':', '—', '–']).next().unwrap_or_default();
-        let what = what.split(" - ").next().unwrap_or_default().trim();
+fn next(found: &[Sentence]) -> Option<Next> {
+    let last = &found.last()?.text;
+    if let Some(what) = strip(&ANNOUNCEMENT, last) {
+        let what = what.split(": ").next().unwrap_or_default();
+        let what = what
+            .trim_end_matches(':')
+            .split(['—', '–'])
+            .next()
+            .unwrap_or_default();
         let is_said = !what.is_empty() && !what.starts_with("know ");
-        return is_said.then(|| Next::AboutTo(what.to_owned()));
+        return is_said.then(|| Next::Step(what.to_owned()));
     }
-    let is_question = |text: &&String| text.ends_with(['?', '？']);
-    let questions = found.iter().rev().take(3).filter(is_question);
-    if let Some(what) = questions
-        .clone()
-        .find_map(|text| WORDS.strip("offers", text))
-    {
-        return Some(Next::Decide(what.to_owned()));
+    let latest = || found.iter().rev();
+    let is_question =
+        |sentence: &&Sentence| !sentence.is_item && sentence.text.ends_with(['?', '？']);
+    let question = latest()
+        .take(3)
+        .find(is_question)
+        .map(|sentence| sentence.text.as_str());
+    if let Some(question) = question {
+        return Some(match strip(&OFFER, question) {
+            Some(what) => Next::Step(format!("decide whether to {}", what.trim_end_matches('?'))),
+            None => Next::Question(question.to_owned()),
+        });
     }
-    if let Some(question) = questions.clone().next() {
-        return Some(Next::Answer(question.clone()));
-    }
-    let step = found
-        .iter()
-        .rev()
-        .take(6)
-        .find_map(|text| WORDS.strip("steps", text));
+    let step = latest()
+        .take(LAST_SENTENCES)
+        .find_map(|sentence| strip(&STEP, &sentence.text));
     step.filter(|what| what.split_whitespace().count() >= 2 || !what.is_ascii())
         .map(|what| Next::Step(what.to_owned()))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::message::Block;
-
-    fn recap_of(talk: &[(Role, &str)]) -> String {
-        let messages = talk.iter().map(|(role, text)| {
-            let origin = match role {
-                Role::User if text.starts_with("[Request") => Origin::Injected,
-                Role::User => Origin::Prompt,
-                Role::Assistant | Role::System => Origin::Reply,
-            };
-            Message {
-                blocks: vec![Block::Text((*text).to_owned())],
-                ..Message::new(*role, origin)
-            }
-        });
-        recap(&messages.collect::<Vec<_>>(), None)
-    }
-
-    #[test]
-    fn a_report_does_not_end_with_a_preposition() {
-        let talk = [
-            (Role::User, "make the rewind test deterministic"),
-            (
-                Role::Assistant,
-                "The test is now deterministic with:\n\n1. A clock\n2. A seed",
-            ),
-        ];
-        let expected = "Goal: Make the rewind test deterministic. Last report: The test is now \
-                        deterministic.";
-        assert_eq!(recap_of(&talk), expected);
-    }
-
-    #[test]
-    fn recaps_have_goal_report_and_next_step() {
-        let ask = (Role::User, "Port the config parser to Rust");
-        let rows: &[(&[(Role, &str)], &str)] = &[
-            (
-                &[
-                    ask,
-                    (
-                        Role::Assistant,
-                        "Done. The parser reads all **old** files now.\n\nWould you like me to delete the old one?",
-                    ),
-                ],
-                "Goal: Port the config parser to Rust. Last report: The parser reads all old files now. Next: decide whether to delete the old one.",
-            ),
-            (
-                &[ask, (Role::Assistant, "Let me read the old parser:")],
-                "Goal: Port the config parser to Rust. Was about to read the old parser.",
-            ),
-            (
-                &[
-                    ask,
-                    (Role::Assistant, "All parts are ported."),
-                    (Role::User, "[Request interrupted by user]"),
-                ],
-                "Goal: Port the config parser to Rust. Interrupted by the user.",
-            ),
-            (&[ask], ""),
-            (
-                &[
-                    (Role::User, "hi"),
-                    (Role::Assistant, "Hello, how can I help you today?"),
-                ],
-                "",
-            ),
-            (&[ask, (Role::Assistant, "Done!")], ""),
-            (
-                &[
-                    (Role::User, "请修复登录按钮"),
-                    (Role::Assistant, "登录按钮已经修复。要我提交吗？"),
-                ],
-                "目标：修复登录按钮。现状：登录按钮已经修复。下一步：要我提交吗。",
-            ),
-        ];
-        for (talk, expected) in rows {
-            assert_eq!(recap_of(talk), *expected, "{talk:?}");
-        }
-    }
-
-    #[test]
-    fn the_frame_is_in_the_language_of_the_conversation() {
-        let rows = [
-            (
-                "Repariere bitte den Zähler im Login",
-                "Der Zähler ist repariert und alle Tests laufen durch. Soll ich den Branch pushen?",
-                "Ziel: Repariere bitte den Zähler im Login. Stand: Der Zähler ist repariert und alle Tests laufen durch. Offene Frage: Soll ich den Branch pushen?",
-            ),
-            (
-                "ログインのカウンターを直してください。",
-                "カウンターを修正しました。テストはすべて通りました。次にデプロイしますか？",
-                "目的：ログインのカウンターを直してください。現状：カウンターを修正しました。確認待ち：次にデプロイしますか？",
-            ),
-            (
-                "로그인 카운터를 고쳐 주세요",
-                "카운터를 수정했고 모든 테스트가 통과했습니다. 배포할까요?",
-                "목표: 로그인 카운터를 고쳐. 현황: 카운터를 수정했고 모든 테스트가 통과했습니다. 확인 필요: 배포할까요?",
-            ),
-        ];
-        for (asked, replied, expected) in rows {
-            let talk = [(Role::User, asked), (Role::Assistant, replied)];
-            assert_eq!(recap_of(&talk), expected);
-        }
-        let thai = recap_of(&[
-            (
-                Role::User,
-                "ช่วยแก้ตัวนับการเข้าสู่ระบบ ฉันถูกล็อกหลังจากล้มเหลวครั้งเดียว",
-            ),
-            (
-                Role::Assistant,
-                "ฉันแก้ตัวนับการเข้าสู่ระบบเรียบร้อยแล้ว และการทดสอบทั้งหมดผ่าน แล้ว",
-            ),
-        ]);
-        assert!(
-            !thai.contains(|letter: char| letter.is_ascii_alphabetic()),
-            "{thai}"
-        );
-    }
-
-    #[test]
-    fn every_frame_has_all_words() {
-        for line in FRAMES.lines("frames") {
-            let code = line.split('|').next().unwrap();
-            assert!(
-                Frame::of(code).is_some() && Language::named(code).is_some(),
-                "{line}"
-            );
-        }
-    }
-
-    mod properties {
-        use proptest::prelude::*;
-
-        use super::*;
-        use crate::text::terminal_safe_line;
-
-        proptest! {
-            #[test]
-            fn recaps_are_short_and_safe(asked in "\\PC{0,80}", told in "[\\PC\n`*|#.?]{0,300}") {
-                let recap = recap_of(&[(Role::User, &asked), (Role::Assistant, &told)]);
-                prop_assert!(recap.split_whitespace().count() <= MAX_WORDS, "{recap}");
-                prop_assert_eq!(terminal_safe_line(&recap), recap);
-            }
-        }
-    }
-}
+#[path = "recap_tests.rs"]
+mod tests;

@@ -1,55 +1,55 @@
-//! Titles by rules: the first words of a prompt that name a topic, unchanged.
+//! Titles by rules: the first sentence of a prompt that names a topic, quoted.
 //!
-//! A title is a verbatim part of one prompt. It may be vague, but not wrong. See `docs/records.md`,
-//! Labels, titles and recaps.
+//! A title may be vague, but not wrong. A sentence that is too long is cut between two phrases and ends
+//! with an ellipsis. See `docs/records.md`, Labels, titles and recaps.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::clean::{clean, prefix, upper_first};
-use super::names::{address, last_part};
-use super::prose::{is_east_asian, sentences};
+use super::clean::{MORE, clean, prefix, upper_first};
+use super::names::{address, last_part, revision};
+use super::prose::{code_depth, is_east_asian, sentences};
 use super::word_list::WordList;
 use crate::message::{Message, Origin, Role, Thread, is_remark, typed};
 use crate::text::display_width;
 
 /// Maximum width of a title, in cells.
-const MAX_CELLS: usize = 50;
+const MAX_CELLS: usize = 64;
 
-/// Maximum width of a title in a script without spaces, in cells.
-const MAX_EAST_ASIAN_CELLS: usize = 40;
+/// Maximum number of sentences that are searched for a request.
+const MAX_SENTENCES: usize = 3;
 
-/// Maximum number of words.
-const MAX_WORDS: usize = 7;
+/// Minimum width of a title that is cut before a joint, in cells.
+const MIN_CUT_CELLS: usize = 44;
 
 /// Minimum number of informative words, unless no title has that many.
 const ENOUGH_WORDS: usize = 2;
 
-/// Maximum number of greetings, polite phrases and the like that are skipped before a request.
-const MAX_OPENINGS: usize = 8;
+/// Minimum number of informative words of a substantial request.
+const SUBSTANTIAL_WORDS: usize = 3;
+
+/// Maximum number of polite phrases that are skipped before a request.
+const MAX_OPENINGS: usize = 4;
 
 static WORDS: LazyLock<WordList> = LazyLock::new(|| WordList::new(include_str!("words/title.txt")));
 
-/// Greetings, polite phrases, and other words before the request itself.
+/// Polite phrases before a request.
 static OPENING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let lines = include_str!("words/openings.txt").lines();
-    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let (spaced, unspaced): (Vec<&str>, Vec<&str>) = lines.partition(|line| !is_east_asian(line));
+    let phrases = |section| WORDS.lines(section).collect::<Vec<_>>().join("|");
     Regex::new(&format!(
-        r"(?i)^(?:(?:{})(?:[\s,.:;!–—-]+|$)|(?:{})[\s，。、！!,]*)",
-        spaced.join("|"),
-        unspaced.join("|")
+        r"(?i)^(?:(?<request>{})(?:[\s,.:;!–—]+|$)|(?:{})(?:[\s,.:;!–—]+|$)|(?:{})(?:[,.:;!–—]|\s+-)\s*|(?:{})[\s，。、！!,]*)",
+        phrases("requests"),
+        phrases("openings"),
+        phrases("openings before a comma"),
+        phrases("openings without spaces"),
     ))
     .ok()
 });
 
-/// Polite words at the end.
+/// Polite words and punctuation at the end.
 static CLOSING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"(?i)([\s,]+(please|pls|thanks|thank you)|好吗|可以吗|吗|呢|吧|してください|をお願いします|ください|해 ?주세요|주세요)?[\s.;:,?!-]*$",
-    )
-    .ok()
+    Regex::new(r"(?i)(?:[\s,]+(?:please|pls|thanks|thank you)|，?谢谢)?[\s.;:,!。\\-]*$").ok()
 });
 
 /// The heading of a plan or an issue: prefix, subject, number.
@@ -60,31 +60,82 @@ static HEADING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
+/// The start of a line that was pasted: a sign of a program's output, a prompt of a shell, a frame of
+/// a stack, or a time.
+static PASTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r#"^(?:[^\w\s@#"'“‘「『【《（(\-*•/.`¿¡&_]|---|//|/\*|\*{3}|at \S+[.(]|Traceback|File "|diff --git|[WE] |(?:PS )?\S*[@:\\~]\S*[$#>%](?:\s|\w|$)|\[?\d{2,4}[-/:]\d\d)"#,
+    )
+    .ok()
+});
+
 /// A possible title, with the number of its informative words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Quotation {
     title: String,
     informative: usize,
+    /// The sentence starts like a request: `please`, `can you`.
+    is_request: bool,
+    /// The sentence starts like a statement: `I`, `the`.
+    is_statement: bool,
 }
 
 /// Writes the title of a conversation; empty if no prompt names a topic.
 pub fn title(messages: &[Message]) -> String {
-    let prompts = prompts(messages);
-    let mut weak: Option<Quotation> = None;
-    for quotation in prompts.iter().flat_map(|prompt| quotations(prompt)) {
-        if quotation.informative >= ENOUGH_WORDS {
-            return quotation.title;
+    let mut weak = None;
+    for prompt in prompts(messages) {
+        let mut found = quotations(&prompt);
+        if let Some(topic) = topic(&found, ENOUGH_WORDS) {
+            return topic.title.clone();
         }
-        let longest = weak.as_ref().map_or(0, |weak| weak.title.len());
-        if quotation.informative > 0 && quotation.title.len() > longest {
-            weak = Some(quotation);
-        }
+        found.retain(|quotation| quotation.informative > 0);
+        weak = weak.or(found.into_iter().next());
     }
     weak.map(|weak| weak.title).unwrap_or_default()
 }
 
+/// Quotes the latest substantial prompt; the title if there is none.
+pub(super) fn latest_request(messages: &[Message]) -> String {
+    let request = prompts(messages).rev().find_map(|prompt| {
+        Some(
+            topic(&quotations(&prompt), SUBSTANTIAL_WORDS)?
+                .title
+                .clone(),
+        )
+    });
+    request.unwrap_or_else(|| title(messages))
+}
+
+/// The first sentence with a topic, or the request after a statement; `None` if no sentence has that
+/// many informative words.
+fn topic(found: &[Quotation], words: usize) -> Option<&Quotation> {
+    found
+        .iter()
+        .find(|quotation| quotation.informative >= words)?;
+    let first = found
+        .iter()
+        .find(|quotation| quotation.informative >= ENOUGH_WORDS)?;
+    let request = found
+        .iter()
+        .take(MAX_SENTENCES)
+        .find(|quotation| quotation.is_request && quotation.informative >= SUBSTANTIAL_WORDS);
+    request
+        .filter(|_| first.is_statement && !first.is_request)
+        .or(Some(first))
+}
+
+/// Quotes the last prompt, if there is one.
+pub(super) fn open_request(messages: &[Message]) -> Option<String> {
+    let found = quotations(&prompts(messages).next_back()?);
+    let said = found
+        .iter()
+        .find(|quotation| quotation.informative >= ENOUGH_WORDS);
+    let said = said.or(found.first());
+    said.map(|quotation| quotation.title.clone())
+}
+
 /// The user's non-blank prompts in the main conversation, including commands that the agent rewrote.
-fn prompts(messages: &[Message]) -> Vec<String> {
+fn prompts(messages: &[Message]) -> impl DoubleEndedIterator<Item = String> {
     let of_user = |message: &&Message| message.role == Role::User && message.thread == Thread::Main;
     messages
         .iter()
@@ -99,7 +150,6 @@ fn prompts(messages: &[Message]) -> Vec<String> {
             }
         })
         .filter(|text| !text.is_empty() && !is_remark(text))
-        .collect()
 }
 
 /// The possible titles in a prompt, one per sentence.
@@ -114,29 +164,60 @@ fn quotations(prompt: &str) -> Vec<Quotation> {
     if let Some(heading) = heading(&text) {
         return quotation(heading).into_iter().collect();
     }
-    let is_pasted = |line: &&str| {
-        let line = line.trim_start();
-        WORDS
-            .lines("pasted lines")
-            .any(|start| line.starts_with(start))
-            || is_log(line)
-    };
-    let typed: Vec<&str> = text.lines().filter(|line| !is_pasted(line)).collect();
-    let sentences = sentences(&typed.join("\n"));
-    sentences
+    let found = sentences(&without_pasted(&text));
+    let found: Vec<Quotation> = found
         .iter()
-        .filter_map(|text| quotation(text))
-        .collect()
+        .filter_map(|sentence| quotation(&sentence.text))
+        .collect();
+    if !found.is_empty() {
+        return found;
+    }
+    // The topic of pasted text is its first error, or what it says outside of a block of code.
+    let is_error = |line: &&str| {
+        let line = line.to_lowercase();
+        ["error", "failed", "exception"]
+            .iter()
+            .any(|word| line.contains(word))
+    };
+    let mut pasted = text.lines().filter(is_error).chain(text.lines());
+    pasted.find_map(quotation).into_iter().collect()
 }
 
-/// Whether a line starts with a date, or consists mostly of punctuation.
-fn is_log(line: &str) -> bool {
-    let has_date = line
-        .get(..4)
-        .is_some_and(|year| year.bytes().all(|byte| byte.is_ascii_digit()))
-        && line.get(4..5).is_some_and(|sign| matches!(sign, "-" | "/"));
+/// Removes pasted lines, code and lines of mentions.
+fn without_pasted(text: &str) -> String {
+    let mut typed = String::new();
+    let (mut follows_pasted, mut depth) = (false, 0);
+    for line in text.lines() {
+        let before = depth;
+        depth = code_depth(depth, line);
+        if before != depth {
+            continue;
+        }
+        let is_code = depth > 0;
+        let is_indented = line.starts_with("  ") && follows_pasted;
+        let is_mention = line.split_whitespace().all(|word| word.starts_with('@'));
+        follows_pasted = is_indented || is_pasted(line.trim_start());
+        if follows_pasted || is_mention {
+            continue;
+        }
+        // A message that the sentence announces is part of it, the rest of the code is not.
+        let announces = typed.trim_end().ends_with(':') && line.starts_with(char::is_alphabetic);
+        if is_code && !announces {
+            continue;
+        }
+        if is_code {
+            typed.truncate(typed.trim_end().len());
+        }
+        typed.push(if is_code { ' ' } else { '\n' });
+        typed.push_str(line);
+    }
+    typed
+}
+
+fn is_pasted(line: &str) -> bool {
     let signs = line.chars().filter(|sign| "{}();=<>[]\\".contains(*sign));
-    has_date || signs.count() > line.split_whitespace().count().max(2) * 2
+    signs.count() > line.split_whitespace().count().max(2) * 2
+        || PASTED.as_ref().is_some_and(|start| start.is_match(line))
 }
 
 /// The heading in `Implement the following plan: # Heading`, or at the start of a text.
@@ -182,18 +263,28 @@ fn command(text: &str) -> Option<(String, String)> {
 /// The request in a command; `None` if the command is about the agent itself.
 fn command_text(name: &str, arguments: &str) -> Option<String> {
     let name = name.rsplit(':').next().unwrap_or_default();
-    if arguments.is_empty() || WORDS.has("local commands", name) {
+    if WORDS.has("local commands", name) {
         return None;
     }
-    if arguments.split_whitespace().count() > 2 {
-        return Some(arguments.to_owned());
-    }
-    Some(format!("{} {arguments}", name.replace(['-', '_'], " ")))
+    let name = name.replace(['-', '_'], " ");
+    let colon = if arguments.split_whitespace().count() > 2 {
+        ":"
+    } else {
+        ""
+    };
+    Some(format!("{name}{colon} {arguments}"))
 }
 
 fn quotation(sentence: &str) -> Option<Quotation> {
-    let sentence = clean(&sentence.replace(['"', '“', '”', '「', '」', '*'], ""));
-    let request = without_openings(sentence.trim());
+    let sentence = clean(&sentence.replace('*', ""));
+    let sentence = without_mentions(sentence.trim());
+    let (request, is_request) = without_openings(sentence);
+    // A request in the form of a question is not a question.
+    let request = if is_request {
+        request.trim_end_matches(['?', '？', ' '])
+    } else {
+        request
+    };
     let request = CLOSING.as_ref().map_or(request, |closing| {
         let end = closing
             .find(request)
@@ -201,50 +292,70 @@ fn quotation(sentence: &str) -> Option<Quotation> {
         &request[..end]
     });
     let (title, informative) = if is_east_asian(request) {
-        let clause = request.split(['，', '；']).next().unwrap_or_default();
-        let letters = clause
-            .chars()
-            .filter(|letter| letter.is_alphanumeric())
-            .count();
-        (prefix(clause, MAX_EAST_ASIAN_CELLS).to_owned(), letters / 2)
+        let letters = request.chars().filter(|letter| letter.is_alphanumeric());
+        (cut_east_asian(request), letters.count() / 2)
     } else {
-        let words: Vec<&str> = request.split_whitespace().collect();
-        let kept = cut(&shown(&words));
-        let informative = words.iter().take(kept.split(' ').count());
-        let informative = informative.filter(|word| is_informative(word)).count();
-        (kept, informative)
+        let words = shown(request);
+        let informative = words.iter().filter(|word| is_informative(word)).count();
+        (cut(&words), informative)
     };
     (!title.is_empty()).then(|| Quotation {
         title: upper_first(&title),
         informative,
+        is_request,
+        is_statement: WORDS.has("statements", &first_word(sentence)),
     })
 }
 
-fn without_openings(sentence: &str) -> &str {
+/// Removes mentions of files before a sentence that says enough without them.
+fn without_mentions(sentence: &str) -> &str {
     let mut rest = sentence;
-    for _ in 0..MAX_OPENINGS {
-        let found = OPENING.as_ref().and_then(|opening| opening.find(rest));
-        let Some(found) = found.filter(|found| found.end() > 0) else {
-            break;
-        };
-        let after = &rest[found.end()..];
-        let next = after.split_whitespace().next().unwrap_or_default();
-        // `why is it slow` needs its first words.
-        if matches!(
-            next,
-            "it" | "this" | "that" | "these" | "those" | "they" | "there" | "not"
-        ) {
-            break;
-        }
+    while let Some((mention, after)) = rest.split_once(' ')
+        && (mention.starts_with('@')
+            || rest.len() < sentence.len() && !mention.contains(char::is_alphabetic))
+    {
         rest = after;
     }
-    rest
+    let informative = rest
+        .split_whitespace()
+        .filter(|word| is_informative(word))
+        .count();
+    if informative >= SUBSTANTIAL_WORDS {
+        rest
+    } else {
+        sentence
+    }
 }
 
-/// Shortens words for titles.
-fn shown(words: &[&str]) -> Vec<String> {
+/// Removes openings, and returns whether one of them opens a request.
+fn without_openings(sentence: &str) -> (&str, bool) {
+    let (mut rest, mut is_request) = (sentence, false);
+    for _ in 0..MAX_OPENINGS {
+        let found = OPENING.as_ref().and_then(|opening| opening.captures(rest));
+        let Some(found) = found.filter(|found| !found[0].is_empty()) else {
+            break;
+        };
+        // `now that it works` needs its first word.
+        if rest[found[0].len()..].starts_with("that ") {
+            break;
+        }
+        is_request |= found.name("request").is_some();
+        rest = &rest[found[0].len()..];
+    }
+    (rest, is_request)
+}
+
+fn first_word(text: &str) -> String {
+    text.split([' ', ','])
+        .next()
+        .unwrap_or_default()
+        .to_lowercase()
+}
+
+/// Shortens the words of a request.
+fn shown(request: &str) -> Vec<String> {
     let mut before = "";
-    let shown = words.iter().map(|word| {
+    let words = request.split_whitespace().map(|word| {
         let shown = shown_word(word);
         let is_named = matches!(before.to_lowercase().as_str(), "pr" | "issue");
         before = word;
@@ -253,74 +364,118 @@ fn shown(words: &[&str]) -> Vec<String> {
             _ => shown,
         }
     });
-    shown.collect()
+    words.collect()
 }
 
-/// Shortens a path to its last part, and an address to its name.
+/// Shortens an absolute path to its last part, another path to its last two parts, and an address to
+/// its name.
 fn shown_word(word: &str) -> String {
-    let core = word.trim_matches(|sign: char| "()<>,;:!?'".contains(sign));
+    let core = word.trim_matches(|sign: char| "()<>,;:!?'\"".contains(sign));
     let core = core.trim_end_matches('.').trim_start_matches('@');
     if core.starts_with("http://") || core.starts_with("https://") {
-        return word.replace(core, &address(core));
+        return word.replace(core, &address(core)).replace('@', "");
+    }
+    if core.len() >= 12 && core.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return word.replace(core, &revision(core));
     }
     let name = last_part(core);
     let has_extension = name.rsplit_once('.').is_some_and(|(stem, extension)| {
         !stem.is_empty() && extension.starts_with(|letter: char| letter.is_ascii_alphabetic())
     });
-    let is_path = ["/", "~/", "./", "../"]
-        .iter()
-        .any(|start| core.starts_with(start));
+    let is_absolute = core.starts_with(['/', '~']);
+    let is_path = is_absolute || core.starts_with("./") || core.starts_with("../");
     if name.len() < core.len() && !name.is_empty() && (is_path || has_extension) {
-        return word.replace(core, name);
+        let parents = core
+            .trim_end_matches('/')
+            .strip_suffix(name)
+            .unwrap_or_default();
+        let parent = last_part(parents);
+        let shown = if is_absolute || matches!(parent, "" | "." | "..") {
+            name.to_owned()
+        } else {
+            format!("{parent}/{name}")
+        };
+        return word.replace(core, &shown).replace('@', "");
     }
-    word.to_owned()
+    match word.strip_prefix('@') {
+        Some(mention) if !mention.is_empty() => mention.to_owned(),
+        _ => word.to_owned(),
+    }
 }
 
-/// Cuts words to a title. A cut is at the end of a clause if possible, and never after a function word.
+/// Cuts words to a title. The cut is at the end of a clause, before a conjunction or before a
+/// preposition, and never after a function word.
 fn cut(words: &[String]) -> String {
+    let whole = words.join(" ");
+    if display_width(&whole) <= MAX_CELLS {
+        return whole;
+    }
     let mut width = 0;
-    let fit = words
-        .iter()
-        .take_while(|word| {
-            width += display_width(word) + 1;
-            width <= MAX_CELLS + 1
+    let fits = |word: &&String| {
+        width += display_width(word) + 1;
+        width <= MAX_CELLS
+    };
+    let fit = words.iter().take_while(fits).count();
+    let is_subordinate = WORDS.has(
+        "clause joints",
+        &words.first().map_or("", String::as_str).to_lowercase(),
+    );
+    let says_enough =
+        |kept: &&[String]| kept.iter().filter(|word| is_informative(word)).count() > ENOUGH_WORDS;
+    let cut_before = |joints: &str| {
+        let starts = (1..=fit).rev().map(|end| &words[..end]);
+        starts.filter(says_enough).find(|kept| {
+            let last = kept.last().map_or("", String::as_str);
+            let next = words.get(kept.len()).map_or("", String::as_str);
+            let ends_clause = last.ends_with([',', ';', ':', '–', '—']) || last == "-";
+            (ends_clause && !is_subordinate || WORDS.has(joints, &next.to_lowercase()))
+                && display_width(&kept.join(" ")) >= MIN_CUT_CELLS
         })
-        .count()
-        .min(MAX_WORDS);
-    let mut kept = words.get(..fit).unwrap_or_default();
-    if fit < words.len() {
-        let ends_clause = |word: &String| word.ends_with([',', ';', ':', '–', '—']) || word == "-";
-        let clause = kept.iter().rposition(ends_clause).filter(|last| {
-            kept[..=*last]
-                .iter()
-                .filter(|word| is_informative(word))
-                .count()
-                >= ENOUGH_WORDS
-        });
-        kept = clause.map_or(kept, |last| &kept[..=last]);
-        while let [start @ .., last] = kept
-            && !start.is_empty()
-            && is_function_word(last)
-        {
-            kept = start;
-        }
+    };
+    let mut kept = cut_before("clause joints")
+        .or_else(|| cut_before("phrase joints"))
+        .unwrap_or(&words[..fit]);
+    while let [start @ .., last] = kept
+        && !start.is_empty()
+        && (is_function_word(last) || last.len() < 3)
+    {
+        kept = start;
     }
-    if let ([], Some(word)) = (kept, words.first()) {
-        return prefix(word, MAX_CELLS).to_owned();
+    let mut title = kept.join(" ");
+    if display_width(&title) < MIN_CUT_CELLS / 2 {
+        // A long word follows.
+        prefix(&whole, MAX_CELLS - 1).clone_into(&mut title);
     }
-    let title = kept.join(" ");
-    // Remove a bracket that the cut left open.
+    // Remove a bracket or a quotation that the cut left open.
     let open = title.rfind('(').filter(|at| !title[*at..].contains(')'));
-    let whole = open.map_or(title.as_str(), |at| &title[..at]);
-    let title = if whole.is_empty() { &title } else { whole };
-    title
-        .trim_end_matches([',', ';', ':', '.', '-', '–', '—', '(', ' '])
-        .to_owned()
+    let title = open
+        .filter(|at| *at > 0)
+        .map_or(title.as_str(), |at| &title[..at]);
+    let title = if title.matches('"').count() % 2 == 1 {
+        title.replace('"', "")
+    } else {
+        title.to_owned()
+    };
+    let title = title.trim_end_matches([',', ';', ':', '.', '-', '–', '—', '(', ' ']);
+    format!("{title}{MORE}")
+}
+
+/// Cuts a text without spaces at the end of a clause if possible.
+fn cut_east_asian(text: &str) -> String {
+    if display_width(text) <= MAX_CELLS {
+        return text.to_owned();
+    }
+    let kept = prefix(text, MAX_CELLS - 1);
+    let clause = kept.rfind(['，', '；', '、', '。']).filter(|at| *at > 0);
+    format!("{}{MORE}", clause.map_or(kept, |at| &kept[..at]))
 }
 
 fn is_function_word(word: &str) -> bool {
-    let word = word.trim_matches(|letter: char| !letter.is_alphanumeric());
-    word.is_empty() || WORDS.has("function words", &word.to_lowercase())
+    let word = word
+        .trim_matches(|letter: char| !letter.is_alphanumeric())
+        .to_lowercase();
+    let lists = ["clause joints", "phrase joints", "function words"];
+    word.is_empty() || lists.iter().any(|list| WORDS.has(list, &word))
 }
 
 fn is_informative(word: &str) -> bool {
@@ -329,137 +484,5 @@ fn is_informative(word: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::message::Block;
-
-    fn title_of(prompts: &[&str]) -> String {
-        let messages = prompts.iter().map(|prompt| Message {
-            blocks: vec![Block::Text((*prompt).to_owned())],
-            ..Message::new(Role::User, Origin::Prompt)
-        });
-        title(&messages.collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn every_pattern_compiles() {
-        assert!(OPENING.is_some() && CLOSING.is_some() && HEADING.is_some());
-    }
-
-    #[test]
-    fn titles_quote_what_was_asked_for() {
-        let rows: &[(&[&str], &str)] = &[
-            (
-                &["can you please add a dark mode to the settings page?"],
-                "Add a dark mode to the settings",
-            ),
-            (
-                &["hi", "ok", "Port the parser to Rust"],
-                "Port the parser to Rust",
-            ),
-            (
-                &["how does the scheduler work?"],
-                "How does the scheduler work",
-            ),
-            (
-                &["we also have merge conflix"],
-                "We also have merge conflix",
-            ),
-            (
-                &[
-                    "Implement the following plan:\n\n# AB-12: Cache Session Titles On Disk (#9)\n\n## Why",
-                ],
-                "Cache Session Titles On Disk",
-            ),
-            (
-                &["when running npm test I get timeouts, can you check?"],
-                "When running npm test I get timeouts",
-            ),
-            (
-                &["mise run lint is showing errors, can you take a look?"],
-                "Mise run lint is showing errors",
-            ),
-            (
-                &["I'm using the new agent code (added in the last release) and it hangs"],
-                "I'm using the new agent code",
-            ),
-            (&["Here's the error screenshot"], "The error screenshot"),
-            (
-                &["I've noticed that each command I run (e.g., `help`) is slow"],
-                "I've noticed that each command I run",
-            ),
-            (
-                &[
-                    "# Context from my IDE setup:\n\n## Active file: a.ts\n\n## My request for Codex:\nlist the files\n",
-                ],
-                "List the files",
-            ),
-            (
-                &["this is PR https://github.com/o/r/pull/7\n\nLet's review this together"],
-                "This is PR #7",
-            ),
-            (&["/clear", "/review 12"], "Review 12"),
-            (&["/compact keep the names of the tests", "hello"], ""),
-            (
-                &["/workflows:plan add retries to the upload queue"],
-                "Add retries to the upload queue",
-            ),
-            (&["请帮我修复登录按钮，谢谢"], "修复登录按钮"),
-            (&["こんにちは、設定画面を直してください"], "設定画面を直"),
-            (&["yes", "1. the second one", "go ahead"], ""),
-            (&["Start", "Step 1", "Step 2", "next phase"], "Phase"),
-            (&["[left out of this copy]"], ""),
-            (
-                &[
-                    "for the change in src/cli/hooks.go I think if we fail to open it we should stop",
-                ],
-                "For the change in hooks.go",
-            ),
-            (
-                &[
-                    "Can you read docs/design/suffixes.md, I'd like to modify this approach: no suffixes",
-                ],
-                "Read suffixes.md",
-            ),
-            (
-                &[
-                    "This fails:\n```\nTraceback\n```\n2026-01-01 12:00 ERROR x\n> quoted words here\n  at main.js\nplease fix the importer",
-                ],
-                "Fix the importer",
-            ),
-            (&[], ""),
-            (&["<system-reminder>add x to y</system-reminder>"], ""),
-            (&["https://example.com/a/b", "~/src/app"], "example.com/…/b"),
-            (
-                &["Add a key sk-ant-a1B2c3D4e5 to the tests"],
-                "Add a key sk-ant-[redacted] to the tests",
-            ),
-        ];
-        for (prompts, expected) in rows {
-            assert_eq!(title_of(prompts), *expected, "{prompts:?}");
-        }
-    }
-
-    mod properties {
-        use proptest::prelude::*;
-
-        use super::*;
-        use crate::text::terminal_safe_line;
-
-        proptest! {
-            #[test]
-            fn titles_are_narrow_and_safe(prompts in prop::collection::vec("(can you |let's |why is |when running |请|)[\\PC\\n`./:,-]{0,80}", 0..4)) {
-                let prompts: Vec<&str> = prompts.iter().map(String::as_str).collect();
-                let title = title_of(&prompts);
-                prop_assert!(display_width(&title) <= MAX_CELLS, "{title}");
-                prop_assert_eq!(terminal_safe_line(&title), title);
-            }
-
-            #[test]
-            fn titles_are_verbatim(prompt in "[a-z]{1,8}( [a-z]{1,8}){0,12}") {
-                let title = title_of(&[&prompt]).to_lowercase();
-                prop_assert!(prompt.contains(&title), "{title} of {prompt}");
-            }
-        }
-    }
-}
+#[path = "title_tests.rs"]
+mod tests;

@@ -50,13 +50,4 @@ impl WordList {
             .get(section)
             .is_some_and(|section| section.words.contains(word))
     }
-
-    /// Strips the first phrase of a section that the text starts with, in any case.
-    pub(super) fn strip<'a>(&self, section: &str, text: &'a str) -> Option<&'a str> {
-        self.lines(section).find_map(|phrase| {
-            let (start, rest) = text.split_at_checked(phrase.len())?;
-            let ends = !rest.starts_with(char::is_alphanumeric);
-            (ends && start.eq_ignore_ascii_case(phrase)).then(|| rest.trim())
-        })
-    }
 }

@@ -112,6 +112,8 @@ pub struct LabelStream<'a> {
     last_complete: Option<u64>,
     /// Labels in a row that were not ready in time.
     late: usize,
+    /// The time since when the input waits for being read, if it does.
+    waiting_since: Option<Instant>,
     gate: Arc<Gate>,
 }
 
@@ -134,15 +136,17 @@ impl<'a> LabelStream<'a> {
             early: HashMap::new(),
             last_complete: None,
             late: 0,
+            waiting_since: None,
             gate: Arc::new(Gate::default()),
         }
     }
 
-    /// Copies `input` to `sink` with labels. `signals` receives a callback that reports signals. The
+    /// Copies `input` to `sink` with labels. `is_waiting` tells whether more input is in a pipe. `signals` receives a callback that reports signals. The
     /// first signal is left to the earlier stages of the pipeline.
     pub fn run(
         mut self,
         input: impl io::Read + Send + 'static,
+        is_waiting: impl Fn() -> bool + Send + 'static,
         prefilter: Prefilter,
         sink: &mut dyn LabelSink,
         signals: impl FnOnce(Box<dyn Fn(EndSignal) + Send>),
@@ -156,7 +160,7 @@ impl<'a> LabelStream<'a> {
         self.work = Some(work);
         let gate = Arc::clone(&self.gate);
         let started = start_labeling(self.labeler, self.timing.jobs, jobs, &sender)
-            .and_then(|()| start_reading(input, prefilter, sender, gate));
+            .and_then(|()| start_reading(input, prefilter, sender, gate, is_waiting));
         if let Err(error) = started {
             return StreamEnd::InputFailed(error);
         }
@@ -191,7 +195,8 @@ impl<'a> LabelStream<'a> {
                 }
             };
             match event {
-                Event::Pieces(pieces) => {
+                Event::Pieces(pieces, since) => {
+                    self.waiting_since = since;
                     for piece in pieces {
                         self.take(piece, sink);
                     }
@@ -375,7 +380,10 @@ impl<'a> LabelStream<'a> {
             if let Some(label) = self.early.remove(&number) {
                 self.queue.push_ready(Some(label));
             } else if self.work.is_some() {
-                self.queue.push_waiting(number, Instant::now());
+                // The wait for a late label counts for the lines that could not be read meanwhile.
+                let since = self.waiting_since.filter(|_| self.late > 0);
+                let since = since.unwrap_or_else(Instant::now);
+                self.queue.push_waiting(number, since);
             }
         }
     }

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::Builder;
+use std::time::Instant;
 
 use super::batch::Batch;
 use super::labeler::{Label, Labeler};
@@ -15,7 +16,8 @@ const CHUNK_BYTES: usize = 128 * 1024;
 
 /// An event for the main thread.
 pub(super) enum Event {
-    Pieces(Vec<Piece>),
+    /// Pieces, and the time since when they wait for being read, if they do.
+    Pieces(Vec<Piece>, Option<Instant>),
     End,
     Failed(io::Error),
     Labeled(Job, Box<Label>),
@@ -45,18 +47,22 @@ impl Gate {
         }
     }
 
-    fn pass(&self) {
+    /// Waits until the gate is open. Returns the start of the wait.
+    fn pass(&self) -> Option<Instant> {
         let mut state = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
+        let since = state.then(Instant::now);
         while *state {
             state = self
                 .changed
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
         }
+        since
     }
 }
 
-/// Reads the input in its own thread while the gate is open.
+/// Reads the input in its own thread while the gate is open. `is_waiting` tells whether more of it is
+/// in a pipe.
 ///
 /// # Errors
 /// The thread cannot be started.
@@ -65,17 +71,20 @@ pub(super) fn start_reading(
     prefilter: Prefilter,
     sender: SyncSender<Event>,
     gate: Arc<Gate>,
+    is_waiting: impl Fn() -> bool + Send + 'static,
 ) -> io::Result<()> {
     let read = move || {
         let mut reader = Reader::new(input, prefilter);
+        let mut since = None;
         loop {
-            gate.pass();
+            let closed = gate.pass();
+            since = since.or(closed).filter(|_| is_waiting());
             let event = match chunk(&mut reader) {
                 Ok(pieces) if pieces.is_empty() => Event::End,
-                Ok(pieces) => Event::Pieces(pieces),
+                Ok(pieces) => Event::Pieces(pieces, since),
                 Err(error) => Event::Failed(error),
             };
-            let is_last = !matches!(event, Event::Pieces(_));
+            let is_last = !matches!(event, Event::Pieces(..));
             if sender.send(event).is_err() || is_last {
                 return;
             }

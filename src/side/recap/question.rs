@@ -8,7 +8,7 @@ use crate::model::{PromptId, Request, Turn};
 use crate::records::TextRejection;
 use crate::side::ask::{is_echo, is_refusal};
 use crate::side::title::in_language;
-use crate::side::{Language, Said};
+use crate::side::{Language, MessageTexts};
 use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
 
 /// Number of messages that the model sees, from the end.
@@ -28,7 +28,7 @@ const TEMPERATURE: f64 = 0.3;
 
 /// Builds the request for a recap, in `language` if it is known; `None` if nothing was said.
 pub fn recap_request(
-    said: &[Said],
+    said: &[MessageTexts],
     instructions: &str,
     language: Option<Language>,
 ) -> Option<Request> {

@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use crate::message::Role;
-use crate::model::{Answer, Function, PromptId, Request, Turn};
+use crate::model::{Function, PromptId, ReplyForm, Request, Turn};
 use crate::records::TextRejection;
 use crate::side::ask::{announced, is_echo, is_no_answer, is_refusal, unwrapped};
-use crate::side::{Language, Said};
+use crate::side::{Language, MessageTexts};
 use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
 
 /// The system prompt.
@@ -30,7 +30,7 @@ pub const MIN_MESSAGES: usize = 2;
 const SHOWN_UNITS: usize = 1000;
 
 /// Builds the question for a title; `None` if the conversation is empty.
-pub fn title_question(said: &[Said]) -> Option<String> {
+pub fn title_question(said: &[MessageTexts]) -> Option<String> {
     let conversation = tail(said, SHOWN_UNITS);
     if conversation.trim().is_empty() {
         return None;
@@ -61,7 +61,7 @@ pub fn title_request(question: String, instructions: &str, language: Option<Lang
     Request {
         system: in_language(instructions, language),
         turns: vec![Turn::user(question)],
-        answer: Answer::Forced(function),
+        form: ReplyForm::Forced(function),
         temperature: Some(TEMPERATURE),
         ..Request::new(PromptId::SESSION_TITLE, MAX_TOKENS)
     }
@@ -81,7 +81,7 @@ pub(in crate::side) fn in_language(instructions: &str, language: Option<Language
 
 /// Returns the last `units` UTF-16 units of a conversation, one line per message, without half a
 /// character at the start.
-pub(in crate::side) fn tail(said: &[Said], units: usize) -> String {
+pub(in crate::side) fn tail(said: &[MessageTexts], units: usize) -> String {
     let lines: Vec<String> = said
         .iter()
         .filter_map(|said| {
@@ -245,8 +245,8 @@ mod tests {
     use super::*;
     use crate::text::utf16_length;
 
-    fn said(role: Role, text: &str) -> Said {
-        Said {
+    fn said(role: Role, text: &str) -> MessageTexts {
+        MessageTexts {
             role,
             parts: vec![text.to_owned()],
         }

@@ -18,7 +18,7 @@ use crate::state::ReadRange;
 use crate::tools::builtin::Parameters;
 use crate::tools::{
     Assessment, CallContext, DecisionContext, InterruptBehavior, InvalidInput, PreparedCall,
-    ToolFailure, ToolReply, paths,
+    ToolFailure, ToolReply, access,
 };
 
 /// Maximum size of a file before and after an edit, in bytes.
@@ -68,7 +68,7 @@ impl Parameters for Edit {
 
 impl PreparedCall for Edit {
     fn assess(&self, context: &DecisionContext) -> Assessment {
-        Assessment::writing(Self::NAME, paths::absolute(&self.file_path, context))
+        Assessment::writing(Self::NAME, access::absolute(&self.file_path, context))
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
@@ -281,7 +281,7 @@ impl Parameters for Write {
 
 impl PreparedCall for Write {
     fn assess(&self, context: &DecisionContext) -> Assessment {
-        Assessment::writing(Self::NAME, paths::absolute(&self.file_path, context))
+        Assessment::writing(Self::NAME, access::absolute(&self.file_path, context))
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {

@@ -11,11 +11,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::walk::{self, Budget, Filters, NewestFiles, SearchEnd, Stopped, Unread};
+use crate::permission::normalised;
 use crate::tools::builtin::Parameters;
 use crate::tools::printed::milliseconds;
 use crate::tools::{
     Assessment, CallContext, CallStatus, DecisionContext, InvalidInput, PreparedCall, ResultLimit,
-    ToolFailure, ToolReply, paths,
+    ToolFailure, ToolReply, access,
 };
 
 /// Maximum number of files in a result.
@@ -71,7 +72,7 @@ impl PreparedCall for Search {
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
         let started = call.session.clock.elapsed();
-        check_directory(&paths::absolute_or_current(
+        check_directory(&access::absolute_or_current(
             self.path.as_deref(),
             call.session,
         ))?;
@@ -104,10 +105,10 @@ impl Search {
     /// Returns the directory where the walk starts.
     fn root(&self, context: &DecisionContext) -> PathBuf {
         if self.fixed.starts_with('~') {
-            paths::absolute(&self.fixed, context)
+            access::absolute(&self.fixed, context)
         } else {
-            let directory = paths::absolute_or_current(self.path.as_deref(), context);
-            paths::normalised(&directory.join(&self.fixed))
+            let directory = access::absolute_or_current(self.path.as_deref(), context);
+            normalised(&directory.join(&self.fixed))
         }
     }
 }

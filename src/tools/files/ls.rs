@@ -12,7 +12,7 @@ use super::walk::FirstFew;
 use crate::tools::builtin::Parameters;
 use crate::tools::{
     Assessment, CallContext, CallStatus, DecisionContext, InvalidInput, PreparedCall, ToolFailure,
-    ToolReply, paths,
+    ToolReply, access,
 };
 
 /// Maximum number of entries in a result.
@@ -53,11 +53,11 @@ struct ListDirectory {
 
 impl PreparedCall for ListDirectory {
     fn assess(&self, context: &DecisionContext) -> Assessment {
-        Assessment::reading(Ls::NAME, paths::absolute(&self.path, context))
+        Assessment::reading(Ls::NAME, access::absolute(&self.path, context))
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
-        let path = paths::absolute(&self.path, call.session);
+        let path = access::absolute(&self.path, call.session);
         let failed = |error| ToolFailure(format!("{} cannot be listed: {error}", path.display()));
         let mut entries = FirstFew::new(MAX_ENTRIES);
         let mut status = CallStatus::Ok;

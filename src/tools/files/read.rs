@@ -17,7 +17,7 @@ use crate::state::{FileStamp, ReadRange};
 use crate::tools::builtin::{Parameters, WholeNumber};
 use crate::tools::{
     Assessment, Block, CallContext, CallStatus, Content, DecisionContext, InvalidInput,
-    PreparedCall, ResultLimit, ToolFailure, ToolReply, paths,
+    PreparedCall, ResultLimit, ToolFailure, ToolReply, access,
 };
 
 /// Default number of lines per page.
@@ -59,11 +59,11 @@ impl Parameters for Read {
 
 impl PreparedCall for Read {
     fn assess(&self, context: &DecisionContext) -> Assessment {
-        Assessment::reading(Self::NAME, paths::absolute(&self.file_path, context))
+        Assessment::reading(Self::NAME, access::absolute(&self.file_path, context))
     }
 
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure> {
-        let path = paths::absolute(&self.file_path, call.session);
+        let path = access::absolute(&self.file_path, call.session);
         let RegularFile { mut file, metadata } = regular_file::open(&path)
             .map_err(|problem| ToolFailure(problem.message(call.session)))?;
         let stamp = FileStamp::from_metadata(&metadata);

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use super::image::media_type;
 use super::replace_file;
 use crate::state::{FileStamp, ReadEntry, ReadRange};
-use crate::tools::{CallContext, ToolContext, ToolFailure, access, paths};
+use crate::tools::{CallContext, ToolContext, ToolFailure, access};
 
 /// An open regular file with its metadata after opening.
 #[derive(Debug)]
@@ -191,7 +191,7 @@ impl Target {
         name: &str,
         call: &CallContext<'_>,
     ) -> Result<(Self, Option<RegularFile>), ToolFailure> {
-        let path = paths::absolute(name, call.session);
+        let path = access::absolute(name, call.session);
         let resolved = access::resolve_links(&path)
             .map_err(|error| ToolFailure(format!("The file cannot be written: {error}")))?;
         let found = match open(&resolved) {

@@ -1,8 +1,9 @@
 //! Turns a finished call into a fact.
 
-use super::fact::{About, Class, Fact, Outcome, Status, beginning};
+use super::fact::{About, Class, Fact, Outcome, ending};
 use super::{Call, files, mcp, others};
 use crate::agent::exit_code;
+use crate::message::{CallOutcome, start_of_result};
 use crate::side::builtin::command;
 use crate::tool_facts::Purpose;
 
@@ -35,7 +36,7 @@ pub(super) fn fact(call: &Call<'_>) -> Fact {
         Purpose::Mcp => mcp::mcp(call),
         Purpose::Delete | Purpose::Other => others::unknown(call),
     };
-    if call.status == Status::Cancelled {
+    if call.status == CallOutcome::Cancelled {
         fact.outcome = Outcome::Cancelled;
     }
     fact
@@ -45,7 +46,7 @@ fn command(call: &Call<'_>) -> Fact {
     let Some(text) = command::command_of(&call.input) else {
         return others::unknown(call);
     };
-    let start = beginning(call.text);
+    let start = start_of_result(call.text);
     let background = others::is_in_background(call)
         || start.contains("running in background")
         || start.contains("running in the background");
@@ -54,16 +55,16 @@ fn command(call: &Call<'_>) -> Fact {
         description: call.argument(&["description"]),
         output: call.text,
         ending: match call.status {
-            Status::Ok if background => command::Ending::InBackground,
-            Status::Ok => match exit_code(call.text) {
+            CallOutcome::Ok if background => command::Ending::InBackground,
+            CallOutcome::Ok => match exit_code(call.text) {
                 // Claude Code marks failed commands itself.
                 Some(code) if code != 0 && call.name != "Bash" => {
                     command::Ending::Failed(Some(code))
                 }
                 _ => command::Ending::Ok,
             },
-            Status::Failed => command::Ending::Failed(exit_code(call.text)),
-            other => command::Ending::Refused(other.ending()),
+            CallOutcome::Failed => command::Ending::Failed(exit_code(call.text)),
+            other => command::Ending::Refused(ending(other)),
         },
         cwd: call.cwd,
     });

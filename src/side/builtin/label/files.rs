@@ -1,7 +1,8 @@
 //! Facts about files: reading, writing, editing, searching, finding, listing.
 
 use super::Call;
-use super::fact::{About, Class, Fact, Status, beginning};
+use super::fact::{About, Class, Fact, ending};
+use crate::message::{CallOutcome, start_of_result};
 use crate::side::builtin::names::{
     directory_name, distinct, file_name, file_names, glob_noun, is_working_directory, pattern_noun,
 };
@@ -26,9 +27,9 @@ fn name(call: &Call<'_>) -> String {
 /// The fact about a change or a read. A declined call is `rejected`.
 fn done(call: &Call<'_>, class: Class, did: String, doing: &str) -> Fact {
     match call.status {
-        Status::Ok => Fact::good(class, did),
-        Status::Declined => Fact::bad(class, format!("{doing} rejected")),
-        other => Fact::bad(class, format!("{doing} {}", other.ending())),
+        CallOutcome::Ok => Fact::good(class, did),
+        CallOutcome::Declined => Fact::bad(class, format!("{doing} rejected")),
+        other => Fact::bad(class, format!("{doing} {}", ending(other))),
     }
 }
 
@@ -49,7 +50,7 @@ pub(super) fn read(call: &Call<'_>) -> Fact {
     let name = name(call);
     let doing = format!("Read of {name}");
     let mut fact = done(call, Class::Read, format!("Read {name}"), &doing);
-    if call.status == Status::Failed {
+    if call.status == CallOutcome::Failed {
         fact.phrase = failed_read(&name, call.text);
     }
     fact.counted("Read", "read")
@@ -71,7 +72,7 @@ fn failed_read(name: &str, text: &str) -> String {
 
 pub(super) fn write(call: &Call<'_>) -> Fact {
     let name = name(call);
-    let start = beginning(call.text).to_lowercase();
+    let start = start_of_result(call.text).to_lowercase();
     let verb = if start.contains("created") {
         "Created"
     } else if start.contains("updated") || start.contains("overwr") {
@@ -119,7 +120,7 @@ pub(super) fn search(call: &Call<'_>) -> Fact {
     };
     let doing = format!("Search for {noun}");
     let mut fact = done(call, Class::Search, did, &doing);
-    if call.status == Status::Failed && call.text.contains("does not exist") {
+    if call.status == CallOutcome::Failed && call.text.contains("does not exist") {
         fact.phrase = format!("Search failed: {} not found", name(call));
     }
     fact.counted("Searched for", "search")

@@ -1,7 +1,8 @@
 //! Facts about calls of MCP tools: a verb, a noun, and an id.
 
 use super::Call;
-use super::fact::{Class, Fact, Status};
+use super::fact::{Class, Fact, ending};
+use crate::message::CallOutcome;
 use crate::side::builtin::clean::upper_first;
 use crate::side::builtin::command::past_of;
 
@@ -29,12 +30,12 @@ pub(super) fn mcp(call: &Call<'_>) -> Fact {
         None => rest.clone(),
     };
     let phrase = match (call.status, verb) {
-        (Status::Ok, Some(verb)) => format!("{verb} {noun}"),
-        (Status::Ok, None) => format!("Ran {}", words.join(" ")),
-        (other, _) => format!("{} {}", upper_first(&words.join(" ")), other.ending()),
+        (CallOutcome::Ok, Some(verb)) => format!("{verb} {noun}"),
+        (CallOutcome::Ok, None) => format!("Ran {}", words.join(" ")),
+        (other, _) => format!("{} {}", upper_first(&words.join(" ")), ending(other)),
     };
     let phrase = phrase.trim().to_owned();
-    if call.status != Status::Ok {
+    if call.status != CallOutcome::Ok {
         return Fact::bad(Class::Mcp, phrase);
     }
     let shown = server.trim_end_matches("-server");

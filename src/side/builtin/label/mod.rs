@@ -7,7 +7,8 @@ mod files;
 mod mcp;
 mod others;
 
-use fact::{Fact, Outcome, Status, status};
+use crate::message::CallOutcome;
+use fact::{Fact, Outcome};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -40,7 +41,7 @@ struct Call<'a> {
     kind: Purpose,
     input: Value,
     text: &'a str,
-    status: Status,
+    status: CallOutcome,
     cwd: Option<&'a str>,
 }
 
@@ -87,7 +88,7 @@ pub fn label(calls: &[FinishedCall<'_>], cwd: Option<&str>) -> String {
                 kind: Purpose::of(call.name),
                 input: serde_json::from_str(call.input.get()).unwrap_or_default(),
                 text: call.text,
-                status: status(call.text, call.failed),
+                status: CallOutcome::of_result(call.text, call.failed),
                 cwd,
             };
             facts::fact(&call)

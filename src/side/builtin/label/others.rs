@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use super::Call;
-use super::fact::{About, Class, Fact, Status};
+use super::fact::{About, Class, Fact, ending};
 use crate::agent::exit_code;
+use crate::message::CallOutcome;
 use crate::side::builtin::clean::{cut, lower_first, upper_first};
 use crate::side::builtin::names::{address, file_name};
 use crate::tool_facts::Purpose;
@@ -12,8 +13,8 @@ use crate::tool_facts::Purpose;
 /// The fact about a call: `did` on success, else `doing` and the ending.
 pub(super) fn plain(call: &Call<'_>, class: Class, did: &str, doing: &str) -> Fact {
     match call.status {
-        Status::Ok => Fact::good(class, did),
-        other => Fact::bad(class, format!("{doing} {}", other.ending())),
+        CallOutcome::Ok => Fact::good(class, did),
+        other => Fact::bad(class, format!("{doing} {}", ending(other))),
     }
 }
 
@@ -42,7 +43,7 @@ pub(super) fn background(call: &Call<'_>) -> Fact {
             "Stopping background task",
         );
     }
-    if call.status != Status::Ok {
+    if call.status != CallOutcome::Ok {
         return plain(call, class, "", "Background task check");
     }
     let tagged = |tag: &str| {
@@ -73,10 +74,10 @@ pub(super) fn agent(call: &Call<'_>) -> Fact {
     let is_started = is_in_background(call) || call.text.starts_with("Async agent launched");
     let verb = if is_started { "Started" } else { "Ran" };
     let fact = match call.status {
-        Status::Ok => Fact::good(Class::Agent, about(&format!("{verb} agent"), &topic)),
-        Status::Declined => Fact::bad(Class::Agent, about("Agent rejected", &topic)),
+        CallOutcome::Ok => Fact::good(Class::Agent, about(&format!("{verb} agent"), &topic)),
+        CallOutcome::Declined => Fact::bad(Class::Agent, about("Agent rejected", &topic)),
         other => {
-            let phrase = format!("Agent {}", other.ending());
+            let phrase = format!("Agent {}", ending(other));
             Fact::bad(Class::Agent, about(&phrase, &topic))
         }
     };
@@ -143,11 +144,11 @@ pub(super) fn fetch(call: &Call<'_>) -> Fact {
     let place = call.argument(&["url"]).or_else(in_prompt);
     let place = place.map_or_else(|| "a page".to_owned(), address);
     let attempt = format!("Fetch of {place}");
-    if call.status == Status::Ok && call.text.trim_start().starts_with("REDIRECT DETECTED") {
+    if call.status == CallOutcome::Ok && call.text.trim_start().starts_with("REDIRECT DETECTED") {
         return Fact::bad(Class::Web, format!("{attempt} redirected"));
     }
     let mut fact = plain(call, Class::Web, &format!("Fetched {place}"), &attempt);
-    if let Some(code) = http_status(call.text).filter(|_| call.status == Status::Failed) {
+    if let Some(code) = http_status(call.text).filter(|_| call.status == CallOutcome::Failed) {
         fact.phrase = format!("{}, {code}", fact.phrase);
     }
     fact.counted("Fetched", "fetch").about(About::Named(place))
@@ -185,7 +186,7 @@ pub(super) fn skill(call: &Call<'_>) -> Fact {
         .next()
         .unwrap_or_default();
     let name = cut(name, 36);
-    if call.status == Status::Failed && call.text.contains("Unknown skill") {
+    if call.status == CallOutcome::Failed && call.text.contains("Unknown skill") {
         return Fact::bad(Class::Skill, format!("Unknown skill {name}"));
     }
     let (did, doing) = match call.kind {
@@ -210,13 +211,13 @@ pub(super) fn plan(call: &Call<'_>) -> Fact {
         .find_map(|prefix| heading.strip_prefix(prefix));
     let subject = cut(subject.unwrap_or(heading).trim(), 42);
     match call.status {
-        Status::Ok if call.text.contains("approved") => {
+        CallOutcome::Ok if call.text.contains("approved") => {
             Fact::good(Class::Plan, about("Plan approved", &subject))
         }
-        Status::Ok => Fact::good(Class::Plan, about("Presented plan", &subject)),
-        Status::Declined => Fact::bad(Class::Plan, about("Plan rejected", &subject)),
+        CallOutcome::Ok => Fact::good(Class::Plan, about("Presented plan", &subject)),
+        CallOutcome::Declined => Fact::bad(Class::Plan, about("Plan rejected", &subject)),
         other => {
-            let phrase = format!("Plan {}", other.ending());
+            let phrase = format!("Plan {}", ending(other));
             Fact::bad(Class::Plan, about(&phrase, &subject))
         }
     }
@@ -236,7 +237,9 @@ pub(super) fn ask(call: &Call<'_>) -> Fact {
         header => format!("Asked user about {header}"),
     };
     match call.status {
-        Status::Denied | Status::Declined => Fact::bad(Class::Ask, "Question to user declined"),
+        CallOutcome::Denied | CallOutcome::Declined => {
+            Fact::bad(Class::Ask, "Question to user declined")
+        }
         _ => plain(call, Class::Ask, &did, "Question to user"),
     }
 }

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::tools::builtin::{Parameters, WholeNumber};
-use crate::tools::{DecisionContext, InvalidInput, PreparedCall, ResultLimit, paths};
+use crate::tools::{DecisionContext, InvalidInput, PreparedCall, ResultLimit, access};
 
 /// Default number of entries in a result.
 const DEFAULT_LIMIT: usize = 250;
@@ -130,7 +130,7 @@ pub(super) struct Search {
 impl Search {
     /// Returns the absolute path of the file or directory to search.
     pub(super) fn root(&self, context: &DecisionContext) -> PathBuf {
-        paths::absolute_or_current(self.path.as_deref(), context)
+        access::absolute_or_current(self.path.as_deref(), context)
     }
 
     /// Builds the globs like `rg --glob`: relative to the working directory if it contains the searched

@@ -16,7 +16,7 @@ use super::report::{AnySink, ContentSink, CountSink, Cut, Lines, Report};
 use crate::tools::builtin::Parameters;
 use crate::tools::{
     Assessment, CallContext, DecisionContext, PreparedCall, ToolContext, ToolFailure, ToolReply,
-    paths,
+    access,
 };
 
 const TIME_LIMIT: Duration = Duration::from_mins(1);
@@ -115,7 +115,7 @@ impl<'a> Run<'a> {
         let end = self.each_file(globs, &mut |run, path| {
             let name = match run.origin {
                 Origin::Named => None,
-                Origin::Walked => Some(paths::shown(path, run.directory)),
+                Origin::Walked => Some(access::shown(path, run.directory)),
             };
             let sink = ContentSink {
                 matcher: &run.search.matcher,
@@ -161,7 +161,7 @@ impl<'a> Run<'a> {
         let entries = newest
             .into_paths()
             .skip(bounds.offset)
-            .map(|path| paths::shown(&path, self.directory))
+            .map(|path| access::shown(&path, self.directory))
             .collect();
         Report {
             mode: OutputMode::FilesWithMatches,
@@ -189,7 +189,7 @@ impl<'a> Run<'a> {
             if count > 0 {
                 files += 1;
                 matches += count;
-                lines.push(format!("{}:{count}", paths::shown(path, run.directory)));
+                lines.push(format!("{}:{count}", access::shown(path, run.directory)));
             }
             ControlFlow::Continue(())
         });
@@ -217,7 +217,7 @@ impl<'a> Run<'a> {
             });
         // A stopped search is not an error of the file.
         if let (Err(error), Ok(())) = (result, budget.check()) {
-            let name = paths::shown(path, self.directory);
+            let name = access::shown(path, self.directory);
             self.unread.add(format!("{name}: {error}"));
         }
     }

@@ -1,13 +1,13 @@
-//! Outcomes of commands as exit statuses.
+//! The exit statuses of commands.
 
-/// The outcome of a command. The numbers are stable.
+/// The exit status of a command. The numbers are stable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 #[repr(u8)]
-pub enum Outcome {
+pub enum Status {
     /// Success; a failed tool call is data.
     Done = 0,
     /// Success with a negative result (`--exit-status`, a search without hits), or a failed hook.
-    AnswerIsNo = 1,
+    Negative = 1,
     /// Invalid command line or configuration, or unreadable input.
     UsageError = 2,
     /// Unusable records in the input, with `--strict`.
@@ -32,9 +32,9 @@ pub enum Outcome {
     Terminated = 143,
 }
 
-impl Outcome {
-    /// The exit status.
-    pub fn exit_status(self) -> u8 {
+impl Status {
+    /// The code for the operating system.
+    pub fn code(self) -> u8 {
         self as u8
     }
 }
@@ -46,9 +46,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_outcome_has_its_own_status() {
-        let outcomes = Outcome::value_variants().iter().copied();
-        let statuses: Vec<u8> = outcomes.map(Outcome::exit_status).collect();
+    fn every_exit_status_has_its_own_code() {
+        let statuses = Status::value_variants().iter().copied();
+        let statuses: Vec<u8> = statuses.map(Status::code).collect();
         assert_eq!(statuses, [0, 1, 2, 3, 4, 5, 10, 11, 74, 124, 130, 141, 143]);
     }
 }

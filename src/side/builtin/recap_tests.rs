@@ -1,0 +1,220 @@
+use super::*;
+use crate::message::Block;
+
+fn recap_of(talk: &[(Role, &str)]) -> String {
+    let messages = talk.iter().map(|(role, text)| {
+        let origin = match role {
+            Role::User if text.starts_with("[Request") => Origin::Injected,
+            Role::User => Origin::Prompt,
+            Role::Assistant | Role::System => Origin::Reply,
+        };
+        Message {
+            blocks: vec![Block::Text((*text).to_owned())],
+            ..Message::new(*role, origin)
+        }
+    });
+    recap(&messages.collect::<Vec<_>>(), None)
+}
+
+#[test]
+fn a_report_does_not_end_with_a_preposition() {
+    let talk = [
+        (Role::User, "make the rewind test deterministic"),
+        (
+            Role::Assistant,
+            "The test is now deterministic with:\n\n1. A clock\n2. A seed",
+        ),
+    ];
+    let expected = "Goal: Make the rewind test deterministic. Last report: The test is now \
+                    deterministic.";
+    assert_eq!(recap_of(&talk), expected);
+}
+
+#[test]
+fn recaps_have_goal_report_and_next_step() {
+    let ask = (Role::User, "Port the config parser to Rust");
+    let rows: &[(&[(Role, &str)], &str)] = &[
+        (
+            &[
+                ask,
+                (
+                    Role::Assistant,
+                    "Done. The parser reads all **old** files now.\n\nWould you like me to delete the old one?",
+                ),
+            ],
+            "Goal: Port the config parser to Rust. Last report: The parser reads all old files now. Next: decide whether to delete the old one.",
+        ),
+        (
+            &[ask, (Role::Assistant, "Let me read the old parser:")],
+            "Goal: Port the config parser to Rust. Next: read the old parser.",
+        ),
+        (
+            &[
+                ask,
+                (Role::Assistant, "All parts are ported."),
+                (Role::User, "[Request interrupted by user]"),
+            ],
+            "Goal: Port the config parser to Rust. Interrupted by the user.",
+        ),
+        (&[ask], ""),
+        (
+            &[
+                (Role::User, "hi"),
+                (Role::Assistant, "Hello, how can I help you today?"),
+            ],
+            "",
+        ),
+        (&[ask, (Role::Assistant, "Done!")], ""),
+        (
+            &[
+                (Role::User, "请修复登录按钮"),
+                (Role::Assistant, "登录按钮已经修复。要我提交吗？"),
+            ],
+            "目标：修复登录按钮。现状：登录按钮已经修复。下一步：要我提交吗？",
+        ),
+    ];
+    for (talk, expected) in rows {
+        assert_eq!(recap_of(talk), *expected, "{talk:?}");
+    }
+}
+
+#[test]
+fn the_frame_is_in_the_language_of_the_conversation() {
+    let rows = [
+        (
+            "Repariere bitte den Zähler im Login",
+            "Der Zähler ist repariert und alle Tests laufen durch. Soll ich den Branch pushen?",
+            "Ziel: Repariere bitte den Zähler im Login. Stand: Der Zähler ist repariert und alle Tests laufen durch. Offene Frage: Soll ich den Branch pushen?",
+        ),
+        (
+            "ログインのカウンターを直してください。",
+            "カウンターを修正しました。テストはすべて通りました。次にデプロイしますか？",
+            "目的：ログインのカウンターを直してください。現状：カウンターを修正しました。確認待ち：次にデプロイしますか？",
+        ),
+        (
+            "로그인 카운터를 고쳐 주세요",
+            "카운터를 수정했고 모든 테스트가 통과했습니다. 배포할까요?",
+            "목표: 로그인 카운터를 고쳐 주세요. 현황: 카운터를 수정했고 모든 테스트가 통과했습니다. 확인 필요: 배포할까요?",
+        ),
+    ];
+    for (asked, replied, expected) in rows {
+        let talk = [(Role::User, asked), (Role::Assistant, replied)];
+        assert_eq!(recap_of(&talk), expected);
+    }
+    let thai = recap_of(&[
+        (
+            Role::User,
+            "ช่วยแก้ตัวนับการเข้าสู่ระบบ ฉันถูกล็อกหลังจากล้มเหลวครั้งเดียว",
+        ),
+        (
+            Role::Assistant,
+            "ฉันแก้ตัวนับการเข้าสู่ระบบเรียบร้อยแล้ว และการทดสอบทั้งหมดผ่าน แล้ว",
+        ),
+    ]);
+    assert!(
+        !thai.contains(|letter: char| letter.is_ascii_alphabetic()),
+        "{thai}"
+    );
+}
+
+#[test]
+fn every_frame_has_all_words() {
+    let rows = FRAMES.lines().filter(|line| !line.starts_with('#'));
+    for line in rows {
+        let code = line.split('|').next().unwrap();
+        assert_eq!(line.split('|').count(), 9, "{line}");
+        assert!(Language::named(code).is_some(), "{line}");
+        assert_ne!(Frame::of(code).goal, "◎");
+    }
+}
+
+#[test]
+fn every_pattern_compiles() {
+    for pattern in [
+        &ANNOUNCEMENT,
+        &OFFER,
+        &STEP,
+        &ACKNOWLEDGEMENT,
+        &NO_REPORT,
+        &OUTCOME,
+    ] {
+        assert!(pattern.is_some());
+    }
+}
+
+#[test]
+fn an_unanswered_request_comes_first() {
+    let talk = [
+        (Role::User, "port the config parser"),
+        (Role::Assistant, "The parser is ported."),
+        (Role::User, "thanks, now delete the old parser file"),
+    ];
+    let expected = "Open request: Delete the old parser file. Goal: Port the config parser. \
+                    Last report: The parser is ported.";
+    assert_eq!(recap_of(&talk), expected);
+}
+
+#[test]
+fn the_goal_is_the_latest_substantial_request() {
+    let talk = [
+        (Role::User, "port the config parser"),
+        (Role::Assistant, "The parser is ported."),
+        (Role::User, "add retries to the upload queue"),
+        (Role::Assistant, "I'll start with the queue."),
+        (Role::User, "yes please"),
+        (Role::Assistant, "Uploads are retried three times."),
+    ];
+    let expected =
+        "Goal: Add retries to the upload queue. Last report: Uploads are retried three times.";
+    assert_eq!(recap_of(&talk), expected);
+}
+
+#[test]
+fn the_report_is_the_outcome() {
+    let rows = [
+        (
+            "All fixed. The output will now be:\n\n```\n✓ Enabled\n```",
+            "All fixed",
+        ),
+        (
+            "Good catch. Let me analyze the tests for these issues:\n\n## Issues Found\n\n### 1. **Major Duplication**\n\nLooking at the tests, I'm testing the same regex twice.\n\n### 2. Other\n\nThis would reduce the test file to 150 lines.",
+            "This would reduce the test file to 150 lines",
+        ),
+        (
+            "Done. The markers were:\n1. Defined as constants in the code\n2. Used to log\n\nRemoved all of it. The `--json` flag is the clean solution.",
+            "Removed all of it",
+        ),
+        (
+            "Good catch. `hooks.go` had the identical pattern in `handle` (line 441-445). Fixed and pushed.",
+            "Fixed and pushed",
+        ),
+        (
+            "Perfect! I've updated the `simple_auth.md` plan to clearly indicate that:\n\n1. **Added Implementation Status** at the top\n2. **Marked each step** as done",
+            "I've updated the simple_auth.md plan to clearly indicate",
+        ),
+    ];
+    for (told, expected) in rows {
+        let recap = recap_of(&[
+            (Role::User, "check the last change of the plan"),
+            (Role::Assistant, told),
+        ]);
+        let expected = format!("Goal: Check the last change of the plan. Last report: {expected}.");
+        assert_eq!(recap, expected);
+    }
+}
+
+mod properties {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::text::terminal_safe_line;
+
+    proptest! {
+        #[test]
+        fn recaps_are_short_and_safe(asked in "\\PC{0,80}", told in "[\\PC\n`*|#.?]{0,300}") {
+            let recap = recap_of(&[(Role::User, &asked), (Role::Assistant, &told)]);
+            prop_assert!(recap.split_whitespace().count() <= MAX_WORDS, "{recap}");
+            prop_assert_eq!(terminal_safe_line(&recap), recap);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+use super::*;
+use crate::message::Block;
+
+fn title_of(prompts: &[&str]) -> String {
+    let messages = prompts.iter().map(|prompt| Message {
+        blocks: vec![Block::Text((*prompt).to_owned())],
+        ..Message::new(Role::User, Origin::Prompt)
+    });
+    title(&messages.collect::<Vec<_>>())
+}
+
+#[test]
+fn every_pattern_compiles() {
+    assert!(OPENING.is_some() && CLOSING.is_some() && HEADING.is_some());
+}
+
+const ROWS: &[(&[&str], &str)] = &[
+    (
+        &["can you please add a dark mode to the settings page?"],
+        "Add a dark mode to the settings page",
+    ),
+    (
+        &["hi", "ok", "Port the parser to Rust"],
+        "Port the parser to Rust",
+    ),
+    (
+        &["how does the scheduler work?"],
+        "How does the scheduler work?",
+    ),
+    (
+        &["we also have merge conflix"],
+        "We also have merge conflix",
+    ),
+    (
+        &["Implement the following plan:\n\n# AB-12: Cache Session Titles On Disk (#9)\n\n## Why"],
+        "Cache Session Titles On Disk",
+    ),
+    (
+        &["when running npm test I get timeouts, can you check?"],
+        "When running npm test I get timeouts, can you check?",
+    ),
+    (
+        &["mise run lint is showing errors, can you take a look?"],
+        "Mise run lint is showing errors, can you take a look?",
+    ),
+    (
+        &["I'm using the new agent code (added in the last release) and it hangs"],
+        "I'm using the new agent code (added in the last release)…",
+    ),
+    (
+        &["Here's the error screenshot"],
+        "Here's the error screenshot",
+    ),
+    (
+        &["I've noticed that each command I run (e.g., `help`) is slow"],
+        "I've noticed that each command I run (e.g., help) is slow",
+    ),
+    (
+        &[
+            "# Context from my IDE setup:\n\n## Active file: a.ts\n\n## My request for Codex:\nlist the files\n",
+        ],
+        "List the files",
+    ),
+    (
+        &["this is PR https://github.com/o/r/pull/7\n\nLet's review this together"],
+        "Review this together",
+    ),
+    (&["/clear", "/review 12"], "Review 12"),
+    (&["/compact keep the names of the tests", "hello"], ""),
+    (
+        &["/workflows:plan add retries to the upload queue"],
+        "Plan: add retries to the upload queue",
+    ),
+    (
+        &["I just got a new machine. Can you install git and homebrew for me?"],
+        "Install git and homebrew for me",
+    ),
+    (
+        &["We get this error:\n```\nCannot find name process\n```\nHow can I solve it?"],
+        "We get this error: Cannot find name process",
+    ),
+    (
+        &["@app @README.md\n\nHelp me with the console output"],
+        "Help me with the console output",
+    ),
+    (
+        &["```\nTo add support for dates, extend both classes.\n```"],
+        "To add support for dates, extend both classes",
+    ),
+    (&["请帮我修复登录按钮，谢谢"], "修复登录按钮"),
+    (
+        &["こんにちは、設定画面を直してください"],
+        "設定画面を直してください",
+    ),
+    (&["yes", "1. the second one", "go ahead"], ""),
+    (&["Start", "Step 1", "Step 2", "next phase"], "Next phase"),
+    (&["[left out of this copy]"], ""),
+    (
+        &["for the change in src/cli/hooks.go I think if we fail to open it we should stop"],
+        "For the change in cli/hooks.go I think if we fail…",
+    ),
+    (
+        &["Can you read docs/design/suffixes.md, I'd like to modify this approach: no suffixes"],
+        "Read design/suffixes.md, I'd like to modify this approach…",
+    ),
+    (
+        &[
+            "This fails:\n```\nTraceback\n```\n2026-01-01 12:00 ERROR x\n> quoted words here\n  at main.js\nplease fix the importer",
+        ],
+        "Fix the importer",
+    ),
+    (
+        &["@src/net.rs @src/lib.rs why does the retry loop never end?"],
+        "Why does the retry loop never end?",
+    ),
+    (
+        &["me@host:~/app$ npm test\n> vitest\nThe snapshot test of the header fails"],
+        "The snapshot test of the header fails",
+    ),
+    (
+        &["[INFO] start\n[ERROR] Cannot find module left-pad"],
+        "[ERROR] Cannot find module left-pad",
+    ),
+    (
+        &["Please start task 2. There is no need to stop"],
+        "Start task 2",
+    ),
+    (
+        &[
+            "Create a new git branch off the current one that's focused on adding tests for the viewer",
+        ],
+        "Create a new git branch off the current one that's focused…",
+    ),
+    (
+        &["升级当前项目的tailwindcss使用官方迁移脚本"],
+        "升级当前项目的tailwindcss使用官方迁移脚本",
+    ),
+    (&[], ""),
+    (&["<system-reminder>add x to y</system-reminder>"], ""),
+    (&["https://example.com/a/b", "~/src/app"], "example.com/…/b"),
+    (
+        &["Add a key sk-ant-a1B2c3D4e5 to the tests"],
+        "Add a key sk-ant-[redacted] to the tests",
+    ),
+];
+
+#[test]
+fn titles_quote_what_was_asked_for() {
+    for (prompts, expected) in ROWS {
+        assert_eq!(title_of(prompts), *expected, "{prompts:?}");
+    }
+}
+
+mod properties {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::text::terminal_safe_line;
+
+    proptest! {
+        #[test]
+        fn titles_are_narrow_and_safe(prompts in prop::collection::vec("(can you |let's |why is |when running |请|)[\\PC\\n`./:,-]{0,80}", 0..4)) {
+            let prompts: Vec<&str> = prompts.iter().map(String::as_str).collect();
+            let title = title_of(&prompts);
+            prop_assert!(display_width(&title) <= MAX_CELLS, "{title}");
+            prop_assert_eq!(terminal_safe_line(&title), title);
+        }
+
+        #[test]
+        fn titles_are_verbatim(prompt in "[a-z]{1,8}( [a-z]{1,8}){0,12}") {
+            let title = title_of(&[&prompt]).to_lowercase();
+            prop_assert!(prompt.contains(title.trim_end_matches(MORE)), "{title} of {prompt}");
+        }
+    }
+}
