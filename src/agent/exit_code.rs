@@ -31,9 +31,49 @@ pub fn exit_code(text: &str) -> Option<i64> {
     })
 }
 
+/// The result of a shell tool that starts with lines about the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShellOutput<'a> {
+    /// The exit code.
+    pub code: Option<i64>,
+    /// The duration, with its unit.
+    pub duration: Option<&'a str>,
+    /// The output, without those lines.
+    pub output: &'a str,
+}
+
+/// The parts of a result as Codex writes it. `None` if it has another form.
+pub fn shell_output(text: &str) -> Option<ShellOutput<'_>> {
+    let starts = ["Exit code: ", "Chunk ID: ", "Wall time: "];
+    let (head, output) = text.split_once("\nOutput:")?;
+    let is_head = starts.iter().any(|start| head.starts_with(start));
+    let mut lines = head.lines();
+    (is_head && head.lines().count() <= LINES).then(|| ShellOutput {
+        code: exit_code(head),
+        duration: lines.find_map(|line| line.strip_prefix("Wall time: ")),
+        output: output.strip_prefix('\n').unwrap_or(output),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_output_of_a_shell_follows_the_lines_about_it() {
+        let text = "Chunk ID: a\nWall time: 0.5 seconds\nProcess exited with code 7\nOutput:\nx\nOutput:\n";
+        let expected = ShellOutput {
+            code: Some(7),
+            duration: Some("0.5 seconds"),
+            output: "x\nOutput:\n",
+        };
+        assert_eq!(shell_output(text), Some(expected));
+        let empty = shell_output("Exit code: 0\nWall time: 0 seconds\nOutput:");
+        assert_eq!(empty.unwrap().output, "");
+        for text in ["", "Output:\nx", "They said\nOutput:\nx"] {
+            assert_eq!(shell_output(text), None);
+        }
+    }
 
     #[test]
     fn codes_are_found_in_heads_and_feet_only() {

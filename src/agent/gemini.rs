@@ -4,10 +4,11 @@
 //! each of its messages are read like rows.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::agent::Agent;
 use super::content::{
@@ -87,6 +88,21 @@ fn wrote(row: &Marks<'_>) -> bool {
 fn roots(environment: &Environment) -> Vec<PathBuf> {
     let home = home_dir(environment, HOME, "").into_iter();
     home.map(|home| home.join(".gemini/tmp")).collect()
+}
+
+/// The directory of the project whose chats these are: `tmp/PROJECT/.project_root`, else the one that has
+/// this name in `projects.json`.
+pub(super) fn project_root(session: &Path) -> Option<String> {
+    let project = session.parent()?.parent()?;
+    if let Ok(root) = fs::read_to_string(project.join(".project_root")) {
+        return Some(root.trim().to_owned()).filter(|root| !root.is_empty());
+    }
+    let index = project.parent()?.parent()?.join("projects.json");
+    let index: Value = serde_json::from_slice(&fs::read(index).ok()?).ok()?;
+    let name = project.file_name()?.to_str()?;
+    let mut projects = index.get("projects")?.as_object()?.iter();
+    let (root, _) = projects.find(|(_, known)| known.as_str() == Some(name))?;
+    Some(root.clone())
 }
 
 /// The rows of an old document: its head and its messages.

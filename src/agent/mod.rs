@@ -38,7 +38,7 @@ mod unread;
 pub use agent::Agent;
 pub use claude::own_record;
 pub(crate) use content::is_in;
-pub use exit_code::exit_code;
+pub use exit_code::{ShellOutput, exit_code, shell_output};
 pub use facts::{CopiedHistory, Facts, project_hash};
 pub use format::{
     Change, Detail, Entry, Format, LineClass, Meter, NameIndex, NewRecord, Part, Shape, SideCost,

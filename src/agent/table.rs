@@ -10,7 +10,7 @@ use super::cursor::CURSOR;
 use super::detect::Row;
 use super::droid::DROID;
 use super::format::Format;
-use super::gemini::GEMINI;
+use super::gemini::{GEMINI, project_root};
 use super::opencode::OPENCODE;
 use super::pi::PI;
 use super::qwen::QWEN;
@@ -35,6 +35,14 @@ impl Agent {
             Self::Copilot => &COPILOT,
             Self::Droid => &DROID,
             Self::Cursor => &CURSOR,
+        }
+    }
+
+    /// The directory of a session that records only its hash, as a file beside it states it.
+    pub fn directory_beside(self, session: &Path) -> Option<String> {
+        match self {
+            Self::Gemini => project_root(session),
+            _ => None,
         }
     }
 

@@ -2,10 +2,14 @@
 
 use std::collections::HashMap;
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::value::RawValue;
 
-use super::{Block, Usage};
+use super::{Block, ResultPart, Thought, Usage};
+use crate::text::{redact, redact_json};
 
 /// Role of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
@@ -92,6 +96,35 @@ impl Message {
             time: None,
             blocks: Vec::new(),
             usage: None,
+        }
+    }
+
+    /// Masks what looks like a key or a password.
+    pub fn redact(&mut self) {
+        let mask = |text: &mut String| {
+            if let Cow::Owned(masked) = redact(text) {
+                *text = masked;
+            }
+        };
+        for block in &mut self.blocks {
+            match block {
+                Block::Text(text)
+                | Block::Thinking(Thought::Plain(text) | Thought::Signed { text, .. }) => {
+                    mask(text);
+                }
+                Block::Call(call) => {
+                    let input = RawValue::from_string(redact_json(call.input.get()));
+                    call.input = input.unwrap_or_default();
+                }
+                Block::Result(result) => {
+                    for part in &mut result.parts {
+                        if let ResultPart::Text(text) = part {
+                            mask(text);
+                        }
+                    }
+                }
+                Block::Thinking(Thought::Redacted { .. }) | Block::Media(_) => {}
+            }
         }
     }
 

@@ -64,6 +64,9 @@ pub struct SessionDescription {
     /// Model of the latest reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Session that started this one as a subagent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_session_id: Option<SessionId>,
     /// Agent that wrote the file, if it is another one that uses the format of `agent`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written_by: Option<String>,

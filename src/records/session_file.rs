@@ -24,9 +24,18 @@ pub struct SessionHitRecord {
     /// Title of the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Shell command that resumes the session.
+    /// Directory in which the session started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Shell command that resumes the session, or for a subagent its parent, to be run in its directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resume: Option<String>,
+    /// Session that started this subagent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_session_id: Option<SessionId>,
+    /// Title of that session, or else its first prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_title: Option<String>,
     /// Line number, starting at 1; absent if the file is one JSON document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
@@ -111,6 +120,8 @@ pub enum DamageKind {
     UnansweredCall,
     /// A timestamp earlier than an earlier record's.
     TimeOrder,
+    /// Strings that look like they contain a key or a password; only with `--secrets`.
+    Secret,
 }
 
 /// Summary of checking one file.

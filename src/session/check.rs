@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::io;
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::lines::Place;
 use super::session::Session;
@@ -11,6 +12,7 @@ use super::tree::{Key, Scope, Tree};
 use crate::agent::{Detail, Entry, Shape};
 use crate::message::{Pairs, SessionId};
 use crate::records::{DamageKind, SessionCheckRecord, SessionDamageRecord};
+use crate::text::{counted, redact_strings};
 
 /// Maximum number of listed calls without a result, and of results without a call.
 const MAX_IDS: usize = 10_000;
@@ -19,6 +21,37 @@ const MAX_IDS: usize = 10_000;
 const DAMAGE: [DamageKind; 3] = [DamageKind::Line, DamageKind::DuplicateId, DamageKind::Cycle];
 
 impl Session {
+    /// Finds the records that contain what looks like a key or a password.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn secrets(&self) -> io::Result<Vec<SessionDamageRecord>> {
+        let path = self.file.path.display().to_string();
+        let mut findings = Vec::new();
+        let mut note = |record: &str, line: Option<u64>, offset: Option<u64>| {
+            let value = serde_json::from_str::<Value>(record);
+            let count = value.map_or(0, |mut value| redact_strings(&mut value));
+            if count > 0 {
+                findings.push(SessionDamageRecord {
+                    path: path.clone(),
+                    kind: DamageKind::Secret,
+                    detail: counted(count, "string", "strings"),
+                    line,
+                    offset,
+                });
+            }
+        };
+        for row in self.document.iter().flatten() {
+            note(row, None, None);
+        }
+        self.each_line(&mut |line| {
+            for (place, record) in line.records() {
+                note(record, Some(line.number), Some(place.offset));
+            }
+        })?;
+        Ok(findings)
+    }
+
     /// Checks the whole file. Returns the totals and the findings, starting with findings about lines.
     ///
     /// # Errors

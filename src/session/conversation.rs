@@ -8,11 +8,11 @@ use std::io;
 
 use super::lines::{Place, RawLines};
 use super::open::Positioned;
-use super::session::Session;
+use super::session::{Session, skipped_record};
 use super::side_file::Labels;
 use super::tree::{Scope, Tree};
 use crate::agent::{Change, Detail, Entry, Shape};
-use crate::jsonl::read_at;
+use crate::jsonl::{MAX_LINE_BYTES, read_at};
 use crate::message::{Message, MessageMerger, Origin, Role};
 
 /// A record, or one row of a record that holds several.
@@ -330,6 +330,9 @@ fn read_rows(session: &Session, place: Place, line: &mut Vec<u8>) -> io::Result<
         let row = row.and_then(|at| document.get(at));
         let entry = row.and_then(|row| session.format().read(row, Detail::Full));
         return Ok(entry.map_or(rows, Entry::into_rows));
+    }
+    if place.length as usize > MAX_LINE_BYTES + 1 {
+        return Ok(skipped_record(place).into_rows());
     }
     line.resize(place.length as usize, 0);
     let filled = read_at(&session.file.file, line, place.offset)?;

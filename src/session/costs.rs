@@ -256,7 +256,7 @@ impl Session {
         }
         tally.requests(meter);
         tally.drop_copied(None);
-        let mut facts = said.followed_by(facts);
+        let mut facts = self.with_directory(said.followed_by(facts));
         facts.title = self.title(mapping)?;
         if let Some(prices) = prices {
             tally.price(prices);

@@ -140,6 +140,15 @@ fn read<File>(dir: &Dir, keep: Keep<File>, found: &mut Vec<File>) -> Vec<Dir> {
             dirs.insert(name);
         }
     }
+    // An agent reads the plain file if there are both.
+    let names: HashSet<_> = files.iter().map(|(_, name)| name.clone()).collect();
+    files.retain(|(_, name)| {
+        let plain = Path::new(name).with_extension("");
+        let is_archive = name
+            .as_encoded_bytes()
+            .ends_with(archive::EXTENSION.as_bytes());
+        !(is_archive && names.contains(plain.as_os_str()))
+    });
     let subagents_beside = dirs.contains(OsStr::new(SUBAGENTS));
     for dir in &mut inner {
         dir.subagents_beside = subagents_beside;
@@ -207,6 +216,7 @@ mod tests {
             "q/one.jsonl",
             "q/two.jsonl",
             "q/two.jsonl.turnpipe",
+            "q/two.jsonl.zst",
         ] {
             fs::write(root.path().join(file), "").unwrap();
         }

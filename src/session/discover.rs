@@ -204,6 +204,18 @@ pub fn subagent_files(path: &Path, agent: Agent) -> Vec<PathBuf> {
     files
 }
 
+/// The files of the subagents of these candidates, in directories of their own.
+pub fn subagent_candidates(candidates: &[Candidate]) -> Vec<Candidate> {
+    let sessions = candidates.iter().filter(|found| found.context.subagents);
+    let files = sessions.flat_map(|session| {
+        let has_dir = |agent: &Agent| (agent.format().subagent_dir)(&session.path).is_some();
+        let agents = Agent::ALL.into_iter().filter(has_dir);
+        agents.flat_map(|agent| subagent_files(&session.path, agent))
+    });
+    let files: BTreeSet<PathBuf> = files.collect();
+    files.into_iter().filter_map(subagent).collect()
+}
+
 /// The files of subagents without a session file, in the directories of these candidates: older versions
 /// put them into the directory of the session, and others remain when the session is deleted.
 pub fn subagents_beside(candidates: &[Candidate]) -> Vec<Candidate> {
@@ -222,15 +234,16 @@ pub fn subagents_beside(candidates: &[Candidate]) -> Vec<Candidate> {
             .map(|agent| subagent_files(&session, *agent));
         files.collect::<Vec<_>>().concat()
     });
-    let found = files.filter_map(|path| {
-        let metadata = fs::symlink_metadata(&path);
-        let context = DirContext {
-            is_named: false,
-            ..UNREAD
-        };
-        candidate(path, metadata, context)
-    });
-    found.collect()
+    files.filter_map(subagent).collect()
+}
+
+fn subagent(path: PathBuf) -> Option<Candidate> {
+    let metadata = fs::symlink_metadata(&path);
+    let context = DirContext {
+        is_named: false,
+        ..UNREAD
+    };
+    candidate(path, metadata, context)
 }
 
 fn subagents_in(folder: &Path) -> Vec<PathBuf> {

@@ -47,8 +47,17 @@ impl Session {
         let facts = self.facts_of_ends(&mut bytes)?;
         Ok(Facts {
             title: self.title_in(&mut bytes, mapping)?,
-            ..facts
+            ..self.with_directory(facts)
         })
+    }
+
+    /// The same facts, with the directory if the file records only its hash.
+    pub(super) fn with_directory(&self, facts: Facts) -> Facts {
+        if facts.first_cwd.is_some() || facts.cwd_hash.is_none() {
+            return facts;
+        }
+        let directory = self.agent().directory_beside(&self.file.path);
+        facts.in_directory(directory)
     }
 
     /// The facts at the start of the file.
@@ -137,10 +146,14 @@ impl Session {
         };
         // Only the first prompt may be far from the beginning.
         let mut end = self.file.size;
-        let mut skipped = u64::MAX;
+        let (mut skipped, mut too_long) = (u64::MAX, 0);
         for_each_raw_line(source, &[], &mut |line| {
             let start = from + line.offset;
-            if start > MAX_HEAD || self.has_begun(&facts) {
+            if line.is_too_long() {
+                too_long += line.length;
+                return ControlFlow::Continue(());
+            }
+            if start - too_long > MAX_HEAD || self.has_begun(&facts) {
                 end = start;
                 return ControlFlow::Break(());
             }

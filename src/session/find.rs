@@ -65,13 +65,17 @@ pub fn find(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<P
 /// The one session with this id, prefix of an id, or title.
 fn one_of(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<PathBuf, FindError> {
     let (sessions, _) = list(candidates, listing);
-    let tests: [&dyn Fn(&Facts) -> bool; 3] = [
+    let tests: [&dyn Fn(&Facts) -> bool; 4] = [
         &|facts| facts.session_id.as_deref() == Some(name),
         &|facts| {
             facts
                 .session_id
                 .as_ref()
                 .is_some_and(|id| id.starts_with(name))
+        },
+        &|facts| {
+            let end = facts.session_id.as_ref().and_then(|id| id.rsplit_once('-'));
+            end.is_some_and(|(_, end)| end.starts_with(name))
         },
         &|facts| facts.title.as_ref().is_some_and(|title| title.text == name),
     ];

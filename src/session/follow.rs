@@ -142,7 +142,12 @@ impl Follower {
         match std::fs::symlink_metadata(&self.path) {
             Ok(metadata) if Identity::of(&metadata) == file.identity => Ok(Seen::Nothing),
             Ok(_) => {
-                self.file = Some(open_safely(&self.path)?);
+                let new = open_safely(&self.path)?;
+                let continues = self.is_continued_by(&new)?;
+                self.file = Some(new);
+                if continues {
+                    return self.look();
+                }
                 self.restart();
                 Ok(Seen::Switch(SwitchReason::Replaced))
             }
@@ -167,6 +172,34 @@ impl Follower {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Whether a new file starts with what was read of the old one.
+    fn is_continued_by(&self, new: &SessionFile) -> io::Result<bool> {
+        let Some(old) = self
+            .file
+            .as_ref()
+            .filter(|_| self.read > 0 && new.size >= self.read)
+        else {
+            return Ok(false);
+        };
+        let mut buffers = [read_buffer(READ_SIZE), read_buffer(READ_SIZE)];
+        let mut at = 0;
+        while at < self.read {
+            let length =
+                usize::try_from(self.read - at).map_or(READ_SIZE, |left| left.min(READ_SIZE));
+            for (buffer, file) in buffers.iter_mut().zip([old, new]) {
+                buffer.resize(length, 0);
+                if read_at(&file.file, buffer, at)? < length {
+                    return Ok(false);
+                }
+            }
+            if buffers[0] != buffers[1] {
+                return Ok(false);
+            }
+            at += length as u64;
+        }
+        Ok(true)
     }
 
     /// Reading starts at the beginning of the file.
@@ -233,6 +266,10 @@ mod tests {
             follower.look().unwrap(),
             Seen::Switch(SwitchReason::Replaced)
         );
+        assert_eq!(follower.look().unwrap(), lines("d\n"));
+        // A writer that replaces the file at each change.
+        fs::write(folder.path().join("other"), "d\nd\n").unwrap();
+        fs::rename(folder.path().join("other"), &path).unwrap();
         assert_eq!(follower.look().unwrap(), lines("d\n"));
         fs::remove_file(&path).unwrap();
         assert_eq!(

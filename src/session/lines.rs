@@ -68,16 +68,25 @@ impl<'a> Line<'a> {
 /// A line whose records were not looked for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RawLine<'a> {
-    /// The text.
+    /// The text. Empty if the line is too long to parse.
     pub(super) text: &'a [u8],
     /// The line number, from 1.
     pub(super) number: u64,
     /// The offset in bytes.
     pub(super) offset: u64,
+    /// The length in bytes, including the newline.
+    pub(super) length: u64,
 }
 
-/// The lines of a source, or those that hold one of some words. Skips lines that are too long to
-/// parse.
+impl RawLine<'_> {
+    /// Whether the line is too long to parse.
+    pub(super) fn is_too_long(&self) -> bool {
+        self.text.len() as u64 != self.length
+    }
+}
+
+/// The lines of a source, or those that hold one of some words. Without words, lines that are too long to
+/// parse are returned without their text.
 pub(super) struct RawLines<Source> {
     source: Source,
     wanted: Prefilter,
@@ -92,7 +101,12 @@ pub(super) struct RawLines<Source> {
     counted: usize,
     number: u64,
     is_over: bool,
-    is_too_long: bool,
+    /// Whether there are no words.
+    wants_all: bool,
+    /// The start of the unfinished line, if it is too long to parse.
+    long_line: Option<u64>,
+    /// The start and the length of the last line, if it was too long.
+    skipped: Option<(u64, u64)>,
     too_long: u64,
 }
 
@@ -100,7 +114,8 @@ impl<Source: Read> RawLines<Source> {
     /// Returns all lines unless there are `words`.
     pub(super) fn new(source: Source, words: &[&str]) -> io::Result<Self> {
         // An empty needle is on every line.
-        let words = if words.is_empty() { &[""] } else { words };
+        let wants_all = words.is_empty();
+        let words = if wants_all { &[""] } else { words };
         Ok(Self {
             source,
             wanted: Prefilter::new(words).map_err(io::Error::other)?,
@@ -112,7 +127,9 @@ impl<Source: Read> RawLines<Source> {
             counted: 0,
             number: 1,
             is_over: false,
-            is_too_long: false,
+            wants_all,
+            long_line: None,
+            skipped: None,
             too_long: 0,
         })
     }
@@ -120,6 +137,14 @@ impl<Source: Read> RawLines<Source> {
     /// Returns the next line.
     pub(super) fn next(&mut self) -> io::Result<Option<RawLine<'_>>> {
         loop {
+            if let Some((offset, length)) = self.skipped.take_if(|_| self.wants_all) {
+                return Ok(Some(RawLine {
+                    text: &[],
+                    number: self.number,
+                    offset,
+                    length,
+                }));
+            }
             let lines = &self.buffer[..self.lines_end];
             let needle = self.wanted.find(lines, self.at);
             if let Some(needle) = needle.filter(|_| self.at < self.lines_end) {
@@ -134,6 +159,7 @@ impl<Source: Read> RawLines<Source> {
                     text: &self.buffer[start..end],
                     number: self.number,
                     offset: self.offset + start as u64,
+                    length: (end - start) as u64,
                 }));
             }
             if self.is_over {
@@ -148,8 +174,8 @@ impl<Source: Read> RawLines<Source> {
     fn read(&mut self) -> io::Result<()> {
         let mut done = self.lines_end;
         if self.end - done > MAX_LINE_BYTES {
-            self.too_long += u64::from(!self.is_too_long);
-            self.is_too_long = true;
+            self.too_long += u64::from(self.long_line.is_none());
+            self.long_line.get_or_insert(self.offset + done as u64);
             done = self.end;
         }
         self.buffer.copy_within(done..self.end, 0);
@@ -163,10 +189,11 @@ impl<Source: Read> RawLines<Source> {
         let newline = memrchr(b'\n', &self.buffer[begun..self.end]).map(|at| begun + at + 1);
         self.lines_end = newline.unwrap_or(if self.is_over { self.end } else { 0 });
         (self.at, self.counted) = (0, 0);
-        if self.is_too_long && self.lines_end > 0 {
+        let is_whole = self.lines_end > 0 || self.is_over;
+        if let Some(start) = self.long_line.take_if(|_| is_whole) {
             let newline = memchr(b'\n', &self.buffer[..self.lines_end]);
             self.at = newline.map_or(self.lines_end, |newline| newline + 1);
-            self.is_too_long = false;
+            self.skipped = Some((start, self.offset + self.at as u64 - start));
         }
         Ok(())
     }
@@ -312,6 +339,19 @@ mod tests {
                 .chain([(3, end as u64, 1)])
                 .collect();
             assert_eq!((found, too_long), (expected, u64::from(!is_read)));
+            let mut all = Vec::new();
+            for_each_raw_line(text.as_bytes(), &[], &mut |line| {
+                all.push((line.number, line.offset, line.length, line.is_too_long()));
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+            let length = length as u64;
+            let expected = [
+                (1, 0, 2, false),
+                (2, 2, length + 1, !is_read),
+                (3, length + 3, 1, false),
+            ];
+            assert_eq!(all, expected);
         }
     }
 

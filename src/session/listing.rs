@@ -193,7 +193,7 @@ impl Listing {
                 (facts, Some(counts))
             }
         };
-        if facts.is_subagent && !context.is_named {
+        if facts.is_subagent && !context.is_named && !self.selection.with_subagents {
             return Ok(None);
         }
         names.apply(session.format(), &session.file.path, &mut facts);

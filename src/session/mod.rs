@@ -47,7 +47,8 @@ pub use crate::agent::{
 pub use calls::{CallEvent, ResultFacts, SessionCall, calls_of_all};
 pub use conversation::ConversationReader;
 pub use discover::{
-    Candidate, Found, discover, discover_names, discover_with, subagent_files, subagents_beside,
+    Candidate, Found, discover, discover_names, discover_with, subagent_candidates, subagent_files,
+    subagents_beside,
 };
 pub use export::{ExportError, ExportFolder};
 pub use find::{FindError, LATEST, find, ids_in};

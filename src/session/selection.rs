@@ -35,6 +35,8 @@ pub struct Selection {
     pub project: Option<String>,
     /// Leaves out sessions without a prompt, a title or a reply.
     pub without_empty: bool,
+    /// Includes the sessions of subagents.
+    pub with_subagents: bool,
     /// Maximum number of sessions.
     pub limit: Option<NonZeroUsize>,
 }
@@ -96,11 +98,13 @@ pub(super) fn timestamp(time: SystemTime) -> Timestamp {
     Timestamp::try_from(time).unwrap_or(Timestamp::MAX)
 }
 
-/// The shortest prefixes of `ids` that are not prefixes of another one of them or of `others`, but at
-/// least eight characters.
+/// The shortest names of `ids` that name no other one of them nor of `others`: the beginning of the id or of
+/// its last part, because ids that start with the time have long beginnings in common. At least eight
+/// characters.
 pub fn short_ids<'a>(ids: &[&'a str], others: &'a [String]) -> Vec<&'a str> {
     let others = others.iter().map(String::as_str);
-    let mut sorted: Vec<&str> = ids.iter().copied().chain(others).collect();
+    let ends = ids.iter().filter_map(|id| last_part(id));
+    let mut sorted: Vec<&str> = ids.iter().copied().chain(ends).chain(others).collect();
     sorted.sort_unstable();
     sorted.dedup();
     let shared = |one: &str, other: &str| {
@@ -117,5 +121,16 @@ pub fn short_ids<'a>(ids: &[&'a str], others: &'a [String]) -> Vec<&'a str> {
             .nth(length)
             .map_or(id.len(), |(end, _)| end)
     };
-    ids.iter().map(|id| &id[..length(id)]).collect()
+    let short = |id: &&'a str| {
+        let start = &id[..length(id)];
+        let end = last_part(id).map(|end| &end[..length(end)]);
+        let end = end.filter(|end| end.len() >= MIN_ID_CHARS && end.len() < start.len());
+        end.unwrap_or(start)
+    };
+    ids.iter().map(short).collect()
+}
+
+/// The part of an id behind the last hyphen.
+fn last_part(id: &str) -> Option<&str> {
+    id.rsplit_once('-').map(|(_, end)| end)
 }

@@ -13,8 +13,12 @@ use super::open::{
 };
 use super::recover::{each_entry_on, each_record_on};
 use crate::agent::database::QueryExtent;
-use crate::agent::{self, Agent, Detail, Entry, Format, LineClass, agent_of, refusal, refusal_at};
+use crate::agent::{
+    self, Agent, Change, Detail, Entry, Format, LineClass, Part, agent_of, refusal, refusal_at,
+};
 use crate::jsonl::{FixedFile, Mapping, read_at};
+use crate::message::{Block, Message, Origin, Role};
+use crate::text::byte_size;
 
 /// The first bytes of a database.
 const SQLITE: &[u8] = b"SQLite format 3\0";
@@ -197,6 +201,14 @@ impl Session {
         detail: Detail,
         visit: &mut dyn FnMut(Place, Entry),
     ) {
+        if line.is_too_long() {
+            let place = Place {
+                offset: line.offset,
+                length: u32::try_from(line.length).unwrap_or(u32::MAX),
+                index: 0,
+            };
+            return visit(place, skipped_record(place));
+        }
         let is_partial = matches!(detail, Detail::Costs | Detail::Activity);
         let class = || (self.format.line_class)(line.text);
         if !is_partial || !matches!(class(), LineClass::NoMessage | LineClass::Results) {
@@ -235,6 +247,26 @@ impl Session {
             ControlFlow::Continue(())
         })?;
         Ok(())
+    }
+}
+
+/// The entry for a record that is too long to parse. It follows the turn before it.
+pub(super) fn skipped_record(place: Place) -> Entry {
+    let size = byte_size(u64::from(place.length)).replace("MB", " MB");
+    let notice = format!("[a record of {size} was skipped]");
+    let id = format!("skipped record at {}", place.offset);
+    let message = Message {
+        uuid: Some(id.clone()),
+        blocks: vec![Block::Text(notice)],
+        ..Message::new(Role::System, Origin::Injected)
+    };
+    Entry {
+        parent: Some(format!("parent of {id}")),
+        change: Change::Put(id.clone()),
+        uuid: Some(id),
+        part: Part::Turn,
+        messages: vec![message],
+        ..Entry::default()
     }
 }
 

@@ -226,6 +226,7 @@ impl Tally {
             Some(facts) => facts,
             None => session.facts_of_ends(&mut session.bytes(Mapping::Allowed))?,
         };
+        let facts = session.with_directory(facts);
         each_side_entry(&session.file.path, &mut |mut entry| {
             tally.side_request(side_request(&mut entry));
         })?;

@@ -16,7 +16,7 @@ pub(crate) use diff::{line_operations, marked_lines};
 pub use numbers::{byte_size, byte_size_trimmed, counted};
 pub(crate) use numbers::{dollars, with_separators};
 pub use pieces::TextPieces;
-pub use redact::{MASK, redact, redact_strings};
+pub use redact::{MASK, redact, redact_json, redact_strings};
 pub use secrets::{is_secret, names_secret};
 pub use sha256::{Sha256Writer, sha256};
 pub use terminal_safe::{escape_hidden, terminal_safe, terminal_safe_line};

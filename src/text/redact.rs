@@ -28,26 +28,41 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Masks secrets in all strings of a JSON value, and strings whose member name denotes a secret.
-pub fn redact_strings(value: &mut Value) {
+/// Masks secrets in all strings of a JSON value, and strings whose member name denotes a secret. Returns the
+/// number of strings with secrets.
+pub fn redact_strings(value: &mut Value) -> u64 {
     match value {
-        Value::String(text) => {
-            if let Cow::Owned(masked) = redact(text) {
+        Value::String(text) => match redact(text) {
+            Cow::Owned(masked) => {
                 *text = masked;
+                1
             }
-        }
-        Value::Array(elements) => elements.iter_mut().for_each(redact_strings),
+            Cow::Borrowed(_) => 0,
+        },
+        Value::Array(elements) => elements.iter_mut().map(redact_strings).sum(),
         Value::Object(members) => {
-            for (name, member) in members {
-                match member {
-                    Value::String(text) if is_secret(name, text) && !is_placeholder(text) => {
-                        MASK.clone_into(text);
-                    }
-                    _ => redact_strings(member),
+            let members = members.into_iter();
+            let found = members.map(|(name, member)| match member {
+                Value::String(text) if is_secret(name, text) && !is_placeholder(text) => {
+                    MASK.clone_into(text);
+                    1
                 }
-            }
+                _ => redact_strings(member),
+            });
+            found.sum()
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}
+
+/// Masks secrets in JSON text. Text that is not JSON is masked as it is.
+pub fn redact_json(json: &str) -> String {
+    match serde_json::from_str::<Value>(json) {
+        Ok(mut value) => {
+            redact_strings(&mut value);
+            value.to_string()
+        }
+        Err(_) => redact(json).into_owned(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Selects the displayed parts of messages.
 
+use crate::agent::shell_output;
 use crate::message::{Block, Message, Origin, ResultPart, ToolResult};
 use crate::text::{fitted, terminal_safe_line, truncate_utf16};
 
@@ -48,6 +49,8 @@ pub struct DisplayOptions {
     pub thinking: ThinkingDisplay,
     /// Injected texts.
     pub context: InjectedDetail,
+    /// Whether what looks like a key or a password is masked.
+    pub redact: bool,
 }
 
 impl DisplayOptions {
@@ -61,6 +64,10 @@ impl DisplayOptions {
         });
         let is_folded =
             self.context == InjectedDetail::Folded && message.origin == Origin::Injected;
+        // Before a secret is cut.
+        if self.redact {
+            message.redact();
+        }
         for block in &mut message.blocks {
             match block {
                 Block::Result(result) if self.tools == ToolDetail::Summary => shorten(result),
@@ -85,6 +92,15 @@ pub(super) fn folded(text: &str) -> String {
 
 /// Keeps the start of a result.
 fn shorten(result: &mut ToolResult) {
+    if let Some(ResultPart::Text(text)) = result.parts.first_mut()
+        && let Some(shell) = shell_output(text)
+    {
+        *text = match (shell.code, shell.duration) {
+            (Some(0) | None, _) => shell.output.to_owned(),
+            (Some(code), None) => format!("exit code {code}\n{}", shell.output),
+            (Some(code), Some(time)) => format!("exit code {code}, {time}\n{}", shell.output),
+        };
+    }
     let mut left = SUMMARY_UNITS;
     for part in &mut result.parts {
         match part {

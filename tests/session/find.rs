@@ -33,3 +33,40 @@ fn ids_beginnings_titles_and_latest() {
     let (_, message) = path("840bad0f").unwrap_err();
     assert!(message.contains("several sessions"), "{message}");
 }
+
+/// Ids that start with the time differ at their ends. Another agent's session has the same beginning.
+#[test]
+fn short_ids_of_a_list_name_their_sessions_in_other_commands() {
+    let folder = tempfile::tempdir().unwrap();
+    let ids = [
+        "01a20adc-2819-72d0-b928-e9c510d05164",
+        "01a20adc-62b7-7ab2-a2b3-3d658e3458fe",
+    ];
+    for id in ids {
+        let record = format!(
+            r#"{{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{{"id":"{id}","cwd":"/w"}}}}"#
+        );
+        let prompt = r#"{"timestamp":"2026-01-01T00:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}}"#;
+        let name = format!("rollout-2026-01-01T00-00-00-{id}.jsonl");
+        std::fs::write(folder.path().join(name), [&record, prompt].join("\n")).unwrap();
+    }
+    let claude = r#"{"type":"user","uuid":"a","parentUuid":null,"sessionId":"01a20adc-9999","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":"go"}}"#;
+    std::fs::write(folder.path().join("01a20adc-9999.jsonl"), claude).unwrap();
+    let root = folder.path().to_str().unwrap();
+    let page = session(&["list", "--root", root, "--agent", "codex", "-o", "text"]).text;
+    let mut shown: Vec<&str> = page
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    shown.sort_unstable();
+    assert_eq!(shown, ["3d658e34", "e9c510d0"], "{page}");
+    for (short, id) in shown.iter().zip([ids[1], ids[0]]) {
+        let said = session(&["path", short, "--root", root]);
+        assert!(
+            said.text.trim_end().ends_with(&format!("{id}.jsonl")),
+            "{}",
+            said.messages
+        );
+    }
+}

@@ -118,7 +118,8 @@ fn records_say_how_to_resume() {
         assert_eq!(said.records()[0]["resume"], resume, "{arguments:?}");
     }
     let found = session(&["search", "differ", &file, "-o", "text"]).text;
-    assert_eq!(found.lines().nth(2), Some(resume), "{found}");
+    let line = format!("{resume} (in /home/me/demo)");
+    assert_eq!(found.lines().nth(2), Some(line.as_str()), "{found}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `session search`.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::bench::{data, recordings, session};
 use crate::schema::assert_fits;
@@ -141,6 +141,86 @@ fn context_is_lines_of_the_message() {
     assert!(
         page.ends_with("\n    two\n    the needle here\n    four\n"),
         "{page}"
+    );
+}
+
+/// Claude Code puts the conversations of subagents into files of their own, Codex into threads of their own.
+#[test]
+fn conversations_of_subagents_are_searched_and_name_their_parent() {
+    let home = tempfile::tempdir().unwrap();
+    let write = |path: &str, lines: &[&str]| {
+        let path = home.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, lines.join("\n")).unwrap();
+    };
+    let claude = [
+        r#"{"type":"user","uuid":"a","parentUuid":null,"sessionId":"5e55-1","cwd":"/w","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":"Ask somebody"}}"#,
+        r#"{"type":"user","uuid":"b","parentUuid":null,"isSidechain":true,"sessionId":"5e55-1","cwd":"/w","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":"needle one"}}"#,
+    ];
+    write("claude/5e55-1.jsonl", &claude[..1]);
+    write("claude/5e55-1/subagents/agent-x.jsonl", &claude[1..]);
+    let codex = |id: &str, source: &str, text: &str| {
+        let head = format!(
+            r#"{{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{{"id":"{id}","cwd":"/w"{source}}}}}"#
+        );
+        let prompt = format!(
+            r#"{{"timestamp":"2026-01-01T00:00:01Z","type":"response_item","payload":{{"type":"message","role":"user","content":[{{"type":"input_text","text":"{text}"}}]}}}}"#
+        );
+        write(&format!("codex/rollout-{id}.jsonl"), &[&head, &prompt]);
+    };
+    codex("c0de-1", "", "Ask another");
+    let spawned = r#","source":{"subagent":{"thread_spawn":{"parent_thread_id":"c0de-1"}}}"#;
+    codex("c0de-2", spawned, "needle two");
+    let root = home.path().to_str().unwrap();
+    let mut hits = session(&["search", "needle", "--root", root]).records();
+    hits.sort_by_key(|hit| hit["agent"].to_string());
+    let [one, two] = hits.as_slice() else {
+        panic!("{hits:?}");
+    };
+    assert_eq!(
+        (&one["parent_session_id"], &one["parent_title"]),
+        (&json!("5e55-1"), &json!("Ask somebody"))
+    );
+    assert_eq!(
+        (&two["parent_session_id"], &two["parent_title"]),
+        (&json!("c0de-1"), &json!("Ask another"))
+    );
+    for (hit, resume) in [
+        (one, "claude --resume 5e55-1"),
+        (two, "codex resume c0de-1"),
+    ] {
+        assert_eq!(
+            (&hit["subagent"], &hit["resume"], &hit["cwd"]),
+            (&json!(true), &json!(resume), &json!("/w"))
+        );
+    }
+    let page = session(&["search", "needle one", "--root", root, "-o", "text"]).text;
+    assert!(page.contains("\nsubagent of Ask somebody\n"), "{page}");
+    assert_eq!(
+        session(&["search", "needle", "--root", root, "--no-subagents"]).status,
+        Some(1)
+    );
+}
+
+#[test]
+fn copies_of_a_session_give_one_hit_for_each_message() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = r#"{"type":"user","uuid":"a","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":"needle"}}"#;
+    for name in ["a", "b", "c"] {
+        std::fs::write(folder.path().join(format!("{name}.jsonl")), line).unwrap();
+    }
+    let root = folder.path().to_str().unwrap();
+    assert_eq!(
+        session(&["search", "needle", "--root", root])
+            .records()
+            .len(),
+        1
+    );
+    assert_eq!(
+        session(&["search", "-l", "needle", "--root", root])
+            .records()
+            .len(),
+        3
     );
 }
 

@@ -312,3 +312,51 @@ fn a_fork_begins_in_another_file() {
         alone.messages
     );
 }
+
+#[test]
+fn secrets_are_masked_in_every_form_and_found_by_check() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let key = format!("ghp_{}", "aB3dE5gH7jK9".repeat(3));
+    let line = |kind: &str, content: &str| {
+        format!(
+            r#"{{"type":"{kind}","uuid":"{kind}","parentUuid":null,"sessionId":"5e55-1","timestamp":"2026-01-01T00:00:00Z","message":{{"id":"m","role":"{kind}","content":{content}}}}}"#
+        )
+    };
+    let prompt = line("user", &format!("\"use {key}\""));
+    let call = format!(
+        r#"[{{"type":"tool_use","id":"t","name":"Bash","input":{{"command":"curl -H {key}"}}}}]"#
+    );
+    std::fs::write(&path, [prompt, line("assistant", &call)].join("\n")).unwrap();
+    let path = path.to_str().unwrap();
+    for form in ["jsonl", "text", "md"] {
+        let arguments = [
+            "show",
+            path,
+            "--all-branches",
+            "--tools",
+            "full",
+            "-o",
+            form,
+        ];
+        assert!(session(&arguments).text.contains(&key));
+        let masked = session(&[&arguments[..], &["--redact"]].concat()).text;
+        assert!(
+            !masked.contains(&key) && masked.contains("[redacted]"),
+            "{form}: {masked}"
+        );
+    }
+    let pages = folder.path().join("pages");
+    session(&["export", pages.to_str().unwrap(), path, "--redact"]);
+    for page in std::fs::read_dir(&pages).unwrap() {
+        let page = std::fs::read(page.unwrap().path()).unwrap();
+        assert!(!String::from_utf8_lossy(&page).contains(&key));
+    }
+    let check = session(&["check", path, "--secrets", "--exit-status"]);
+    let found = check
+        .records()
+        .iter()
+        .filter(|record| record["kind"] == "secret")
+        .count();
+    assert_eq!((found, check.status), (2, Some(1)));
+}

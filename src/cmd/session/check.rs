@@ -14,7 +14,7 @@ use crate::cmd::session::names::NamedSession;
 use crate::cmd::session::source::SelectionArguments;
 use crate::cmd::{Globals, Status, UsageError};
 use crate::io::Io;
-use crate::records::{SessionCheckRecord, SessionDamageRecord};
+use crate::records::{DamageKind, SessionCheckRecord, SessionDamageRecord};
 use crate::session::Session;
 use crate::view::ProgressLine;
 
@@ -33,7 +33,10 @@ pub(crate) struct SessionCheckArguments {
     sessions: Vec<String>,
     #[command(flatten)]
     selection: SelectionArguments,
-    /// Exit with 1 if there is damage
+    /// Report the records that contain what looks like a key or a password, too
+    #[arg(long)]
+    secrets: bool,
+    /// Exit with 1 if there is damage, or a secret with `--secrets`
     #[arg(long)]
     exit_status: bool,
     /// Print only the totals
@@ -61,8 +64,16 @@ impl Run for SessionCheckArguments {
         let mut writer = output::writer(form, io)?;
         for named in &sessions {
             let checked = named.open().and_then(|session| {
-                let checked = session.check().map_err(UsageError::reason)?;
-                Ok((session, checked))
+                let (mut totals, mut findings) = session.check().map_err(UsageError::reason)?;
+                if self.secrets {
+                    let secrets = session.secrets().map_err(UsageError::reason)?;
+                    if !secrets.is_empty() {
+                        let count = secrets.len() as u64;
+                        totals.findings.insert(DamageKind::Secret, count);
+                    }
+                    findings.extend(secrets);
+                }
+                Ok((session, (totals, findings)))
             });
             progress.advance();
             let (session, (totals, findings)) = match checked {
@@ -72,7 +83,7 @@ impl Run for SessionCheckArguments {
                     continue;
                 }
             };
-            is_damaged |= !totals.ok;
+            is_damaged |= !totals.ok || totals.findings.contains_key(&DamageKind::Secret);
             if let Some(copy) = &self.repair_to {
                 repair(&session, copy)?;
             }

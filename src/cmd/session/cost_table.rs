@@ -153,13 +153,21 @@ fn fit_names(page: &mut [Vec<String>], names: usize, columns: usize) {
     {
         *widest -= 1;
     }
-    for row in page {
-        for (cell, width) in row.iter_mut().zip(&widths[..names]) {
+    for (column, width) in widths[..names].iter().enumerate() {
+        let cells: BTreeSet<&String> = page.iter().map(|row| &row[column]).collect();
+        let starts: BTreeSet<String> = cells.iter().map(|cell| fitted(cell, *width)).collect();
+        let has_distinct_starts = starts.len() == cells.len();
+        for row in &mut *page {
+            let cell = &mut row[column];
             // The end of a path tells most.
             *cell = if cell.starts_with('/') {
                 fitted_end(cell, *width)
-            } else {
+            } else if has_distinct_starts || display_width(cell) <= *width {
                 fitted(cell, *width)
+            } else {
+                let start = fitted(cell, width / 2);
+                let end = fitted_end(cell, width - width / 2 + 1);
+                start.trim_end_matches('…').to_owned() + &end
             };
         }
     }

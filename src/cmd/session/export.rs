@@ -22,10 +22,10 @@ use crate::io::{Environment, Io, Messages};
 use crate::jsonl::Writer;
 use crate::records::Dimension;
 use crate::session::{
-    Depth, ExportError, ExportFolder, Listed, Listing, Prices, Scope, Session, Sessions, Tally,
-    each_in_order, list, subagent_files,
+    Depth, ExportError, ExportFolder, Facts, Listed, Listing, Prices, Scope, Session, Sessions,
+    Tally, each_in_order, list, subagent_files,
 };
-use crate::text::{counted, terminal_safe_line};
+use crate::text::{counted, redact, terminal_safe_line};
 use crate::view::{
     DayCost, Density, DisplayOptions, Grouping, IndexRow, InjectedDetail, ProgressLine, Style,
     Subagent, ThinkingDisplay, ToolDetail, WordIndex, html_index, markdown_index, page_words,
@@ -55,6 +55,9 @@ pub(crate) struct SessionExportArguments {
     /// The form of the pages
     #[arg(short, long, value_enum, value_name = "FORM", default_value = "html")]
     output: PageForm,
+    /// Write `[redacted]` in place of what looks like a key or a password
+    #[arg(long)]
+    redact: bool,
     #[command(flatten)]
     selection: SelectionArguments,
 }
@@ -87,8 +90,17 @@ impl Run for SessionExportArguments {
         listing.selection.without_empty &= self.sessions.is_empty();
         let reading = ProgressLine::of_sessions("reading", candidates.len(), globals.quiet, io);
         listing.examined = reading.done();
-        let (listed, failed) = list(&candidates, &listing);
+        let has_spawned = self.sessions.is_empty() && listing.selection.limit.is_none();
+        listing.selection.with_subagents = has_spawned;
+        let (mut listed, failed) = list(&candidates, &listing);
         drop(reading);
+        if self.redact {
+            for session in &mut listed {
+                redact_names(&mut session.facts);
+            }
+        }
+        let is_spawned = |session: &mut Box<Listed>| session.facts.is_subagent && has_spawned;
+        let spawned = listed.extract_if(.., is_spawned).collect();
         for (path, error) in &failed {
             errors.report(path.display(), &UsageError::reason(error));
         }
@@ -99,7 +111,7 @@ impl Run for SessionExportArguments {
             selection: crate::session::Selection::default(),
             ..listing
         };
-        let subagents = subagents(&listed, &all, &mut errors);
+        let subagents = subagents(&listed, spawned, &all, &mut errors);
         let zone = io.clock.time_zone();
         let mut costs = day_costs(&listed, &subagents, &all, &prices, &zone);
         let outdated = self.outdated(&listed, &subagents, &mut costs, &mut folder);
@@ -183,7 +195,12 @@ impl SessionExportArguments {
         costs: &mut HashMap<String, Vec<DayCost>>,
         folder: &mut ExportFolder,
     ) -> Vec<Outdated<'a>> {
-        let look = format!("{} {:?}", env!("CARGO_PKG_VERSION"), self.output);
+        let look = format!(
+            "{} {:?} {}",
+            env!("CARGO_PKG_VERSION"),
+            self.output,
+            self.redact
+        );
         let mut outdated = Vec::new();
         for session in sessions {
             let id = session.facts.session_id.clone();
@@ -247,6 +264,7 @@ struct Outdated<'a> {
 /// The subagents of these sessions, by the files of the sessions.
 fn subagents(
     sessions: &Sessions,
+    spawned: Sessions,
     all: &Listing,
     errors: &mut InputErrors,
 ) -> HashMap<PathBuf, Sessions> {
@@ -268,7 +286,29 @@ fn subagents(
             others.push(subagent);
         }
     }
+    // Codex starts subagents as threads of their own.
+    for subagent in spawned {
+        let parent = subagent.facts.forked_from.as_ref();
+        let parent = sessions
+            .iter()
+            .find(|session| parent.is_some() && session.facts.session_id.as_ref() == parent);
+        if let Some(parent) = parent {
+            let others = by_session.entry(parent.path.clone()).or_default();
+            others.push(subagent);
+        }
+    }
     by_session
+}
+
+/// Masks secrets in the title and the first prompt.
+fn redact_names(facts: &mut Facts) {
+    let texts = [
+        facts.title.as_mut().map(|title| &mut title.text),
+        facts.first_prompt.as_mut(),
+    ];
+    for text in texts.into_iter().flatten() {
+        *text = redact(text).into_owned();
+    }
 }
 
 /// What sessions cost by day and model, with their subagents, by the ids of the sessions.
@@ -384,6 +424,7 @@ impl Pages<'_> {
                 tools: ToolDetail::Full,
                 thinking: ThinkingDisplay::Shown,
                 context,
+                redact: self.arguments.redact,
             },
             density: Density::Full,
             style: Style::Plain,

@@ -9,7 +9,7 @@ use crate::cmd::output::{Form, RecordWriter};
 use crate::cmd::session::source::about;
 use crate::cmd::times::to_the_minute;
 use crate::jsonl::WriteError;
-use crate::message::{Role, Thread};
+use crate::message::{Role, SessionId, Thread};
 use crate::records::{HitBlock, SessionDescription, SessionHitRecord, SessionPathRecord};
 use crate::session::Listed;
 use crate::session::search::SearchHit;
@@ -26,6 +26,15 @@ pub(crate) enum HitDetail {
     Counts,
 }
 
+/// The session that started a subagent.
+#[derive(Debug, Clone)]
+pub(crate) struct ParentSession {
+    pub(crate) id: String,
+    /// The title, or else the first prompt.
+    pub(crate) title: Option<String>,
+    pub(crate) resume: Option<String>,
+}
+
 /// Prints what was found, session by session.
 pub(crate) struct HitPrinter {
     pub(crate) writer: RecordWriter,
@@ -37,6 +46,8 @@ pub(crate) struct HitPrinter {
     pub(crate) zone: TimeZone,
     /// The session of the hits that follow.
     pub(crate) about: Option<SessionDescription>,
+    /// The session that started it, if it is a subagent.
+    pub(crate) parent: Option<ParentSession>,
     /// The file of that session.
     pub(crate) path: PathBuf,
     /// Whether the output is a terminal.
@@ -50,10 +61,18 @@ const TITLE_COLUMNS: usize = 70;
 
 impl HitPrinter {
     /// The hits that follow are in this session.
-    pub(crate) fn session(&mut self, session: Listed) -> Result<(), WriteError> {
+    pub(crate) fn session(
+        &mut self,
+        session: Listed,
+        parent: Option<ParentSession>,
+    ) -> Result<(), WriteError> {
         self.end_session()?;
         self.path.clone_from(&session.path);
-        let about = about(session.path, session.agent, session.facts);
+        let mut about = about(session.path, session.agent, session.facts);
+        self.parent = parent;
+        if let Some(parent) = &self.parent {
+            about.resume.clone_from(&parent.resume);
+        }
         if self.form == Form::Text && self.detail == HitDetail::Hits {
             let title = about.title.as_deref().or(about.first_prompt.as_deref());
             let title = fitted(
@@ -63,10 +82,19 @@ impl HitPrinter {
             let title = self.styled("1", &title);
             let path = self.styled("2", &terminal_safe_line(&about.path));
             let gap = if self.hits == 0 { "" } else { "\n" };
-            let resume = about.resume.as_deref().map(terminal_safe_line);
-            let resume = resume.map(|command| self.styled("2", &command) + "\n");
+            let resume = about.resume.as_ref().map(|command| {
+                let place = about.cwd.as_ref().map(|cwd| format!(" (in {cwd})"));
+                let line = command.clone() + &place.unwrap_or_default();
+                self.styled("2", &terminal_safe_line(&line)) + "\n"
+            });
             let resume = resume.unwrap_or_default();
-            let head = format!("{gap}{title} · {}\n{path}\n{resume}", about.agent);
+            let parent = self.parent.as_ref().map(|parent| {
+                let name = parent.title.as_ref().unwrap_or(&parent.id);
+                let name = fitted(&terminal_safe_line(name), TITLE_COLUMNS);
+                format!("{}\n", self.styled("2", &format!("subagent of {name}")))
+            });
+            let parent = parent.unwrap_or_default();
+            let head = format!("{gap}{title} · {}\n{parent}{path}\n{resume}", about.agent);
             self.writer.echo(head.as_bytes())?;
         }
         self.about = Some(about);
@@ -117,7 +145,8 @@ impl HitPrinter {
             }
             Form::Jsonl => {
                 let about = self.about.clone().unwrap_or_default();
-                self.writer.record(&record(found, about))
+                self.writer
+                    .record(&record(found, about, self.parent.clone()))
             }
         }
     }
@@ -173,8 +202,17 @@ impl HitPrinter {
     }
 }
 
-fn record(found: SearchHit, about: SessionDescription) -> SessionHitRecord {
+fn record(
+    found: SearchHit,
+    about: SessionDescription,
+    parent: Option<ParentSession>,
+) -> SessionHitRecord {
+    let is_subagent = parent.is_some() || found.thread == Thread::Subagent;
+    let (parent_id, parent_title) = parent.map(|parent| (parent.id, parent.title)).unzip();
     SessionHitRecord {
+        cwd: about.cwd,
+        parent_session_id: parent_id.map(SessionId),
+        parent_title: parent_title.flatten(),
         session_id: about.session_id,
         agent: about.agent,
         path: about.path,
@@ -183,7 +221,7 @@ fn record(found: SearchHit, about: SessionDescription) -> SessionHitRecord {
         line: found.line,
         role: found.role,
         origin: found.origin,
-        subagent: found.thread == Thread::Subagent,
+        subagent: is_subagent,
         block: found.place,
         snippet: found.excerpt.text(),
         matched: found.excerpt.matched,

@@ -37,6 +37,9 @@ pub(crate) struct SessionListArguments {
     /// out; `session stats` counts them
     #[arg(long)]
     counts: bool,
+    /// Include the sessions of subagents that Codex, Copilot and opencode start as sessions of their own
+    #[arg(long)]
+    subagents: bool,
     /// Show the command that resumes each session, for use in its directory; tables of 200 columns and
     /// more, and records, always do
     #[arg(long)]
@@ -124,7 +127,9 @@ impl SessionListArguments {
         } else {
             Depth::Ends
         };
-        self.selection.listing(depth, io.clock.as_ref())
+        let mut listing = self.selection.listing(depth, io.clock.as_ref());
+        listing.selection.with_subagents = self.subagents;
+        listing
     }
 }
 

@@ -1,5 +1,6 @@
 //! `session search`: where something was said.
 
+use std::cmp::Reverse;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -9,16 +10,18 @@ use clap::{Args, ValueEnum};
 use crate::cmd::command::Run;
 use crate::cmd::inputs::InputErrors;
 use crate::cmd::output::{self, Form, FormArguments};
-use crate::cmd::session::hits::{HitDetail, HitPrinter};
+use crate::cmd::session::hits::{HitDetail, HitPrinter, ParentSession};
 use crate::cmd::session::names::{NamedSession, usable_paths};
 use crate::cmd::session::source::{MatchArguments, candidates_at};
 use crate::cmd::{Globals, Status, UsageError};
 use crate::io::Io;
-use crate::jsonl::WriteError;
+use crate::jsonl::{Mapping, WriteError};
 use crate::message::Role;
 use crate::records::HitBlock;
 use crate::session::search::{Case, PatternOptions, Query, SearchEvent, search_all};
-use crate::session::{Candidate, Depth};
+use crate::session::{
+    Candidate, Depth, Listed, Session, ids_in, subagent_candidates, subagents_beside,
+};
 use crate::view::ProgressLine;
 
 /// Find what was said in sessions
@@ -50,6 +53,9 @@ pub(crate) struct SessionSearchArguments {
     /// Match only whole words
     #[arg(short, long)]
     word: bool,
+    /// Leave out the conversations of subagents
+    #[arg(long)]
+    no_subagents: bool,
     /// The parts of messages to look in [default: text]
     #[arg(long = "in", value_enum, value_delimiter = ',', value_name = "PART")]
     places: Vec<PlaceName>,
@@ -104,6 +110,7 @@ impl Run for SessionSearchArguments {
         let query = self.query()?;
         let source = &self.matching.source;
         let mut listing = self.matching.listing(Depth::Ends, io.clock.as_ref());
+        listing.selection.with_subagents = !self.no_subagents;
         let mut errors = InputErrors::new(&io.messages);
         let sessions = source.named_for_reading(&self.sessions, io)?;
         let candidates = self.candidates(&sessions, &mut errors, io);
@@ -130,6 +137,7 @@ impl Run for SessionSearchArguments {
             colored: globals.colors_output(io),
             zone: io.clock.time_zone(),
             about: None,
+            parent: None,
             path: PathBuf::new(),
             is_terminal: io.terminal.stdout,
             hits: 0,
@@ -144,7 +152,8 @@ impl Run for SessionSearchArguments {
                     if let Some(named) = sessions.iter().find(|named| named.is_copy(&listed.path)) {
                         listed.path = named.name.clone().into();
                     }
-                    printer.session(*listed)
+                    let parent = parent(&listed, &candidates);
+                    printer.session(*listed, parent)
                 }
                 SearchEvent::Found(found) => {
                     any = true;
@@ -209,6 +218,7 @@ impl SessionSearchArguments {
         } else {
             self.max_count
         };
+        query.without_copies = !self.files_with_matches && !self.count;
         query.context = self.context;
         query.roles.clone_from(&self.role);
         Ok(query)
@@ -223,13 +233,45 @@ impl SessionSearchArguments {
     ) -> Vec<Candidate> {
         if self.sessions.is_empty() {
             self.matching.source.check_roots(errors);
-            return self.matching.source.candidates(&io.environment);
+            let mut candidates = self.matching.source.candidates(&io.environment);
+            if !self.no_subagents {
+                let orphans = subagents_beside(&candidates);
+                candidates.extend(subagent_candidates(&candidates).into_iter().chain(orphans));
+                candidates.sort_by_key(|candidate| Reverse(candidate.modified));
+            }
+            return candidates;
         }
         let paths = usable_paths(sessions, errors).into_iter();
-        paths
-            .flat_map(|path| candidates_at(std::iter::once(path)))
-            .collect()
+        let found = paths.flat_map(|path| {
+            let mut session = candidates_at(std::iter::once(path));
+            if !self.no_subagents {
+                session.extend(subagent_candidates(&session));
+            }
+            session
+        });
+        found.collect()
     }
+}
+
+/// The session among `candidates` that started this subagent.
+fn parent(session: &Listed, candidates: &[Candidate]) -> Option<ParentSession> {
+    let facts = &session.facts;
+    let id = facts.forked_from.as_ref().or(facts.session_id.as_ref());
+    let id = id.filter(|_| facts.is_subagent)?;
+    let mut others = candidates.iter().map(|candidate| candidate.path.as_path());
+    let path = others.find(|path| *path != session.path && ids_in(path).any(|other| other == *id));
+    let known = path.and_then(|path| Session::open(path).ok()?.summary(Mapping::Allowed).ok());
+    let title = known.and_then(|facts| match facts.title {
+        Some(title) => Some(title.text),
+        None => facts.first_prompt,
+    });
+    Some(ParentSession {
+        id: id.clone(),
+        title,
+        resume: session
+            .agent
+            .resume_command(id, path.unwrap_or(&session.path)),
+    })
 }
 
 impl PlaceName {

@@ -21,6 +21,7 @@ use crate::jsonl::Writer;
 use crate::message::{Message, Origin, SessionId};
 use crate::records::{MessageContext, SessionCostRecord, SessionDescription};
 use crate::session::{Detail, Facts, Prices, Scope, Session, Tally};
+use crate::text::redact;
 use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, ThinkingDisplay, ToolDetail};
 
 /// Show the dialog of a session
@@ -70,6 +71,9 @@ pub(crate) struct SessionShowArguments {
     /// Show only what follows the last compaction
     #[arg(long)]
     since_compact: bool,
+    /// Print `[redacted]` in place of what looks like a key or a password
+    #[arg(long)]
+    redact: bool,
     /// Put neighbouring tool calls under one heading
     #[arg(long)]
     compact: bool,
@@ -82,7 +86,11 @@ impl Run for SessionShowArguments {
         let path = session.file.path.clone();
         let failed = |error: std::io::Error| UsageError::reason(error).about(path.display());
         let facts = session.summary(self.source.mapping()).map_err(failed)?;
-        let about = about(path.clone(), session.agent(), facts.clone());
+        let mut about = about(path.clone(), session.agent(), facts.clone());
+        if self.redact {
+            about.title = about.title.map(|title| redact(&title).into_owned());
+            about.first_prompt = about.first_prompt.map(|text| redact(&text).into_owned());
+        }
         let form = self.form(io.terminal);
         let known = match form {
             DialogForm::Jsonl => Vec::new(),
@@ -183,6 +191,7 @@ impl SessionShowArguments {
             tools,
             thinking,
             context,
+            redact: self.redact,
         }
     }
 }

@@ -238,6 +238,8 @@ pub(crate) fn about(path: PathBuf, agent: Agent, facts: Facts) -> SessionDescrip
         .filter(|cwd| Some(cwd) != facts.first_cwd.as_ref());
     let id = facts.session_id.as_deref().filter(|_| !facts.is_subagent);
     let resume = id.and_then(|id| agent.resume_command(id, &path));
+    let parent = facts.forked_from.as_ref().or(facts.session_id.as_ref());
+    let parent = parent.filter(|_| facts.is_subagent).cloned();
     let (title, source) = facts.title.map(|title| (title.text, title.source)).unzip();
     let written_by = fork_at(&path).map(str::to_owned);
     let path = path.into_os_string().into_string();
@@ -252,6 +254,7 @@ pub(crate) fn about(path: PathBuf, agent: Agent, facts: Facts) -> SessionDescrip
         current_cwd: current,
         git_branch: facts.branch,
         model: facts.model,
+        parent_session_id: parent.map(SessionId),
         written_by,
         fork_parent: facts.forked_from.map(SessionId),
         resume,

@@ -166,6 +166,7 @@ impl SessionTailArguments {
                 tools: ToolDetail::Full,
                 thinking,
                 context,
+                redact: false,
             },
             density: Density::Folded,
             style: globals.style(io),

@@ -1,5 +1,6 @@
 //! Searches many sessions in parallel and returns hits in the order of the sessions.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -12,6 +13,7 @@ use crate::session::name_indexes::NameIndexes;
 use crate::session::open::SessionError;
 use crate::session::parallel::stream_in_order;
 use crate::session::session::Session;
+use crate::session::tree::Key;
 
 /// An event of a search.
 #[derive(Debug)]
@@ -42,9 +44,66 @@ const MAX_HELD: usize = 1024;
 /// Gets the events, until it breaks.
 type Report<'a> = dyn FnMut(SearchEvent) -> ControlFlow<()> + 'a;
 
+/// Passes on the events of one session after another, without copies of hits in earlier sessions.
+struct WithoutCopies<'a, 'b> {
+    visit: &'a mut Report<'b>,
+    /// The session of each record with a hit.
+    seen: HashMap<Key, usize>,
+    sessions: usize,
+    /// The session, until it has a hit.
+    session: Option<SearchEvent>,
+}
+
+impl WithoutCopies<'_, '_> {
+    fn take(&mut self, event: SearchEvent) -> ControlFlow<()> {
+        match &event {
+            SearchEvent::Session(_) => {
+                self.sessions += 1;
+                self.session = Some(event);
+                return ControlFlow::Continue(());
+            }
+            SearchEvent::Found(found) => {
+                let session = self.sessions;
+                let record = found.record().map(|record| Key::of(&record));
+                let first = record.map(|record| *self.seen.entry(record).or_insert(session));
+                if first.is_some_and(|first| first != session) {
+                    return ControlFlow::Continue(());
+                }
+            }
+            SearchEvent::TooLong { .. } | SearchEvent::Failed { .. } => {}
+        }
+        if let Some(session) = self
+            .session
+            .take_if(|_| matches!(event, SearchEvent::Found(_)))
+        {
+            (self.visit)(session)?;
+        }
+        (self.visit)(event)
+    }
+}
+
 /// Searches the sessions among `candidates` that `listing` admits, in order, until `visit` breaks.
 /// Skips files that are not sessions.
 pub fn search_all(
+    candidates: &[Candidate],
+    listing: &Listing,
+    query: &Query,
+    visit: &mut Report<'_>,
+) {
+    if query.without_copies {
+        let mut filter = WithoutCopies {
+            visit,
+            seen: HashMap::new(),
+            sessions: 0,
+            session: None,
+        };
+        search_files(candidates, listing, query, &mut |event| filter.take(event));
+    } else {
+        search_files(candidates, listing, query, visit);
+    }
+}
+
+fn search_files(
     candidates: &[Candidate],
     listing: &Listing,
     query: &Query,

@@ -120,6 +120,8 @@ pub struct Query {
     pub roles: Vec<Role>,
     /// The largest number of hits per session.
     pub most: Option<NonZeroUsize>,
+    /// Whether a message counts once, however many files contain copies of it.
+    pub without_copies: bool,
     /// Number of lines to show before and after a match. Excerpts are short if it is 0.
     pub context: usize,
 }
@@ -152,6 +154,7 @@ impl Query {
             places: vec![HitBlock::Text],
             roles: Vec::new(),
             most: None,
+            without_copies: false,
             context: 0,
         })
     }

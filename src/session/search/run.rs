@@ -42,6 +42,16 @@ pub struct SearchHit {
     pub matches: u64,
 }
 
+impl SearchHit {
+    /// The record and the place of the hit in it, for copies of the record.
+    pub(super) fn record(&self) -> Option<String> {
+        let record = self.uuid.as_ref().or(self.time.as_ref())?;
+        let (role, place, matches) = (self.role, self.place, self.matches);
+        let text = self.excerpt.text();
+        Some(format!("{record} {role:?} {place:?} {matches} {text}"))
+    }
+}
+
 /// Facts about a session that was searched.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Searched {
