@@ -68,10 +68,10 @@
 //! use std::path::{Path, PathBuf};
 //! use std::sync::Arc;
 //! use turnpipe::message::Decision;
-//! use turnpipe::permission::{Action, Mode, Request, Rule, Rules, Source};
+//! use turnpipe::permission::{Action, Mode, Request, Rule, RuleSource, Rules};
 //! use turnpipe::shell::analyse;
 //!
-//! let source = Arc::new(Source { name: "example".to_owned(), anchor: PathBuf::from("/project") });
+//! let source = Arc::new(RuleSource { name: "example".to_owned(), anchor: PathBuf::from("/project") });
 //! let rules = Rules::new(vec![
 //!     Rule::parse("Bash(npm run *)", Decision::Allow, &source)?,
 //!     Rule::parse("Bash(git push *)", Decision::Deny, &source)?,
