@@ -1,6 +1,8 @@
 //! What sessions cost in money: `session stats --by`, `--prices`.
 
+use std::fs::File;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
@@ -73,17 +75,32 @@ fn money_is_what_a_hand_made_table_says() {
 /// a call states. A second session repeats the first one and continues it. Computed by hand.
 #[test]
 fn tiers_regions_and_web_searches_cost_what_the_provider_charges() {
-    let said = session(&["stats", "--root", &data("../continued")]);
+    // Which file counts as the original depends on which changed first.
+    let folder = tempfile::tempdir().unwrap();
+    for (minutes, name) in [
+        "aaaaaaaa-1111-4111-8111-111111111111.jsonl",
+        "bbbbbbbb-2222-4222-8222-222222222222.jsonl",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let copy = folder.path().join(name);
+        std::fs::copy(data(&format!("../continued/{name}")), &copy).unwrap();
+        let changed = SystemTime::UNIX_EPOCH + Duration::from_secs(60 * minutes as u64);
+        let file = File::options().write(true).open(&copy).unwrap();
+        file.set_modified(changed).unwrap();
+    }
+    let root = folder.path().to_str().unwrap();
+    let said = session(&["stats", "--root", root]);
     let all = &said.records()[0];
     assert_eq!(all["usage"]["cost_usd"], 0.047_472_5);
     assert_eq!(all["usage"]["web_search_requests"], 3);
     assert_eq!((&all["replies"], &all["prompts"]), (&json!(4), &json!(2)));
     assert_eq!(all["recorded_cost_usd"], 0.07);
-    let root = data("../continued");
-    let by_session = session(&["stats", "--root", &root, "--by", "session"]).records();
+    let by_session = session(&["stats", "--root", root, "--by", "session"]).records();
     let recorded = by_session.iter().map(|record| &record["recorded_cost_usd"]);
     assert_eq!(recorded.collect::<Vec<_>>(), [&json!(0.07), &Value::Null]);
-    let listed = session(&["list", "--root", &root, "--counts"]).records();
+    let listed = session(&["list", "--root", root, "--counts"]).records();
     let usage = |record: &Value| record["counts"]["usage"]["web_search_requests"].clone();
     assert!(listed.iter().all(|record| usage(record) == 3), "{listed:?}");
 }
