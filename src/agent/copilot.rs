@@ -36,6 +36,7 @@ pub(super) static COPILOT: Format = Format {
     document: None,
     has_global_ids: true,
     has_meter_records: true,
+    hook_settings: None,
     home_variables: HOME,
     roots,
     beside,

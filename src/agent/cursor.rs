@@ -35,6 +35,7 @@ pub(super) static CURSOR: Format = Format {
     document: None,
     has_global_ids: false,
     has_meter_records: false,
+    hook_settings: None,
     home_variables: &[],
     roots,
     beside,

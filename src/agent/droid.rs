@@ -30,6 +30,7 @@ pub(super) static DROID: Format = Format {
     document: None,
     has_global_ids: true,
     has_meter_records: true,
+    hook_settings: None,
     home_variables: &[],
     roots,
     beside,

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::agent::Agent;
 use super::detect::Row;
 use super::facts::Facts;
+use super::hook_settings::HookSettings;
 use super::title::{ManualTitle, StoredTitle, Title, TitleSearch};
 use crate::api::BlockDetail;
 use crate::io::Environment;
@@ -161,6 +162,8 @@ pub struct Format {
     pub recap_record: Option<NewRecap>,
     /// The id of a record that the next record of the conversation may name as its parent.
     pub link: fn(&str) -> Option<String>,
+    /// The settings that name hooks. `None` if turnpipe does not answer hooks of this agent.
+    pub hook_settings: Option<HookSettings>,
 }
 
 impl Format {

@@ -20,6 +20,7 @@ use super::facts::Facts;
 use super::format::{Change, Detail, Entry, Format, LineClass, Shape, TitleStore};
 use super::own::{manual_title, side_cost_in};
 use super::title::{Precedence, StoredTitle, TitleSearch, TitleSource};
+use crate::agent::hook_settings::{HookSettings, SettingsSyntax};
 use crate::api::Signed;
 use crate::io::Environment;
 use crate::json::{elements, object, text};
@@ -41,6 +42,17 @@ pub(super) static GEMINI: Format = Format {
     document: Some(document),
     has_global_ids: false,
     has_meter_records: false,
+    hook_settings: Some(HookSettings {
+        syntax: SettingsSyntax::Json,
+        hooks: &[("BeforeTool", "pre-tool-use")],
+        timeout: 10_000,
+        has_names: true,
+        user: (HOME, ""),
+        file: ".gemini/settings.json",
+        project: ".gemini/settings.json",
+        needs_trust: false,
+        activation: "new sessions use it; in a project, the directory must be trusted",
+    }),
     home_variables: HOME,
     roots,
     beside: |_| Vec::new(),

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use super::agent::Agent;
 use super::content::home_dir;
 use crate::io::Environment;
 
@@ -26,11 +25,11 @@ pub struct HookSettings {
     /// Whether a hook has a member `name`.
     pub has_names: bool,
     /// The variables that name the user's directory, and the usual one below `HOME`.
-    user: (&'static [&'static str], &'static str),
+    pub(super) user: (&'static [&'static str], &'static str),
     /// The file in the user's directory.
-    file: &'static str,
+    pub(super) file: &'static str,
     /// The file in a project.
-    project: &'static str,
+    pub(super) project: &'static str,
     /// Whether the agent ignores a hook until the user trusts it.
     pub needs_trust: bool,
     /// What the user has to do before the agent runs the hook.
@@ -47,62 +46,5 @@ impl HookSettings {
     /// Returns the settings file of a project.
     pub fn project_file(&self, project: &Path) -> PathBuf {
         project.join(self.project)
-    }
-}
-
-const CLAUDE: HookSettings = HookSettings {
-    syntax: SettingsSyntax::Json,
-    hooks: &[("PreToolUse", "pre-tool-use")],
-    timeout: 10,
-    has_names: false,
-    user: (&["CLAUDE_CONFIG_DIR"], ".claude"),
-    file: "settings.json",
-    project: ".claude/settings.json",
-    needs_trust: false,
-    activation: "new sessions use it; `/hooks` lists it",
-};
-
-const QWEN: HookSettings = HookSettings {
-    // PermissionRequest avoids the question that precedes PreToolUse.
-    hooks: &[
-        ("PreToolUse", "pre-tool-use"),
-        ("PermissionRequest", "permission-request"),
-    ],
-    user: (&["QWEN_HOME"], ".qwen"),
-    project: ".qwen/settings.json",
-    ..CLAUDE
-};
-
-const CODEX: HookSettings = HookSettings {
-    syntax: SettingsSyntax::Toml,
-    user: (&["CODEX_HOME"], ".codex"),
-    file: "config.toml",
-    project: ".codex/config.toml",
-    needs_trust: true,
-    activation: "start codex, enter `/hooks`, and trust the hook; until then it is skipped silently",
-    ..QWEN
-};
-
-const GEMINI: HookSettings = HookSettings {
-    hooks: &[("BeforeTool", "pre-tool-use")],
-    timeout: 10_000,
-    has_names: true,
-    user: (&["GEMINI_CLI_HOME"], ""),
-    file: ".gemini/settings.json",
-    project: ".gemini/settings.json",
-    activation: "new sessions use it; in a project, the directory must be trusted",
-    ..CLAUDE
-};
-
-impl Agent {
-    /// Returns the hook settings of the agent. `None` if it has no hooks that run commands.
-    pub fn hook_settings(self) -> Option<&'static HookSettings> {
-        match self {
-            Self::Claude => Some(&CLAUDE),
-            Self::Qwen => Some(&QWEN),
-            Self::Codex => Some(&CODEX),
-            Self::Gemini => Some(&GEMINI),
-            Self::Pi | Self::Opencode | Self::Copilot | Self::Droid | Self::Cursor => None,
-        }
     }
 }

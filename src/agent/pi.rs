@@ -34,6 +34,7 @@ pub(super) static PI: Format = Format {
     document: None,
     has_global_ids: false,
     has_meter_records: false,
+    hook_settings: None,
     home_variables: HOME,
     roots,
     beside: |_| Vec::new(),

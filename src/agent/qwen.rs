@@ -13,6 +13,7 @@ use super::facts::Facts;
 use super::format::{Detail, Entry, Format, LineClass, NewRecord, Part, Shape, TitleStore};
 use super::own::{manual_title, side_cost_in, title_source};
 use super::title::{Precedence, StoredTitle, TitleSearch};
+use crate::agent::hook_settings::{HookSettings, SettingsSyntax};
 use crate::api::{Signed, gemini_usage};
 use crate::io::Environment;
 use crate::json::{object, text};
@@ -34,6 +35,21 @@ pub(super) static QWEN: Format = Format {
     document: None,
     has_global_ids: true,
     has_meter_records: false,
+    hook_settings: Some(HookSettings {
+        syntax: SettingsSyntax::Json,
+        // PermissionRequest avoids the question that precedes PreToolUse.
+        hooks: &[
+            ("PreToolUse", "pre-tool-use"),
+            ("PermissionRequest", "permission-request"),
+        ],
+        timeout: 10,
+        has_names: false,
+        user: (&["QWEN_HOME"], ".qwen"),
+        file: "settings.json",
+        project: ".qwen/settings.json",
+        needs_trust: false,
+        activation: "new sessions use it; `/hooks` lists it",
+    }),
     home_variables: HOME,
     roots,
     beside: |_| Vec::new(),

@@ -47,6 +47,15 @@ impl FormArguments {
     }
 }
 
+/// Returns text in this style of the terminal, or as it is where nothing is colored.
+pub(super) fn styled(colored: bool, style: &str, text: &str) -> String {
+    if colored && !text.is_empty() {
+        format!("\u{1b}[{style}m{text}\u{1b}[0m")
+    } else {
+        text.to_owned()
+    }
+}
+
 /// Takes standard output for writing in this form.
 ///
 /// # Errors

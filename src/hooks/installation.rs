@@ -338,7 +338,7 @@ mod tests {
     use crate::agent::Agent;
 
     fn facts(agent: Agent) -> &'static HookSettings {
-        agent.hook_settings().unwrap()
+        agent.format().hook_settings.as_ref().unwrap()
     }
 
     fn command(subcommand: &str) -> String {

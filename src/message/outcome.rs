@@ -46,6 +46,11 @@ pub fn start_of_result(text: &str) -> &str {
 }
 
 impl CallOutcome {
+    /// Whether the user or a rule denied the call.
+    pub fn is_denied(self) -> bool {
+        matches!(self, Self::Denied | Self::Declined)
+    }
+
     /// Finds the outcome of a call in the text of its result, and in whether the agent marked it as failed.
     pub fn of_result(text: &str, failed: bool) -> Self {
         let start = start_of_result(text);

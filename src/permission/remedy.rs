@@ -7,6 +7,7 @@ use super::command::Command;
 use super::path_context::PathContext;
 use super::wildcard::escaped;
 use super::{Action, Behavior, Request, Rule, RuleSource, domain, programs};
+use crate::shell::is_subcommand;
 
 /// Suggests a rule for a call other than a command line.
 pub(super) fn of_call(request: &Request<'_>) -> Option<String> {
@@ -57,16 +58,10 @@ pub(super) fn of_command(
     }
     let words = command.known_words()?;
     let program = *words.first()?;
-    let is_subcommand = |word: &&&str| {
-        word.starts_with(|first: char| first.is_ascii_lowercase())
-            && word
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"-_:".contains(&byte))
-    };
     let name = programs::name(program);
     let pattern = if programs::ANY.contains(name) || programs::CHANGES.contains(name) {
         escaped(command.text)
-    } else if let Some(subcommand) = words.get(1).filter(is_subcommand) {
+    } else if let Some(subcommand) = words.get(1).filter(|word| is_subcommand(word)) {
         format!("{program} {subcommand} *")
     } else {
         format!("{program} *")

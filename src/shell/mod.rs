@@ -18,6 +18,7 @@ mod parsed_command;
 mod parts;
 mod portable;
 mod source;
+mod subcommand;
 mod syntax;
 mod table;
 mod verdict;
@@ -25,12 +26,11 @@ mod walk;
 mod word;
 
 pub use analysis::{Analysis, analyse};
-pub use command_list::{
-    CommandList, Follows, SimpleCommand, lenient_parts, program_and_subcommand, simple_commands,
-};
+pub use command_list::{CommandList, Follows, SimpleCommand, lenient_parts, simple_commands};
 pub use commands::may_verify_signatures;
 pub use parts::{CommandPart, PartAssignment, PartInput, PartWord};
 pub use portable::differs_between_shells;
+pub use subcommand::{is_subcommand, program_and_subcommand};
 pub use verdict::{GitScope, GitUse, Requirement, Verdict};
 pub use word::WordPiece;
 

@@ -9,6 +9,7 @@ use crate::agent::Agent;
 use crate::agent::content::uuid_link;
 use crate::agent::detect::Row;
 use crate::agent::format::{Format, Shape, TitleStore};
+use crate::agent::hook_settings::{HookSettings, SettingsSyntax};
 use crate::agent::title::{Precedence, TitleSearch};
 use crate::io::Environment;
 use crate::json::text;
@@ -41,7 +42,18 @@ pub(in crate::agent) static CLAUDE: Format = Format {
     document: None,
     has_global_ids: true,
     has_meter_records: false,
-    home_variables: &["CLAUDE_CONFIG_DIR"],
+    hook_settings: Some(HookSettings {
+        syntax: SettingsSyntax::Json,
+        hooks: &[("PreToolUse", "pre-tool-use")],
+        timeout: 10,
+        has_names: false,
+        user: (HOME, ".claude"),
+        file: "settings.json",
+        project: ".claude/settings.json",
+        needs_trust: false,
+        activation: "new sessions use it; `/hooks` lists it",
+    }),
+    home_variables: HOME,
     roots,
     beside: |_| Vec::new(),
     subagent_dir: |session| {
@@ -55,6 +67,9 @@ pub(in crate::agent) static CLAUDE: Format = Format {
     recap_record: Some(|at, text| recap(at, text.into())),
     link: uuid_link,
 };
+
+/// Variables that name the directory of Claude Code.
+const HOME: &[&str] = &["CLAUDE_CONFIG_DIR"];
 
 /// Types of records that only Claude Code writes.
 const KINDS: &str = "agent-name ai-title attachment bridge-session custom-title \
@@ -73,7 +88,7 @@ fn wrote(row: &Row<'_>) -> bool {
 }
 
 fn roots(environment: &Environment) -> Vec<PathBuf> {
-    let homes: Vec<PathBuf> = if let Some(list) = environment.text("CLAUDE_CONFIG_DIR") {
+    let homes: Vec<PathBuf> = if let Some(list) = environment.text(HOME[0]) {
         let paths = list.split(',').map(str::trim);
         let paths = paths.filter(|path| !path.is_empty());
         paths.map(PathBuf::from).collect()

@@ -10,6 +10,7 @@ use crate::agent::Agent;
 use crate::agent::content::home_dir;
 use crate::agent::detect::Row;
 use crate::agent::format::{Format, LineClass, Shape, TitleStore};
+use crate::agent::hook_settings::{HookSettings, SettingsSyntax};
 use crate::agent::own::with_title_source;
 use crate::agent::title::{Precedence, TitleSearch};
 use crate::io::Environment;
@@ -31,6 +32,20 @@ pub(in crate::agent) static CODEX: Format = Format {
     document: None,
     has_global_ids: false,
     has_meter_records: true,
+    hook_settings: Some(HookSettings {
+        syntax: SettingsSyntax::Toml,
+        hooks: &[
+            ("PreToolUse", "pre-tool-use"),
+            ("PermissionRequest", "permission-request"),
+        ],
+        timeout: 10,
+        has_names: false,
+        user: (HOME, ".codex"),
+        file: "config.toml",
+        project: ".codex/config.toml",
+        needs_trust: true,
+        activation: "start codex, enter `/hooks`, and trust the hook; until then it is skipped silently",
+    }),
     home_variables: HOME,
     roots,
     beside: |_| Vec::new(),

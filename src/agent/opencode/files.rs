@@ -26,6 +26,7 @@ pub(in crate::agent) static OPENCODE: Format = Format {
     document: Some(document),
     has_global_ids: true,
     has_meter_records: false,
+    hook_settings: None,
     home_variables: &["XDG_DATA_HOME"],
     roots,
     beside: |_| Vec::new(),

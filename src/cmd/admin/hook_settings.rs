@@ -174,7 +174,9 @@ impl ChangeArguments {
 
 fn facts(agent: Agent) -> Result<&'static HookSettings, UsageError> {
     agent
-        .hook_settings()
+        .format()
+        .hook_settings
+        .as_ref()
         .ok_or_else(|| UsageError::new(format!("{} has no hooks that run commands", agent.name())))
 }
 
@@ -292,7 +294,7 @@ impl Run for HookStatusArguments {
         };
         let mut found = Vec::new();
         for agent in agents {
-            let Some(facts) = agent.hook_settings() else {
+            let Some(facts) = agent.format().hook_settings.as_ref() else {
                 continue;
             };
             for scope in ["user", "project"] {

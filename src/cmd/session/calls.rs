@@ -173,7 +173,7 @@ impl SessionCallsArguments {
     ) -> bool {
         let outcome = seen.outcome;
         let time = call.time.as_deref().and_then(|time| time.parse().ok());
-        let is_denied = matches!(outcome, Some(CallOutcome::Denied | CallOutcome::Declined));
+        let is_denied = outcome.is_some_and(CallOutcome::is_denied);
         let is_of = |name: &String| name.eq_ignore_ascii_case(&call.call.name);
         period.contains(&time.unwrap_or(Timestamp::MIN))
             && (self.tool.is_empty() || self.tool.iter().any(is_of))
@@ -271,10 +271,7 @@ impl Counts {
             });
             count.calls += 1;
             count.failed += u64::from(seen.outcome == Some(CallOutcome::Failed));
-            let is_denied = matches!(
-                seen.outcome,
-                Some(CallOutcome::Denied | CallOutcome::Declined)
-            );
+            let is_denied = seen.outcome.is_some_and(CallOutcome::is_denied);
             count.denied += u64::from(is_denied);
             count.duration_ms += duration_ms(call).unwrap_or_default();
             count.result_bytes += call.result.as_ref().map_or(0, |result| result.bytes);
@@ -419,11 +416,7 @@ impl Printer {
     }
 
     fn styled(&self, style: &str, text: &str) -> String {
-        if self.colored {
-            format!("\u{1b}[{style}m{text}\u{1b}[0m")
-        } else {
-            text.to_owned()
-        }
+        output::styled(self.colored, style, text)
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use jiff::tz::TimeZone;
 
-use crate::cmd::output::{Form, RecordWriter};
+use crate::cmd::output::{self, Form, RecordWriter};
 use crate::cmd::session::source::about;
 use crate::cmd::times::to_the_minute;
 use crate::jsonl::WriteError;
@@ -194,11 +194,7 @@ impl HitPrinter {
     }
 
     fn styled(&self, style: &str, text: &str) -> String {
-        if self.colored && !text.is_empty() {
-            format!("\u{1b}[{style}m{text}\u{1b}[0m")
-        } else {
-            text.to_owned()
-        }
+        output::styled(self.colored, style, text)
     }
 }
 
