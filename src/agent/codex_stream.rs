@@ -118,7 +118,7 @@ impl Rows {
     }
 }
 
-/// The call that an item is, in the terms of common tools.
+/// Returns the call that an item is, in the terms of common tools.
 fn call(kind: &str, item: &Item<'_>) -> Option<(String, Box<RawValue>)> {
     let (name, input) = match kind {
         "command_execution" => ("Bash", json!({"command": script(&text(item.command)?)})),

@@ -94,7 +94,7 @@ fn roots(environment: &Environment) -> Vec<PathBuf> {
     home.map(|home| home.join("session-state")).collect()
 }
 
-/// The name of a session.
+/// Returns the name of a session.
 fn beside(session: &Path) -> Vec<String> {
     let yaml = fs::read_to_string(session.with_file_name("workspace.yaml"));
     let yaml = yaml.unwrap_or_default();
@@ -164,7 +164,7 @@ fn title(data: &Data<'_>, kind: &str) -> Option<StoredTitle> {
     Some(StoredTitle::new(name, source, None, ManualTitle::Keep))
 }
 
-/// The tokens of a request. Older versions record no more than the sum at each end.
+/// Returns the tokens of a request. Older versions record no more than the sum at each end.
 fn meter(data: &Data<'_>, kind: &str) -> Option<Meter> {
     match kind {
         "session.usage_record" => {
@@ -264,7 +264,7 @@ fn reply(row: &Row<'_>, data: &Data<'_>) -> Message {
     }
 }
 
-/// The result of a call. A shell that failed counts as a success.
+/// Returns the result of a call. A shell that failed counts as a success.
 fn result(data: &Data<'_>) -> Option<ToolResult> {
     let content = data.result.and_then(|result| string(result.content));
     let error = data.error.and_then(|error| string(error.message));

@@ -66,7 +66,7 @@ fn roots(environment: &Environment) -> Vec<PathBuf> {
     home.map(|home| home.join("projects")).collect()
 }
 
-/// The facts that only the name and the time of the file show.
+/// Returns the facts that only the name and the time of the file show.
 fn beside(session: &Path) -> Vec<String> {
     let changed = fs::metadata(session).and_then(|metadata| metadata.modified());
     let changed = changed.ok().and_then(|time| Timestamp::try_from(time).ok());
@@ -113,7 +113,7 @@ fn failure(error: String) -> Message {
     message(Role::System, Origin::Error, vec![Block::Text(error)])
 }
 
-/// The text that the user typed, without what the agent wraps around it.
+/// Returns the text that the user typed, without what the agent wraps around it.
 fn typed(block: Block) -> Block {
     match block {
         Block::Text(text) => {

@@ -15,7 +15,7 @@ pub(crate) const EXTENSION: &str = "db";
 /// The databases of all agents.
 const DATABASES: [&Database; 1] = [&OPENCODE];
 
-/// The sessions in a database. None if no agent is known to write such a database.
+/// Returns the sessions in a database. None if no agent is known to write such a database.
 ///
 /// # Errors
 /// It cannot be read.

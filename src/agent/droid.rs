@@ -72,7 +72,7 @@ fn roots(environment: &Environment) -> Vec<PathBuf> {
     home.map(|home| home.join("sessions")).collect()
 }
 
-/// The settings of a session, with its tokens so far.
+/// Returns the settings of a session, with its tokens so far.
 fn beside(session: &Path) -> Vec<String> {
     let settings = fs::read_to_string(session.with_extension("settings.json"));
     let row = settings.map(|json| format!("{{\"type\":\"settings\",\"settings\":{json}}}"));

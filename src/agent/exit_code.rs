@@ -13,7 +13,7 @@ const MARKS: [&str; 6] = [
     "exit code ",
 ];
 
-/// The exit code in the text of a result.
+/// Returns the exit code in the text of a result.
 pub fn exit_code(text: &str) -> Option<i64> {
     let text = text.trim_start();
     if text.starts_with('{')
@@ -42,7 +42,7 @@ pub struct ShellOutput<'a> {
     pub output: &'a str,
 }
 
-/// The parts of a result as Codex writes it. `None` if it has another form.
+/// Returns the parts of a result as Codex writes it. `None` if it has another form.
 pub fn shell_output(text: &str) -> Option<ShellOutput<'_>> {
     let starts = ["Exit code: ", "Chunk ID: ", "Wall time: "];
     let (head, output) = text.split_once("\nOutput:")?;

@@ -71,12 +71,12 @@ impl Facts {
         }
     }
 
-    /// The last activity. Sessions without one come last.
+    /// Returns the last activity. Sessions without one come last.
     pub(crate) fn activity(&self) -> Timestamp {
         self.last_activity.unwrap_or(Timestamp::MIN)
     }
 
-    /// The same facts with this directory, if there is one.
+    /// Returns the same facts with this directory, if there is one.
     pub(crate) fn in_directory(mut self, directory: Option<String>) -> Self {
         self.first_cwd.clone_from(&directory);
         self.cwd = directory;
@@ -158,7 +158,8 @@ fn beginning(text: &str) -> String {
     }
 }
 
-/// The hash that names a working directory for some agents: SHA-256 of its path, in hexadecimal.
+/// Returns the hash that names a working directory for some agents: SHA-256 of its path, in
+/// hexadecimal.
 pub fn project_hash(directory: &Path) -> String {
     sha256(directory.as_os_str().as_encoded_bytes())
 }

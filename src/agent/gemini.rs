@@ -102,8 +102,8 @@ fn roots(environment: &Environment) -> Vec<PathBuf> {
     home.map(|home| home.join(".gemini/tmp")).collect()
 }
 
-/// The directory of the project whose chats these are: `tmp/PROJECT/.project_root`, else the one that has
-/// this name in `projects.json`.
+/// Returns the directory of the project whose chats these are: `tmp/PROJECT/.project_root`, else the one
+/// that has this name in `projects.json`.
 pub(super) fn project_root(session: &Path) -> Option<String> {
     let project = session.parent()?.parent()?;
     if let Ok(root) = fs::read_to_string(project.join(".project_root")) {
@@ -117,7 +117,7 @@ pub(super) fn project_root(session: &Path) -> Option<String> {
     Some(root.clone())
 }
 
-/// The rows of an old document: its head and its messages.
+/// Returns the rows of an old document: its head and its messages.
 fn document(json: &str) -> Option<Vec<String>> {
     let members = Document::read(json)?;
     let messages = members.messages.filter(|raw| raw.get().starts_with('['))?;
@@ -164,7 +164,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     Some(entry)
 }
 
-/// The effect of a row on the log.
+/// Returns the effect of a row on the log.
 fn change(row: &Row<'_>, set: &Set<'_>) -> Change {
     if let Some(id) = string(row.rewind_to) {
         return Change::RewindTo(id);
@@ -289,7 +289,7 @@ fn thought(thought: &Thought<'_>) -> Block {
     Block::thinking(parts.join(": "))
 }
 
-/// The result of a call, if there is one yet.
+/// Returns the result of a call, if there is one yet.
 fn result(call: &ToolCall<'_>, id: String) -> Option<ToolResult> {
     let status = string(call.status);
     let mut failed = matches!(status.as_deref(), Some("error" | "cancelled"));

@@ -174,7 +174,7 @@ fn title(row: &Row<'_>, kind: &str) -> Option<StoredTitle> {
     ))
 }
 
-/// The id in a path `…/<time>_<id>.jsonl`.
+/// Returns the id in a path `…/<time>_<id>.jsonl`.
 fn session_in_path(path: &str) -> String {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let stem = name.strip_suffix(".jsonl").unwrap_or(name);

@@ -270,7 +270,7 @@ fn system(subtype: Option<&str>, payload: &Payload<'_>) -> Option<Message> {
     }
 }
 
-/// The recap in the output of a command.
+/// Returns the recap in the output of a command.
 fn recap_in(payload: &Payload<'_>) -> Option<String> {
     let mut items = HistoryItem::list(payload.items).into_iter();
     items.find_map(|item| {

@@ -146,7 +146,7 @@ fn opencode(turns: &[Turn]) -> Vec<Value> {
     rows
 }
 
-/// The words, calls and results in the rows.
+/// Returns the words, calls and results in the rows.
 fn heard(rows: &[String]) -> Vec<String> {
     let mut decoder = Decoder::detecting();
     let mut heard = Vec::new();
@@ -175,7 +175,7 @@ fn heard(rows: &[String]) -> Vec<String> {
     heard
 }
 
-/// The same, in the order of a stream whose results come `at_once`, or after all calls.
+/// Returns the same, in the order of a stream whose results come `at_once`, or after all calls.
 fn expected(turns: &[Turn], at_once: bool) -> Vec<String> {
     let mut expected = Vec::new();
     for turn in turns {

@@ -19,7 +19,7 @@ pub enum TitleSource {
 }
 
 impl TitleSource {
-    /// The name in records.
+    /// Returns the name in records.
     pub fn name(self) -> &'static str {
         match self {
             Self::Manual => "manual",

@@ -78,7 +78,8 @@ const fn other(
     }
 }
 
-/// The agent in whose directory a file is, if its sessions have the format of another agent.
+/// Returns the agent in whose directory a file is, if its sessions have the format of another
+/// agent.
 pub fn fork_at(path: &Path) -> Option<&'static str> {
     Some(at(path)?.name)
 }

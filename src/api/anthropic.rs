@@ -247,7 +247,7 @@ pub(crate) fn blocks(content: Option<&RawValue>, detail: BlockDetail) -> Vec<mes
     }
 }
 
-/// The ids of the results in a user's message.
+/// Returns the ids of the results in a user's message.
 pub(super) fn result_ids<'a>(blocks: &[Block<'a>]) -> Vec<ResultId<'a>> {
     let results = blocks.iter().filter(|block| block.is("tool_result"));
     results
@@ -255,7 +255,7 @@ pub(super) fn result_ids<'a>(blocks: &[Block<'a>]) -> Vec<ResultId<'a>> {
         .collect()
 }
 
-/// The contents of the results in a user's message, each with whether the call failed.
+/// Returns the contents of the results in a user's message, each with whether the call failed.
 pub(super) fn result_bodies<'a>(
     blocks: &[Block<'a>],
 ) -> impl Iterator<Item = (Option<&'a RawValue>, bool)> {
@@ -263,7 +263,7 @@ pub(super) fn result_bodies<'a>(
     results.map(|block| (block.content, is_true(block.is_error)))
 }
 
-/// A `tool_result` line.
+/// Returns a `tool_result` line.
 pub(super) fn bare_result(record: &Envelope<'_>) -> Vec<message::Block> {
     let block = Block {
         tool_use_id: record.tool_use_id,
@@ -275,7 +275,7 @@ pub(super) fn bare_result(record: &Envelope<'_>) -> Vec<message::Block> {
     result.map(message::Block::Result).into_iter().collect()
 }
 
-/// A `tool_use` line: a call only if its name and input are of the right types.
+/// Returns a `tool_use` line: a call only if its name and input are of the right types.
 pub(super) fn bare_call<'a>(record: &Envelope<'a>) -> Option<CallDelta<'a>> {
     Some(CallDelta {
         index: None,

@@ -181,7 +181,7 @@ impl End {
 }
 
 impl<'a> Chunk<'a> {
-    /// A chunk of one reply.
+    /// Returns a chunk of one reply.
     pub(crate) fn one(id: Option<Cow<'a, str>>, extent: Extent, deltas: Vec<Delta<'a>>) -> Self {
         Self {
             id,

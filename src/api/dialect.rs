@@ -133,7 +133,7 @@ pub struct DialectOverrides {
 }
 
 impl Dialect {
-    /// The dialect with these settings.
+    /// Returns the dialect with these settings.
     #[must_use]
     pub fn with(self, overrides: &DialectOverrides) -> Self {
         let overrides = overrides.clone();
@@ -218,7 +218,7 @@ pub(super) enum Ask<'a> {
 }
 
 impl<'a> Ask<'a> {
-    /// The form for a request in a dialect.
+    /// Returns the form for a request in a dialect.
     pub(super) fn of(request: &'a Request, dialect: &Dialect) -> Self {
         match &request.form {
             ReplyForm::Text => Self::Text,
@@ -235,7 +235,7 @@ impl<'a> Ask<'a> {
         }
     }
 
-    /// The functions that are offered.
+    /// Returns the functions that are offered.
     pub(super) fn functions(self) -> &'a [Function] {
         match self {
             Self::Call(function) | Self::AnyCall(function) => std::slice::from_ref(function),
@@ -244,7 +244,7 @@ impl<'a> Ask<'a> {
         }
     }
 
-    /// The instructions, with the schema if the request has no member for it.
+    /// Returns the instructions, with the schema if the request has no member for it.
     pub(super) fn instructions(self, request: &Request) -> String {
         let (Self::Object(function) | Self::Instructions(function)) = self else {
             return request.system.clone();
@@ -266,7 +266,7 @@ pub(super) fn is_strict(function: &Function) -> bool {
     function.parameters.get("additionalProperties") == Some(&Value::Bool(false))
 }
 
-/// The temperature, if the server accepts one.
+/// Returns the temperature, if the server accepts one.
 pub(super) fn temperature(dialect: &Dialect, request: &Request) -> Option<Value> {
     match dialect.temperature {
         Acceptance::Sent => request.temperature.map(Value::from),

@@ -79,7 +79,7 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// The blocks; none if it is text.
+    /// Returns the blocks; none if it is text.
     pub(crate) fn blocks(&self) -> &[Block<'a>] {
         match self {
             Self::Text(_) => &[],
@@ -94,7 +94,7 @@ impl<'a> Envelope<'a> {
         non_null(self.parent_tool_use_id).is_some()
     }
 
-    /// The message in the record, or the record as a message.
+    /// Returns the message in the record, or the record as a message.
     pub(crate) fn message(&self) -> Cow<'_, Message<'a>> {
         match &self.message {
             Some(message) => Cow::Borrowed(message),
@@ -112,7 +112,7 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// The record as a streaming event.
+    /// Returns the record as a streaming event.
     pub(crate) fn as_stream_event(&self) -> StreamEvent<'a> {
         StreamEvent {
             kind: self.kind,

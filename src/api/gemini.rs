@@ -22,7 +22,7 @@ use crate::message::{
     Block, Call, Media, ResultPart, Role, ToolResult, Usage, input_of, result_parts,
 };
 
-/// The path after the address.
+/// Returns the path after the address.
 pub(super) fn path(model: &str, delivery: Delivery) -> String {
     let model = model.strip_prefix("models/").unwrap_or(model);
     match delivery {
@@ -63,7 +63,7 @@ pub(super) fn encode(dialect: &Dialect, request: &Request) -> Value {
     body
 }
 
-/// The value that contains declarations.
+/// Returns the value that contains declarations.
 pub(super) fn tools(declarations: &[Value]) -> Value {
     json!([{"functionDeclarations": declarations}])
 }
@@ -120,7 +120,7 @@ fn parts(turn: &MergedTurn<'_>, functions: &HashMap<&str, &str>) -> Vec<Value> {
     turn.blocks.iter().flat_map(parts).collect()
 }
 
-/// A response, and its images: not all models accept them inside of it.
+/// Returns a response, and its images: not all models accept them inside of it.
 fn response(name: &str, id: Option<&str>, result: &ToolResult) -> Vec<Value> {
     let key = if result.failed { "error" } else { "output" };
     let mut response = json!({"name": name, "response": {key: result_text(&result.parts)}});
@@ -328,7 +328,7 @@ fn call(raw: &RawValue) -> Option<CallDelta<'_>> {
     })
 }
 
-/// The ids and names of the responses in a content of the user.
+/// Returns the ids and names of the responses in a content of the user.
 pub(super) fn responses(parts: Option<&RawValue>) -> Vec<ResultId<'_>> {
     let parts = Part::list(parts).into_iter();
     let functions = parts.filter_map(|part| {
@@ -340,7 +340,7 @@ pub(super) fn responses(parts: Option<&RawValue>) -> Vec<ResultId<'_>> {
         .collect()
 }
 
-/// The values of the responses in a content of the user.
+/// Returns the values of the responses in a content of the user.
 pub(super) fn result_bodies(parts: Option<&RawValue>) -> Vec<Option<&RawValue>> {
     let functions = Part::list(parts)
         .into_iter()

@@ -59,7 +59,7 @@ pub(super) fn encode(
     body
 }
 
-/// The context that a request needs, if the default may be too small.
+/// Returns the context that a request needs, if the default may be too small.
 fn context(bytes: usize, max_output_tokens: u32) -> Option<usize> {
     let output = usize::try_from(max_output_tokens).unwrap_or(MAX_CONTEXT);
     let needed = (bytes / BYTES_PER_TOKEN).saturating_add(output);

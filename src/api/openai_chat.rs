@@ -83,7 +83,7 @@ pub(super) fn encode(
     body
 }
 
-/// The declaration of a function.
+/// Returns the declaration of a function.
 pub(super) fn declaration(function: &Function) -> Value {
     let declared = json!({
         "name": function.name,
@@ -102,7 +102,7 @@ pub(super) fn strict_declaration(function: &Function) -> Value {
     declaration
 }
 
-/// The messages of a request, with `instructions` before them.
+/// Returns the messages of a request, with `instructions` before them.
 fn messages(instructions: &str, request: &Request, thoughts: Acceptance) -> Vec<Value> {
     let mut messages = Vec::new();
     if !instructions.is_empty() {
@@ -145,7 +145,7 @@ fn message_of_result(id: Option<&str>, name: &str, parts: &[ResultPart]) -> Valu
     }
 }
 
-/// The message with the images in results, if there are any.
+/// Returns the message with the images in results, if there are any.
 fn images_of_results<'a>(images: impl Iterator<Item = Attachment<'a>>) -> Option<Value> {
     let mut content: Vec<Value> = images.map(image).collect();
     if content.is_empty() {
@@ -362,7 +362,8 @@ impl<'a> Message<'a> {
         deltas.extend(bytes(self.refusal).map(Delta::Refusal));
     }
 
-    /// The calls. A message of the old form has one, which some servers repeat in the new form.
+    /// Returns the calls. A message of the old form has one, which some servers repeat in the new
+    /// form.
     fn calls(&self) -> Vec<CallDelta<'a>> {
         let mut deltas = calls(self.tool_calls);
         if let Some(function) = non_null(self.function_call) {

@@ -55,7 +55,7 @@ pub(super) fn encode(
     body
 }
 
-/// The declaration of a function. Without `strict` the server would rewrite the schema.
+/// Returns the declaration of a function. Without `strict` the server would rewrite the schema.
 pub(super) fn declaration(function: &Function) -> Value {
     json!({
         "type": "function",
@@ -416,7 +416,7 @@ pub(crate) fn parts(raw: Option<&RawValue>) -> Vec<ResultPart> {
     parts.collect()
 }
 
-/// An image from a `data:` URL, or from elsewhere.
+/// Returns an image from a `data:` URL, or from elsewhere.
 fn image(url: Option<&RawValue>) -> message::Media {
     let url = text(url).unwrap_or_default();
     let inline = url.strip_prefix("data:");

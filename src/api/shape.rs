@@ -73,7 +73,8 @@ pub(super) enum RecordKind {
 }
 
 impl RecordKind {
-    /// The API of the record, if it can be of one only. Texts and prompts look the same in several.
+    /// Returns the API of the record, if it can be of one only. Texts and prompts look the same in
+    /// several.
     fn api(self, record: &Envelope<'_>) -> Option<Api> {
         match self {
             Self::Assistant if has_blocks(record) => Some(Api::Anthropic),
@@ -229,7 +230,7 @@ pub(crate) fn spoken<'a>(record: &Envelope<'a>) -> Option<Spoken<'a>> {
     Some(Spoken::User(blocks))
 }
 
-/// The kind of a record of the type `kind`.
+/// Returns the kind of a record of the type `kind`.
 pub(super) fn shape(kind: Option<&str>, record: &Envelope<'_>) -> RecordKind {
     let Some(kind) = kind else {
         return untyped(record);
@@ -265,7 +266,7 @@ pub(super) fn shape(kind: Option<&str>, record: &Envelope<'_>) -> RecordKind {
     }
 }
 
-/// A message, completion or response as an API returns it.
+/// Returns a message, completion or response as an API returns it.
 fn untyped(record: &Envelope<'_>) -> RecordKind {
     if is_array(record.choices) {
         return RecordKind::Completion;

@@ -123,7 +123,7 @@ impl HelpArguments {
     }
 }
 
-/// The environment variables, wrapped for 80 columns.
+/// Returns the environment variables, wrapped for 80 columns.
 fn environment() -> String {
     let mut text = "Environment:\n".to_owned();
     for (names, purpose) in VARIABLES.lines().filter_map(|line| line.split_once('\t')) {

@@ -37,7 +37,7 @@ pub(super) struct FormArguments {
 }
 
 impl FormArguments {
-    /// The given form; by default text on a terminal, otherwise records.
+    /// Returns the given form; by default text on a terminal, otherwise records.
     pub(super) fn form(&self, terminal: TerminalFacts) -> Form {
         match self.output {
             Some(form) => form,

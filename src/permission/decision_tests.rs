@@ -123,7 +123,7 @@ impl Row {
     }
 }
 
-/// The cause, in one word.
+/// Returns the cause, in one word.
 pub(super) fn name(by: &DecidedBy) -> &str {
     match by {
         DecidedBy::Rule { rule, .. } => rule,

@@ -98,7 +98,7 @@ impl IndexRow {
         self.project.as_deref().unwrap_or_default()
     }
 
-    /// The facts under the title.
+    /// Returns the facts under the title.
     fn facts(&self) -> impl Iterator<Item = &str> {
         let agent = Some(self.agent.as_str());
         let others = [&self.project, &self.branch, &self.model];
@@ -107,7 +107,7 @@ impl IndexRow {
             .chain(others.into_iter().filter_map(|fact| fact.as_deref()))
     }
 
-    /// The time of the last activity, to the minute.
+    /// Returns the time of the last activity, to the minute.
     fn time(&self) -> String {
         let time = self.last_activity.as_deref().unwrap_or_default();
         time.get(..16).unwrap_or(time).replace('T', " ")

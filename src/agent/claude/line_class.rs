@@ -118,7 +118,7 @@ mod tests {
 
     const NAMED: &str = r#""sessionId":"s""#;
 
-    /// A record of the kind of `role`, with this content.
+    /// Returns a record of the kind of `role`, with this content.
     fn said(role: &str, content: &str) -> String {
         format!(
             r#"{{"sessionId":"s","type":"{role}","message":{{"role":"{role}","content":{content}}}}}"#
@@ -210,7 +210,7 @@ mod tests {
         }
     }
 
-    /// A content block in a message of `role`.
+    /// Returns a content block in a message of `role`.
     fn block(role: &str) -> impl Strategy<Value = &'static str> + use<> {
         let by_user = [
             RESULT,

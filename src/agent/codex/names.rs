@@ -33,7 +33,7 @@ const COLUMNS: [&str; 5] = ["id", "history_mode", "name", "title", "first_user_m
 
 object! { IndexRow { id, name = "thread_name", source = "titleSource" } }
 
-/// The name in a row of an index, and its thread.
+/// Returns the name in a row of an index, and its thread.
 fn name_in(record: &str) -> Option<(String, Title)> {
     let row = IndexRow::read(record)?;
     let title = Title {
@@ -43,7 +43,7 @@ fn name_in(record: &str) -> Option<(String, Title)> {
     Some((string(row.id)?, title))
 }
 
-/// The path of the index for a session file in the home directory of Codex.
+/// Returns the path of the index for a session file in the home directory of Codex.
 fn index_path(session: &Path) -> Option<PathBuf> {
     let mut dirs = session.ancestors().skip(1);
     let sessions = dirs.find(|dir| {
@@ -132,7 +132,7 @@ mod tests {
     const SCHEMA: &str = "CREATE TABLE threads (id TEXT PRIMARY KEY, history_mode TEXT, name TEXT,
         title TEXT NOT NULL, first_user_message TEXT)";
 
-    /// A home directory with two threads of each kind, one of them named.
+    /// Returns a home directory with two threads of each kind, one of them named.
     fn home() -> (tempfile::TempDir, PathBuf, Connection) {
         let home = tempfile::tempdir().unwrap();
         let index = home.path().join(INDEX);

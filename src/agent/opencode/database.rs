@@ -111,7 +111,7 @@ fn rows(database: &Connection, id: &str, extent: QueryExtent, visit: &mut Visit<
     Ok(())
 }
 
-/// An object with its id, which the database keeps in another column.
+/// Returns an object with its id, which the database keeps in another column.
 fn with_id(id: &str, object: &str) -> String {
     let members = object.trim_start().strip_prefix('{').unwrap_or("}");
     let comma = if members.trim_start().starts_with('}') {

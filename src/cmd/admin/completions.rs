@@ -131,7 +131,7 @@ fn with_value(argument: Arg, environment: &Environment) -> Arg {
     }
 }
 
-/// The values that start with `typed`.
+/// Returns the values that start with `typed`.
 fn offered<Value: Into<String>>(
     values: impl Iterator<Item = Value>,
     typed: &OsStr,

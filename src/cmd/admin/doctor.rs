@@ -109,7 +109,7 @@ impl Run for DoctorArguments {
     }
 }
 
-/// The configuration; without its file if the file is invalid.
+/// Returns the configuration; without its file if the file is invalid.
 fn configuration(
     globals: &Globals,
     environment: &Environment,
@@ -204,7 +204,7 @@ fn sessions(environment: &Environment) -> impl Iterator<Item = DoctorRecord> {
     })
 }
 
-/// A finding for each installed shell.
+/// Returns a finding for each installed shell.
 fn completions(environment: &Environment) -> impl Iterator<Item = DoctorRecord> {
     let path = environment.get("PATH").unwrap_or_default();
     let dirs: Vec<PathBuf> = std::env::split_paths(path).collect();
@@ -233,7 +233,7 @@ fn completions(environment: &Environment) -> impl Iterator<Item = DoctorRecord> 
         })
 }
 
-/// A file or directory that must exist.
+/// Returns a file or directory that must exist.
 fn file(setting: &Setting) -> DoctorRecord {
     let path = PathBuf::from(&setting.value);
     let readable = if path.is_dir() {

@@ -84,14 +84,14 @@ fn asked(provider: &dyn Provider, name: &str) -> (String, Result<(), String>) {
     }
 }
 
-/// The names most similar to `name`.
+/// Returns the names most similar to `name`.
 fn nearest(name: &str, mut names: Vec<String>) -> Vec<String> {
     names.sort_by_cached_key(|other| strsim::damerau_levenshtein(name, other));
     names.truncate(MAX_NAMES);
     names
 }
 
-/// A finding without a problem.
+/// Returns a finding without a problem.
 pub(crate) fn finding(subject: Subject, name: &str, value: &str, source: &str) -> DoctorRecord {
     DoctorRecord {
         subject,
@@ -103,7 +103,7 @@ pub(crate) fn finding(subject: Subject, name: &str, value: &str, source: &str) -
     }
 }
 
-/// The finding, broken if `tried` failed.
+/// Returns the finding, broken if `tried` failed.
 pub(crate) fn judged(found: DoctorRecord, tried: Result<(), impl ToString>) -> DoctorRecord {
     match tried {
         Ok(()) => found,

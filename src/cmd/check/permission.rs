@@ -179,7 +179,7 @@ impl Asked {
     }
 }
 
-/// The calls of a record.
+/// Returns the calls of a record.
 fn recorded_calls(record: &str) -> Result<Vec<(String, Input)>, String> {
     let mut calls = Vec::new();
     for event in Decoder::detecting().record(record) {
@@ -209,8 +209,8 @@ fn record(call: AskedCall, decided: Decided) -> CheckPermissionRecord {
     }
 }
 
-/// The text line about a call, cut to the width of the terminal. Lines are printed one by one, so columns
-/// have fixed widths.
+/// Returns the text line about a call, cut to the width of the terminal. Lines are printed one by one, so
+/// columns have fixed widths.
 fn line(call: &AskedCall, decided: &Decided, directory: &Path, columns: Option<usize>) -> String {
     let decision = match decided.decision {
         Decision::Allow => "allow",
@@ -231,7 +231,7 @@ fn line(call: &AskedCall, decided: &Decided, directory: &Path, columns: Option<u
     format!("{call}{padding}  {}\n", reason(decided, rest))
 }
 
-/// The reason for a decision, in at most this many columns.
+/// Returns the reason for a decision, in at most this many columns.
 fn reason(decided: &Decided, columns: usize) -> String {
     let part = decided.parts.iter().find(|part| {
         part.decision == decided.decision

@@ -53,7 +53,7 @@ impl FromStr for PermissionPrompt {
 }
 
 impl PermissionPrompt {
-    /// The prompter; `None` if calls are denied.
+    /// Returns the prompter; `None` if calls are denied.
     ///
     /// # Errors
     /// There is no terminal, or no server is configured for the tool.
@@ -154,7 +154,7 @@ fn ask(
     }
 }
 
-/// The call, and the reason for the question.
+/// Returns the call, and the reason for the question.
 fn shown(question: &Question<'_>) -> String {
     let subject = match question.input.get("command").and_then(Value::as_str) {
         Some(command) => command.to_owned(),

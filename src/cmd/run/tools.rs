@@ -83,7 +83,7 @@ impl Run for ToolsArguments {
     }
 }
 
-/// The built-in tools and the command tools of the manifests.
+/// Returns the built-in tools and the command tools of the manifests.
 ///
 /// # Errors
 /// A manifest is unreadable or invalid.

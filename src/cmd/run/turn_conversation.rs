@@ -60,7 +60,7 @@ impl TurnConversation {
         }
     }
 
-    /// The cost so far.
+    /// Returns the cost so far.
     pub(crate) fn spent(&self, prices: &Prices) -> Spent {
         let mut spent = Spent {
             turns: self.history.replies(),

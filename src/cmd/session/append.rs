@@ -135,7 +135,7 @@ impl Run for SessionAppendArguments {
 }
 
 impl SessionAppendArguments {
-    /// The files that records are written to.
+    /// Returns the files that records are written to.
     fn target(&self, io: &Io) -> anyhow::Result<Target> {
         let error = |error: &dyn Display| UsageError::reason(error).about(self.file.display());
         let whose = ownership(&self.file).map_err(|problem| error(&problem))?;
@@ -302,13 +302,13 @@ fn listen(stdin: Counting<InputStream>) -> anyhow::Result<Receiver<LoopEvent>> {
     Ok(events)
 }
 
-/// The prefix of ids for messages without one. It differs from that in any other recording, because the
-/// rows of one message share an id in the file.
+/// Returns the prefix of ids for messages without one. It differs from that in any other recording,
+/// because the rows of one message share an id in the file.
 fn message_ids(io: &Io) -> String {
     format!("msg_{}", io.ids.uuid().simple())
 }
 
-/// A file that must not be written to is a usage error, anything else a failed write.
+/// Returns a file that must not be written to is a usage error, anything else a failed write.
 pub(crate) fn refused(error: RecordError) -> anyhow::Error {
     let usage = UsageError::new(error.to_string());
     match error.cause {

@@ -146,7 +146,8 @@ impl Run for SessionCallsArguments {
 }
 
 impl SessionCallsArguments {
-    /// The files to read, the last changed last, so that a call counts for the session that made it first.
+    /// Returns the files to read, the last changed last, so that a call counts for the session that made it
+    /// first.
     fn candidates(&self, errors: &mut InputErrors, io: &mut Io) -> anyhow::Result<Vec<Candidate>> {
         let source = &self.matching.source;
         let mut candidates = Vec::new();
@@ -210,7 +211,7 @@ impl Seen {
         }
     }
 
-    /// The files that the input names.
+    /// Returns the files that the input names.
     fn paths(&self) -> impl Iterator<Item = PathBuf> {
         let changed = self.files.iter().map(|file| PathBuf::from(&file.path));
         let named = texts(&self.input, Parameter::Path).unwrap_or_default();
@@ -221,7 +222,7 @@ impl Seen {
         changed.chain(named)
     }
 
-    /// The shell command that a call runs.
+    /// Returns the shell command that a call runs.
     fn command(&self, call: &SessionCall) -> Option<String> {
         if Purpose::of(&call.call.name) != Purpose::Shell {
             return None;
@@ -420,7 +421,7 @@ impl Printer {
     }
 }
 
-/// A string as it is, any other value as JSON.
+/// Returns a string as it is, any other value as JSON.
 fn text_of(value: &Value) -> String {
     value
         .as_str()

@@ -110,7 +110,7 @@ impl Run for SessionCheckArguments {
     }
 }
 
-/// The report for people.
+/// Returns the report for people.
 fn page(totals: &SessionCheckRecord, findings: &[SessionDamageRecord], only_sums: bool) -> String {
     use std::fmt::Write;
     let path = crate::text::terminal_safe_line(&totals.path);

@@ -28,8 +28,8 @@ pub(crate) struct CostRow<'a> {
 /// Length of a bar.
 const BAR_COLUMNS: std::ops::RangeInclusive<usize> = 10..=40;
 
-/// The rows below a head, as wide as the terminal at most: first numbers are shortened, then names.
-/// The first `bars` rows get a bar for their cost if the terminal is wide enough.
+/// Returns the rows below a head, as wide as the terminal at most: first numbers are shortened,
+/// then names. The first `bars` rows get a bar for their cost if the terminal is wide enough.
 pub(crate) fn cost_table(
     names: &[&str],
     counts: &[&str],
@@ -61,7 +61,7 @@ pub(crate) fn cost_table(
     with_bars(&page, &rows[..bars], columns.unwrap_or_default())
 }
 
-/// A table whose first columns are names, which are cut so that the rest of a row fits.
+/// Returns a table whose first columns are names, which are cut so that the rest of a row fits.
 pub(crate) fn fitted_table(
     mut page: Vec<Vec<String>>,
     names: usize,
@@ -73,7 +73,7 @@ pub(crate) fn fitted_table(
     table(page, names)
 }
 
-/// The lines of a table. The first `rows` below the head get bars.
+/// Returns the lines of a table. The first `rows` below the head get bars.
 fn with_bars(page: &str, rows: &[CostRow], columns: usize) -> String {
     let cost = |row: &CostRow| row.usage.cost.unwrap_or_default();
     let most = rows.iter().map(cost).fold(0.0, f64::max);
@@ -111,7 +111,7 @@ fn line(row: &CostRow, spelled: fn(u64) -> String) -> Vec<String> {
     names.chain(numbers).chain([cost]).collect()
 }
 
-/// A cost in dollars; `?` if no model has a price, with a plus if some models have none.
+/// Returns a cost in dollars; `?` if no model has a price, with a plus if some models have none.
 pub(crate) fn cost_cell(usage: &Usage, unpriced_models: &BTreeSet<String>) -> String {
     match (usage.cost, unpriced_models.is_empty()) {
         (Some(cost), true) => dollars(cost),
@@ -121,7 +121,7 @@ pub(crate) fn cost_cell(usage: &Usage, unpriced_models: &BTreeSet<String>) -> St
     }
 }
 
-/// A number in at most six characters: `999`, `12.3k`, `4.5M`, `678.9B`.
+/// Returns a number in at most six characters: `999`, `12.3k`, `4.5M`, `678.9B`.
 pub(crate) fn shortened(number: u64) -> String {
     let (unit, size) = match number {
         0..1_000 => return number.to_string(),

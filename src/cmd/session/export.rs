@@ -261,7 +261,7 @@ struct Outdated<'a> {
     subagents: Arc<[Subagent]>,
 }
 
-/// The subagents of these sessions, by the files of the sessions.
+/// Returns the subagents of these sessions, by the files of the sessions.
 fn subagents(
     sessions: &Sessions,
     spawned: Sessions,
@@ -389,7 +389,7 @@ fn words(rows: &[(&str, &IndexRow)], directory: &Path, jobs: usize) -> io::Resul
     Ok(index.encoded(size / WORDS_SHARE))
 }
 
-/// The name of a file without its end.
+/// Returns the name of a file without its end.
 fn stem(listed: &Listed) -> String {
     let stem = listed.path.file_stem().unwrap_or_default();
     stem.to_string_lossy().into_owned()
@@ -448,7 +448,7 @@ fn refused(error: ExportError) -> anyhow::Error {
     }
 }
 
-/// The row of the index for a session, or for a subagent of the session with the page `parent`.
+/// Returns the row of the index for a session, or for a subagent of the session with the page `parent`.
 fn row(session: &Listed, parent: Option<&str>) -> IndexRow {
     let facts = &session.facts;
     IndexRow {

@@ -228,7 +228,7 @@ fn record(
     }
 }
 
-/// A terminal-safe part of a line. Blanks at either end become one blank.
+/// Returns a terminal-safe part of a line. Blanks at either end become one blank.
 fn safe_part(text: &str) -> String {
     let blank = |is_there: bool| if is_there { " " } else { "" };
     let inner = terminal_safe_line(text);

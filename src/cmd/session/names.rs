@@ -25,8 +25,8 @@ use crate::side::Excerpt;
 const MAX_ANCESTORS: usize = 16;
 
 impl SourceArguments {
-    /// The sessions of these names. `-` reads standard input: records of `session list`, or one
-    /// session file.
+    /// Returns the sessions of these names. `-` reads standard input: records of `session list`, or
+    /// one session file.
     ///
     /// # Errors
     /// Standard input cannot be read. A session that is not found is an element of the list.
@@ -47,7 +47,7 @@ impl SourceArguments {
         Ok(sessions)
     }
 
-    /// The same sessions, only to be read.
+    /// Returns the same sessions, only to be read.
     ///
     /// # Errors
     /// Standard input or a pipe cannot be read.
@@ -60,7 +60,7 @@ impl SourceArguments {
         sessions.map(NamedSession::for_reading).collect()
     }
 
-    /// The sessions in these files.
+    /// Returns the sessions in these files.
     pub(crate) fn at(paths: Vec<PathBuf>) -> Vec<NamedSession> {
         let sessions = paths.into_iter();
         sessions
@@ -68,7 +68,7 @@ impl SourceArguments {
             .collect()
     }
 
-    /// The one session of this name.
+    /// Returns the one session of this name.
     ///
     /// # Errors
     /// There is none or more than one, or standard input cannot be read.
@@ -80,7 +80,8 @@ impl SourceArguments {
         }
     }
 
-    /// The sessions that this one continues, the oldest first. A message names one that is not found.
+    /// Returns the sessions that this one continues, the oldest first. A message names one that is
+    /// not found.
     pub(crate) fn ancestors(
         &self,
         session: &Session,
@@ -148,7 +149,7 @@ impl SourceArguments {
 }
 
 impl SelectionArguments {
-    /// The sessions of these names, or all selected sessions if there are none.
+    /// Returns the sessions of these names, or all selected sessions if there are none.
     ///
     /// # Errors
     /// Standard input cannot be read. A session that is not found is an element of the list.
@@ -191,7 +192,7 @@ impl NamedSession {
         }
     }
 
-    /// The same session, only to be read: a link is followed, and a pipe is read to its end.
+    /// Returns the same session, only to be read: a link is followed, and a pipe is read to its end.
     ///
     /// # Errors
     /// The pipe cannot be read.
@@ -212,7 +213,8 @@ impl NamedSession {
         Ok(self)
     }
 
-    /// A session file that comes on a pipe. It has to be read from both ends, so it is copied.
+    /// Returns a session file that comes on a pipe. It has to be read from both ends, so it is
+    /// copied.
     fn stored(name: String, mut input: impl Read) -> anyhow::Result<Self> {
         let mut file = tempfile::NamedTempFile::new().context("cannot store the input")?;
         std::io::copy(&mut input, &mut file).context("cannot store the input")?;
@@ -225,7 +227,7 @@ impl NamedSession {
         })
     }
 
-    /// The file, which may not be there.
+    /// Returns the file, which may not be there.
     ///
     /// # Errors
     /// No session has that name.
@@ -233,7 +235,7 @@ impl NamedSession {
         self.path.as_deref().map_err(Clone::clone)
     }
 
-    /// The file that stays, and that may be written to.
+    /// Returns the file that stays, and that may be written to.
     ///
     /// # Errors
     /// The session does not exist, or came on standard input.
@@ -249,7 +251,7 @@ impl NamedSession {
         self.temporary.as_deref() == Some(path)
     }
 
-    /// The session, opened.
+    /// Returns the session, opened.
     ///
     /// # Errors
     /// There is none, or it cannot be read.
@@ -261,13 +263,13 @@ impl NamedSession {
         Ok(session)
     }
 
-    /// An error with the session's name in front.
+    /// Returns an error with the session's name in front.
     pub(crate) fn named(&self, error: &UsageError) -> UsageError {
         error.about(&self.name)
     }
 }
 
-/// The files of the sessions that can be opened. The others are reported.
+/// Returns the files of the sessions that can be opened. The others are reported.
 pub(crate) fn usable_paths(sessions: &[NamedSession], errors: &mut InputErrors) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     for session in sessions {
@@ -392,7 +394,7 @@ pub(crate) fn read_stream(
     })
 }
 
-/// The same, with all records and all messages.
+/// Returns the same, with all records and all messages.
 ///
 /// # Errors
 /// Reading or writing failed.

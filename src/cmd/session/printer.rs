@@ -181,7 +181,7 @@ impl Printer {
     }
 }
 
-/// The label by rules of a group that has none; `None` if no call of it has a result.
+/// Returns the label by rules of a group that has none; `None` if no call of it has a result.
 fn builtin_label(group: &ToolGroup, cwd: Option<&str>) -> Option<String> {
     let answered = group.calls.iter();
     let answered = answered.filter_map(|tool| Some((&tool.call, &tool.result.as_ref()?.0)));

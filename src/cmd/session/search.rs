@@ -224,7 +224,7 @@ impl SessionSearchArguments {
         Ok(query)
     }
 
-    /// The files to search.
+    /// Returns the files to search.
     fn candidates(
         &self,
         sessions: &[NamedSession],
@@ -253,7 +253,7 @@ impl SessionSearchArguments {
     }
 }
 
-/// The session among `candidates` that started this subagent.
+/// Returns the session among `candidates` that started this subagent.
 fn parent(session: &Listed, candidates: &[Candidate]) -> Option<ParentSession> {
     let facts = &session.facts;
     let id = facts.forked_from.as_ref().or(facts.session_id.as_ref());

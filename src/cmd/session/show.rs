@@ -239,7 +239,7 @@ pub(crate) fn print_messages(
     Ok(left_out)
 }
 
-/// The cost of a session, with its subagents.
+/// Returns the cost of a session, with its subagents.
 pub(crate) fn cost_of(session: &Session, prices: &Prices) -> std::io::Result<SessionCostRecord> {
     let mut tally = Tally::within(Timestamp::MIN..Timestamp::MAX, Detail::Costs);
     tally.add(session)?;
@@ -293,7 +293,7 @@ pub(crate) fn known(
     Ok(known.collect())
 }
 
-/// The file for a page.
+/// Returns the file for a page.
 fn page_file(path: &Path) -> anyhow::Result<Box<dyn Write + Send>> {
     let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(Box::new(file))
@@ -344,7 +344,7 @@ impl MessageRange {
         self.first < 0 || self.last < 0
     }
 
-    /// The range in a dialog of `total` messages.
+    /// Returns the range in a dialog of `total` messages.
     pub(crate) fn of(self, total: u64) -> Self {
         let total = i64::try_from(total).unwrap_or(i64::MAX);
         let from_start = |number: i64| {

@@ -120,18 +120,18 @@ impl SourceArguments {
         }
     }
 
-    /// The files that may be sessions, the last changed first.
+    /// Returns the files that may be sessions, the last changed first.
     pub(crate) fn candidates(&self, environment: &Environment) -> Vec<Candidate> {
         discover_with(self.jobs(), &self.roots(environment))
     }
 
-    /// The same files in any order, for a command that opens all of them.
+    /// Returns the same files in any order, for a command that opens all of them.
     pub(crate) fn files(&self, environment: &Environment) -> Vec<Found> {
         discover_names(self.jobs(), &self.roots(environment))
     }
 
-    /// The possible ids of the sessions of all agents, by the names of their files. A short id must not
-    /// be ambiguous in commands without filters.
+    /// Returns the possible ids of the sessions of all agents, by the names of their files. A short id
+    /// must not be ambiguous in commands without filters.
     pub(crate) fn all_ids(&self, environment: &Environment) -> Vec<String> {
         let files = discover_names(self.jobs(), &self.all_roots(environment));
         files.iter().flat_map(|file| ids_in(&file.path)).collect()
@@ -152,7 +152,7 @@ impl SourceArguments {
         roots
     }
 
-    /// The settings to list the files with.
+    /// Returns the settings to list the files with.
     pub(crate) fn listing(&self, depth: Depth) -> Listing {
         Listing {
             selection: Selection {
@@ -218,20 +218,20 @@ impl SourceArguments {
     }
 }
 
-/// The absolute path, links resolved where it exists.
+/// Returns the absolute path, links resolved where it exists.
 fn absolute(path: &Path) -> PathBuf {
     std::fs::canonicalize(path)
         .or_else(|_| std::path::absolute(path))
         .unwrap_or_else(|_| path.to_owned())
 }
 
-/// The files that were named.
+/// Returns the files that were named.
 pub(crate) fn candidates_at(paths: impl Iterator<Item = PathBuf>) -> Vec<Candidate> {
     let roots: Vec<Root> = paths.map(|path| Root { agent: None, path }).collect();
     discover(&roots)
 }
 
-/// A session's members in records.
+/// Returns a session's members in records.
 pub(crate) fn about(path: PathBuf, agent: Agent, facts: Facts) -> SessionDescription {
     let current = facts
         .cwd
@@ -274,7 +274,7 @@ impl FilterArguments {
         selection.project.clone_from(&self.first_cwd);
     }
 
-    /// The times of `--since` and `--until`.
+    /// Returns the times of `--since` and `--until`.
     pub(crate) fn period(
         &self,
         now: Timestamp,
@@ -296,7 +296,7 @@ impl FilterArguments {
 }
 
 impl MatchArguments {
-    /// The settings to list the selected sessions with. Includes empty sessions.
+    /// Returns the settings to list the selected sessions with. Includes empty sessions.
     pub(crate) fn listing(&self, depth: Depth, clock: &dyn Clock) -> Listing {
         let mut listing = self.source.listing(depth);
         self.filter.apply(&mut listing.selection, clock);
@@ -320,7 +320,7 @@ pub(crate) struct SelectionArguments {
 }
 
 impl SelectionArguments {
-    /// The settings to list the selected sessions with.
+    /// Returns the settings to list the selected sessions with.
     pub(crate) fn listing(&self, depth: Depth, clock: &dyn Clock) -> Listing {
         let mut listing = self.matching.listing(depth, clock);
         listing.selection.limit = self.limit.limit;
@@ -330,7 +330,7 @@ impl SelectionArguments {
 }
 
 impl SourceArguments {
-    /// The files of the sessions that these filters select, the most recently active first.
+    /// Returns the files of the sessions that these filters select, the most recently active first.
     pub(crate) fn selected(
         &self,
         filter: &FilterArguments,
@@ -344,7 +344,7 @@ impl SourceArguments {
         self.paths(&listing, io)
     }
 
-    /// The files of the sessions of a listing.
+    /// Returns the files of the sessions of a listing.
     pub(crate) fn paths(&self, listing: &Listing, io: &Io) -> Vec<PathBuf> {
         let (listed, _) = list(&self.candidates(&io.environment), listing);
         listed.into_iter().map(|session| session.path).collect()

@@ -209,7 +209,7 @@ fn heads(by: &[Dimension]) -> Vec<String> {
     heads.map(|head| head.get_name().to_uppercase()).collect()
 }
 
-/// A row for each of `tools`, and one for all of them.
+/// Returns a row for each of `tools`, and one for all of them.
 fn tool_page(by: &[Dimension], tools: &[SessionToolRecord], columns: Option<usize>) -> String {
     let mut head = heads(by);
     head.extend(["CALLS", "FAILED", "RESULTS", "BYTES", "~TOKENS"].map(str::to_owned));
@@ -238,7 +238,7 @@ fn tool_page(by: &[Dimension], tools: &[SessionToolRecord], columns: Option<usiz
     fitted_table(page, by.len(), columns)
 }
 
-/// A row for each of `costs`, and one for `all`.
+/// Returns a row for each of `costs`, and one for `all`.
 fn cost_page(
     by: &[Dimension],
     costs: &[SessionCostRecord],
@@ -317,7 +317,7 @@ const LOOK_BACK: SignedDuration = SignedDuration::from_hours(24);
 /// Maximum size of the input, in bytes.
 const MAX_INPUT: u64 = 1024 * 1024;
 
-/// The line for the input on standard input.
+/// Returns the line for the input on standard input.
 ///
 /// # Errors
 /// The input cannot be read, or is not an object.

@@ -48,7 +48,7 @@ pub(crate) struct TableLook {
     pub(crate) colored: bool,
 }
 
-/// A line for each session below a head, as wide as the terminal at most.
+/// Returns a line for each session below a head, as wide as the terminal at most.
 pub(crate) fn session_table(sessions: &[impl Borrow<Listed>], look: &TableLook) -> String {
     let has_room = |least| look.columns.is_some_and(|columns| columns >= least);
     let has_counts = sessions
@@ -114,7 +114,7 @@ pub(crate) fn session_table(sessions: &[impl Borrow<Listed>], look: &TableLook) 
     page
 }
 
-/// The cell below a head.
+/// Returns the cell below a head.
 fn cell(head: &str, session: &Listed, id: &str, look: &TableLook) -> String {
     let facts = &session.facts;
     let count = |number: fn(&SessionCounts) -> u64| {
@@ -164,7 +164,7 @@ fn widest(rows: &[Vec<String>], column: usize) -> usize {
     cells.map(|cell| display_width(cell)).max().unwrap_or(0)
 }
 
-/// The width that is left for titles and directories.
+/// Returns the width that is left for titles and directories.
 fn room(rows: &[Vec<String>], title: usize, columns: usize) -> usize {
     let all = 0..rows.first().map_or(0, Vec::len);
     let others = all.filter(|column| ![title, title + 1].contains(column));

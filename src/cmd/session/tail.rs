@@ -126,7 +126,7 @@ impl Run for SessionTailArguments {
 }
 
 impl SessionTailArguments {
-    /// The last messages of a session that must be read as a whole.
+    /// Returns the last messages of a session that must be read as a whole.
     fn whole(&self, session: &Session, mut printer: Printer) -> anyhow::Result<Status> {
         let wanted = usize::try_from(self.limit).unwrap_or(usize::MAX);
         let mut last = std::collections::VecDeque::new();
@@ -254,7 +254,7 @@ impl SessionTailArguments {
         })
     }
 
-    /// The facts of the session for records. `None` for raw lines.
+    /// Returns the facts of the session for records. `None` for raw lines.
     fn about(&self, session: &Session) -> anyhow::Result<MessageContext> {
         if self.raw {
             return Ok(MessageContext::default());
@@ -267,7 +267,7 @@ impl SessionTailArguments {
         })
     }
 
-    /// The last messages, if nothing else is wanted and they are not large.
+    /// Returns the last messages, if nothing else is wanted and they are not large.
     fn last_messages(&self, session: &Session) -> anyhow::Result<Option<Vec<Message>>> {
         let is_more = self.raw || self.follow || self.cursor || self.offset.is_some();
         if is_more {
@@ -306,7 +306,7 @@ struct Others<'a> {
 }
 
 impl Others<'_> {
-    /// The sessions that started or continued.
+    /// Returns the sessions that started or continued.
     fn find(&mut self, environment: &Environment) -> Vec<FollowedSession> {
         let mut found = Vec::new();
         for candidate in self.arguments.source.candidates(environment) {

@@ -53,7 +53,7 @@ pub(crate) struct Subagents {
 }
 
 impl Subagents {
-    /// The subagents of the session in this file; what they said so far is skipped.
+    /// Returns the subagents of the session in this file; what they said so far is skipped.
     pub(crate) fn of(session: &Path, agent: Agent) -> Self {
         let mut subagents = Self {
             session: session.to_owned(),

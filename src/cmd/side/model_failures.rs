@@ -65,9 +65,9 @@ impl ModelFailures {
         }
     }
 
-    /// The outcome of a command that wrote `made` texts and would end with `outcome` without failures.
-    /// A failure decides, but if the texts are optional only if the command wrote nothing or if the
-    /// model refuses all requests. Prints the closing count.
+    /// Returns the outcome of a command that wrote `made` texts and would end with `outcome` without
+    /// failures. A failure decides, but if the texts are optional only if the command wrote nothing or
+    /// if the model refuses all requests. Prints the closing count.
     pub(crate) fn outcome(&self, made: usize, are_optional: bool, outcome: Status) -> Status {
         let skipped = match self.not_asked {
             0 => String::new(),

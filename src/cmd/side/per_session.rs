@@ -77,7 +77,7 @@ pub(crate) trait Printer {
     /// The text of the progress line.
     const WORK: &'static str;
 
-    /// The line of a text for people. If there is none, reports why.
+    /// Returns the line of a text for people. If there is none, reports why.
     fn line(&self, runner: &Runner, output: &SessionOutput) -> Option<String>;
 
     /// Writes the record.
@@ -374,13 +374,13 @@ impl Summary {
 }
 
 impl SessionOutput {
-    /// The session's path before a message.
+    /// Returns the session's path before a message.
     pub(crate) fn prefix(&self) -> String {
         let path = self.path.as_deref();
         path.map(|path| format!("{path}: ")).unwrap_or_default()
     }
 
-    /// The session's path before a text, if there are several sessions.
+    /// Returns the session's path before a text, if there are several sessions.
     pub(crate) fn text_prefix(&self) -> String {
         if self.is_alone {
             return String::new();

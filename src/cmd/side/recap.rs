@@ -280,7 +280,7 @@ struct FocusReports {
 }
 
 impl FocusReports {
-    /// The focus after these bytes, if they contain a report.
+    /// Returns the focus after these bytes, if they contain a report.
     fn focus_after(&mut self, bytes: &[u8]) -> Option<bool> {
         self.rest.extend_from_slice(bytes);
         let focus = self.rest.windows(3).rev().find_map(|report| match report {

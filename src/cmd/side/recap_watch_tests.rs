@@ -292,7 +292,7 @@ fn append(session: &Path, lines: &str) {
     file.write_all(lines.as_bytes()).unwrap();
 }
 
-/// The recaps in a file.
+/// Returns the recaps in a file.
 fn recaps(session: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(session).unwrap();
     let records = text.lines().map(|line| serde_json::from_str(line).unwrap());

@@ -25,7 +25,8 @@ pub(crate) struct SideArguments {
 }
 
 impl SideArguments {
-    /// The instructions for the model, by default `usual`. `None` if they were only to be printed.
+    /// Returns the instructions for the model, by default `usual`. `None` if they were only to be
+    /// printed.
     ///
     /// # Errors
     /// The file cannot be read or is empty, or the output failed.

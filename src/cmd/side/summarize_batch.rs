@@ -189,7 +189,7 @@ impl SummarizeBatchArguments {
         }
     }
 
-    /// The rules or the model; `None` if labels are disabled.
+    /// Returns the rules or the model; `None` if labels are disabled.
     fn labeler(
         &self,
         instructions: String,
@@ -223,7 +223,7 @@ impl SummarizeBatchArguments {
         })
     }
 
-    /// The concatenated inputs.
+    /// Returns the concatenated inputs.
     fn input(
         &self,
         errors: &mut InputErrors,
