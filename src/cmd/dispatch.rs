@@ -1,4 +1,4 @@
-//! From arguments to an exit status.
+//! Runs a command line and returns its exit status.
 
 use std::ffi::OsString;
 

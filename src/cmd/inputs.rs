@@ -27,7 +27,7 @@ pub(super) struct InputErrors {
 }
 
 impl InputErrors {
-    /// None so far.
+    /// Creates an empty collection.
     pub(super) fn new(messages: &Messages) -> Self {
         Self {
             messages: messages.clone(),

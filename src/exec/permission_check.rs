@@ -192,7 +192,7 @@ impl Lifecycle {
             reason: hook_reason
                 .filter(|reason| !reason.is_empty())
                 .unwrap_or(&candidate.assessment.why),
-            rule: candidate.decided.remedy.as_deref(),
+            rule: candidate.decided.hint.as_deref(),
         };
         let answer = prompter.ask(&question, candidate.call.cancel);
         let by = DecidedBy::Prompt {
@@ -307,7 +307,7 @@ impl Candidate<'_> {
         {
             self.decided.by = by_hook(HookEvent::PreToolUse);
             self.decided.parts.clear();
-            self.decided.remedy = None;
+            self.decided.hint = None;
             reason.trim().clone_into(&mut self.assessment.why);
         }
         self.denied()
@@ -410,7 +410,7 @@ mod tests {
             decision,
             by,
             parts: Vec::new(),
-            remedy: None,
+            hint: None,
         }
     }
 

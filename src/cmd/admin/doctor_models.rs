@@ -16,7 +16,7 @@ const PROBE_TOKENS: u32 = 1024;
 /// Maximum number of similar names to list.
 const MAX_NAMES: usize = 5;
 
-/// Findings about each configured provider and model.
+/// Returns findings about each configured provider and model.
 pub(crate) fn models(config: &Config, probe: bool, quiet: bool, io: &mut Io) -> Vec<DoctorRecord> {
     let settings = config.models(None);
     let connector = |keys| Connector::new(settings.clone(), ModelDeps::of(io), keys);
@@ -58,7 +58,7 @@ pub(crate) fn models(config: &Config, probe: bool, quiet: bool, io: &mut Io) -> 
     findings
 }
 
-/// Sends a short request to a model and lists its server's models. A model that replies need not be
+/// Sends a short request to a model and lists its server's models. A model may reply without being
 /// listed: some servers have no list, or an incomplete one.
 fn asked(provider: &dyn Provider, name: &str) -> (String, Result<(), String>) {
     let stop = CancelToken::default();

@@ -26,7 +26,7 @@ pub(crate) enum LineForm {
 /// Fields of an object line to read in addition to its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Context {
-    /// None.
+    /// No further fields.
     Ignored,
     /// The directory, `cwd`.
     Directory,

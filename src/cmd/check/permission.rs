@@ -205,12 +205,12 @@ fn record(call: AskedCall, decided: Decided) -> CheckPermissionRecord {
         decision: decided.decision,
         by: decided.by,
         parts: decided.parts,
-        remedy: decided.remedy,
+        hint: decided.hint,
     }
 }
 
-/// Returns the text line about a call, cut to the width of the terminal. Lines are printed one by one, so
-/// columns have fixed widths.
+/// Returns the text line about a call, cut to the width of the terminal. Columns have fixed widths, since
+/// lines are printed one by one.
 fn line(call: &AskedCall, decided: &Decided, directory: &Path, columns: Option<usize>) -> String {
     let decision = match decided.decision {
         Decision::Allow => "allow",
@@ -249,9 +249,9 @@ fn reason(decided: &Decided, columns: usize) -> String {
         DecidedBy::Mode { mode } => format!("mode {}", mode.name()),
         DecidedBy::Default { .. } | DecidedBy::Hook { .. } | DecidedBy::Prompt { .. } => {
             let what = part.map_or(String::new(), |part| format!(" for {}", part.command));
-            let remedy = decided.remedy.as_ref();
-            let remedy = remedy.map(|rule| format!("; {rule} would allow it"));
-            format!("no rule{what}{}", remedy.unwrap_or_default())
+            let hint = decided.hint.as_ref();
+            let hint = hint.map(|rule| format!("; {rule} would allow it"));
+            format!("no rule{what}{}", hint.unwrap_or_default())
         }
     };
     fitted(&terminal_safe_line(&why), columns)

@@ -363,7 +363,7 @@ impl RunToolsArguments {
             policy: self.schedule,
             cap: settings.concurrency,
             on_error: self.on_error,
-            // A message holds the results of a whole turn.
+            // A message contains the results of a whole turn.
             emit: self.results.map_or(self.emit, |_| Emit::Turn),
             results: self.results,
             mentions_denial: form == Form::Jsonl,

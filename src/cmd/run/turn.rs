@@ -87,8 +87,8 @@ pub(crate) struct TurnArguments {
     /// The sampling temperature, e.g. 0.7 [default: chosen by the server]
     #[arg(long, value_name = "T", hide_short_help = true)]
     temperature: Option<f64>,
-    /// The thinking budget in tokens, in addition to `--max-tokens`; 0 disables thinking [default: that
-    /// of the model]
+    /// The thinking budget in tokens, in addition to `--max-tokens`; 0 disables thinking [default: chosen
+    /// by the model]
     #[arg(
         long,
         alias = "thinking",

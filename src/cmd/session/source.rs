@@ -20,7 +20,7 @@ use crate::session::{
     discover_names, discover_with, fork_at, ids_in, list, session_roots,
 };
 
-/// Maximum number of files to read to say why there are no sessions.
+/// Maximum number of files to read to explain why there are no sessions.
 const MAX_REFUSED: usize = 16;
 
 /// Number of sessions that wait for a model at once, unless `--jobs` is given.
@@ -29,7 +29,7 @@ const DEFAULT_WAITING_JOBS: usize = 4;
 /// The directories to search for sessions, and filters that every command has.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SourceArguments {
-    /// Look for sessions in this directory instead of the agents' own; repeatable
+    /// Search for sessions in this directory instead of the agents' own; repeatable
     #[arg(long, value_name = "DIR")]
     root: Vec<PathBuf>,
     /// Only sessions of this agent
@@ -38,8 +38,7 @@ pub(crate) struct SourceArguments {
     /// Only sessions that worked in or below this directory
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// Read up to N files, or parts of a large one, at once [default: one per core, or 4 if each waits for
-    /// a model]
+    /// Read up to N files, or parts of a large one, at once [default: one per core, or 4 with a model]
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
     /// Read files instead of mapping them into memory
@@ -78,7 +77,7 @@ pub(crate) struct MatchArguments {
     pub(crate) source: SourceArguments,
     #[command(flatten)]
     pub(crate) filter: FilterArguments,
-    /// Only sessions whose last model contains this text
+    /// Only sessions whose last model's name contains this text
     #[arg(long, alias = "model", value_name = "TEXT")]
     last_model: Option<String>,
 }
@@ -125,7 +124,7 @@ impl SourceArguments {
         discover_with(self.jobs(), &self.roots(environment))
     }
 
-    /// Returns the same files in any order, for a command that opens all of them.
+    /// Like [`Self::candidates`], in any order, for a command that opens all files.
     pub(crate) fn files(&self, environment: &Environment) -> Vec<Found> {
         discover_names(self.jobs(), &self.roots(environment))
     }
@@ -178,7 +177,7 @@ impl SourceArguments {
         self.jobs.unwrap_or_else(processors)
     }
 
-    /// Notes that no session was found among this many files.
+    /// Reports that none of this many files is a session.
     pub(crate) fn note_none(&self, files: usize, globals: &Globals, io: &Io) {
         if globals.quiet {
             return;
@@ -191,11 +190,11 @@ impl SourceArguments {
             io.messages.hint(&reason);
         } else if files == 0 && self.root.is_empty() {
             io.messages
-                .hint("`turnpipe doctor` shows where sessions are looked for");
+                .hint("`turnpipe doctor` shows the directories that are searched");
         }
     }
 
-    /// Why the first of the files that are no sessions is not read, if its agent is known.
+    /// Returns why the first file that is not a session cannot be read, if its agent is known.
     fn refusal(&self, io: &Io) -> Option<String> {
         let files = self.files(&io.environment).into_iter().take(MAX_REFUSED);
         let errors = files.filter_map(|file| Session::open(&file.path).err());
@@ -218,7 +217,7 @@ impl SourceArguments {
     }
 }
 
-/// Returns the absolute path, links resolved where it exists.
+/// Returns the absolute path, with links resolved if it exists.
 fn absolute(path: &Path) -> PathBuf {
     std::fs::canonicalize(path)
         .or_else(|_| std::path::absolute(path))
