@@ -28,7 +28,7 @@ pub(super) fn count(raw: Option<&RawValue>) -> u64 {
     number(raw).unwrap_or_default()
 }
 
-/// Content of the Gemini API. Results of shell tools that report a failure count as failed.
+/// Reads content of the Gemini API. Results of shell tools that report a failure count as failed.
 pub(super) fn gemini_blocks(content: Option<&RawValue>, signed: Signed) -> Vec<Block> {
     let blocks = api::gemini_blocks(content, signed).into_iter();
     let checked = blocks.map(|(mut block, _)| {

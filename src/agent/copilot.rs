@@ -1,7 +1,7 @@
 //! GitHub Copilot CLI: `~/.copilot/session-state/<session>/events.jsonl`, with the name of the session in
-//! `workspace.yaml` beside it.
+//! `workspace.yaml` next to it.
 //!
-//! The text of the system prompt is not the user's: it is never read.
+//! The system prompt is never read, because the user did not write it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -164,7 +164,7 @@ fn title(data: &Data<'_>, kind: &str) -> Option<StoredTitle> {
     Some(StoredTitle::new(name, source, None, ManualTitle::Keep))
 }
 
-/// Returns the tokens of a request. Older versions record no more than the sum at each end.
+/// Returns the tokens of a request. Older versions only record the sum at the end of each run.
 fn meter(data: &Data<'_>, kind: &str) -> Option<Meter> {
     match kind {
         "session.usage_record" => {
@@ -204,7 +204,7 @@ fn usage(tokens: Tokens<'_>) -> Usage {
     }
 }
 
-/// Dollars: a credit of a cent is a thousand million units.
+/// Returns a cost in dollars: a billion units are a credit of one cent.
 fn nano_units(raw: Option<&RawValue>) -> Option<f64> {
     let units: f64 = raw?.get().parse().ok()?;
     Some(units / 1e11)

@@ -1,4 +1,4 @@
-//! Droid: `~/.factory/sessions/<directory>/<session>.jsonl`, with the tokens of the session beside it.
+//! Droid: `~/.factory/sessions/<directory>/<session>.jsonl`, with the tokens of the session in a file next to it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ object! {
     }
 }
 
-/// Known record types. The last one is made from the file beside a session.
+/// Known record types. The last one is derived from the file next to a session.
 const KINDS: &str = "session_start message todo_state compaction_state settings";
 
 fn wrote(row: &Marks<'_>) -> bool {

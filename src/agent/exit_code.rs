@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_are_found_in_heads_and_feet_only() {
+    fn codes_are_found_only_at_the_start_and_the_end() {
         let rows = [
             (
                 "Wall time: 1\nProcess exited with code 3\nOutput:\nx",

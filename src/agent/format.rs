@@ -296,7 +296,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The kind, for counts: `type` or `type/subtype`.
+    /// Returns the kind, for counts: `type` or `type/subtype`.
     pub fn label(&self) -> String {
         let kind = match self.kind.as_str() {
             "" => "(none)",
@@ -325,7 +325,7 @@ impl Entry {
         }
     }
 
-    /// Returns a message with this content and the record's id, time and thread.
+    /// Sets the messages. They get the record's id, time and thread.
     pub(super) fn saying(mut self, messages: impl IntoIterator<Item = Message>) -> Self {
         let stamped = messages.into_iter().map(|message| Message {
             uuid: self.uuid.clone(),

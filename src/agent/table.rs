@@ -17,7 +17,7 @@ use super::qwen::QWEN;
 use super::unread::fork_at;
 use crate::io::Environment;
 
-/// The formats in the order of matching. The last ones match more loosely.
+/// The formats in matching order. Later ones match more loosely.
 const FORMATS: [&Format; 9] = [
     &COPILOT, &OPENCODE, &DROID, &CODEX, &PI, &GEMINI, &QWEN, &CLAUDE, &CURSOR,
 ];
@@ -49,7 +49,7 @@ impl Agent {
     /// Returns the shell command that resumes the session with this id in this file, to be run in the
     /// session's directory. `None` if the id could be mistaken for an option or for shell syntax.
     pub fn resume_command(self, id: &str, path: &Path) -> Option<String> {
-        // A fork has another command.
+        // Forks of an agent have their own commands.
         if fork_at(path).is_some() {
             return None;
         }
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn new_records_follow_the_last_one() {
+    fn new_records_continue_the_last_one() {
         let title = Title {
             text: "Fix it".to_owned(),
             source: TitleSource::Manual,

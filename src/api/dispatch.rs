@@ -36,7 +36,7 @@ impl Api {
         }
     }
 
-    /// Whether a stream is only complete once the server says so.
+    /// Whether the server marks the end of a stream.
     pub(crate) fn closes_streams(self) -> bool {
         matches!(self, Self::Anthropic | Self::Responses)
     }
@@ -95,7 +95,7 @@ impl Api {
         }
     }
 
-    /// Takes what the model said out of a record, unchanged.
+    /// Takes the model's output out of a record, unchanged.
     pub(crate) fn raw(self, record: Value) -> Vec<Verbatim> {
         match self {
             Self::Anthropic => vec![anthropic::raw(record)],
@@ -105,7 +105,7 @@ impl Api {
         }
     }
 
-    /// Builds the message with these parts of the model, as [`Api::raw`] returned them.
+    /// Builds the message from the model's parts that [`Api::raw`] returned.
     pub(crate) fn raw_message(self, parts: Vec<Value>) -> Vec<Value> {
         match self {
             _ if parts.is_empty() => parts,

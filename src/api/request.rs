@@ -14,7 +14,7 @@ use crate::message::{Block, Call, Media, ResultPart, Role, Thought, ToolResult};
 /// One request.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The prompt that it is made from. For accounting; not sent.
+    /// The prompt template, for accounting; not sent.
     pub prompt: PromptId,
     /// The instructions; empty for none.
     pub system: String,
@@ -56,7 +56,7 @@ impl Request {
 pub struct Turn {
     /// The role. Text that the agent adds ([`Role::System`]) is sent as the user's.
     pub role: Role,
-    /// The content. Thinking is sent where the server wants it back: signed, or before calls; results
+    /// The content. Thinking is sent if the server requires it: signed, or before calls; results
     /// belong to the user's turn after their calls.
     pub blocks: Vec<Block>,
 }
@@ -81,8 +81,8 @@ impl Turn {
 pub enum ReplyForm {
     /// Text.
     Text,
-    /// The arguments of a call of this function. A server that cannot force a call is asked for
-    /// JSON; `Reply::structured` accepts both.
+    /// The arguments of a call of this function. If a server cannot force a call, JSON is
+    /// requested; `Reply::structured` accepts both.
     Forced(Function),
     /// Text, calls of these functions, or both.
     Tools(Vec<Function>),
@@ -99,12 +99,12 @@ pub struct Function {
     pub parameters: Value,
 }
 
-/// Whether a model thinks before it replies, where it has the choice.
+/// Thinking before a reply, for models that allow the choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Thinking {
-    /// It must not.
+    /// No thinking.
     Off,
-    /// The request does not say.
+    /// The request does not specify it.
     Unspecified,
     /// With about this many tokens.
     Tokens(u32),
@@ -113,12 +113,12 @@ pub enum Thinking {
 /// The number of attempts of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attempts {
-    /// Once, and again after waits that the server asks for.
+    /// Once, and again after a wait that the server requests.
     One,
-    /// Again after temporary failures, by the retry policy. The parts of the reply so far are then
-    /// void (`Event::Restart`).
+    /// Again after temporary failures, by the retry policy. The reply so far is then
+    /// discarded (`Event::Restart`).
     ByPolicy,
-    /// Like `ByPolicy`, until the first block of a reply is complete: its effects cannot be undone.
+    /// Like `ByPolicy`, but only until the first block of a reply is complete, because its effects cannot be undone.
     UntilABlock,
 }
 
@@ -145,7 +145,7 @@ pub(crate) struct CallResult {
     pub(crate) result: ToolResult,
 }
 
-/// Names the prompt that a request is made from. Its tokens are accounted under this id.
+/// The id of a prompt template, for accounting of tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PromptId(pub &'static str);
 
@@ -180,15 +180,15 @@ pub(super) struct MergedTurn<'a> {
     pub(super) blocks: Vec<&'a Block>,
 }
 
-/// Replaces omitted turns where the first turn must be the user's.
+/// Replacement for omitted turns, if the first turn must be the user's.
 static EARLIER: LazyLock<Block> =
     LazyLock::new(|| Block::Text("[earlier messages are left out]".to_owned()));
 
-/// Replaces an attachment that cannot be sent.
+/// Replacement for an attachment that cannot be sent.
 const ATTACHMENT: &str = "[attachment]";
 
-/// Returns the turns of a request. Neighbours with the same role are merged; blank text is omitted,
-/// and so are turns with nothing but thinking without a signature.
+/// Returns the turns of a request. Neighbours with the same role are merged; blank text and turns that
+/// only contain unsigned thinking are omitted.
 pub(super) fn merged_turns(request: &Request) -> Vec<MergedTurn<'_>> {
     let mut merged: Vec<MergedTurn<'_>> = Vec::new();
     for turn in &request.turns {
@@ -212,7 +212,7 @@ pub(super) fn merged_turns(request: &Request) -> Vec<MergedTurn<'_>> {
     merged
 }
 
-/// Returns the turns of a request, with one of the user before them if the first is the model's.
+/// Returns the turns of a request, preceded by a turn of the user if the first is the model's.
 pub(super) fn turns_from_user(request: &Request) -> Vec<MergedTurn<'_>> {
     let mut turns = merged_turns(request);
     if turns
@@ -272,7 +272,7 @@ impl<'a> MergedTurn<'a> {
         self.results().flat_map(|result| attachments(&result.parts))
     }
 
-    /// Returns the other attachments.
+    /// Returns the attachments outside of results.
     pub(super) fn attachments(&self) -> impl Iterator<Item = Attachment<'a>> {
         self.blocks.iter().filter_map(|block| match block {
             Block::Media(media) => attachment(media),

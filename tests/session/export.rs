@@ -70,7 +70,7 @@ fn every_session_has_a_page_and_a_row() {
     );
     for part in [
         "<p class=\"first\">Compare the two files</p>",
-        "data-project=\"/home/me/demo\" data-agent=\"claude\"",
+        "data-directory=\"/home/me/demo\" data-agent=\"claude\"",
         "<option value=\"codex\">codex</option>",
         "feature",
         "model-b",

@@ -1,4 +1,4 @@
-//! Classifies lines of Claude Code without parsing them. Most of a file are results and progress.
+//! Classifies lines of Claude Code without parsing them. Most of a file is results and progress.
 //!
 //! A quoted word on a line is always a key or a whole string, because quotation marks inside strings
 //! are escaped.
@@ -187,12 +187,12 @@ mod tests {
         let line =
             format!(r#"{{"sessionId":"s","type":"progress","data":{{"message":{repeated}}}}}"#);
         assert_eq!(agrees(&line), LineClass::NoMessage);
-        // The same member deeper down says nothing.
+        // The same member at a deeper level does not count.
         let line = said("user", r#""typed","data":{"type":"progress"}"#);
         assert_eq!(agrees(&line), LineClass::Anything);
     }
 
-    /// A line that was torn and written on holds two records.
+    /// A torn line that was continued contains two records.
     #[test]
     fn lines_with_several_records_are_parsed() {
         let results = said("user", &format!("[{RESULT}]"));

@@ -37,7 +37,7 @@ pub(super) fn item_messages(item: &Payload<'_>) -> Vec<Message> {
     }
 }
 
-/// Thinking, a call or a result.
+/// Returns thinking, a call or a result.
 fn step(item: &Payload<'_>) -> Option<Message> {
     let name = || string(item.name).unwrap_or_default();
     let call = |id, name, input| {
@@ -92,7 +92,7 @@ pub(super) fn content(raw: Option<&RawValue>) -> Vec<Block> {
     responses_parts(raw).into_iter().map(Block::from).collect()
 }
 
-/// Arguments are JSON in a string. Anything else is kept unchanged.
+/// Returns the arguments, which are JSON in a string. Anything else is kept unchanged.
 fn arguments(raw: Option<&RawValue>) -> Box<RawValue> {
     let parsed = text(raw).and_then(|json| RawValue::from_string(json.into_owned()).ok());
     parsed

@@ -156,7 +156,7 @@ fn event(payload: &Payload<'_>) -> Option<Message> {
     }
 }
 
-/// Event messages that most files repeat as `response_item` rows.
+/// Returns event messages that most files repeat as `response_item` rows.
 fn repeat(payload: &Payload<'_>, completed: Option<CompletedItem<'_>>) -> Vec<Message> {
     let (kind, content) = if let Some(item) = completed {
         (text(item.kind), content(item.content))
@@ -218,7 +218,7 @@ fn meter(payload: &Payload<'_>) -> Option<Meter> {
     })
 }
 
-/// Token counts. The input includes tokens read from the cache or written to it.
+/// Reads token counts. The input includes tokens read from the cache or written to it.
 fn usage(raw: Option<&RawValue>) -> Option<Usage> {
     let tokens = Tokens::of(non_null(raw))?;
     let (cache_read, cache_write) = (count(tokens.cached), count(tokens.cache_write));

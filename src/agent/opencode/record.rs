@@ -1,4 +1,4 @@
-//! Rows of opencode: a session, or a message with its parts.
+//! Reads rows of opencode: a session, or a message with its parts.
 
 use jiff::Timestamp;
 use serde_json::value::RawValue;
@@ -40,7 +40,7 @@ object! { Metadata { exit } }
 /// The beginning of the title of a session that has none yet.
 const PLACEHOLDERS: [&str; 2] = ["New session - ", "Child session - "];
 
-/// The tool that stands for calls which cannot be run.
+/// The tool that opencode records for calls that cannot be run.
 const INVALID: &str = "invalid";
 
 pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
@@ -191,7 +191,7 @@ fn spoken(piece: &Piece<'_>) -> Option<Block> {
     }
 }
 
-/// A call, and its result once it has one. A shell that failed counts as completed.
+/// Returns a call, and its result once it has one. A shell that failed counts as completed.
 fn call(piece: &Piece<'_>) -> (Call, Option<ToolResult>) {
     let state = piece.state.unwrap_or_default();
     let id = string(piece.call_id).unwrap_or_default();

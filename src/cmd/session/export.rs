@@ -455,7 +455,7 @@ fn row(session: &Listed, parent: Option<&str>) -> IndexRow {
         agent: session.agent.name().to_owned(),
         title: facts.title.as_ref().map(|title| title.text.clone()),
         first_prompt: facts.first_prompt.clone(),
-        project: facts.first_cwd.clone(),
+        directory: facts.first_cwd.clone(),
         branch: facts.branch.clone(),
         model: facts.model.clone(),
         last_activity: facts.last_activity.map(|time| time.to_string()),

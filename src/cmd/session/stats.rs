@@ -204,8 +204,11 @@ fn print<Record: Serialize>(
 }
 
 fn heads(by: &[Dimension]) -> Vec<String> {
-    let heads = by.iter().filter_map(Dimension::to_possible_value);
-    heads.map(|head| head.get_name().to_uppercase()).collect()
+    let heads = by.iter().filter_map(|dimension| match dimension {
+        Dimension::Cwd => Some("DIRECTORY".to_owned()),
+        _ => Some(dimension.to_possible_value()?.get_name().to_uppercase()),
+    });
+    heads.collect()
 }
 
 /// Returns a page with a row for each of `tools`, and one for the sum.
