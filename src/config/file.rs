@@ -87,11 +87,11 @@ pub enum ConfigError {
     },
 }
 
-/// The configuration file. Unknown keys are errors, so that misspelled ones are noticed.
+/// The configuration file. Unknown keys are errors, to detect misspellings.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct ConfigFile {
-    /// The directory of the state.
+    /// The directory of session state.
     pub(super) state_dir: Option<Spanned<PathBuf>>,
     /// Maximum number of calls that run at once.
     pub(super) max_concurrency: Option<Spanned<std::num::NonZeroUsize>>,
@@ -121,7 +121,7 @@ pub(super) struct ConfigFile {
     pub(super) permissions: PermissionTable,
     #[serde(skip)]
     pub(super) path: Option<PathBuf>,
-    /// Its text, to find the lines of values.
+    /// The text of the file, to find the lines of values.
     #[serde(skip)]
     text: String,
 }
@@ -301,7 +301,7 @@ fn blank_comments(text: &str) -> String {
 
 /// Returns the length of the string at the start of a text, with its quotes.
 fn string_length(text: &str) -> usize {
-    // The opening quote does not end it.
+    // The opening quote does not end the string.
     let mut is_escaped = true;
     let end = text.find(|character| {
         let ends = character == '"' && !is_escaped;

@@ -1,4 +1,4 @@
-//! Delivery of results: in call order, one by one or by turns within a budget.
+//! Delivery of results: in call order, either one by one or in turns within a budget.
 
 use std::collections::VecDeque;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! The writer of a run's output: the copy of the input and own records, never inside an open line.
+//! Writes a run's output: the copy of the input, and its own records between lines.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -28,10 +28,10 @@ pub(super) struct Emitter<Sink: Write> {
     ids: Arc<dyn Ids>,
     pub(super) session: SessionId,
     echo: Echo,
-    /// Own records that wait for the end of an open line.
+    /// Records that wait for the end of an open line.
     pending: Vec<Value>,
     boundary: Boundary,
-    /// The messages of the next request, if these are written instead of records.
+    /// The messages of the next request, if they are written instead of records.
     api: Option<VerbatimReply>,
     /// Prefix of the ids of calls that have none.
     call_ids: String,
@@ -222,7 +222,7 @@ impl<Sink: Write> Emitter<Sink> {
         self.write(ControlResponseRecord { response })
     }
 
-    /// Writes the cost of asking another model.
+    /// Writes the cost of a request to another model.
     pub(super) fn model_cost(&mut self, cost: SideExtension) -> Result<(), WriteError> {
         let session = Some(self.session.clone());
         self.write(UsageRecord::new(self.uuid(), session, cost))
@@ -236,7 +236,7 @@ impl<Sink: Write> Emitter<Sink> {
         format!("{:.3}", self.clock.now())
     }
 
-    /// Writes an own record, after the open line if there is one. Does nothing if messages of an API are
+    /// Writes a record, after the open line if there is one. Does nothing if messages of an API are
     /// written.
     pub(super) fn write(&mut self, record: impl serde::Serialize) -> Result<(), WriteError> {
         if self.api.is_some() {

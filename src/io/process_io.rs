@@ -64,7 +64,7 @@ impl Io {
 }
 
 impl Messages {
-    /// Messages go to standard error, each line in one write.
+    /// Writes messages to standard error, each line in one write.
     pub fn of_process() -> Self {
         Self::new(LineWriter::new(io::stderr()))
     }

@@ -152,7 +152,7 @@ enum Half {
     Low,
 }
 
-/// Returns the half of a pair that the escape at `at` is, if any.
+/// Returns the surrogate in the escape at `at`, if any.
 fn surrogate_at(json: &str, at: usize) -> Option<Half> {
     let digits = json.get(at..at + 6)?.strip_prefix("\\u")?;
     match u16::from_str_radix(digits, 16).ok()? {
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_and_faults() {
+    fn values_and_errors_are_found() {
         use FirstValue::{CutOff, Missing, NotAnObject, Object};
         let whole = [
             ("", Missing),

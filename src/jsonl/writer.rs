@@ -96,7 +96,7 @@ impl<Sink: Write> Writer<Sink> {
     }
 
     /// Writes a record on its own line. If the echo stopped in the middle of a line, writes a newline first. The
-    /// record must serialize to a single line, as every value does that has no `RawValue` with a newline.
+    /// record must serialize to a single line, as does every value without a `RawValue` that contains a newline.
     ///
     /// # Errors
     /// See [`WriteError`].
@@ -155,7 +155,7 @@ impl<Sink: Write> Writer<Sink> {
         let mut buffer = std::mem::take(&mut self.buffer);
         let result = self.write(&buffer);
         buffer.clear();
-        // A single long record must not keep its memory.
+        // A single long record must not hold on to its memory.
         buffer.shrink_to(2 * BUFFER_SIZE);
         self.buffer = buffer;
         result

@@ -213,7 +213,7 @@ fn name(occasion: &Occasion, dimension: Dimension, periods: &Periods) -> String 
 }
 
 impl Session {
-    /// All facts and counts of the session, from all its records.
+    /// Returns all facts and counts of the session, from all its records.
     ///
     /// # Errors
     /// Reading failed.
@@ -221,7 +221,7 @@ impl Session {
         self.priced_facts(mapping, None)
     }
 
-    /// Returns the same, with the cost of all requests, unless one of them has no price.
+    /// Like [`Self::facts`], with the cost of all requests, unless one of them has no price.
     pub(super) fn priced_facts(
         &self,
         mapping: Mapping,

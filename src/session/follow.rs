@@ -1,7 +1,7 @@
 //! Follows a file that others write to: returns complete lines as they arrive, and reports when the
 //! file is replaced, truncated or rewritten.
 //!
-//! Bytes are held back until their newline arrives. So a record that is
+//! Bytes are held back until their newline arrives. Therefore a record that is
 //! written in two steps, or cut inside a character, never appears broken.
 
 use std::io;
@@ -69,7 +69,7 @@ impl Follower {
         let length = start.min(COMPARED as u64);
         let mut last = read_buffer(usize::try_from(length).unwrap_or(COMPARED));
         let filled = read_at(&file.file, &mut last, start - length)?;
-        // What was cut off meanwhile is noticed as truncated.
+        // A file that was truncated meanwhile is detected as such.
         last.truncate(filled);
         Ok(Self {
             database: watch(&file.path).transpose()?,
@@ -101,7 +101,7 @@ impl Follower {
         std::mem::take(&mut self.held)
     }
 
-    /// Reads what is new, once.
+    /// Reads new bytes once.
     ///
     /// # Errors
     /// Reading failed, or the path is no longer a regular file.
@@ -138,7 +138,7 @@ impl Follower {
             self.file = Some(open_to_follow(&self.path)?);
             return self.look();
         }
-        // The old file is fully read; only now may reading move on to the new one.
+        // The old file is fully read; only now may reading continue with the new one.
         match std::fs::symlink_metadata(&self.path) {
             Ok(metadata) if Identity::of(&metadata) == file.identity => Ok(Seen::Nothing),
             Ok(_) => {
@@ -174,7 +174,7 @@ impl Follower {
         }
     }
 
-    /// Whether a new file starts with what was read of the old one.
+    /// Whether a new file starts with the bytes read from the old one.
     fn is_continued_by(&self, new: &SessionFile) -> io::Result<bool> {
         let Some(old) = self
             .file
@@ -202,7 +202,7 @@ impl Follower {
         Ok(true)
     }
 
-    /// Reading starts at the beginning of the file.
+    /// Restarts at the beginning of the file.
     fn restart(&mut self) {
         self.read = 0;
         self.last.clear();
@@ -221,7 +221,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_are_whole_however_bytes_come(text in "[aé\\n]{0,40}", cut in 0_usize..80) {
+        fn lines_are_whole_however_bytes_arrive(text in "[aé\\n]{0,40}", cut in 0_usize..80) {
             let bytes = text.as_bytes();
             let (first, second) = bytes.split_at(cut.min(bytes.len()));
             let mut held = Vec::new();
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_may_grow_shrink_go_and_come_back() {
+    fn a_file_may_grow_shrink_disappear_and_reappear() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl");
         fs::write(&path, "old\n").unwrap();
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_before_the_end_is_read_before_leaving() {
+    fn the_rest_of_a_replaced_file_is_read_first() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl");
         fs::write(&path, "").unwrap();
@@ -332,7 +332,7 @@ mod tests {
     }
 
     impl Bench {
-        /// Rows that are like no others, of lengths that may be the same.
+        /// Returns distinct rows, whose lengths may be equal.
         fn rows(&mut self, count: u8) -> Vec<u8> {
             let mut rows = Vec::new();
             for _ in 0..count {
@@ -385,7 +385,7 @@ mod tests {
     proptest! {
         /// Since the last switch, every whole row of the file was returned once and in order.
         #[test]
-        fn whatever_is_done_to_a_file_every_row_comes_once(
+        fn every_row_is_returned_once_after_any_change(
             changes in prop::collection::vec(change(), 1..30),
         ) {
             let folder = tempfile::tempdir().unwrap();

@@ -32,8 +32,8 @@ use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, ToolShare
 pub struct Tally {
     /// The period of the requests that count.
     period: Range<Timestamp>,
-    /// With [`Detail::Costs`] prompts and calls are not counted, with [`Detail::Activity`] not how
-    /// long results are.
+    /// With [`Detail::Costs`], prompts and calls are not counted; with [`Detail::Activity`],
+    /// lengths of results are not counted.
     detail: Detail,
     sessions: u64,
     prompts: Distinct<Option<Timestamp>>,
@@ -41,7 +41,7 @@ pub struct Tally {
     pub(super) calls: Distinct<UsedTool>,
     /// The readings of meters in each file.
     meters: Vec<MeterLog>,
-    /// The total cost that the agent recorded in the session that is read.
+    /// The total cost that the agent recorded in the session that is being read.
     recorded_cost: Option<f64>,
     /// The sessions with a recorded total cost.
     pub(super) recorded: Distinct<(Occasion, f64)>,
@@ -54,7 +54,7 @@ pub(super) struct Occasion {
     pub(super) model: Option<String>,
     pub(super) prompt_id: Option<String>,
     pub(super) tool: Option<String>,
-    /// `None` while its session is read.
+    /// `None` while its session is being read.
     pub(super) source: Option<Arc<ReadSession>>,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Occasion {
 pub(super) struct Reply {
     pub(super) replies: u64,
     pub(super) usage: Option<Usage>,
-    /// The part of the request that has no price.
+    /// The part of the request without a price.
     pub(super) unpriced: Option<Unpriced>,
     /// The index of the meter reading that states the tokens.
     pub(super) reading: Option<usize>,
@@ -141,7 +141,7 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// Counts requests of this period. Requests without a time count if it has no beginning.
+    /// Counts requests in this period. Requests without a time count if the period has no start.
     pub fn within(period: Range<Timestamp>, detail: Detail) -> Self {
         Self {
             period,
@@ -187,7 +187,7 @@ impl Tally {
         let mut failed = Vec::new();
         let logs = tallies.iter().flatten().flatten();
         let mut families = Families::new(logs.flat_map(|tally: &Self| &tally.meters));
-        // The last changed comes last: records that a fork copied count for the session that had them
+        // The last changed file is last: records that a fork copied belong to the session that had them
         // first.
         for (candidate, tally) in candidates.iter().zip(tallies).rev() {
             match tally {
@@ -236,7 +236,7 @@ impl Tally {
                 tally.read_records(&subagent)?;
             }
         }
-        // Subagents are prompted by the model, not by a person.
+        // Subagents are prompted by the model, not by the user.
         tally.prompts = prompts;
         let project = facts.first_cwd.as_ref().or(facts.cwd_hash.as_ref());
         let source = Arc::new(ReadSession {
@@ -407,7 +407,7 @@ impl Tally {
         });
     }
 
-    /// Adds another tally. Of copies the one with the most output counts: another may be cut off.
+    /// Adds another tally. Among copies, the one with the most output counts, since others may be incomplete.
     fn merge(&mut self, other: Self) {
         self.sessions += other.sessions;
         self.prompts.append(other.prompts, |_, _| {});
@@ -425,7 +425,7 @@ impl Tally {
         });
     }
 
-    /// Returns the number of prompts, of replies and of calls, and the tokens.
+    /// Returns the numbers of prompts, replies and calls, and the tokens.
     pub(super) fn sums(&self) -> (u64, u64, u64, Usage) {
         let (mut replies, mut usage) = (0, Usage::default());
         for reply in self.replies.values() {
@@ -479,7 +479,7 @@ fn output(reply: &Reply) -> u64 {
 }
 
 impl Occasion {
-    /// Returns an occasion with a time only.
+    /// Returns an occasion with only a time.
     fn at(time: Option<Timestamp>) -> Self {
         Self {
             time,

@@ -14,7 +14,7 @@ use crate::message::{Message, Origin};
 /// Maximum size of the lines held in memory as messages, in bytes.
 const MAX_HELD_SIZE: usize = 1024 * 1024;
 
-/// Returns the offset at which the last `count` items start. `weigh` returns how many items start
+/// Returns the offset at which the last `count` items start. `weigh` returns the number of items that start
 /// on a line. It is called from the last line backwards. Lines that are too long to parse are
 /// skipped and count as one item.
 ///
@@ -114,7 +114,7 @@ impl MessageLines {
     }
 }
 
-/// Counts how many messages start on each line, from the end of a file backwards.
+/// Counts the messages that start on each line, from the end of a file backwards.
 #[derive(Debug)]
 pub struct BackwardMessages {
     format: &'static Format,
@@ -203,7 +203,7 @@ mod tests {
     fn records_are_counted_from_the_end() {
         let text = "{\"a\":1}\n{\"b\":1}{\"c\":1}\n\n{\"d\":1}\n{\"torn\":";
         let starts = |count| start_of_last(&mut fixed(text), count, &mut records_on).unwrap();
-        // The torn line counts, the blank one does not. Two records on a line stay together.
+        // Torn lines count, blank ones do not. Two records on a line stay together.
         assert_eq!(starts(0), text.len() as u64);
         assert_eq!(&text[usize::try_from(starts(1)).unwrap()..], "{\"torn\":");
         assert_eq!(starts(3), 23);

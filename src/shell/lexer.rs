@@ -48,7 +48,7 @@ pub(super) struct Lexer<'text, 'tree> {
     pub(super) enclosed: Vec<&'text str>,
     /// Whether quotes and brackets may be paired differently.
     pub(super) is_ambiguous: bool,
-    /// Whether a bracket was not closed; the search for closing brackets stops then.
+    /// Whether a bracket was not closed; the search for closing brackets then stops.
     unclosed: bool,
 }
 
@@ -225,7 +225,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
                 if !character.is_ascii() && character.chars().all(char::is_whitespace) {
                     return Err(Refusal::unknown(
                         self.position - character.len()..self.position,
-                        "a non-ASCII blank outside of quotes",
+                        "a non-ASCII blank outside quotes",
                     ));
                 }
                 word.push(character);
@@ -338,7 +338,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         let substitutions = self.substitutions.unwrap_or_default();
         let index = substitutions
             .binary_search_by_key(&self.position, |substitution| substitution.start)
-            .map_err(|_| self.refuse(2, "a substitution that the parser does not see"))?;
+            .map_err(|_| self.refuse(2, "a substitution that the parser does not find"))?;
         let node = substitutions
             .get(index)
             .map(|substitution| substitution.node)
@@ -350,7 +350,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
                 .get(self.position + 1..node.end_byte().saturating_sub(1))
                 .unwrap_or("\\");
             if inside.contains(['\\', '`']) {
-                return Err(self.refuse(1, "escapes inside of backticks"));
+                return Err(self.refuse(1, "escapes inside backticks"));
             }
         }
         self.found.push(node);
@@ -459,7 +459,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
     }
 }
 
-/// Whether a byte ends a word outside of quotes.
+/// Whether a byte ends a word outside quotes.
 pub(super) fn ends_word(byte: u8) -> bool {
     matches!(
         byte,

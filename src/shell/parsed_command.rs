@@ -266,7 +266,7 @@ fn may_be_socket(target: &Word) -> bool {
     }
 }
 
-/// A descriptor's number, or the dash that closes one.
+/// Whether a target is a descriptor's number, or the dash that closes one.
 fn is_descriptor(target: &Word) -> bool {
     target.literal().is_some_and(|text| {
         text == "-" || (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()))

@@ -1,4 +1,4 @@
-//! The subcommand of a program, by the words of a command.
+//! The subcommand of a program, from the words of a command.
 
 /// Programs whose first argument is a subcommand.
 const WITH_SUBCOMMANDS: [&str; 26] = [

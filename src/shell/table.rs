@@ -44,7 +44,7 @@ pub(super) enum Property {
     Language,
     /// Git accesses the index, the files, or the contents of changes.
     LooksAtFiles,
-    /// Git does so only with an option of `@diff`.
+    /// Git accesses them only with an option of `@diff`.
     MayShowChanges,
 }
 
@@ -129,7 +129,9 @@ impl Command {
             } else if let Some(letters) = word.strip_prefix('-') {
                 self.short.push(letters);
             } else if word.starts_with('@') {
-                let other = known.get(word).ok_or(format!("{word} is not known yet"))?;
+                let other = known
+                    .get(word)
+                    .ok_or(format!("{word} is not defined before its use"))?;
                 self.short.extend(&other.short);
                 self.long.extend(&other.long);
                 self.rules.extend(&other.rules);
@@ -230,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_refused() {
+    fn invalid_tables_are_refused() {
         for text in [
             "a | --x\na | --y",
             "a | @b",
@@ -243,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_options() {
+    fn values_of_options_are_parsed() {
         let table = parse("a, b | -xy:z:: --one --two=\n    --three[=] --four=? digits").unwrap();
         let a = &table["a"];
         assert!(table.contains_key("b") && a.is(Property::Digits) && !a.is(Property::Harmless));

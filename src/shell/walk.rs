@@ -87,7 +87,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
     /// Checks the whole command line.
     ///
     /// # Errors
-    /// A construct that cannot be parsed.
+    /// A construct cannot be parsed.
     pub(super) fn run(mut self) -> Result<CheckedLine, Refusal> {
         if let Err(refusal) = self.visit() {
             return Err(self.refused.unwrap_or(refusal));
@@ -417,7 +417,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             && arguments.iter().all(is_fine)
     }
 
-    /// Checks substitutions where no command waits for a process.
+    /// Checks substitutions for which no command waits.
     pub(super) fn push_all(&mut self, nodes: Vec<Node<'tree>>, context: CommandContext) {
         for node in nodes {
             if node.kind() == "process_substitution" {
@@ -426,7 +426,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                     "a process substitution that may be left running",
                 ));
             }
-            // The shell may end before the command whose output it reads: when out of memory, or
+            // The shell may exit before the command whose output it reads: when out of memory, or
             // when it warns of a NUL into a closed pipe.
             self.effects.may_leave_processes = true;
             let mut context = context.in_subshell().within(node.end_byte());

@@ -29,7 +29,7 @@ fn is_one_of(names: &str, word: &str) -> bool {
     names.split_ascii_whitespace().any(|name| name == word)
 }
 
-/// Checks the options and the program; files and assignments follow.
+/// Checks the options, the program, and the files and assignments after it.
 pub(super) fn check(
     _: &mut CheckedCommand<'_>,
     name: &Word,
@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn printing_programs() {
+    fn printing_programs_are_accepted() {
         for program in [
             "{print $1}",
             "NR==1",
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_that_do_more() {
+    fn programs_that_do_more_are_refused() {
         for program in [
             "{print > \"out\"}",
             "{print >> \"out\"}",

@@ -131,7 +131,7 @@ fn conversions(format: &str) -> impl Iterator<Item = char> + '_ {
     })
 }
 
-/// `eval`, `source`, `exec`: the commands are not in the text.
+/// Refuses `eval`, `source` and `exec`: their commands are not in the text.
 pub(super) fn unknown_code(
     _: &mut CheckedCommand<'_>,
     name: &Word,
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn conversions_of_formats() {
+    fn conversions_of_formats_are_found() {
         let rows = [
             ("plain", ""),
             ("%s\\n", "s"),

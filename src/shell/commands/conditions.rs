@@ -67,8 +67,8 @@ pub(super) fn test(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> R
     ))
 }
 
-/// Reads the `[[ … ]]` in a range: conditions joined by `&&` and `||`, without parentheses. The
-/// substitutions in it are returned.
+/// Reads the `[[ … ]]` in a range: conditions joined by `&&` and `||`, without parentheses. Returns the
+/// substitutions in it.
 pub(in crate::shell) fn double_bracket<'tree>(
     text: &str,
     range: Range<usize>,

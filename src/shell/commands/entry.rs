@@ -102,7 +102,7 @@ fn entry(name: &str) -> Entry {
     Entry::Own(own)
 }
 
-/// `tar` must list. It accepts option letters without a dash, followed by their values.
+/// Checks `tar`, which must list. It accepts option letters without a dash, followed by their values.
 fn tar(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
     let mut words = words.to_vec();
     if let Some(first) = words.first_mut()

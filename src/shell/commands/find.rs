@@ -22,7 +22,7 @@ fn is_one_of(primaries: &str, text: &str) -> bool {
     primaries.split(' ').any(|primary| primary == text)
 }
 
-/// Not listed: actions that delete, write and start programs, and `-newerXY`.
+/// Checks `find`. Actions that delete, write or start programs are not listed.
 pub(super) fn check(_: &mut CheckedCommand<'_>, _: &Word, words: &[Word]) -> Result<(), Refusal> {
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -65,7 +65,7 @@ pub(super) fn check(_: &mut CheckedCommand<'_>, _: &Word, words: &[Word]) -> Res
     Ok(())
 }
 
-/// `-newerXY`, with the times that find knows.
+/// Whether a test is `-newerXY` with times that find supports.
 fn is_newer(text: &str) -> bool {
     text.strip_prefix("-newer").is_some_and(|times| {
         let mut letters = times.chars();
@@ -75,7 +75,7 @@ fn is_newer(text: &str) -> bool {
     })
 }
 
-/// `-O1` and the like.
+/// Whether an option is an optimisation level such as `-O1`.
 fn is_level(text: &str) -> bool {
     text.strip_prefix("-O")
         .is_some_and(|level| level.len() == 1 && level.bytes().all(|byte| byte.is_ascii_digit()))

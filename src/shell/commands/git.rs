@@ -91,7 +91,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// The directories given with `-C`; the settings given with `-c` must be harmless.
+/// Returns the directories given with `-C`. Settings given with `-c` must be harmless.
 fn steps(global: &Arguments<'_>) -> Result<Vec<String>, Refusal> {
     let mut steps = Vec::new();
     for given in &global.options {

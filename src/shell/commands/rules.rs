@@ -29,8 +29,8 @@ pub(super) fn refuse(word: Option<&Word>, why: impl Into<String>) -> Result<(), 
     ))
 }
 
-/// Either everything goes to standard output, or exactly one mode is given, and it is listing or
-/// testing. Of several modes the last one counts in one program and the first one in another.
+/// Accepts output to standard output, or exactly one mode that lists or tests. Programs disagree on
+/// which of several modes counts.
 fn only_looks_inside(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     const LOOKING: &[&str] = &["l", "t", "list", "test"];
     const PRINTING: &[&str] = &["c", "stdout", "to-stdout"];
@@ -56,7 +56,7 @@ fn only_looks_inside(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusa
     )
 }
 
-/// An operand other than a format is the new time.
+/// Refuses operands of `date` other than formats, which set the clock.
 fn prints_the_date(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     let mut operands = arguments.operands.iter();
     match operands.find(|word| !word.prefix.starts_with('+')) {
@@ -68,7 +68,7 @@ fn prints_the_date(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// At most one text or pattern, then ordinary files with plain names; at least one operand.
+/// Accepts at most one text or pattern, then ordinary files with plain names; at least one operand.
 fn reads_named_files(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     let is_named = |word: &&Word| {
         word.literal().is_some_and(|text| {
@@ -95,7 +95,7 @@ fn reads_named_files(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusa
     )
 }
 
-/// The binary utilities read further options from `@file` at any position.
+/// Refuses `@file`, from which the binary utilities read further options at any position.
 fn reads_no_options(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     let value = arguments.options.iter().find(|given| match given.value {
         Value::Text(text) | Value::Begins(text) => text.is_empty() || text.starts_with('@'),
@@ -116,7 +116,7 @@ fn says_its_version(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal
     Ok(())
 }
 
-/// Formats can request signatures, which another program verifies; remerging merges writes objects.
+/// Refuses formats that request signatures, which another program verifies, and remerging, which writes objects.
 fn verifies_nothing(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     const MERGES: &str = "off none first-parent 1 separate combined c dense-combined cc";
     for given in &arguments.options {
@@ -148,7 +148,7 @@ pub fn may_verify_signatures(format: &str) -> bool {
     after.contains('G') || format.to_ascii_lowercase().contains("signature")
 }
 
-/// `branch` and `tag` create their operands unless they list.
+/// Refuses operands of `branch` and `tag`, which are created unless they list.
 fn creates_no_ref(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     match arguments.operands.first() {
         Some(word) if !arguments.has_one_of(&["l", "list"]) => Err(Refusal::writes(
@@ -159,7 +159,7 @@ fn creates_no_ref(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// `git reflog expire` and similar change the reflog; a ref is shown.
+/// Refuses `git reflog expire` and similar, which change the reflog; a ref is shown.
 fn shows_reflog(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     match arguments.operands.first() {
         Some(word)
@@ -177,7 +177,7 @@ fn shows_reflog(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// A name alone is read; a name with a value is set.
+/// Accepts a name alone, which is read; a name with a value is set.
 fn gets_settings(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     const ASKING: &[&str] = &["get", "get-all", "get-regexp", "get-urlmatch", "list", "l"];
     if arguments.has_one_of(ASKING) {
@@ -198,7 +198,7 @@ mod tests {
     use super::may_verify_signatures;
 
     #[test]
-    fn formats_that_verify() {
+    fn formats_that_verify_signatures_are_found() {
         for format in [
             "%G?",
             "%h %+GG",

@@ -5,7 +5,7 @@ use crate::shell::options::arguments;
 use crate::shell::verdict::Refusal;
 use crate::shell::word::{Value, Word};
 
-/// The options, then the script: the values of `-e`, or else the first operand.
+/// Checks the options, then the script: the values of `-e`, or else the first operand.
 pub(super) fn check(
     _: &mut CheckedCommand<'_>,
     name: &Word,
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn printing_scripts() {
+    fn printing_scripts_are_accepted() {
         for script in [
             "p",
             "5p",
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_that_do_more() {
+    fn scripts_that_do_more_are_refused() {
         for script in [
             "w out",
             "1w out",
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn where_texts_end() {
+    fn ends_of_texts_are_found() {
         let rows = [
             ("a/b", '/', Some(2)),
             ("a\\/b/", '/', Some(5)),

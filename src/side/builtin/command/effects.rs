@@ -1,4 +1,4 @@
-//! The commands of a command line that may change something, by the shell analysis.
+//! The commands of a command line that may change something, according to the shell analysis.
 
 use std::collections::HashSet;
 
@@ -8,11 +8,11 @@ use crate::side::builtin::names::last_part;
 /// Programs that may change something in a command line.
 #[derive(Debug)]
 pub(super) enum Effects {
-    /// None does.
+    /// No program changes anything.
     ReadOnly,
     /// The programs whose commands are not known to only read.
     Some(HashSet<String>),
-    /// The command line is not understood, so any may.
+    /// The command line is not understood, so any program may change something.
     Unknown,
 }
 
@@ -59,8 +59,8 @@ fn programs(part: &CommandPart) -> Vec<String> {
     names.map(|name| last_part(&name).to_owned()).collect()
 }
 
-/// Whether the analysis knows ways to run the program that only read. Of other programs, such as
-/// `gh`, it accepts nothing.
+/// Whether the analysis knows ways to run the program that only read. It accepts nothing of other programs, such as
+/// `gh`.
 fn is_known_reader(program: &str) -> bool {
     let arguments = match program {
         "sed" | "gsed" => "-n p",

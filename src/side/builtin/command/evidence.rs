@@ -11,7 +11,7 @@ use regex::{Regex, RegexBuilder, RegexSet};
 use super::forms::Kind;
 use crate::side::builtin::word_list::WordList;
 
-/// The result that an output shows.
+/// The result in an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Evidence {
     /// A failure, with the count of a summary.

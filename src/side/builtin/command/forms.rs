@@ -19,7 +19,7 @@ pub(super) enum Kind {
     Lint,
     Format,
     Build,
-    /// A change to a repository, or on its host.
+    /// A change to a repository or on its host.
     Repository,
     Install,
     /// Files were changed.
@@ -57,12 +57,12 @@ pub(super) struct Act {
     pub(super) object: String,
     /// The name of the command, used if it failed, e.g. `git push`.
     pub(super) name: String,
-    /// The output shows the success, e.g. the number of a pull request.
+    /// Whether the output shows the success, e.g. the number of a pull request.
     pub(super) is_shown: bool,
 }
 
 impl Act {
-    /// Whether something was only read or looked for.
+    /// Whether the act only read or searched something.
     pub(super) fn is_look(&self) -> bool {
         matches!(self.kind, Kind::Read | Kind::Search) && self.verb != "Ran"
     }
@@ -197,7 +197,7 @@ impl Form {
 /// The rank of steps that prepare others.
 const SET_UP: u8 = 63;
 
-/// Programs of other names: a description says more, unless the program belongs to the project.
+/// The rank of unknown programs: a description is more informative, unless the program belongs to the project.
 const UNKNOWN: u8 = 44;
 const OWN: u8 = 69;
 
@@ -222,7 +222,7 @@ fn fill(template: &str, call: &Invocation<'_>) -> Option<String> {
     )
 }
 
-/// A task of a project, classified by the words of its name.
+/// Describes a task of a project, classified by the words of its name.
 fn task(act: &mut Act, program: &str) {
     let task = act.object.clone();
     let words: Vec<&str> = task.split([':', '-', '_', '.', '/']).collect();
@@ -324,7 +324,7 @@ pub(super) fn act(command: &SimpleCommand, output: &str, cwd: Option<&str>) -> O
     let mut arguments = words.get(1..).unwrap_or_default().to_vec();
     let wrapped = command.words.len() - words.len();
     if command.words[..wrapped].iter().any(|word| word == "xargs") {
-        // The files from the pipe.
+        // The files come from the pipe.
         arguments.push("$()".to_owned());
     }
     let arguments = arguments.as_slice();

@@ -339,7 +339,7 @@ impl Invocation<'_> {
         }
     }
 
-    /// Returns the installed packages; `None` if the output says that they were installed before.
+    /// Returns the installed packages; `None` if the output reports that they were already installed.
     fn packages(&self) -> Option<String> {
         let mut nothing = WORDS.lines("installed before");
         if nothing.any(|words| self.output.contains(words)) {

@@ -10,10 +10,10 @@ use crate::side::builtin::clean::{cut, lower_first};
 use crate::side::builtin::names::listed;
 use crate::text::display_width;
 
-/// Minimum rank of acts that are all named.
+/// Minimum rank of acts of which all are named.
 const NAMED_TOGETHER: u8 = 78;
 
-/// Acts below this rank are less telling than a description.
+/// Acts below this rank are less informative than a description.
 const MINOR: u8 = 45;
 
 /// Size of the end of an output that is searched for errors, in bytes.
@@ -26,9 +26,9 @@ pub(in crate::side::builtin) enum Ending {
     Ok,
     /// Failed, with this status.
     Failed(Option<i64>),
-    /// It is still running.
+    /// The command is still running.
     InBackground,
-    /// It was not run, or not to the end: `declined by user`.
+    /// The command did not run, or not to the end: `declined by user`.
     Refused(&'static str),
 }
 
@@ -53,7 +53,7 @@ pub(in crate::side::builtin) struct Report {
     /// The result in the output, e.g. `passed`.
     pub(in crate::side::builtin) finding: String,
     pub(in crate::side::builtin) failed: bool,
-    /// Tests, lints or builds were run.
+    /// Whether tests, lints or builds were run.
     pub(in crate::side::builtin) is_check: bool,
 }
 
@@ -189,7 +189,7 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// If all acts are looks, checks that the command line only reads. Otherwise names what may
+    /// If no act changes anything, checks that the command line only reads. Otherwise names what may
     /// change something.
     fn without_hidden_changes(&self, chosen: Vec<Act>) -> Vec<Act> {
         if !chosen.iter().all(Act::is_look) {
@@ -359,7 +359,7 @@ impl Reader<'_> {
         self.commands.iter().skip(last).any(hides) && has_error_line(self.output)
     }
 
-    /// Returns the description in the past tense, if it says more than the acts.
+    /// Returns the description in the past tense, if it is more informative than the acts.
     fn description(&self, chosen: &[Act]) -> Option<String> {
         let is_minor = chosen.iter().all(|act| act.rank < MINOR);
         let description = self
@@ -370,7 +370,7 @@ impl Reader<'_> {
     }
 }
 
-/// Verb and object of several acts: those with the same verb share it.
+/// Returns the verb and the object of several acts. Acts with the same verb share it.
 fn joined(acts: &[Act]) -> (String, String) {
     let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
     for act in acts {
@@ -400,7 +400,7 @@ fn joined(acts: &[Act]) -> (String, String) {
         [] => (String::new(), String::new()),
         [(verb, objects)] => ((*verb).to_owned(), listed(objects)),
         _ if display_width(&whole) > 58 => {
-            // A commit is more telling than its branch.
+            // A commit is more informative than its branch.
             let rank = |act: &&Act| (act.name == "git commit", act.rank);
             let best = acts.iter().max_by_key(rank);
             best.map(|act| (act.verb.clone(), act.object.clone()))
