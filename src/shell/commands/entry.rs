@@ -72,6 +72,11 @@ pub(in crate::shell) fn reads_anywhere(text: &str, simple: &ParsedCommand<'_>) -
         && simple.substitutions.iter().all(waits_for_all)
 }
 
+/// Whether some commands of this program only read, by the analysis.
+pub fn has_reading_form(program: &str) -> bool {
+    matches!(entry(program), Entry::Own(_) | Entry::Listed(_))
+}
+
 /// Returns the entry for a command name.
 fn entry(name: &str) -> Entry {
     let own: Own = match name {
