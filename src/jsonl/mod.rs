@@ -11,7 +11,7 @@ mod piece;
 mod prefilter;
 mod reader;
 #[cfg(test)]
-mod samples;
+mod test_samples;
 mod value;
 mod writer;
 
