@@ -1,9 +1,8 @@
 //! One line about a finished or running command.
 
 use super::effects::{Effects, hides_status};
-use super::evidence::{Evidence, evidence, uncolored};
+use super::evidence::{Evidence, evidence, has_error_line, uncolored};
 use super::forms::{Act, Kind, act, is_filter};
-use super::noun::WORDS;
 use super::past_tense::in_the_past;
 use crate::shell::{Follows, SimpleCommand, program_name, simple_commands};
 use crate::side::builtin::clean::{cut, lower_first};
@@ -15,9 +14,6 @@ const NAMED_TOGETHER: u8 = 78;
 
 /// Acts below this rank are less telling than a description.
 const MINOR: u8 = 45;
-
-/// Size of the end of an output that is searched for errors, in bytes.
-const ERROR_SEARCH_BYTES: usize = 3000;
 
 /// The ending of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -422,24 +418,6 @@ fn joined(acts: &[Act]) -> (String, String) {
             None => (whole, String::new()),
         },
     }
-}
-
-/// Whether the end of an output reports an error.
-fn has_error_line(output: &str) -> bool {
-    let start = output.ceil_char_boundary(output.len().saturating_sub(ERROR_SEARCH_BYTES));
-    output[start..].lines().any(|line| {
-        let line = line.trim_start().to_lowercase();
-        let starts = |section, text: &str| {
-            let mut starts = WORDS.lines(section);
-            starts.any(|start| text.starts_with(start))
-        };
-        let is_error = line.split_once("error: ").is_some_and(|(_, what)| {
-            let what = what.trim();
-            !what.is_empty() && !starts("no errors", what)
-        });
-        let mut phrases = WORDS.lines("error phrases");
-        is_error || starts("error starts", &line) || phrases.any(|phrase| line.contains(phrase))
-    })
 }
 
 #[cfg(test)]
