@@ -65,7 +65,7 @@ impl Act {
         matches!(self.kind, Kind::Read | Kind::Search) && self.verb != "Ran"
     }
 
-    /// The act without the claim that it succeeded, unless the output shows it.
+    /// Returns the act without the claim that it succeeded, unless the output shows it.
     pub(super) fn attempted(self) -> Self {
         if self.is_look() || self.is_shown || self.verb == "Ran" {
             return self;
@@ -73,7 +73,7 @@ impl Act {
         self.into_run()
     }
 
-    /// The act as `Ran` and the name of the command.
+    /// Returns the act as `Ran` and the name of the command.
     pub(super) fn into_run(self) -> Self {
         Self {
             verb: "Ran".to_owned(),
@@ -152,7 +152,7 @@ impl Form {
             && self.output.is_none_or(|text| call.output.contains(text))
     }
 
-    /// The act of the command; `None` if a part of the object is unknown.
+    /// Returns the act of the command; `None` if a part of the object is unknown.
     fn act(&self, call: &Invocation<'_>) -> Option<Act> {
         let is_named = usize::from(self.object.contains("{name}"));
         let named = call.operands.get(..self.words.len().max(is_named));
@@ -251,7 +251,7 @@ pub(super) fn is_filter(program: &str) -> bool {
     WORDS.has("filters", program)
 }
 
-/// The act of a simple command; `None` for keywords, `cd`, `echo` and the like.
+/// Returns the act of a simple command; `None` for keywords, `cd`, `echo` and the like.
 pub(super) fn act(command: &SimpleCommand, output: &str, cwd: Option<&str>) -> Option<Act> {
     let words = command.own_words();
     let program = command.program();
