@@ -15,7 +15,7 @@ use crate::cmd::inputs::{recorded_id, report_foreign_stream, session_to_write, t
 use crate::cmd::output::{self, FormArguments, RecordWriter};
 use crate::cmd::{Globals, Status, UsageError};
 use crate::io::{InputStream, Io, Messages};
-use crate::jsonl::{Mapping, Piece, Prefilter, Reader, WriteError, Writer};
+use crate::jsonl::{Mapping, Piece, Prefilter, Reader, WriteError, WriteResult, Writer};
 use crate::process::{EndRequests, EndSignal, report_end_signals};
 use crate::session::durable::{FileSystems, RecordError, RecordFailure, Sync};
 use crate::session::record::{
@@ -256,10 +256,7 @@ impl AppendRun<'_> {
     }
 
     /// Copies to standard output until its reader is gone. Recording continues without the copy.
-    fn echo(
-        &mut self,
-        write: impl FnOnce(&mut RecordWriter) -> Result<(), WriteError>,
-    ) -> Result<(), WriteError> {
+    fn echo(&mut self, write: impl FnOnce(&mut RecordWriter) -> WriteResult) -> WriteResult {
         match self.writer.as_mut().map(write) {
             None | Some(Ok(())) => Ok(()),
             Some(Err(WriteError::BrokenPipe)) => {

@@ -16,7 +16,7 @@ use crate::cmd::side::side_arguments::SideArguments;
 use crate::cmd::stop_watch::StopWatch;
 use crate::cmd::{Globals, Status, UsageError};
 use crate::io::{Io, Messages};
-use crate::jsonl::WriteError;
+use crate::jsonl::WriteResult;
 use crate::message::SessionId;
 use crate::model::{Delivery, Pace};
 use crate::session::record::Moment;
@@ -89,7 +89,7 @@ pub(crate) trait Printer {
         runner: &Runner,
         output: SessionOutput,
         writer: &mut RecordWriter,
-    ) -> Result<(), WriteError>;
+    ) -> WriteResult;
 }
 
 /// The outcome for one session.

@@ -11,7 +11,7 @@ use crate::cmd::side::per_session::{PerSessionArguments, Plan, Printer, Runner, 
 use crate::cmd::{Globals, Status, UsageError};
 use crate::config::Overrides;
 use crate::io::Io;
-use crate::jsonl::WriteError;
+use crate::jsonl::WriteResult;
 use crate::records::{SideExtension, TitleRecord};
 use crate::session::ManualTitle;
 use crate::session::record::Recorded;
@@ -128,7 +128,7 @@ impl Printer for Titles {
         _: &Runner,
         output: SessionOutput,
         writer: &mut RecordWriter,
-    ) -> Result<(), WriteError> {
+    ) -> WriteResult {
         let of_session = TitleRecord {
             session_id: output.session_id,
             path: output.path,
