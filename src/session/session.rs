@@ -66,7 +66,7 @@ impl Session {
         Self::of_file(open_safely(path)?)
     }
 
-    /// The same for a list: of a large archive only the beginning is unpacked.
+    /// Returns the same for a list: of a large archive only the beginning is unpacked.
     ///
     /// # Errors
     /// See [`SessionError`].
@@ -119,19 +119,19 @@ impl Session {
         })
     }
 
-    /// The same session, as if its file ended at the offset `end`.
+    /// Returns the same session, as if its file ended at the offset `end`.
     #[must_use]
     pub fn up_to(mut self, end: u64) -> Self {
         self.file.size = self.file.size.min(end);
         self
     }
 
-    /// The agent that wrote it.
+    /// Returns the agent that wrote it.
     pub fn agent(&self) -> Agent {
         self.format.agent
     }
 
-    /// The format of its records.
+    /// Returns the format of its records.
     pub fn format(&self) -> &'static Format {
         self.format
     }
@@ -146,7 +146,7 @@ impl Session {
         !self.is_document() && !self.is_unpacked
     }
 
-    /// The content of the file as of opening.
+    /// Returns the content of the file as of opening.
     pub fn bytes(&self, mapping: Mapping) -> FixedFile<&File> {
         FixedFile::new(&self.file.file, self.file.size, mapping)
             .with_beginning(self.head.beginning())
@@ -250,7 +250,7 @@ impl Session {
     }
 }
 
-/// The entry for a record that is too long to parse. It follows the turn before it.
+/// Returns the entry for a record that is too long to parse. It follows the turn before it.
 pub(super) fn skipped_record(place: Place) -> Entry {
     let size = byte_size(u64::from(place.length)).replace("MB", " MB");
     let notice = format!("[a record of {size} was skipped]");
@@ -283,7 +283,7 @@ fn unknown(path: &Path, is_database: bool) -> SessionError {
     SessionError::Unknown(reason)
 }
 
-/// The agent that wrote the records on a line.
+/// Returns the agent that wrote the records on a line.
 fn agent_on(line: &[u8]) -> Option<Agent> {
     let mut agent = None;
     each_record_on(line, &mut |record| {
@@ -292,7 +292,7 @@ fn agent_on(line: &[u8]) -> Option<Agent> {
     agent
 }
 
-/// The agent that wrote a file of lines.
+/// Returns the agent that wrote a file of lines.
 fn detected(file: &SessionFile) -> io::Result<Option<Agent>> {
     let source = Positioned { file, at: 0 };
     let mut unknown = 0;
@@ -316,7 +316,7 @@ fn detected(file: &SessionFile) -> io::Result<Option<Agent>> {
     Ok(found.flatten())
 }
 
-/// The rows of an old document, and their format.
+/// Returns the rows of an old document, and their format.
 fn document(file: &SessionFile) -> io::Result<Option<(&'static Format, Vec<String>)>> {
     if file.size == 0 || file.size > MAX_DOCUMENT {
         return Ok(None);

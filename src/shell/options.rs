@@ -184,7 +184,7 @@ impl<'words> Reader<'_, 'words> {
         }
     }
 
-    /// A value in the same word.
+    /// Returns a value in the same word.
     fn attached(&self, word: &Word, text: &'words str) -> Result<Value<'words>, Refusal> {
         match word.shape {
             WordShape::Literal => Ok(Value::Text(text)),
@@ -197,7 +197,7 @@ impl<'words> Reader<'_, 'words> {
         }
     }
 
-    /// A value in the next word.
+    /// Returns a value in the next word.
     fn following(&mut self, option: &Word) -> Result<Value<'words>, Refusal> {
         let Some(word) = self.words.get(self.next) else {
             return Err(Refusal::unknown(
