@@ -231,6 +231,15 @@ mod tests {
     }
 
     #[test]
+    fn lines_that_are_too_long_together_are_not_held() {
+        let line = format!("{{\"a\":\"{}\"}}\n", "x".repeat(MAX_HELD_SIZE / 2));
+        let last = |lines: usize| {
+            last_messages(&mut fixed(&line.repeat(lines)), 1, Agent::Claude.format()).unwrap()
+        };
+        assert_eq!((last(1).is_some(), last(2).is_some()), (true, false));
+    }
+
+    #[test]
     fn a_row_that_is_written_again_yields_what_is_new() {
         let mut lines = MessageLines::new(None);
         let head = br#"{"sessionId":"s","projectHash":"h"}"#;

@@ -43,9 +43,6 @@ impl<'words> Reader<'_, 'words> {
             if self.command.is(Property::FirstOperandEnds)
                 && (only_operands || !may_be_option(word))
             {
-                if word.shape == WordShape::Split && !only_operands {
-                    return Err(self.may_become_option(word));
-                }
                 break;
             }
             self.next += 1;

@@ -296,6 +296,7 @@ mod tests {
             "BEGIN{PROCINFO[\"x\"]=1}",
             "BEGIN{ARGV[1]=\"/inet4/tcp/0/127.0.0.1/9\";ARGC=2}",
             "BEGIN{print 1system(\"id\")}",
+            "{print 1.2.3}",
             "BEGIN{print 1e3system(\"id\")}",
             "BEGIN{print 0x1system(\"id\")}",
             "{ print length /\"/ > \"out\" #\" \n}",
