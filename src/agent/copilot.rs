@@ -33,6 +33,7 @@ pub(super) static COPILOT: Format = Format {
     line_class: |_| LineClass::Anything,
     read,
     wrote,
+    stream: None,
     document: None,
     has_global_ids: true,
     has_meter_records: true,

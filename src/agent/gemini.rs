@@ -39,6 +39,7 @@ pub(super) static GEMINI: Format = Format {
     line_class: |_| LineClass::Anything,
     read,
     wrote,
+    stream: None,
     document: Some(document),
     has_global_ids: false,
     has_meter_records: false,

@@ -31,6 +31,7 @@ pub(super) static PI: Format = Format {
     line_class: |_| LineClass::Anything,
     read,
     wrote,
+    stream: None,
     document: None,
     has_global_ids: false,
     has_meter_records: false,

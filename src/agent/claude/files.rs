@@ -39,6 +39,7 @@ pub(in crate::agent) static CLAUDE: Format = Format {
     line_class,
     read,
     wrote,
+    stream: None,
     document: None,
     has_global_ids: true,
     has_meter_records: false,

@@ -29,6 +29,7 @@ pub(in crate::agent) static CODEX: Format = Format {
     line_class: |_| LineClass::Anything,
     read,
     wrote,
+    stream: None,
     document: None,
     has_global_ids: false,
     has_meter_records: true,

@@ -23,6 +23,7 @@ pub(in crate::agent) static OPENCODE: Format = Format {
     line_class: |_| LineClass::Anything,
     read,
     wrote: |row: &Row<'_>| is_object(row.info) && row.messages.is_none(),
+    stream: None,
     document: Some(document),
     has_global_ids: true,
     has_meter_records: false,
