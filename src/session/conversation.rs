@@ -131,6 +131,7 @@ impl Session {
     ) -> io::Result<Option<Plan>> {
         let plan = match (self.format().shape, scope) {
             (Shape::Tree, Scope::AllBranches) => return Ok(None),
+            (Shape::Sequence, _) if self.format().is_stream() => return Ok(None),
             (Shape::Sequence, _) => self.plan_of_sequence(seen)?,
             (Shape::Tree, Scope::Live | Scope::SinceCompaction) => {
                 self.plan_of_tree(scope, labels, seen)?
