@@ -1,6 +1,6 @@
 //! Cursor: `~/.cursor/projects/<directory>/agent-transcripts/<session>/<session>.jsonl`.
 //!
-//! The records have neither ids nor times, models or tokens.
+//! The records have no ids, times, models or tokens.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ fn roots(environment: &Environment) -> Vec<PathBuf> {
     home.map(|home| home.join("projects")).collect()
 }
 
-/// The facts that only the name and the time of the file show.
+/// Returns a record of the facts that only the name and the modification time of the file contain.
 fn beside(session: &Path) -> Vec<String> {
     let changed = fs::metadata(session).and_then(|metadata| metadata.modified());
     let changed = changed.ok().and_then(|time| Timestamp::try_from(time).ok());
@@ -114,7 +114,7 @@ fn failure(error: String) -> Message {
     message(Role::System, Origin::Error, vec![Block::Text(error)])
 }
 
-/// The text that the user typed, without what the agent wraps around it.
+/// Returns the text that the user typed, without the agent's tags around it.
 fn typed(block: Block) -> Block {
     match block {
         Block::Text(text) => {

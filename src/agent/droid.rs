@@ -1,4 +1,4 @@
-//! Droid: `~/.factory/sessions/<directory>/<session>.jsonl`, with the tokens of the session beside it.
+//! Droid: `~/.factory/sessions/<directory>/<session>.jsonl`, with the tokens of the session in a file next to it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -61,7 +61,7 @@ object! {
     }
 }
 
-/// Known record types. The last one is made from the file beside a session.
+/// Known record types. The last one is derived from the file next to a session.
 const KINDS: &str = "session_start message todo_state compaction_state settings";
 
 fn wrote(row: &Marks<'_>) -> bool {
@@ -73,7 +73,7 @@ fn roots(environment: &Environment) -> Vec<PathBuf> {
     home.map(|home| home.join("sessions")).collect()
 }
 
-/// The settings of a session, with its tokens so far.
+/// Returns the settings of a session, with its tokens so far.
 fn beside(session: &Path) -> Vec<String> {
     let settings = fs::read_to_string(session.with_extension("settings.json"));
     let row = settings.map(|json| format!("{{\"type\":\"settings\",\"settings\":{json}}}"));

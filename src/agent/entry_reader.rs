@@ -48,7 +48,7 @@ impl EntryReader {
         Self { format, stream }
     }
 
-    /// The format.
+    /// Returns the format.
     pub fn format(&self) -> &'static Format {
         self.format
     }
@@ -96,7 +96,7 @@ pub(super) fn read_row(name: &'static str, record: &str) -> Option<Entry> {
     Some(entry)
 }
 
-/// The messages among `items`.
+/// Returns the messages among `items`.
 fn messages(items: impl IntoIterator<Item = StreamItem>) -> impl Iterator<Item = Message> {
     items.into_iter().filter_map(|item| match item {
         StreamItem::Message { message, .. } => Some(*message),

@@ -14,7 +14,7 @@ use crate::api::BlockDetail;
 use crate::io::Environment;
 use crate::message::{Message, Thread, Tier, Usage};
 
-/// The way that records of a file form a conversation.
+/// The way records of a file form a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// In file order.
@@ -30,8 +30,8 @@ pub enum Shape {
 pub enum Detail {
     /// The costs of requests. Records without costs may be skipped.
     Costs,
-    /// The same, prompts, calls without their inputs, and failures of calls. Records without any may be
-    /// skipped.
+    /// Costs, prompts, calls without their inputs, and failures of calls. Records without any of these
+    /// may be skipped.
     Activity,
     /// Everything except messages and token counts.
     Outline,
@@ -57,7 +57,7 @@ impl Detail {
 pub enum LineClass {
     /// No message and no title.
     NoMessage,
-    /// The same, but the cost of a request.
+    /// No message and no title, but the cost of a request.
     Cost,
     /// Only results of calls that did not fail.
     Results,
@@ -95,9 +95,9 @@ pub struct NameIndex {
     pub path: fn(&Path) -> Option<PathBuf>,
     /// The session id and the name in a record of the index.
     pub read: fn(&str) -> Option<(String, Title)>,
-    /// Puts the names that the agent shows instead into the names of an index.
+    /// Replaces names of the index by those that the agent shows instead.
     pub shown: fn(&Path, &mut HashMap<String, Title>),
-    /// Makes the agent of an index show a name for a session. The error is the reason why it does not.
+    /// Makes the agent show a name for a session. Returns the reason if it cannot.
     pub show: fn(&Path, &str, &str) -> Result<(), &'static str>,
 }
 
@@ -136,7 +136,7 @@ pub struct Format {
     pub shape: Shape,
     /// The search for title records.
     pub titles: TitleSearch,
-    /// Every record about a request contains one of these words. Empty if such words do not exist.
+    /// Every record about a request contains one of these words. Empty if there are no such words.
     pub cost_words: &'static [&'static str],
     /// The same for records about a request, a prompt or a call.
     pub activity_words: &'static [&'static str],
@@ -156,7 +156,7 @@ pub struct Format {
     /// The environment variables that name the agent's directory.
     pub home_variables: &'static [&'static str],
     pub(super) roots: fn(&Environment) -> Vec<PathBuf>,
-    /// Records made from what is beside a session file, or from its name.
+    /// Records derived from files next to a session file, or from its name.
     pub beside: fn(&Path) -> Vec<String>,
     /// The directory for the subagent files of a session, whether or not it exists. `None` if the
     /// agent has no such directory.
@@ -195,7 +195,7 @@ impl Format {
         self.stream.is_some()
     }
 
-    /// The messages in a record.
+    /// Returns the messages in a record.
     pub fn messages(&self, record: &str) -> Vec<Message> {
         let entry = self.read(record, Detail::Full);
         entry.map(Entry::into_messages).unwrap_or_default()
@@ -327,7 +327,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The kind, for counts: `type` or `type/subtype`.
+    /// Returns the kind, for counts: `type` or `type/subtype`.
     pub fn label(&self) -> String {
         let kind = match self.kind.as_str() {
             "" => "(none)",
@@ -339,7 +339,7 @@ impl Entry {
         }
     }
 
-    /// All messages of the record.
+    /// Returns all messages of the record.
     pub fn into_messages(self) -> Vec<Message> {
         let mut messages = self.messages;
         if let Change::Reset(rows) = self.change {
@@ -348,7 +348,7 @@ impl Entry {
         messages
     }
 
-    /// The messages of each row of a record that replaces all others, or of the record.
+    /// Returns the messages of each row of a record that replaces all others, or of the record.
     pub(crate) fn into_rows(self) -> Vec<Vec<Message>> {
         match self.change {
             Change::Reset(rows) => rows.into_iter().map(|(_, said)| said).collect(),
@@ -356,7 +356,7 @@ impl Entry {
         }
     }
 
-    /// A message with this content and the record's id, time and thread.
+    /// Sets the messages. They get the record's id, time and thread.
     pub(super) fn saying(mut self, messages: impl IntoIterator<Item = Message>) -> Self {
         let stamped = messages.into_iter().map(|message| Message {
             uuid: self.uuid.clone(),

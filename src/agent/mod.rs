@@ -1,7 +1,7 @@
-//! Coding agents, one file or folder each: how to recognise and read their session files, where the
+//! Coding agents, one file or directory each: how to recognise and read their session files, where the
 //! files are, how sessions are named and resumed, and which records turnpipe may add to them.
 //!
-//! Nothing outside of this module knows the fields or paths of an agent's files. To add an agent, add
+//! Only this module knows the fields or paths of an agent's files. To add an agent, add
 //! a file with its [`Format`], a variant of [`Agent`] and a row in `table.rs`.
 
 #[allow(clippy::module_inception, reason = "the file of the type Agent")]

@@ -18,7 +18,7 @@ object! { Tokens { input, output, reasoning, cache } }
 object! { Cache { read, write } }
 object! { Failure { name, message, data } }
 
-/// Translates a row; `None` if it is none of these.
+/// Translates a row; `None` if it is of another type.
 pub(super) fn row(kind: &str, row: &str, conversation: &mut StreamConversation) -> Option<()> {
     let row = Row::read(row)?;
     conversation.set_time(row.time);
@@ -41,7 +41,7 @@ pub(super) fn row(kind: &str, row: &str, conversation: &mut StreamConversation) 
             let state = State::of(part.state).unwrap_or_default();
             let id = text(non_null(part.call).or(part.id))?;
             conversation.call(&id, &text(part.tool)?, state.input);
-            // One that goes on has no result yet.
+            // A running call has no result yet.
             if !is(state.status, "running") {
                 conversation.result(&id, result(&state), has_failed(&state));
             }
@@ -74,7 +74,7 @@ fn result(state: &State<'_>) -> Vec<ResultPart> {
         .collect()
 }
 
-/// For opencode, a command that failed is complete like any other.
+/// Whether a call failed. opencode marks a failed command as completed.
 fn has_failed(state: &State<'_>) -> bool {
     let metadata = Metadata::of(state.metadata).unwrap_or_default();
     let is_zero = |code: &serde_json::value::RawValue| matches!(code.get(), "0" | "null");

@@ -40,7 +40,7 @@ pub(super) static PI: Format = Format {
     roots,
     beside: |_| Vec::new(),
     subagent_dir: |_| None,
-    // Some versions resume by path only.
+    // Some versions only resume by path.
     resume: |_, path| {
         let path = path.to_str().filter(|path| path.starts_with('/'))?;
         let path = shlex::try_quote(path).ok()?;
@@ -111,7 +111,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     let entry = Entry {
         is_known: is_in(KINDS, &kind),
         subtype: string(said.role),
-        // The id of the head is the session id.
+        // The id of the first record is the session id.
         uuid: string(row.id).filter(|_| kind != "session"),
         parent: string(row.parent),
         part: match kind.as_str() {
@@ -175,7 +175,7 @@ fn title(row: &Row<'_>, kind: &str) -> Option<StoredTitle> {
     ))
 }
 
-/// The id in a path `…/<time>_<id>.jsonl`.
+/// Returns the id in a path `…/<time>_<id>.jsonl`.
 fn session_in_path(path: &str) -> String {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let stem = name.strip_suffix(".jsonl").unwrap_or(name);

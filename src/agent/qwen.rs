@@ -235,14 +235,14 @@ fn messages(row: &Row<'_>, entry: &Entry, payload: &Payload<'_>) -> Vec<Message>
 }
 
 fn user(subtype: Option<&str>, payload: &Payload<'_>, mut content: Vec<Block>) -> Vec<Message> {
-    // The agent does not display text that hooks add to a prompt either.
+    // The agent also hides text that hooks add to a prompt.
     content.retain(|block| !matches!(block, Block::Text(text) if text.starts_with(HOOK_CONTEXT)));
     let mut origin = match subtype {
         None | Some("mid_turn_user_message" | "realtime_message") => Origin::Prompt,
         Some(_) => Origin::Injected,
     };
     match text(payload.display) {
-        // A notice for the model that is not displayed.
+        // A hidden notice for the model.
         Some(display) if display.is_empty() => origin = Origin::Injected,
         Some(display) if origin == Origin::Prompt => {
             content.retain(|block| !matches!(block, Block::Text(_)));
@@ -271,7 +271,7 @@ fn system(subtype: Option<&str>, payload: &Payload<'_>) -> Option<Message> {
     }
 }
 
-/// The recap in the output of a command.
+/// Returns the recap in the output of a command.
 fn recap_in(payload: &Payload<'_>) -> Option<String> {
     let mut items = HistoryItem::list(payload.items).into_iter();
     items.find_map(|item| {

@@ -11,7 +11,7 @@ use crate::json::{is_object, non_empty, non_null, object, text};
 pub enum Opening {
     /// `system/init` with a `turnpipe` key: the calls are ours to run.
     Ours,
-    /// Another agent's stream or session file; the name is for the hint, e.g. `Codex stream`.
+    /// Another agent's stream or session file, with its name for the hint, e.g. `Codex stream`.
     Foreign(&'static str),
 }
 
@@ -56,7 +56,7 @@ enum Requires {
     ToolId,
 }
 
-/// Type, further requirement, whether it opens, name.
+/// Rows of type, further requirement, whether it opens, and name.
 const BY_TYPE: [(&str, Requires, bool, &str); 25] = [
     ("thread.started", Requires::Nothing, true, CODEX_STREAM),
     ("turn.started", Requires::Nothing, false, CODEX_STREAM),

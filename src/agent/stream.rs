@@ -10,7 +10,7 @@ use crate::message::{
 };
 
 object! {
-    /// A block as in MCP and in pi.
+    /// A block as in MCP and pi.
     Content { text, data, media_type = "mimeType" }
 }
 
@@ -116,7 +116,7 @@ impl StreamConversation {
         self.end(Vec::new(), Some(usage), stop_reason, Origin::Reply);
     }
 
-    /// Adds the reading, at the end of a turn, of a meter that counts from the start of the session.
+    /// Adds the reading of a meter at the end of a turn. The meter counts from the start of the session.
     pub(super) fn metered(&mut self, usage: Usage, stop_reason: &str) {
         self.end(Vec::new(), Some(usage), Some(stop_reason), Origin::Meter);
     }

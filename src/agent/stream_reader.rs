@@ -1,7 +1,8 @@
 //! Reads the streams of agents that do not write stream-json.
 //!
-//! Codex (`codex exec --json`), Gemini CLI (`gemini --output-format stream-json`), pi (`--mode json`)
-//! and opencode (`run --format json`). Claude Code and Qwen Code write stream-json themselves.
+//! These are Codex (`codex exec --json`), Gemini CLI (`gemini --output-format stream-json`), pi
+//! (`--mode json`) and opencode (`run --format json`). Claude Code and Qwen Code write stream-json
+//! themselves.
 
 use super::format::ReportedEnd;
 use super::sign::{CODEX_STREAM, GEMINI_STREAM, OPENCODE_STREAM, Opening, PI_STREAM};
@@ -21,7 +22,7 @@ pub(crate) struct StreamReader {
 pub(crate) struct Row {
     /// Its items, and items of earlier rows that end here.
     pub(crate) items: Vec<StreamItem>,
-    /// Whether it has no other content.
+    /// Whether the row has no other content.
     pub(crate) is_all: bool,
 }
 

@@ -82,7 +82,7 @@ const fn stream(agent: Agent, form: StreamForm, read: fn(&str, Detail) -> Option
     }
 }
 
-/// The format of the stream that a record belongs to, if the record shows it.
+/// Returns the format of the stream that a record belongs to, if the record shows it.
 pub(super) fn stream_of(record: &str) -> Option<&'static Format> {
     let record = Envelope::read(record)?;
     let name = match sign(text(record.kind).as_deref(), &record)? {

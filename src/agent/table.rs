@@ -18,13 +18,13 @@ use super::streams::stream_of;
 use super::unread::fork_at;
 use crate::io::Environment;
 
-/// The formats in the order of matching. The last ones match more loosely.
+/// The formats in matching order. Later ones match more loosely.
 const FORMATS: [&Format; 9] = [
     &COPILOT, &OPENCODE, &DROID, &CODEX, &PI, &GEMINI, &QWEN, &CLAUDE, &CURSOR,
 ];
 
 impl Agent {
-    /// The format of its session files.
+    /// Returns the format of its session files.
     pub fn format(self) -> &'static Format {
         match self {
             Self::Claude => &CLAUDE,
@@ -39,7 +39,7 @@ impl Agent {
         }
     }
 
-    /// The directory of a session that records only its hash, as a file beside it states it.
+    /// Returns the directory of a session whose records contain only its hash, from a file next to it.
     pub fn directory_beside(self, session: &Path) -> Option<String> {
         match self {
             Self::Gemini => project_root(session),
@@ -47,10 +47,10 @@ impl Agent {
         }
     }
 
-    /// The shell command that resumes the session with this id in this file, to be run in the session's
-    /// directory. `None` if the id could be mistaken for an option or for shell syntax.
+    /// Returns the shell command that resumes the session with this id in this file, to be run in the
+    /// session's directory. `None` if the id could be mistaken for an option or for shell syntax.
     pub fn resume_command(self, id: &str, path: &Path) -> Option<String> {
-        // A fork has another command.
+        // Forks of an agent have their own commands.
         if fork_at(path).is_some() {
             return None;
         }
@@ -62,19 +62,19 @@ impl Agent {
     }
 }
 
-/// The format of the files that turnpipe writes itself.
+/// Returns the format of the files that turnpipe writes itself.
 pub fn own_format() -> &'static Format {
     &CLAUDE
 }
 
-/// The format of the file or stream that a record belongs to, if the record shows it.
+/// Returns the format of the file or stream that a record belongs to, if the record shows it.
 pub fn format_of(record: &str) -> Option<&'static Format> {
     let row = Row::read(record)?;
     let format = FORMATS.iter().find(|format| (format.wrote)(&row)).copied();
     format.or_else(|| stream_of(record))
 }
 
-/// The rows of a session that is a single JSON document, with the format of these rows.
+/// Returns the rows of a session that is a single JSON document, with the format of these rows.
 pub fn document(json: &str) -> Option<(&'static Format, Vec<String>)> {
     FORMATS.iter().find_map(|format| {
         let rows = (format.document?)(json)?;
@@ -91,7 +91,7 @@ pub struct Root {
     pub path: PathBuf,
 }
 
-/// The directories with the sessions of all agents, whether they exist or not. Without a home
+/// Returns the directories with the sessions of all agents, whether they exist or not. Without a home
 /// directory, only the directories that variables name.
 pub fn session_roots(environment: &Environment) -> Vec<Root> {
     let roots = Agent::ALL.into_iter().flat_map(|agent| {
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn new_records_follow_the_last_one() {
+    fn new_records_continue_the_last_one() {
         let title = Title {
             text: "Fix it".to_owned(),
             source: TitleSource::Manual,

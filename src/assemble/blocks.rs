@@ -183,7 +183,7 @@ impl BlockBuilder {
         self.open.push_back(open);
     }
 
-    /// The position of the newest block in the reply.
+    /// Returns the position of the newest block in the reply.
     fn newest(&self) -> usize {
         self.done + self.open.len() - 1
     }
@@ -264,7 +264,7 @@ impl Open {
     }
 }
 
-/// The input of a call; what is not an object becomes a string, which no tool accepts.
+/// Returns the input of a call; what is not an object becomes a string, which no tool accepts.
 fn json_of(input: &str) -> Box<RawValue> {
     let object = Arguments::Text(input.as_bytes().into()).object();
     object.unwrap_or_else(|_| {

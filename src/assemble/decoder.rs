@@ -69,7 +69,7 @@ impl Decoder {
         self
     }
 
-    /// The events of one record: a JSON object. A record of no known kind has none.
+    /// Returns the events of one record: a JSON object. A record of no known kind has none.
     pub fn record(&mut self, record: &str) -> Vec<Event> {
         let mut events = Vec::new();
         self.decode(record, |decoded| events.extend(decoded.events));
@@ -143,7 +143,7 @@ impl Decoder {
         self.agent.finish().map(Source::Stream)
     }
 
-    /// The events of the end of the input: open streamed calls are cut off, the turn ends.
+    /// Returns the events of the end of the input: open streamed calls are cut off, the turn ends.
     pub fn finish(&mut self) -> Vec<Event> {
         self.identity.finish();
         self.take_events()
@@ -241,7 +241,7 @@ impl<'a> Source<'a> {
         matches!(self, Self::Record(contents) if contents.is_sidechain())
     }
 
-    /// The working directory.
+    /// Returns the working directory.
     pub fn directory(&self) -> Option<String> {
         match self {
             Self::Record(contents) => contents.directory(),
@@ -249,7 +249,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The calls that the record is a label for.
+    /// Returns the calls that the record is a label for.
     pub fn labelled_calls(&self) -> Vec<ToolUseId> {
         match self {
             Self::Record(contents) => contents.labelled_calls(),
@@ -257,7 +257,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The results, in the order of their events.
+    /// Returns the results, in the order of their events.
     pub fn results(&self) -> Vec<ResultBody<'a>> {
         match self {
             Self::Record(contents) => contents.results(),
@@ -268,7 +268,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The text of the main conversation's model, if there is any.
+    /// Returns the text of the main conversation's model, if there is any.
     pub fn assistant_text(&self) -> Option<AssistantText> {
         match self {
             Self::Record(contents) => contents.assistant_text(),

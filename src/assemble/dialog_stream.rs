@@ -122,17 +122,17 @@ impl DialogStream {
         empty
     }
 
-    /// The session, if the stream names it.
+    /// Returns the session, if the stream names it.
     pub fn session_id(&self) -> Option<&str> {
         self.session_id.as_ref().map(|id| &*id.0)
     }
 
-    /// The instructions for the model in the stream; empty if there are none.
+    /// Returns the instructions for the model in the stream; empty if there are none.
     pub fn instructions(&self) -> &str {
         self.messages.instructions()
     }
 
-    /// The message that may not be complete.
+    /// Returns the message that may not be complete.
     pub fn open(&self) -> Option<&Message> {
         self.merger.as_ref()?.open()
     }

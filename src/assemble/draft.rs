@@ -85,7 +85,7 @@ pub(crate) struct DraftedCall {
 }
 
 impl Draft {
-    /// An empty draft. `ids` are for calls without an id.
+    /// Returns an empty draft. `ids` are for calls without an id.
     pub(crate) fn new(ids: Arc<dyn Ids>) -> Self {
         Self {
             ids: Some(ids),
@@ -93,7 +93,7 @@ impl Draft {
         }
     }
 
-    /// An empty draft, which leaves the ids of calls without one empty.
+    /// Returns an empty draft, which leaves the ids of calls without one empty.
     pub(crate) fn without_ids() -> Self {
         Self {
             text: SplitText::default(),

@@ -93,8 +93,8 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
-    /// A call with all the arguments that came. The message, and an id that is missing, are filled in
-    /// when the call is emitted.
+    /// Returns a call with all the arguments that came. The message, and an id that is missing, are
+    /// filled in when the call is emitted.
     pub(super) fn new(id: Option<&str>, name: &str, arguments: Arguments<'_>) -> Self {
         Self {
             id: ToolUseId::from(id.unwrap_or_default()),
@@ -107,13 +107,13 @@ impl ToolCall {
         }
     }
 
-    /// A call that came whole.
+    /// Returns a call that came whole.
     pub(super) fn of(delta: CallDelta<'_>) -> Self {
         let name = delta.name.unwrap_or_default();
         Self::new(delta.id.as_deref(), &name, delta.arguments)
     }
 
-    /// The same call, which turned out to be cut off.
+    /// Returns the same call, which turned out to be cut off.
     pub(super) fn cut_off(self, reason: CutOff) -> Self {
         Self {
             input: Err(reason),

@@ -370,7 +370,7 @@ impl Identity {
         self.joiner.has_id(call.id.as_str())
     }
 
-    /// A hash of the call, and another one that tells it from the same calls `before` it.
+    /// Returns a hash of the call, and another one that tells it from the same calls `before` it.
     fn call_hash(&self, owner: Owner<'_>, call: &ToolCall, before: &[u64]) -> (u64, u64) {
         let results = self.results.get(&self.hasher.hash_one(&call.id));
         let hash = (owner, &call.id, call.content(), results);

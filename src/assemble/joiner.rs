@@ -147,12 +147,12 @@ impl Joiner {
             .any(|call| !call.released)
     }
 
-    /// The call at a position.
+    /// Returns the call at a position.
     pub(super) fn call(&mut self, position: usize) -> Option<&mut JoinedCall> {
         self.calls.get_mut(position)
     }
 
-    /// All calls.
+    /// Returns all calls.
     pub(super) fn into_calls(self) -> Vec<JoinedCall> {
         self.calls
     }
@@ -234,7 +234,7 @@ impl Joiner {
         }
     }
 
-    /// The call that a delta continues.
+    /// Returns the call that a delta continues.
     fn continued_by(&self, choice: u64, delta: &CallDelta<'_>) -> Option<usize> {
         let calls = self.calls.iter().enumerate();
         let calls = calls.filter(|(_, call)| call.choice == choice);
@@ -246,7 +246,7 @@ impl Joiner {
         marks.continued(calls.map(|(position, call)| (position, call.marks())))
     }
 
-    /// The latest call of this index, or the last one, unless it is released.
+    /// Returns the latest call of this index, or the last one, unless it is released.
     fn held(&self, choice: u64, index: Option<u64>) -> Option<usize> {
         let index = index.or_else(|| self.last(choice).map(|call| call.index))?;
         self.calls

@@ -42,7 +42,7 @@ impl MadeIds {
         }
     }
 
-    /// An id for a call of this tool.
+    /// Returns an id for a call of this tool.
     pub(super) fn make(&mut self, name: &str, message: u64) -> ToolUseId {
         self.made += 1;
         let prefix = self.prefix.as_deref().unwrap_or(PREFIX);
@@ -77,8 +77,8 @@ impl MadeIds {
 /// Maximum length of an id that every API accepts.
 const MAX_ID: usize = 40;
 
-/// An id that every API accepts and that no call before has. `taken` has the ids of these calls, each
-/// with the number that was last appended to it: some servers give every call the same id.
+/// Returns an id that every API accepts and that no call before has. `taken` has the ids of these
+/// calls, each with the number that was last appended to it: some servers give every call the same id.
 pub(crate) fn own_id(id: &str, taken: &mut HashMap<String, usize>) -> String {
     let is_usual = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let usual = |c: char| if is_usual(c) { c } else { '_' };

@@ -41,7 +41,7 @@ impl MessageReader {
         self.made_ids.set_prefix(prefix);
     }
 
-    /// The instructions in the records; empty if there are none.
+    /// Returns the instructions in the records; empty if there are none.
     pub fn instructions(&self) -> &str {
         &self.instructions
     }
@@ -149,8 +149,8 @@ impl MessageReader {
         message
     }
 
-    /// The messages of the user, of one origin each. Results without an id belong to calls without
-    /// one, of the tool with this name.
+    /// Returns the messages of the user, of one origin each. Results without an id belong to calls
+    /// without one, of the tool with this name.
     fn user(&mut self, blocks: Vec<(Block, String)>) -> Vec<Message> {
         let (mut results, mut rest) = (Vec::new(), Vec::new());
         for (mut block, name) in blocks {

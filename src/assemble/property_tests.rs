@@ -33,7 +33,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The names and values that mean something in any dialect.
+/// Returns the names and values that mean something in any dialect.
 fn word() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "type",
@@ -168,7 +168,8 @@ fn any_record() -> impl Strategy<Value = String> {
     })
 }
 
-/// The same JSON with one letter of each string escaped. In strings a letter follows a quote.
+/// Returns the same JSON with one letter of each string escaped. In strings a letter follows a
+/// quote.
 fn escaped(json: &str) -> String {
     let mut out = String::new();
     let mut after_quote = false;
@@ -203,7 +204,7 @@ fn has_needle(record: &str) -> bool {
         .any(|needle| record.contains(needle))
 }
 
-/// A call and how its arguments are cut up: byte positions, rounded to characters.
+/// Returns a call and how its arguments are cut up: byte positions, rounded to characters.
 fn any_call() -> impl Strategy<Value = (String, Vec<usize>)> {
     let input = vec(("[a-z]{1,4}", "\\PC{0,12}"), 0..4).prop_map(|members| {
         let members = members
@@ -214,7 +215,7 @@ fn any_call() -> impl Strategy<Value = (String, Vec<usize>)> {
     (input, vec(0_usize..80, 0..6))
 }
 
-/// The arguments in pieces, some of them empty.
+/// Returns the arguments in pieces, some of them empty.
 fn pieces(input: &str, cuts: &[usize]) -> Vec<String> {
     let mut cuts: Vec<usize> = cuts
         .iter()

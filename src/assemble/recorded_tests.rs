@@ -11,7 +11,7 @@ use crate::agent::Opening;
 use crate::api::{Api, prefilter_needles};
 use crate::message::MessageId;
 
-/// An event on one line, for people.
+/// Returns an event on one line, for people.
 pub(super) fn line(event: &Event) -> String {
     fn at(message: Option<&MessageId>) -> String {
         message.map(|id| format!(" @{id}")).unwrap_or_default()
@@ -98,7 +98,7 @@ fn a_line_without_a_needle_changes_nothing() {
     }
 }
 
-/// The record with each occurrence of one character in strings escaped.
+/// Returns the record with each occurrence of one character in strings escaped.
 fn with_escape(record: &str, spelled: char) -> String {
     let mut out = String::new();
     let (mut in_string, mut after_backslash) = (false, false);
@@ -218,7 +218,7 @@ fn depth_does_not_matter() {
     );
 }
 
-/// The ids and names of the calls in records, with calls that were cut off.
+/// Returns the ids and names of the calls in records, with calls that were cut off.
 fn calls_of<'a>(records: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut decoder = Decoder::detecting();
     let mut events: Vec<Event> = records.flat_map(|record| decoder.record(record)).collect();

@@ -28,7 +28,7 @@ pub enum ConfigSource {
 }
 
 impl ConfigSource {
-    /// The path of the file, which may be missing, and what set the path.
+    /// Returns the path of the file, which may be missing, and what set the path.
     pub fn path(&self, environment: &Environment) -> Option<(PathBuf, ValueSource)> {
         match self {
             Self::None => None,
@@ -163,7 +163,7 @@ impl ConfigFile {
         Ok(file)
     }
 
-    /// A value of the file with its line.
+    /// Returns a value of the file with its line.
     pub(super) fn sourced<T: Clone>(&self, value: Option<&Spanned<T>>) -> Option<Sourced<T>> {
         let value = value?;
         let before = self.text.get(..value.span().start).unwrap_or_default();
@@ -234,7 +234,7 @@ pub(super) enum CommandWords {
 }
 
 impl CommandWords {
-    /// The program and its arguments.
+    /// Returns the program and its arguments.
     pub(super) fn into_words(self) -> Vec<String> {
         match self {
             Self::Line(line) => vec!["sh".to_owned(), "-c".to_owned(), line],

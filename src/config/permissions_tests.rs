@@ -59,7 +59,7 @@ impl Fixture {
     }
 }
 
-/// The rule that decides about writing a file.
+/// Returns the rule that decides about writing a file.
 fn rule_about(settings: &PermissionSettings, file: &Path) -> Option<String> {
     let action = Action::Files {
         reads: Vec::new(),

@@ -168,7 +168,7 @@ pub(super) struct SettingsFile {
 }
 
 impl SettingsFile {
-    /// The mode of Qwen Code and Gemini CLI, if stricter than the default.
+    /// Returns the mode of Qwen Code and Gemini CLI, if stricter than the default.
     pub(super) fn approval_mode(&self) -> Option<Mode> {
         let tools = self
             .others

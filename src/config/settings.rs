@@ -80,7 +80,7 @@ impl Config {
         })
     }
 
-    /// The settings of tools.
+    /// Returns the settings of tools.
     pub fn settings(&self, overrides: Overrides) -> Settings {
         let (file, environment) = (&self.file, &self.environment);
         let mut listed = Vec::new();
@@ -176,7 +176,7 @@ impl Config {
         }
     }
 
-    /// The files that the configuration names, except itself.
+    /// Returns the files that the configuration names, except itself.
     pub fn files(&self) -> Vec<Setting> {
         let file = &self.file;
         let mut listed = Vec::new();
@@ -224,7 +224,8 @@ impl Config {
         Some(cap.unwrap_or(8)).filter(|cap| *cap > 0)
     }
 
-    /// The prices of models: of the file `named` by a flag, else of the configuration, else built-in.
+    /// Returns the prices of models: of the file `named` by a flag, else of the configuration, else
+    /// built-in.
     ///
     /// # Errors
     /// A file is missing, unreadable or invalid.
@@ -244,7 +245,7 @@ impl Config {
     }
 }
 
-/// A duration as text, in milliseconds.
+/// Returns a duration as text, in milliseconds.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "as `listed` calls it")]
 pub(super) fn milliseconds(time: &Duration) -> String {
     time.as_millis().to_string()
@@ -276,7 +277,8 @@ pub struct SideGates {
 }
 
 impl Config {
-    /// The switches: environment over an agent's settings file, if given, over the configuration file.
+    /// Returns the switches: environment over an agent's settings file, if given, over the
+    /// configuration file.
     ///
     /// # Errors
     /// The agent's file is missing, unreadable or invalid.
@@ -285,7 +287,7 @@ impl Config {
         Ok(self.gates(by_agent).0)
     }
 
-    /// The switches, also for `doctor`.
+    /// Returns the switches, also for `doctor`.
     pub(super) fn gates(&self, by_agent: Option<bool>) -> (SideGates, Vec<Setting>) {
         let (file, environment) = (&self.file, &self.environment);
         let mut listed = Vec::new();
@@ -309,7 +311,7 @@ impl Config {
     }
 }
 
-/// The switch of labels in an agent's `settings.json`.
+/// Returns the switch of labels in an agent's `settings.json`.
 fn labels_of_agent(path: &Path) -> Result<Option<bool>, ConfigError> {
     let settings: Value = read_agent_settings(path)?;
     Ok(settings["experimental"]["emitToolUseSummaries"].as_bool())

@@ -122,7 +122,7 @@ impl RunCall {
         self.cancel.cancel();
     }
 
-    /// The call with its result; `None` while it has none.
+    /// Returns the call with its result; `None` while it has none.
     pub(super) fn finished(self, batch: Option<BatchNumber>) -> Option<FinishedCall> {
         let CallState::Done(result) = self.state else {
             return None;
@@ -141,7 +141,7 @@ impl RunCall {
 }
 
 impl CallState {
-    /// The call itself, unless its tool is unknown or it is over.
+    /// Returns the call itself, unless its tool is unknown or it is over.
     pub(super) fn ready(&self) -> Option<&Arc<ReadyCall>> {
         match self {
             Self::Queued(ready) | Self::Checking(ready) | Self::Running(ready) => Some(ready),
@@ -149,7 +149,7 @@ impl CallState {
         }
     }
 
-    /// The profile of the call `name`, and its access for the schedule.
+    /// Returns the profile of the call `name`, and its access for the schedule.
     pub(super) fn profile(&self, name: &str) -> (Profile, Access) {
         let Some(ready) = self.ready() else {
             let profile = Profile {
@@ -162,14 +162,14 @@ impl CallState {
         (ready.profile(), ready.assessment.access.clone())
     }
 
-    /// The kind of the tool, if it is known.
+    /// Returns the kind of the tool, if it is known.
     pub(super) fn kind(&self) -> Option<ToolKind> {
         self.ready().map(|ready| ready.tool.kind())
     }
 }
 
 impl ReadyCall {
-    /// The call as permission rules see it, with the given assessment.
+    /// Returns the call as permission rules see it, with the given assessment.
     pub(super) fn request<'a>(
         &'a self,
         assessment: &'a Assessment,
@@ -178,7 +178,7 @@ impl ReadyCall {
         session.request(self.tool.name(), &self.input, &assessment.action)
     }
 
-    /// The same call with its permission and its current assessment.
+    /// Returns the same call with its permission and its current assessment.
     pub(super) fn permitted(self, permission: Permission, assessment: Assessment) -> Self {
         Self {
             assessment,
@@ -208,7 +208,7 @@ impl ReadyCall {
         }
     }
 
-    /// The tool with the argument that identifies the call, such as `Bash(npm test)`.
+    /// Returns the tool with the argument that identifies the call, such as `Bash(npm test)`.
     fn label(&self) -> String {
         /// Longest argument shown, in characters.
         const MAX_SUBJECT: usize = 60;

@@ -348,7 +348,8 @@ impl Calls {
         }
     }
 
-    /// The failed sibling that cancels a call; `None` if there is none, or if the call has its result.
+    /// Returns the failed sibling that cancels a call; `None` if there is none, or if the call has its
+    /// result.
     fn sibling_failure(&self, index: CallIndex) -> Option<CancelReason> {
         let call = self.by_index.get(&index)?;
         let failure = self.turns.failure(call.turn)?;
@@ -446,20 +447,20 @@ impl Calls {
         self.turns.finished()
     }
 
-    /// The running calls, each with the time since its start.
+    /// Returns the running calls, each with the time since its start.
     pub(super) fn running(&self) -> impl Iterator<Item = (&RunCall, Duration)> {
         let running = self.by_index.values().filter(|call| call.is_running());
         let now = self.clock.elapsed();
         running.map(move |call| (call, now.saturating_sub(call.times.started.unwrap_or(now))))
     }
 
-    /// The numbers of calls that started, that are executing, and that are open.
+    /// Returns the numbers of calls that started, that are executing, and that are open.
     pub(super) fn counts(&self) -> (u64, usize, usize) {
         let executing = self.schedule.executing_count();
         (self.started, executing, self.schedule.len())
     }
 
-    /// The progress of the run.
+    /// Returns the progress of the run.
     pub(super) fn progress(&self) -> Progress<'_> {
         let now = self.clock.elapsed();
         let calls = self.by_index.iter();

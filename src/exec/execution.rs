@@ -70,8 +70,8 @@ impl Lifecycle {
         result
     }
 
-    /// The result of a reply. A text over the tool's limit is saved to a file, and replaced with an
-    /// excerpt.
+    /// Returns the result of a reply. A text over the tool's limit is saved to a file, and replaced
+    /// with an excerpt.
     fn limited(
         &self,
         ready: &ReadyCall,
@@ -127,7 +127,7 @@ impl Lifecycle {
     }
 }
 
-/// The whole of a text that could not be saved; `None` if it is longer than [`MAX_UNSAVED`].
+/// Returns the whole of a text that could not be saved; `None` if it is longer than [`MAX_UNSAVED`].
 fn whole_text(full: &FullText) -> Option<String> {
     if full.bytes() > MAX_UNSAVED {
         return None;

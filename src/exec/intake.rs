@@ -191,7 +191,7 @@ pub(super) fn read_all(
     }
 }
 
-/// The events of the records in a piece, and its damage.
+/// Returns the events of the records in a piece, and its damage.
 fn events(piece: &Piece, decoder: &mut Decoder) -> (Vec<Event>, Vec<Damage>) {
     let mut events = Vec::new();
     let damage = piece
@@ -222,7 +222,7 @@ pub(super) struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// A reader of `file`; `None` if it is not a regular file.
+    /// Returns a reader of `file`; `None` if it is not a regular file.
     ///
     /// # Errors
     /// The system cannot tell what it is.
@@ -235,7 +235,8 @@ impl ReadAhead {
         Ok(Some(Self { file, start }))
     }
 
-    /// The calls and results of the whole file. `decoder` must be set up like the one of the first reader.
+    /// Returns the calls and results of the whole file. `decoder` must be set up like the one of the first
+    /// reader.
     pub(super) fn ledger(self, needles: Prefilter, mut decoder: Decoder) -> io::Result<Ledger> {
         let mut ledger = Ledger::default();
         let mut reader = Reader::new(self, needles);

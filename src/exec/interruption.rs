@@ -60,7 +60,7 @@ impl Interruption {
         Demand::StopAtOnce
     }
 
-    /// The reason to refuse calls that arrive now; `None` if they may start.
+    /// Returns the reason to refuse calls that arrive now; `None` if they may start.
     pub(super) fn refusal(&self) -> Option<CancelReason> {
         match (self.signal, self.time_is_up) {
             (Some(_), _) => Some(CancelReason::Interrupt),
@@ -95,7 +95,7 @@ impl Interruption {
         self.idle_since = now;
     }
 
-    /// The next time to check without an event.
+    /// Returns the next time to check without an event.
     pub(super) fn next_deadline(&self) -> Option<Instant> {
         let run_ends = self.run_ends.filter(|_| !self.time_is_up);
         let idle_ends = self.signal.map(|_| self.idle_since + IDLE_TIMEOUT);
@@ -106,7 +106,8 @@ impl Interruption {
             .min()
     }
 
-    /// The cause of an end before the end of the input; `None` if the run continues. Called while no call is open.
+    /// Returns the cause of an end before the end of the input; `None` if the run continues. Called while no call
+    /// is open.
     pub(super) fn ends_the_run(&self, stage: StageKind, now: Instant) -> Option<EndCause> {
         let Some(signal) = self.signal else {
             return self.time_is_up.then_some(EndCause::TimeUp);
@@ -122,7 +123,7 @@ impl Interruption {
         })
     }
 
-    /// The cause of an end with the end of the input.
+    /// Returns the cause of an end with the end of the input.
     pub(super) fn cause_at_end(&self, stage: StageKind) -> EndCause {
         match (self.signal, stage) {
             (Some(EndSignal::Terminate), _) => EndCause::Terminated,

@@ -115,7 +115,7 @@ impl Lifecycle {
         }
     }
 
-    /// A call of the tool with this name or alias, and these arguments.
+    /// Returns a call of the tool with this name or alias, and these arguments.
     pub(super) fn ready(
         &self,
         name: &str,
@@ -170,7 +170,7 @@ impl Lifecycle {
         }
     }
 
-    /// The assessment of a call that starts now, in the current directory.
+    /// Returns the assessment of a call that starts now, in the current directory.
     pub(super) fn reassess(&self, ready: &ReadyCall, session: &ToolContext) -> Assessment {
         self.assess(&*ready.tool, &*ready.call, session)
     }
@@ -191,8 +191,9 @@ impl Lifecycle {
         }
     }
 
-    /// The assessment that permission is decided on. A shell command that was read-only when it was queued
-    /// is assessed again: calls before it may have changed its directory or the git settings there.
+    /// Returns the assessment that permission is decided on. A shell command that was read-only when it
+    /// was queued is assessed again: calls before it may have changed its directory or the git settings
+    /// there.
     pub(super) fn assessment_now(&self, ready: &ReadyCall, session: &ToolContext) -> Assessment {
         let queued = &ready.assessment;
         if ready.tool.kind() == ToolKind::Shell && queued.access.is_read_only() {
@@ -202,14 +203,14 @@ impl Lifecycle {
         }
     }
 
-    /// The decision of the rules and the mode.
+    /// Returns the decision of the rules and the mode.
     pub(super) fn decide(&self, request: &Request<'_>) -> Decided {
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
         rules.decide(self.mode, request)
     }
 
-    /// The decision about a call that has not started, for a plan; `None` if its tool is unknown or it is
-    /// refused.
+    /// Returns the decision about a call that has not started, for a plan; `None` if its tool is unknown
+    /// or it is refused.
     pub(super) fn planned_decision(
         &self,
         state: &CallState,
@@ -220,7 +221,7 @@ impl Lifecycle {
         Some(self.decide(&request).decision)
     }
 
-    /// The permission of the rules alone.
+    /// Returns the permission of the rules alone.
     ///
     /// # Errors
     /// They do not allow the call.
@@ -282,7 +283,7 @@ pub(super) fn is_open(by: &DecidedBy) -> bool {
     }
 }
 
-/// The result of a call that the rules or the mode deny. `effect` is the reason of its assessment.
+/// Returns the result of a call that the rules or the mode deny. `effect` is the reason of its assessment.
 pub(super) fn denied(tool: &str, decided: Decided, effect: Option<&str>) -> Box<CallResult> {
     let text = decided.reason(tool, effect);
     Box::new(CallResult {

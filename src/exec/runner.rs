@@ -251,9 +251,9 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
     }
 
-    /// The next part of the input, unless it has to wait: a `result` record, and in a list of messages for an
-    /// API the next message, until the results before it are written; anything while too many calls are
-    /// open.
+    /// Returns the next part of the input, unless it has to wait: a `result` record, and in a list of
+    /// messages for an API the next message, until the results before it are written; anything while too many
+    /// calls are open.
     fn next_item(&mut self) -> Result<Option<Item>, WriteError> {
         let Some(item) = self.backlog.front() else {
             return Ok(None);
@@ -454,7 +454,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
     }
 
-    /// The cause of the end of the run; `None` if it continues.
+    /// Returns the cause of the end of the run; `None` if it continues.
     fn end_cause(&mut self) -> Result<Option<EndCause>, WriteError> {
         if self.has_open_calls() {
             return Ok(None);

@@ -69,7 +69,7 @@ impl Stage {
 }
 
 impl Schedule {
-    /// An empty schedule that runs at most `cap` calls at once.
+    /// Returns an empty schedule that runs at most `cap` calls at once.
     pub(super) fn new(policy: Policy, cap: NonZeroUsize) -> Self {
         Self {
             policy,
@@ -183,7 +183,7 @@ impl Schedule {
         self.writers -= usize::from(!access.is_side_effect_free());
     }
 
-    /// The next call in call order, if it is completed.
+    /// Returns the next call in call order, if it is completed.
     pub(super) fn next_completed(&self) -> Option<CallIndex> {
         let front = self.slots.front()?;
         (front.stage == Stage::Completed).then_some(CallIndex(self.first))
@@ -221,8 +221,8 @@ impl Schedule {
         }
     }
 
-    /// The number of calls that keep the one at `position`, with this access, from starting: calls before
-    /// it, and calls after it that started before its access was known.
+    /// Returns the number of calls that keep the one at `position`, with this access, from starting: calls
+    /// before it, and calls after it that started before its access was known.
     fn blockers(&self, position: usize, access: &Access) -> usize {
         if self.writers == 0 {
             return 0;
@@ -244,12 +244,12 @@ impl Schedule {
         self.in_stage(Stage::has_run)
     }
 
-    /// The number of executing calls.
+    /// Returns the number of executing calls.
     pub(super) fn executing_count(&self) -> usize {
         self.executing
     }
 
-    /// The number of calls that are not yielded.
+    /// Returns the number of calls that are not yielded.
     pub(super) fn len(&self) -> usize {
         self.slots.len()
     }
@@ -269,7 +269,7 @@ impl Schedule {
         (position < self.slots.len()).then_some(position)
     }
 
-    /// The access under the policy: a greedy schedule knows only reading and writing everything.
+    /// Returns the access under the policy: a greedy schedule knows only reading and writing everything.
     fn coarsened(&self, access: Access) -> Access {
         match self.policy {
             Policy::Access => access,

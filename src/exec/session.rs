@@ -67,7 +67,8 @@ impl RunSession {
         self.has_name = true;
     }
 
-    /// The context of a call that only reads. The lane's own threads start its children, confined.
+    /// Returns the context of a call that only reads. The lane's own threads start its children,
+    /// confined.
     pub(super) fn confined_context(&self) -> Arc<ToolContext> {
         Arc::new(ToolContext {
             spawners: Arc::new(self.context.lane.for_one_call()),
@@ -101,7 +102,7 @@ impl RunSession {
         Ok(())
     }
 
-    /// The state directory of the session, which is created when it is first needed.
+    /// Returns the state directory of the session, which is created when it is first needed.
     pub(super) fn directory(&mut self) -> Result<&SessionDirectory, StateError> {
         let directory = match self.directory.take() {
             Some(directory) => directory,

@@ -246,7 +246,7 @@ impl Ledger {
         self.answered.remove(&number)
     }
 
-    /// The number of entered calls without a result, here or in the input.
+    /// Returns the number of entered calls without a result, here or in the input.
     pub(super) fn unanswered(&self) -> usize {
         let open = self.open.values().flatten();
         open.filter(|call| call.number < self.calls_entered && !call.is_ours)

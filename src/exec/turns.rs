@@ -56,8 +56,8 @@ impl Turns {
         number
     }
 
-    /// The batch of the next call of this turn, in call order, which ran in `lane`. Consecutive calls of
-    /// the parallel lane share a batch.
+    /// Returns the batch of the next call of this turn, in call order, which ran in `lane`. Consecutive
+    /// calls of the parallel lane share a batch.
     pub(super) fn batch(&mut self, number: TurnNumber, lane: Lane) -> Option<BatchNumber> {
         let turn = self.find_mut(number)?;
         let batch = match turn.last_batch {
@@ -123,7 +123,7 @@ impl Turns {
         }
     }
 
-    /// The failure that cancels the calls of this turn, if there is one.
+    /// Returns the failure that cancels the calls of this turn, if there is one.
     pub(super) fn failure(&self, number: TurnNumber) -> Option<&str> {
         self.find(number).and_then(|turn| turn.failure.as_deref())
     }
@@ -169,7 +169,7 @@ impl TurnHooks {
         }
     }
 
-    /// The turns whose hooks are due, with the input of each; they count as running from here on.
+    /// Returns the turns whose hooks are due, with the input of each; they count as running from here on.
     pub(super) fn take_due(&mut self, turns: &Turns) -> Vec<(TurnNumber, Vec<Value>)> {
         let mut due = Vec::new();
         for (turn, state) in &mut self.by_turn {

@@ -176,7 +176,7 @@ impl Channels {
         }
     }
 
-    /// A prompter that writes questions among the records and reads answers from the input.
+    /// Returns a prompter that writes questions among the records and reads answers from the input.
     pub fn prompter(&self, ids: Arc<dyn Ids>) -> impl Prompter + use<> {
         let sender = self.sender.clone();
         let write = move |record| {
@@ -189,7 +189,7 @@ impl Channels {
         }
     }
 
-    /// A function that reports the cost of asking another model.
+    /// Returns a function that reports the cost of asking another model.
     pub fn spent(&self) -> impl Fn(SideExtension) + Send + Sync + use<> {
         let sender = self.sender.clone();
         move |cost| {
@@ -197,7 +197,7 @@ impl Channels {
         }
     }
 
-    /// A function that reports signals.
+    /// Returns a function that reports signals.
     pub fn signals(&self) -> impl Fn(EndSignal) + Send + use<> {
         let sender = self.sender.clone();
         move |signal| {
@@ -205,7 +205,7 @@ impl Channels {
         }
     }
 
-    /// A function that reports that the reader of the output is gone.
+    /// Returns a function that reports that the reader of the output is gone.
     pub fn output_gone(&self) -> impl FnOnce() + Send + use<> {
         let sender = self.sender.clone();
         move || {

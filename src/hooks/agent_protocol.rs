@@ -54,8 +54,8 @@ impl AgentHookInput {
         self.tool_name == "run_shell_command" || (!is_codex && is_user_shell_bash)
     }
 
-    /// The answer to the decision about a call that does this. With `denies_instead_of_asking`, a call that
-    /// the user would have to approve is denied. `None` if the decision is left to the agent.
+    /// Returns the answer to the decision about a call that does this. With `denies_instead_of_asking`, a
+    /// call that the user would have to approve is denied. `None` if the decision is left to the agent.
     pub fn answer(
         &self,
         decided: &Decided,
@@ -69,7 +69,7 @@ impl AgentHookInput {
         self.written_answer(decision, &reason(decided))
     }
 
-    /// The answer that denies the call for this reason.
+    /// Returns the answer that denies the call for this reason.
     pub fn denial(&self, reason: &str) -> Option<Value> {
         self.written_answer(Decision::Deny, reason)
     }
@@ -101,7 +101,7 @@ impl AgentHookInput {
     }
 }
 
-/// The decision to answer with; `None` if it is left to the agent.
+/// Returns the decision to answer with; `None` if it is left to the agent.
 fn spoken_decision(decided: &Decided, action: &Action) -> Option<Decision> {
     let is_spoken = match decided.decision {
         Decision::Deny => true,
@@ -115,7 +115,7 @@ fn spoken_decision(decided: &Decided, action: &Action) -> Option<Decision> {
     is_spoken.then_some(decided.decision)
 }
 
-/// The reason, for the user or the model.
+/// Returns the reason, for the user or the model.
 fn reason(decided: &Decided) -> String {
     let verb = match decided.decision {
         Decision::Allow => "allowed",

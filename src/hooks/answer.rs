@@ -121,7 +121,7 @@ enum RequestDecision {
     },
 }
 
-/// The answer of a hook with this end. With `blocks_on_failure`, a hook that fails blocks.
+/// Returns the answer of a hook with this end. With `blocks_on_failure`, a hook that fails blocks.
 pub(super) fn answer(event: HookEvent, end: &HookEnd, blocks_on_failure: bool) -> Answer {
     let failed = |problem: String| {
         if blocks_on_failure {
@@ -165,7 +165,7 @@ pub(super) fn answer(event: HookEvent, end: &HookEnd, blocks_on_failure: bool) -
     }
 }
 
-/// The answer of a hook that only blocks.
+/// Returns the answer of a hook that only blocks.
 fn blocked(event: HookEvent, reason: &str) -> Answer {
     let decision = match event {
         // Claude Code documents that a status of 2 has no effect there.
@@ -188,7 +188,7 @@ impl Printed {
         self.decision(event).map(|(decision, _)| decision) == block
     }
 
-    /// The decision and its reason.
+    /// Returns the decision and its reason.
     fn decision(&self, event: HookEvent) -> Option<(HookDecision, String)> {
         let specific = &self.hook_specific_output;
         let old = self.decision.map(|decision| match decision {
@@ -260,7 +260,7 @@ impl Printed {
     }
 }
 
-/// A text, truncated to [`MAX_TEXT`].
+/// Returns a text, truncated to [`MAX_TEXT`].
 fn short(text: &str) -> String {
     match text.char_indices().nth(MAX_TEXT) {
         Some((end, _)) => format!("{}\n[the rest of the hook's text was cut]", &text[..end]),

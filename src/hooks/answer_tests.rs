@@ -11,7 +11,7 @@ fn exited(code: i32, stdout: &str, stderr: &str) -> HookEnd {
     }
 }
 
-/// The decision of a `PreToolUse` hook.
+/// Returns the decision of a `PreToolUse` hook.
 fn decision(code: i32, stdout: &str, stderr: &str) -> Option<(HookDecision, String)> {
     answer(HookEvent::PreToolUse, &exited(code, stdout, stderr), false).decision
 }

@@ -273,7 +273,7 @@ async fn body(client: &Client, outgoing: &Outgoing) -> Result<String, HttpFailur
     Ok(String::from_utf8_lossy(&body).into_owned())
 }
 
-/// The end of a hook in the background.
+/// Returns the end of a hook in the background.
 fn in_background(started: io::Result<thread::JoinHandle<()>>) -> HookEnd {
     match started {
         Ok(_) => HookEnd::Unknown,

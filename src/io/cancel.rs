@@ -61,8 +61,8 @@ impl CancelToken {
         *self.lock()
     }
 
-    /// A descriptor that becomes readable when the level exceeds `seen`. `None` at the last level, or if no
-    /// descriptor is available: then the level must be polled.
+    /// Returns a descriptor that becomes readable when the level exceeds `seen`. `None` at the last level,
+    /// or if no descriptor is available: then the level must be polled.
     pub(crate) fn beyond(&self, seen: Level) -> Option<BorrowedFd<'_>> {
         let (waker, fires_at) = match seen {
             Level::Running => (&self.shared.on_cancel, Level::Cancelled),
@@ -104,7 +104,7 @@ struct Waker {
 }
 
 impl Waker {
-    /// The descriptor to poll for reading; `None` if none is available.
+    /// Returns the descriptor to poll for reading; `None` if none is available.
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         if self.ends.get().is_none()
             && let Ok((reader, writer)) = pipe()

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 /// A source of new ids.
 pub trait Ids: Send + Sync {
-    /// A version 4 UUID.
+    /// Returns a version 4 UUID.
     fn uuid(&self) -> Uuid;
 }
 

@@ -5,7 +5,7 @@ use super::super::samples::{mutated, object_line};
 use super::super::value::{FirstValue, PARSED, first_value};
 use super::{Defect, MAX_FINDINGS, examine, is_sound, only_record, split_line};
 
-/// The objects on the line, and the defects with their positions.
+/// Returns the objects on the line, and the defects with their positions.
 fn seen(line: &str) -> (Vec<&str>, Vec<(Defect, usize)>) {
     let result = examine(line.as_bytes());
     let objects = result.objects.into_iter().map(|range| &line[range]);

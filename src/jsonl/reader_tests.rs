@@ -119,7 +119,7 @@ fn visited(piece: &Piece) -> (Vec<String>, Vec<Damage>) {
     (texts, damage)
 }
 
-/// The texts and reasons of a single line.
+/// Returns the texts and reasons of a single line.
 fn seen(input: &[u8]) -> (Vec<String>, Vec<(String, u64)>) {
     let mut texts = Vec::new();
     let mut reasons = Vec::new();

@@ -41,8 +41,8 @@ const EDITOR_CONTEXT: (&str, &str) = ("# Context from my IDE setup:", "## My req
 /// Beginnings of remarks in brackets. A remark ends at the closing bracket.
 const REMARKS: [&str; 2] = ["[Request interrupted", "[Image"];
 
-/// The part of a text that the user typed, without blanks around injected parts. Empty if an agent wrote
-/// all of it.
+/// Returns the part of a text that the user typed, without blanks around injected parts. Empty if an
+/// agent wrote all of it.
 pub fn typed(text: &str) -> Cow<'_, str> {
     match split(text) {
         Some((_, own)) => Cow::Owned(own),
@@ -78,7 +78,7 @@ pub fn split_typed(blocks: Vec<Block>) -> (Vec<Block>, Vec<Block>) {
     (injected, own)
 }
 
-/// A text without the tags and remarks of agents. Blanks around them are kept.
+/// Returns a text without the tags and remarks of agents. Blanks around them are kept.
 pub fn without_injected(text: &str) -> Cow<'_, str> {
     match cut(text) {
         Some((_, kept)) => Cow::Owned(kept),
@@ -86,7 +86,7 @@ pub fn without_injected(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The injected and the typed part of a text. `None` if the user typed all of it.
+/// Returns the injected and the typed part of a text. `None` if the user typed all of it.
 fn split(text: &str) -> Option<(String, String)> {
     if let Some(command) = slash_command(text) {
         return Some((String::new(), command));
@@ -113,8 +113,8 @@ fn split(text: &str) -> Option<(String, String)> {
 const SETTING_COMMANDS: &str = "/add-dir /agents /color /config /effort /export /fast /hooks /login /mcp \
     /model /output-style /permissions /plugin /rename /resume /statusline /theme";
 
-/// A slash command with its arguments, as the user typed it. `None` for any other text, and for a command
-/// without arguments.
+/// Returns a slash command with its arguments, as the user typed it. `None` for any other text, and for a
+/// command without arguments.
 fn slash_command(text: &str) -> Option<String> {
     if !text.trim_start().starts_with("<command-") {
         return None;
@@ -138,7 +138,7 @@ fn slash_command(text: &str) -> Option<String> {
     (!is_setting).then(|| format!("/{name} {arguments}{rest}"))
 }
 
-/// The content of tags and remarks of agents, and the rest. `None` if there are none.
+/// Returns the content of tags and remarks of agents, and the rest. `None` if there are none.
 fn cut(text: &str) -> Option<(String, String)> {
     let (mut put_in, mut kept) = (String::new(), String::new());
     let (mut copied, mut at) = (0, 0);

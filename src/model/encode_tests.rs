@@ -174,7 +174,7 @@ fn no_empty_list_of_tools_is_sent() {
     }
 }
 
-/// A conversation with all kinds of blocks.
+/// Returns a conversation with all kinds of blocks.
 fn conversation() -> Request {
     let call = Call {
         id: "c1".to_owned(),

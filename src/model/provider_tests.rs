@@ -654,7 +654,7 @@ fn requests_go_through_socks_proxies() {
     ];
     for (scheme, login, url, target) in rows {
         let server = TestServer::answering([answer(200, &[JSON], GOOD)]);
-        let proxy = SocksServer::leading_to(server.port);
+        let proxy = SocksServer::connecting_to(server.port);
         let mut settings = settings("vllm", url);
         settings.providers.get_mut("vllm").unwrap().key = KeySource::None;
         settings.http.proxies = Proxies {

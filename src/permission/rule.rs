@@ -311,7 +311,7 @@ impl Rule {
         matches!(&self.specifier, Specifier::Command(pattern) if command.is(pattern))
     }
 
-    /// The path pattern, for rules on files.
+    /// Returns the path pattern, for rules on files.
     pub(super) fn paths(&self) -> Option<&PathPattern> {
         match &self.specifier {
             Specifier::Reading(pattern) | Specifier::Writing(pattern) => Some(pattern),

@@ -159,7 +159,7 @@ fn rules_match_as_in_qwen_code_but_for_the_listed_rows() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A call of Qwen Code, moved to our directory.
+/// Returns a call of Qwen Code, moved to our directory.
 fn qwen_call(input: &Value) -> Row {
     let text = |field: &str| input[field].as_str().map(str::to_owned);
     let here = |text: &str| {

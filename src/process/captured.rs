@@ -25,8 +25,8 @@ pub struct Captured {
 }
 
 impl Captured {
-    /// The kept text, with invalid UTF-8 replaced. A line `[N bytes dropped]` marks a gap. The whole text is
-    /// in memory; see [`Captured::write_to`].
+    /// Returns the kept text, with invalid UTF-8 replaced. A line `[N bytes dropped]` marks a gap. The whole
+    /// text is in memory; see [`Captured::write_to`].
     ///
     /// # Errors
     /// The spill file could not be read back.
@@ -52,7 +52,8 @@ impl Captured {
         Ok(written + self.tail.len() as u64)
     }
 
-    /// The first `max_bytes` bytes, as the child wrote them, or all if the stream or its head is shorter.
+    /// Returns the first `max_bytes` bytes, as the child wrote them, or all if the stream or its head is
+    /// shorter.
     ///
     /// # Errors
     /// The spill file could not be read back.
@@ -84,7 +85,8 @@ impl Captured {
         Ok(into_text(bytes))
     }
 
-    /// The last `max_bytes` bytes, as the child wrote them, or all if the stream or its tail is shorter.
+    /// Returns the last `max_bytes` bytes, as the child wrote them, or all if the stream or its tail is
+    /// shorter.
     ///
     /// # Errors
     /// The spill file could not be read back.
@@ -105,7 +107,7 @@ impl Captured {
         self.total_bytes == 0
     }
 
-    /// The number of kept bytes.
+    /// Returns the number of kept bytes.
     pub fn kept_bytes(&self) -> u64 {
         self.total_bytes - self.dropped_bytes
     }
@@ -151,7 +153,7 @@ fn into_text(bytes: Vec<u8>) -> String {
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// The bytes of the last character, which may be incomplete.
+/// Returns the bytes of the last character, which may be incomplete.
 fn last_character(bytes: &[u8]) -> &[u8] {
     let start = bytes
         .iter()

@@ -77,7 +77,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The given timeout, 2 s grace, 250 ms drain.
+    /// Returns the given timeout, 2 s grace, 250 ms drain.
     pub fn with_timeout(timeout: Duration) -> Self {
         Self {
             timeout,
@@ -97,7 +97,7 @@ pub enum ExitStatus {
 }
 
 impl ExitStatus {
-    /// The status as a shell shows it: the code, or 128 plus the signal.
+    /// Returns the status as a shell shows it: the code, or 128 plus the signal.
     pub fn shell_code(self) -> i32 {
         match self {
             Self::Code(code) => code,
@@ -146,7 +146,7 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// The result of a command that was cancelled before its start.
+    /// Returns the result of a command that was cancelled before its start.
     pub(super) fn never_started() -> Self {
         Self {
             status: ExitStatus::Signal(libc::SIGTERM),

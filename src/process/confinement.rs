@@ -60,7 +60,7 @@ impl Confinement {
         self.landlock_abi.is_some() && self.seccomp
     }
 
-    /// The weaker of two confinements.
+    /// Returns the weaker of two confinements.
     pub(super) fn weaker(self, other: Self) -> Self {
         if self.is_complete() { other } else { self }
     }

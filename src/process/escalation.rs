@@ -96,7 +96,7 @@ impl Escalation {
         }
     }
 
-    /// The cause of the child's end.
+    /// Returns the cause of the child's end.
     pub(super) fn ended(&self) -> Ended {
         self.ended
     }
@@ -106,12 +106,12 @@ impl Escalation {
         self.left_something
     }
 
-    /// The end of the current stage, as time after the start.
+    /// Returns the end of the current stage, as time after the start.
     pub(super) fn deadline(&self) -> Duration {
         self.deadline
     }
 
-    /// The next step, `now` after the start. After `Terminate` and `Kill` the caller asks again.
+    /// Returns the next step, `now` after the start. After `Terminate` and `Kill` the caller asks again.
     pub(super) fn step(&mut self, now: Duration, seen: Observation) -> Step {
         if self.is_over(seen) {
             return Step::Finish;

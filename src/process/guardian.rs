@@ -141,7 +141,7 @@ pub(super) struct GuardedCall {
 }
 
 impl Table {
-    /// An empty table.
+    /// Returns an empty table.
     ///
     /// # Errors
     /// The system lacks memory or descriptors.
@@ -154,7 +154,7 @@ impl Table {
         Ok(Self { file, mapping })
     }
 
-    /// A descriptor for the guardian.
+    /// Returns a descriptor for the guardian.
     fn descriptor(&self) -> io::Result<OwnedFd> {
         Ok(self.file.try_clone()?.into())
     }
@@ -184,7 +184,7 @@ impl Table {
     }
 }
 
-/// The calls in the table in `file`.
+/// Returns the calls in the table in `file`.
 pub(super) fn calls(file: &File) -> Vec<GuardedCall> {
     let mut bytes = vec![0; MAX_ENTRIES * ENTRY];
     if file.read_exact_at(&mut bytes, 0).is_err() {
@@ -281,7 +281,7 @@ fn is_closed(lifeline: BorrowedFd<'_>, pause: Duration) -> bool {
     matches!(poll(&mut set, pause.as_ref()), Ok(1..))
 }
 
-/// The calls in the table, which is the standard output of this process.
+/// Returns the calls in the table, which is the standard output of this process.
 fn guarded_calls() -> Vec<GuardedCall> {
     let table = io::stdout().as_fd().try_clone_to_owned();
     table.map_or_else(|_| Vec::new(), |table| calls(&File::from(table)))

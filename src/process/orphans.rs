@@ -174,7 +174,7 @@ impl Orphans {
         found
     }
 
-    /// The list of children. Each read from its beginning gets the current list.
+    /// Returns the list of children. Each read from its beginning gets the current list.
     fn list(&self) -> Option<&File> {
         let list = self.list.get_or_init(|| {
             let own = rustix::process::getpid();
@@ -183,7 +183,7 @@ impl Orphans {
         list.as_ref()
     }
 
-    /// The children of the first thread, orphans among them.
+    /// Returns the children of the first thread, orphans among them.
     fn numbers(&self, except: Option<Pid>) -> Vec<i32> {
         let mut bytes = Vec::new();
         let mut page = [0; LIST_BYTES];
@@ -217,7 +217,7 @@ fn belongs(orphan: Pid, stat: &Stat, claim: Claim<'_>, rivals: &[Rival]) -> bool
     is_only_ours || holds_pipe(orphan.as_raw_pid(), claim.pipes)
 }
 
-/// The session of a process, or our own for 0. Returns 0 if its leader is outside our container.
+/// Returns the session of a process, or our own for 0. Returns 0 if its leader is outside our container.
 fn session(process: i32) -> i32 {
     // SAFETY: takes a number and returns one.
     unsafe { libc::getsid(process) }

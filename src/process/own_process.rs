@@ -168,7 +168,7 @@ enum State {
 }
 
 impl Pager {
-    /// A pager on the terminal of standard output.
+    /// Returns a pager on the terminal of standard output.
     pub fn new(command: String, sets_options: bool, terminal: Box<dyn Write + Send>) -> Self {
         Self {
             command,

@@ -142,7 +142,7 @@ fn check(error: c_int) -> io::Result<()> {
     }
 }
 
-/// A null-terminated list, valid as long as `strings`.
+/// Returns a null-terminated list, valid as long as `strings`.
 fn pointers(strings: &[CString]) -> Vec<*mut c_char> {
     let pointers = strings.iter().map(|string| string.as_ptr().cast_mut());
     pointers.chain([ptr::null_mut()]).collect()

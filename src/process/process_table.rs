@@ -28,7 +28,7 @@ impl Stat {
     }
 }
 
-/// All processes; empty if `/proc` cannot be read.
+/// Returns all processes; empty if `/proc` cannot be read.
 pub(super) fn read_table() -> ProcessTable {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries
@@ -56,8 +56,8 @@ pub(super) fn living_descendants(
         .collect()
 }
 
-/// The living ones of these processes and their descendants, by the lists of children. On a system with many
-/// processes this is much faster than reading the table.
+/// Returns the living ones of these processes and their descendants, by the lists of children. On a system
+/// with many processes this is much faster than reading the table.
 pub(super) fn family(roots: impl IntoIterator<Item = i32>) -> ProcessTable {
     let mut family = ProcessTable::new();
     let mut left: Vec<i32> = roots.into_iter().collect();
@@ -88,7 +88,7 @@ pub(super) fn signal_if(pid: i32, is_expected: impl Fn(&Stat) -> bool, signal: S
     }
 }
 
-/// The current time on the clock of [`Stat::began`].
+/// Returns the current time on the clock of [`Stat::began`].
 pub(super) fn now() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     let ticks = rustix::param::clock_ticks_per_second();
@@ -121,13 +121,13 @@ pub(super) fn holds_pipe(process: i32, pipes: &[u64]) -> bool {
         .any(|target| names.iter().any(|name| target.as_os_str() == name.as_str()))
 }
 
-/// The numbers in a file `children` of `/proc`.
+/// Returns the numbers in a file `children` of `/proc`.
 pub(super) fn parse_children(list: &str) -> impl Iterator<Item = i32> {
     list.split_ascii_whitespace()
         .filter_map(|pid| pid.parse().ok())
 }
 
-/// The fields of a process; `None` if no process has this number.
+/// Returns the fields of a process; `None` if no process has this number.
 pub(super) fn stat(pid: i32) -> Option<Stat> {
     parse_stat(&fs::read(format!("/proc/{pid}/stat")).ok()?)
 }

@@ -32,7 +32,7 @@ pub(super) struct ProcessTree {
 }
 
 impl ProcessTree {
-    /// The tree of a child that was just started and not waited for.
+    /// Returns the tree of a child that was just started and not waited for.
     pub(super) fn new(leader: Pid, adopts_orphans: bool) -> Self {
         #[cfg(not(target_os = "linux"))]
         let _ = adopts_orphans;
@@ -56,7 +56,7 @@ impl ProcessTree {
         self.leader
     }
 
-    /// A descriptor that becomes readable when the leader ends; `None` if the system has none.
+    /// Returns a descriptor that becomes readable when the leader ends; `None` if the system has none.
     pub(super) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         self.descriptor.as_ref().map(AsFd::as_fd)
     }
@@ -110,8 +110,8 @@ impl ProcessTree {
         }
     }
 
-    /// All living processes. They are searched before each signal, while their parents live; orphans were
-    /// added before.
+    /// Returns all living processes. They are searched before each signal, while their parents live;
+    /// orphans were added before.
     fn find(&mut self) -> ProcessTable {
         let leader = self.leader.as_raw_pid();
         let is_known = |pid: i32, stat: &Stat| {

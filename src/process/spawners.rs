@@ -69,7 +69,7 @@ impl Spawners {
         }
     }
 
-    /// The supervisor of all children.
+    /// Returns the supervisor of all children.
     pub fn supervisor(&self) -> &Supervisor {
         &self.supervisor
     }
@@ -80,8 +80,8 @@ impl Spawners {
         self.pool.is_enforced()
     }
 
-    /// The same threads, with long outputs spilling to unlinked files in `directory`. If no file can be
-    /// created there, the head and the tail of an output are kept in memory.
+    /// Returns the same threads, with long outputs spilling to unlinked files in `directory`. If no file can
+    /// be created there, the head and the tail of an output are kept in memory.
     #[must_use]
     pub fn with_spill_directory(self, directory: PathBuf) -> Self {
         Self {
@@ -90,7 +90,8 @@ impl Spawners {
         }
     }
 
-    /// The same threads for the children of one call, with a separate [`Spawners::confinement_report`].
+    /// Returns the same threads for the children of one call, with a separate
+    /// [`Spawners::confinement_report`].
     #[must_use]
     pub fn for_one_call(&self) -> Self {
         Self {
@@ -99,8 +100,8 @@ impl Spawners {
         }
     }
 
-    /// The confinement of the children that ran through this [`Spawners::for_one_call`]; `None` if there were
-    /// none, or outside a lane.
+    /// Returns the confinement of the children that ran through this [`Spawners::for_one_call`]; `None` if
+    /// there were none, or outside a lane.
     pub fn confinement_report(&self) -> Option<ConfinementReport> {
         let report = self.report.as_ref()?;
         let report = report.lock().unwrap_or_else(PoisonError::into_inner);
@@ -230,7 +231,7 @@ pub(super) struct Started {
 }
 
 impl SpawnerPool {
-    /// A pool without restrictions.
+    /// Returns a pool without restrictions.
     pub(super) fn unrestricted(threads: usize) -> Self {
         Self {
             threads: ThreadPool::new("spawner", threads, || Ok(None)),
@@ -241,7 +242,7 @@ impl SpawnerPool {
         }
     }
 
-    /// A pool whose threads restrict themselves as they start.
+    /// Returns a pool whose threads restrict themselves as they start.
     pub(super) fn lane(threads: usize, options: LaneOptions) -> Self {
         let starter = match options.enforcement {
             Enforcement::Off => Starter::AnyThread(Some(Confinement::switched_off())),
@@ -259,7 +260,8 @@ impl SpawnerPool {
         }
     }
 
-    /// A directory for the temporary files of one child; `None` outside a lane, or if it cannot be created.
+    /// Returns a directory for the temporary files of one child; `None` outside a lane, or if it cannot be
+    /// created.
     pub(super) fn temporary_directory(&self) -> Option<TempDir> {
         let parent = self.temporary.as_ref()?;
         let empty = lock(&self.empty_directories).pop();

@@ -64,8 +64,8 @@ impl Start {
     }
 }
 
-/// The error for a failure to start. The system does not tell whether the directory or the program was the
-/// cause, so the directory is checked again.
+/// Returns the error for a failure to start. The system does not tell whether the directory or the program
+/// was the cause, so the directory is checked again.
 pub(super) fn start_error(command: &Command, source: io::Error) -> SpawnError {
     if let Err(source) = enterable(&command.directory) {
         return SpawnError::Directory {
@@ -81,7 +81,7 @@ pub(super) fn start_error(command: &Command, source: io::Error) -> SpawnError {
     }
 }
 
-/// The error for a failure that neither the program nor the directory caused.
+/// Returns the error for a failure that neither the program nor the directory caused.
 pub(super) fn system_error(command: &Command, source: io::Error) -> SpawnError {
     SpawnError::System {
         program: command.program.clone(),
@@ -103,7 +103,7 @@ fn enterable(directory: &Path) -> io::Result<()> {
     Ok(access(directory, Access::EXEC_OK)?)
 }
 
-/// A string for the kernel.
+/// Returns a string for the kernel.
 ///
 /// # Errors
 /// It contains a NUL byte.
@@ -111,7 +111,7 @@ pub(super) fn c_string(text: &OsStr) -> io::Result<CString> {
     CString::new(text.as_bytes()).map_err(|_| contains_nul())
 }
 
-/// An entry of an environment.
+/// Returns an entry of an environment.
 ///
 /// # Errors
 /// It contains a NUL byte.

@@ -183,7 +183,7 @@ impl Supervision<'_> {
         any
     }
 
-    /// The output pipes that are not at their end, by inode.
+    /// Returns the output pipes that are not at their end, by inode.
     #[cfg(target_os = "linux")]
     fn open_pipes(&self) -> Vec<u64> {
         let pipes = self.outputs.iter().filter_map(Output::descriptor);
@@ -263,7 +263,7 @@ impl Supervision<'_> {
         !leader.is_empty() || self.tree.descriptor().is_none()
     }
 
-    /// The time until the first read of the pipes: a short call then wakes this thread once, by its
+    /// Returns the time until the first read of the pipes: a short call then wakes this thread once, by its
     /// end, and not with each pipe that it closes before.
     fn first_read_delay(&self, leader: Option<BorrowedFd<'_>>) -> Option<Duration> {
         if leader.is_none() || self.stdin.is_some() {
@@ -362,7 +362,7 @@ impl Output<'_> {
     }
 }
 
-/// The events of the given descriptors, in their order, after at most `timeout`.
+/// Returns the events of the given descriptors, in their order, after at most `timeout`.
 fn poll_some<const N: usize>(
     watched: [(Option<BorrowedFd<'_>>, PollFlags); N],
     timeout: Duration,

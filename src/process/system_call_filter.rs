@@ -65,8 +65,8 @@ pub(super) fn install() -> io::Result<()> {
     Err(io::Error::last_os_error())
 }
 
-/// The program of a thread. `own` are the numbers of its process and of the thread itself, which shares its
-/// Landlock domain with its children.
+/// Returns the program of a thread. `own` are the numbers of its process and of the thread itself, which
+/// shares its Landlock domain with its children.
 fn program(own: [u32; 2]) -> Vec<libc::sock_filter> {
     let mut program = vec![
         statement(LOAD, ARCHITECTURE_OF_CALL),
@@ -104,7 +104,7 @@ fn program(own: [u32; 2]) -> Vec<libc::sock_filter> {
     program
 }
 
-/// The part of the program for one examined call.
+/// Returns the part of the program for one examined call.
 fn examination(patterns: &[Pattern]) -> Vec<libc::sock_filter> {
     let mut body: Vec<_> = patterns
         .iter()

@@ -46,7 +46,7 @@ fn verdict(call: libc::c_long, arguments: &[u64]) -> u32 {
     verdict_of(ARCHITECTURE, number(call), all)
 }
 
-/// A `pid_t` or an `int` in a register.
+/// Returns a `pid_t` or an `int` in a register.
 fn word(value: i32) -> u64 {
     u64::from(value.cast_unsigned())
 }

@@ -277,7 +277,7 @@ pub(super) const ABSENT: [u32; 2] = [CLONE3, OPENAT2];
 const CLONE3: u32 = 435;
 const OPENAT2: u32 = 437;
 
-/// The calls that are always refused, from a table of names and numbers.
+/// Returns the calls that are always refused, from a table of names and numbers.
 pub(super) fn refused() -> impl Iterator<Item = u32> {
     let rows = include_str!("refused_system_calls.txt").lines();
     let rows = rows.filter(|row| !row.starts_with('#'));

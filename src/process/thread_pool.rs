@@ -38,7 +38,7 @@ pub struct NoThread<Local> {
 }
 
 impl<Local: 'static> ThreadPool<Local> {
-    /// A pool of at most `max_threads` threads (at least one). Each thread first calls `enter`.
+    /// Returns a pool of at most `max_threads` threads (at least one). Each thread first calls `enter`.
     pub fn new(
         name: &'static str,
         max_threads: usize,

@@ -297,7 +297,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
                     source: "s.json".to_owned(),
                 },
                 parts: Vec::new(),
-                remedy: None,
+                hint: None,
             }),
             r#"{"type":"check","check":"permission","name":"Bash","decision":"ask","decided_by":{"rule":"Bash(git push *)","behavior":"ask","source":"s.json"}}"#,
         ),

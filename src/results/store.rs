@@ -25,7 +25,7 @@ pub struct Persisted {
 }
 
 impl Persisted {
-    /// The text that is sent instead of the saved text.
+    /// Returns the text that is sent instead of the saved text.
     pub fn replacement(&self, text: &str) -> String {
         persisted_output(
             &byte_size(self.size),
@@ -119,8 +119,8 @@ fn create_exclusively(path: &Path) -> io::Result<File> {
     options.write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// The first [`MAX_PREVIEW`] units, cut at the last line feed if that is in the second half. Surrogate pairs
-/// are not split.
+/// Returns the first [`MAX_PREVIEW`] units, cut at the last line feed if that is in the second half.
+/// Surrogate pairs are not split.
 fn preview(text: &str) -> &str {
     let head = truncate_utf16(text, MAX_PREVIEW);
     let half = truncate_utf16(text, MAX_PREVIEW / 2).len();
@@ -130,7 +130,7 @@ fn preview(text: &str) -> &str {
     }
 }
 
-/// The text that replaces a result. `size` and `preview_size` are formatted, such as `73.0KB`.
+/// Returns the text that replaces a result. `size` and `preview_size` are formatted, such as `73.0KB`.
 fn persisted_output(size: &str, path: &Path, preview_size: &str, preview: &str) -> String {
     format!(
         "<persisted-output>\nOutput too large ({size}). Full output saved to: {}\n\nPreview \
@@ -142,18 +142,18 @@ fn persisted_output(size: &str, path: &Path, preview_size: &str, preview: &str) 
 /// Most files that a hint names.
 const MAX_NAMED: usize = 10;
 
-/// The text for an empty result. A model might end its turn after an empty one.
+/// Returns the text for an empty result. A model might end its turn after an empty one.
 pub fn empty_result(tool: &str) -> String {
     format!("({tool} completed with no output)")
 }
 
-/// An error that is not the tool's own.
+/// Returns an error that is not the tool's own.
 pub fn tool_use_error(message: &str) -> String {
     format!("<tool_use_error>{message}</tool_use_error>")
 }
 
-/// A hint for the model that a call changed files which it has read. `before` and `after` are the stale files
-/// before and after the call. `None` if the call changed none.
+/// Returns a hint for the model that a call changed files which it has read. `before` and `after` are the
+/// stale files before and after the call. `None` if the call changed none.
 pub fn stale_read_hint(before: &[PathBuf], after: &[PathBuf]) -> Option<String> {
     let changed: Vec<String> = after
         .iter()

@@ -101,8 +101,8 @@ fn unpack(mut packed: &File, target: &mut File, wanted: Unpack) -> io::Result<u6
     }
 }
 
-/// The memory that a frame takes, in bytes, by its header (RFC 8878, 3.1.1.1). `None` if it is not a
-/// frame.
+/// Returns the memory that a frame takes, in bytes, by its header (RFC 8878, 3.1.1.1). `None` if it
+/// is not a frame.
 fn window_size(header: &[u8]) -> Option<u64> {
     let (descriptor, rest) = header.strip_prefix(&MAGIC)?.split_first()?;
     let is_single_segment = descriptor & 0x20 != 0;

@@ -82,7 +82,7 @@ impl Session {
         self.messages_of(scope, Detail::Full, None)
     }
 
-    /// The same in less detail. Whatever the scope, `seen` gets all entries of the file.
+    /// Returns the same in less detail. Whatever the scope, `seen` gets all entries of the file.
     pub(super) fn messages_of<'a>(
         &'a self,
         scope: Scope,
@@ -320,7 +320,7 @@ struct PickedRecords {
 }
 
 impl PickedRecords {
-    /// The messages of a record or row. A row is read once.
+    /// Returns the messages of a record or row. A row is read once.
     fn messages(&mut self, session: &Session, pick: Pick) -> io::Result<Vec<Message>> {
         if self.place != Some(pick.place) {
             self.rows = read_rows(session, pick.place, &mut self.line)?;
@@ -331,7 +331,7 @@ impl PickedRecords {
     }
 }
 
-/// The rows of a record. Its line is read into `line`, to use the memory again.
+/// Returns the rows of a record. Its line is read into `line`, to use the memory again.
 fn read_rows(session: &Session, place: Place, line: &mut Vec<u8>) -> io::Result<Vec<Vec<Message>>> {
     let mut rows = Vec::new();
     if let Some(document) = &session.document {

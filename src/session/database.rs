@@ -16,7 +16,7 @@ pub(super) fn is_database(path: &Path) -> bool {
     path.extension().is_some_and(|end| end == EXTENSION)
 }
 
-/// The database and the id in the name of a session.
+/// Returns the database and the id in the name of a session.
 pub(super) fn session_at(path: &Path) -> Option<(PathBuf, &str)> {
     let (name, id) = path.file_name()?.to_str()?.split_once('#')?;
     let database = path.with_file_name(name);
@@ -25,7 +25,7 @@ pub(super) fn session_at(path: &Path) -> Option<(PathBuf, &str)> {
     (is_id && is_database(&database) && database.is_file()).then_some((database, id))
 }
 
-/// The sessions in a database, with their names. Empty if it has none that can be read.
+/// Returns the sessions in a database, with their names. Empty if it has none that can be read.
 pub(super) fn sessions_in(path: &Path) -> Vec<(PathBuf, StoredSession)> {
     let sessions = stored_sessions(path).unwrap_or_default().into_iter();
     let named = sessions.map(|session| {
@@ -42,7 +42,7 @@ pub(super) fn watch(path: &Path) -> Option<io::Result<DatabaseWatch>> {
     Some(DatabaseWatch::open(&database))
 }
 
-/// The sessions of the subagents of a session.
+/// Returns the sessions of the subagents of a session.
 pub(super) fn subagents_of(path: &Path) -> Vec<PathBuf> {
     let Some((database, id)) = session_at(path) else {
         return Vec::new();
@@ -52,8 +52,8 @@ pub(super) fn subagents_of(path: &Path) -> Vec<PathBuf> {
     own.map(|(path, _)| path).collect()
 }
 
-/// The rows of a session in a database, as a temporary file, and its size. `None` if the path does not name
-/// one.
+/// Returns the rows of a session in a database, as a temporary file, and its size. `None` if the path does
+/// not name one.
 pub(super) fn rows_of(path: &Path, extent: QueryExtent) -> Option<io::Result<(File, u64)>> {
     let (database, id) = session_at(path)?;
     Some(write_rows(&database, id, extent))

@@ -74,7 +74,7 @@ struct Waiting {
     read: usize,
 }
 
-/// The files in these dirs and below.
+/// Returns the files in these dirs and below.
 fn side_by_side<File: Send>(dirs: Vec<Dir>, threads: NonZeroUsize, keep: Keep<File>) -> Vec<File> {
     let waiting = Mutex::new(Waiting { dirs, read: 0 });
     let changed = Condvar::new();

@@ -45,7 +45,7 @@ const UNREAD: DirContext = DirContext {
     stored_size: None,
 };
 
-/// The context of a session of this size in a database.
+/// Returns the context of a session of this size in a database.
 fn stored(size: u64) -> DirContext {
     DirContext {
         is_named: false,
@@ -93,7 +93,7 @@ pub fn discover_with(threads: NonZeroUsize, roots: &[Root]) -> Vec<Candidate> {
     found
 }
 
-/// The same files, in no order and without their metadata, for callers that open all of them.
+/// Returns the same files, in no order and without their metadata, for callers that open all of them.
 pub fn discover_names(threads: NonZeroUsize, roots: &[Root]) -> Vec<Found> {
     let named = |path| {
         let context = UNREAD;
@@ -118,7 +118,7 @@ pub fn discover_names(threads: NonZeroUsize, roots: &[Root]) -> Vec<Found> {
     found
 }
 
-/// The same files, but the sessions in them for databases that have any.
+/// Returns the same files, but the sessions in them for databases that have any.
 fn with_stored<File>(
     found: Vec<File>,
     path: fn(&File) -> &Path,
@@ -191,8 +191,8 @@ pub(super) fn is_subagent_name(path: &Path) -> bool {
     is_lines && name.as_encoded_bytes().starts_with(b"agent-")
 }
 
-/// The subagent files of a session, sorted by name. The subagents of workflows, which have a directory
-/// each, come last.
+/// Returns the subagent files of a session, sorted by name. The subagents of workflows, which have a
+/// directory each, come last.
 pub fn subagent_files(path: &Path, agent: Agent) -> Vec<PathBuf> {
     let Some(folder) = (agent.format().subagent_dir)(path) else {
         return subagents_of(path);
@@ -204,7 +204,7 @@ pub fn subagent_files(path: &Path, agent: Agent) -> Vec<PathBuf> {
     files
 }
 
-/// The files of the subagents of these candidates, in directories of their own.
+/// Returns the files of the subagents of these candidates, in directories of their own.
 pub fn subagent_candidates(candidates: &[Candidate]) -> Vec<Candidate> {
     let sessions = candidates.iter().filter(|found| found.context.subagents);
     let files = sessions.flat_map(|session| {
@@ -216,8 +216,8 @@ pub fn subagent_candidates(candidates: &[Candidate]) -> Vec<Candidate> {
     files.into_iter().filter_map(subagent).collect()
 }
 
-/// The files of subagents without a session file, in the directories of these candidates: older versions
-/// put them into the directory of the session, and others remain when the session is deleted.
+/// Returns the files of subagents without a session file, in the directories of these candidates: older
+/// versions put them into the directory of the session, and others remain when the session is deleted.
 pub fn subagents_beside(candidates: &[Candidate]) -> Vec<Candidate> {
     let parents = candidates.iter().filter_map(|found| found.path.parent());
     let folders: BTreeSet<&Path> = parents.collect();
@@ -252,7 +252,7 @@ fn subagents_in(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The content of a directory, sorted. Empty if it cannot be read.
+/// Returns the content of a directory, sorted. Empty if it cannot be read.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let read = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut entries: Vec<PathBuf> = read.map(|entry| entry.path()).collect();

@@ -53,22 +53,22 @@ impl<Value> Distinct<Value> {
         self.values.retain(|(_, value)| keeps(value));
     }
 
-    /// The number of values.
+    /// Returns the number of values.
     pub(super) fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// The value at a place.
+    /// Returns the value at a place.
     pub(super) fn at(&mut self, place: usize) -> Option<&mut Value> {
         self.values.get_mut(place).map(|(_, value)| value)
     }
 
-    /// The values.
+    /// Returns the values.
     pub(super) fn values(&self) -> impl Iterator<Item = &Value> {
         self.values.iter().map(|(_, value)| value)
     }
 
-    /// The values, to change them.
+    /// Returns the values, to change them.
     pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Value> {
         self.values.iter_mut().map(|(_, value)| value)
     }

@@ -38,7 +38,7 @@ impl Session {
         Ok(facts)
     }
 
-    /// The same without the index.
+    /// Returns the same without the index.
     pub(super) fn summary_of_file(&self, mapping: Mapping) -> io::Result<Facts> {
         if self.is_document() {
             return Ok(self.facts(mapping)?.0);
@@ -51,7 +51,7 @@ impl Session {
         })
     }
 
-    /// The same facts, with the directory if the file records only its hash.
+    /// Returns the same facts, with the directory if the file records only its hash.
     pub(super) fn with_directory(&self, facts: Facts) -> Facts {
         if facts.first_cwd.is_some() || facts.cwd_hash.is_none() {
             return facts;
@@ -60,7 +60,7 @@ impl Session {
         facts.in_directory(directory)
     }
 
-    /// The facts at the start of the file.
+    /// Returns the facts at the start of the file.
     ///
     /// # Errors
     /// Reading failed.
@@ -96,7 +96,7 @@ impl Session {
         Ok(facts.followed_by(tail))
     }
 
-    /// The facts in the last record at or after `from` that names a model.
+    /// Returns the facts in the last record at or after `from` that names a model.
     fn facts_of_last_model(
         &self,
         bytes: &mut FixedFile<&File>,
@@ -121,7 +121,7 @@ impl Session {
         Ok(found)
     }
 
-    /// The facts that are not in the file.
+    /// Returns the facts that are not in the file.
     fn facts_beside(&self) -> Facts {
         let rows = self.beside.iter();
         let entries = rows.filter_map(|row| self.format().read(row, Detail::Outline));

@@ -90,7 +90,7 @@ impl ExportFolder {
         Ok(folder)
     }
 
-    /// The name of the index.
+    /// Returns the name of the index.
     pub fn index(&self) -> String {
         format!("index{}", self.suffix)
     }
@@ -248,7 +248,7 @@ fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
-/// The state of a file: its size and modification time, in nanoseconds.
+/// Returns the state of a file: its size and modification time, in nanoseconds.
 fn stamp_of(path: &Path) -> String {
     let Ok(metadata) = fs::metadata(path) else {
         return "-".to_owned();

@@ -62,7 +62,7 @@ pub fn find(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<P
     one_of(name, candidates, listing)
 }
 
-/// The one session with this id, prefix of an id, or title.
+/// Returns the one session with this id, prefix of an id, or title.
 fn one_of(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<PathBuf, FindError> {
     let (sessions, _) = list(candidates, listing);
     let tests: [&dyn Fn(&Facts) -> bool; 4] = [
@@ -95,7 +95,7 @@ fn one_of(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<Pat
     Err(FindError::Nothing)
 }
 
-/// The possible ids in a file name: the whole stem, and the part after each separator.
+/// Returns the possible ids in a file name: the whole stem, and the part after each separator.
 pub fn ids_in(path: &Path) -> impl Iterator<Item = String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let parent = path.parent().and_then(Path::file_name);

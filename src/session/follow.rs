@@ -81,17 +81,17 @@ impl Follower {
         })
     }
 
-    /// The file's path.
+    /// Returns the file's path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The offset after the last complete line that was returned.
+    /// Returns the offset after the last complete line that was returned.
     pub fn offset(&self) -> u64 {
         self.read - self.pending()
     }
 
-    /// The number of bytes held back.
+    /// Returns the number of bytes held back.
     pub fn pending(&self) -> u64 {
         self.held.len() as u64
     }

@@ -23,7 +23,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The first record on a line.
+    /// Returns the first record on a line.
     pub(super) fn of_line(offset: u64, line: &[u8]) -> Self {
         Self {
             offset,
@@ -51,7 +51,7 @@ pub struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// The records with their positions.
+    /// Returns the records with their positions.
     pub fn records(self) -> impl Iterator<Item = (Place, &'a str)> {
         (0..).zip(self.records).map(move |(index, record)| {
             let place = Place::of_line(self.offset, self.raw);

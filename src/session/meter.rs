@@ -144,7 +144,7 @@ impl MeterReader {
         });
     }
 
-    /// The requests, and the log of their readings.
+    /// Returns the requests, and the log of their readings.
     pub(super) fn finish(mut self) -> (Vec<Request>, MeterLog) {
         // Forks of one session that state the same request at the same time are copies.
         if let Some(parent) = &self.log.parent {
@@ -160,7 +160,7 @@ impl MeterReader {
 }
 
 impl MeterLog {
-    /// The number of readings at the start that are copies, if the parent is not known.
+    /// Returns the number of readings at the start that are copies, if the parent is not known.
     pub(super) fn copied(&self) -> usize {
         match self.parent {
             Some(_) => self.at_start,
@@ -187,8 +187,8 @@ impl Families {
         Self(by_id)
     }
 
-    /// The number of readings at the start of a file that are copies of its parent's. If the parent is
-    /// gone, the copies count for the first of its forks.
+    /// Returns the number of readings at the start of a file that are copies of its parent's. If the parent
+    /// is gone, the copies count for the first of its forks.
     pub(super) fn copied(&mut self, log: &MeterLog) -> usize {
         let Some(parent) = &log.parent else {
             return 0;

@@ -35,7 +35,7 @@ impl NameIndexes {
     }
 }
 
-/// The names in an index by session id. As many as can be read.
+/// Returns the names in an index by session id. As many as can be read.
 fn read(index: &NameIndex, path: &Path) -> HashMap<String, Title> {
     let mut names = HashMap::new();
     if let Ok(file) = open_safely(path) {

@@ -112,7 +112,7 @@ pub(super) fn open_extent(path: &Path, extent: QueryExtent) -> Result<SessionFil
 }
 
 impl Identity {
-    /// The identity of the file with this metadata.
+    /// Returns the identity of the file with this metadata.
     pub fn of(metadata: &std::fs::Metadata) -> Self {
         Self {
             device: metadata.dev(),
@@ -151,7 +151,7 @@ impl Head {
         })
     }
 
-    /// All bytes that were read, possibly more than the lines.
+    /// Returns all bytes that were read, possibly more than the lines.
     pub(super) fn beginning(&self) -> Arc<Beginning> {
         Arc::clone(&self.beginning)
     }
@@ -173,7 +173,7 @@ impl Head {
         text.trim_ascii_start().starts_with(b"[")
     }
 
-    /// The lines, each with the offset of its end in bytes.
+    /// Returns the lines, each with the offset of its end in bytes.
     pub(super) fn lines(&self) -> impl Iterator<Item = (u64, &[u8])> {
         let lines = &self.beginning.bytes()[..self.length];
         let text = lines.strip_prefix(BYTE_ORDER_MARK).unwrap_or(lines);

@@ -71,12 +71,12 @@ fn globs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<GlobSet, D::Error
 }
 
 impl Prices {
-    /// The prices that are built in. A test checks that the table can be read.
+    /// Returns the prices that are built in. A test checks that the table can be read.
     pub fn built_in() -> Self {
         toml::from_str(FILE).unwrap_or_default()
     }
 
-    /// The names of the models that the built-in table names in full.
+    /// Returns the names of the models that the built-in table names in full.
     pub fn built_in_names() -> Vec<String> {
         #[derive(Default, serde::Deserialize)]
         struct Names {
@@ -99,14 +99,14 @@ impl Prices {
         self
     }
 
-    /// The cost of a request to this model in US dollars: as recorded by the server, or else by the prices.
-    /// `None` if the model has no price.
+    /// Returns the cost of a request to this model in US dollars: as recorded by the server, or else by the
+    /// prices. `None` if the model has no price.
     pub fn cost(&self, model: &str, usage: &Usage) -> Option<f64> {
         let computed = || self.of(model).cost(usage);
         usage.cost.or_else(|| Some(computed()?.0))
     }
 
-    /// The prices of a model, as an agent spells its name.
+    /// Returns the prices of a model, as an agent spells its name.
     pub(super) fn of(&self, model: &str) -> ModelPrices<'_> {
         let plain = PLAIN_NAME.as_ref().and_then(|name| name.captures(model));
         let plain = plain.map_or(model, |parts| {
@@ -141,8 +141,8 @@ pub(super) struct ModelPrices<'a> {
 pub(super) type Unpriced = &'static str;
 
 impl ModelPrices<'_> {
-    /// The cost of a request in US dollars, without the adjustment that has no price. `None` if the model
-    /// has no price.
+    /// Returns the cost of a request in US dollars, without the adjustment that has no price. `None` if the
+    /// model has no price.
     pub(super) fn cost(&self, usage: &Usage) -> Option<(f64, Option<Unpriced>)> {
         let read = usage.input + usage.cache_read + usage.cache_write;
         let mut fitting = self.prices.iter();

@@ -6,7 +6,7 @@
 use crate::agent::{Detail, Entry, EntryReader};
 use crate::jsonl::{Damage, FirstValue, Record, first_value, only_record, sound_text, split_line};
 
-/// The complete records on a line, in order, and its defect. Offsets are bytes from the start of
+/// Returns the complete records on a line, in order, and its defect. Offsets are bytes from the start of
 /// the line.
 pub(super) fn records_on_line(line: &[u8]) -> (Vec<Record>, Vec<Damage>) {
     let (records, damage) = split_line(line);
@@ -74,8 +74,8 @@ fn recover(line: &[u8]) -> Vec<Record> {
     records
 }
 
-/// The offset at which the next object may start. Only closing delimiters of a lost record and blanks may
-/// precede the first one. After any other text it may be part of an object.
+/// Returns the offset at which the next object may start. Only closing delimiters of a lost record and
+/// blanks may precede the first one. After any other text it may be part of an object.
 fn next_object(line: &[u8], from: usize, is_first: bool) -> Option<usize> {
     let start = from + memchr::memchr(b'{', &line[from..])?;
     let is_end = |byte: &u8| matches!(byte, b'}' | b']' | b',' | b' ' | b'\t' | b'\r' | 0);

@@ -98,9 +98,9 @@ pub(super) fn timestamp(time: SystemTime) -> Timestamp {
     Timestamp::try_from(time).unwrap_or(Timestamp::MAX)
 }
 
-/// The shortest names of `ids` that name no other one of them nor of `others`: the beginning of the id or of
-/// its last part, because ids that start with the time have long beginnings in common. At least eight
-/// characters.
+/// Returns the shortest names of `ids` that name no other one of them nor of `others`: the beginning of the
+/// id or of its last part, because ids that start with the time have long beginnings in common. At least
+/// eight characters.
 pub fn short_ids<'a>(ids: &[&'a str], others: &'a [String]) -> Vec<&'a str> {
     let others = others.iter().map(String::as_str);
     let ends = ids.iter().filter_map(|id| last_part(id));
@@ -130,7 +130,7 @@ pub fn short_ids<'a>(ids: &[&'a str], others: &'a [String]) -> Vec<&'a str> {
     ids.iter().map(short).collect()
 }
 
-/// The part of an id behind the last hyphen.
+/// Returns the part of an id behind the last hyphen.
 fn last_part(id: &str) -> Option<&str> {
     id.rsplit_once('-').map(|(_, end)| end)
 }

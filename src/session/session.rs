@@ -68,7 +68,7 @@ impl Session {
         Self::of_file(open_safely(path)?)
     }
 
-    /// The same for a list: of a large archive only the beginning is unpacked.
+    /// Returns the same for a list: of a large archive only the beginning is unpacked.
     ///
     /// # Errors
     /// See [`SessionError`].
@@ -126,19 +126,19 @@ impl Session {
         })
     }
 
-    /// The same session, as if its file ended at the offset `end`.
+    /// Returns the same session, as if its file ended at the offset `end`.
     #[must_use]
     pub fn up_to(mut self, end: u64) -> Self {
         self.file.size = self.file.size.min(end);
         self
     }
 
-    /// The agent that wrote it.
+    /// Returns the agent that wrote it.
     pub fn agent(&self) -> Agent {
         self.format.agent
     }
 
-    /// The format of its records.
+    /// Returns the format of its records.
     pub fn format(&self) -> &'static Format {
         self.format
     }
@@ -158,7 +158,7 @@ impl Session {
         !self.is_document() && !self.is_unpacked && !self.format.is_stream()
     }
 
-    /// The content of the file as of opening.
+    /// Returns the content of the file as of opening.
     pub fn bytes(&self, mapping: Mapping) -> FixedFile<&File> {
         FixedFile::new(&self.file.file, self.file.size, mapping)
             .with_beginning(self.head.beginning())
@@ -267,7 +267,7 @@ pub(super) fn each_entry_on_line(
     });
 }
 
-/// The entry for a record that is too long to parse. It follows the turn before it.
+/// Returns the entry for a record that is too long to parse. It follows the turn before it.
 pub(super) fn skipped_record(place: Place) -> Entry {
     let size = byte_size(u64::from(place.length)).replace("MB", " MB");
     let notice = format!("[a record of {size} was skipped]");
@@ -300,7 +300,7 @@ fn unknown(path: &Path, is_database: bool) -> SessionError {
     SessionError::Unknown(reason)
 }
 
-/// The format of the first lines.
+/// Returns the format of the first lines.
 fn format_in(head: &Head) -> Option<&'static Format> {
     let mut formats = head.lines().filter_map(|(_, line)| format_on(line));
     let first = formats.next()?;
@@ -311,7 +311,7 @@ fn format_in(head: &Head) -> Option<&'static Format> {
     Some(second.unwrap_or(first))
 }
 
-/// The format of the records on a line.
+/// Returns the format of the records on a line.
 fn format_on(line: &[u8]) -> Option<&'static Format> {
     let mut format = None;
     each_record_on(line, &mut |record| {
@@ -320,7 +320,7 @@ fn format_on(line: &[u8]) -> Option<&'static Format> {
     format
 }
 
-/// The format of a file of lines.
+/// Returns the format of a file of lines.
 fn detected(file: &SessionFile) -> io::Result<Option<&'static Format>> {
     let source = Positioned { file, at: 0 };
     let mut unknown = 0;
@@ -344,7 +344,7 @@ fn detected(file: &SessionFile) -> io::Result<Option<&'static Format>> {
     Ok(found.flatten())
 }
 
-/// The rows of an old document, and their format.
+/// Returns the rows of an old document, and their format.
 fn document(file: &SessionFile) -> io::Result<Option<(&'static Format, Vec<String>)>> {
     if file.size == 0 || file.size > MAX_DOCUMENT {
         return Ok(None);

@@ -123,7 +123,7 @@ impl Current {
         }
     }
 
-    /// The tokens that a message adds to the total of its session.
+    /// Returns the tokens that a message adds to the total of its session.
     fn usage_of(&mut self, message: &Message) -> Option<Usage> {
         let usage = message.usage?;
         if message.origin != Origin::Meter {
@@ -442,7 +442,7 @@ impl Tally {
         });
     }
 
-    /// The number of prompts, of replies and of calls, and the tokens.
+    /// Returns the number of prompts, of replies and of calls, and the tokens.
     pub(super) fn sums(&self) -> (u64, u64, u64, Usage) {
         let (mut replies, mut usage) = (0, Usage::default());
         for reply in self.replies.values() {
@@ -457,12 +457,12 @@ impl Tally {
         )
     }
 
-    /// The runs whose streams were read, if there are any.
+    /// Returns the runs whose streams were read, if there are any.
     pub fn runs(&self) -> Option<&RunTotals> {
         Some(&self.runs).filter(|runs| !runs.ends.is_empty())
     }
 
-    /// The totals, with days of this zone. `all` is the sum of all costs.
+    /// Returns the totals, with days of this zone. `all` is the sum of all costs.
     pub fn finish(self, all: SessionCostRecord, zone: &TimeZone) -> SessionStatsRecord {
         let shares = |dimension| {
             let costs = self.costs(&[dimension], zone).into_iter();
@@ -496,13 +496,13 @@ impl Tally {
     }
 }
 
-/// The tokens that the model wrote.
+/// Returns the tokens that the model wrote.
 fn output(reply: &Reply) -> u64 {
     reply.usage.map_or(0, |usage| usage.output)
 }
 
 impl Occasion {
-    /// An occasion with a time only.
+    /// Returns an occasion with a time only.
     fn at(time: Option<Timestamp>) -> Self {
         Self {
             time,
@@ -511,7 +511,7 @@ impl Occasion {
     }
 }
 
-/// A request outside the conversation, and its id.
+/// Returns a request outside the conversation, and its id.
 fn side_request(entry: &mut Entry) -> Option<(Option<String>, Reply)> {
     let cost = entry.side_cost.take()?;
     let time = entry.time.as_deref().and_then(|time| time.parse().ok());

@@ -14,9 +14,9 @@ use crate::message::{Message, Origin};
 /// Maximum size of the lines held in memory as messages, in bytes.
 const MAX_HELD_SIZE: usize = 1024 * 1024;
 
-/// The offset at which the last `count` items start. `weigh` returns how many items start on a
-/// line. It is called from the last line backwards. Lines that are too long to parse are skipped
-/// and count as one item.
+/// Returns the offset at which the last `count` items start. `weigh` returns how many items start
+/// on a line. It is called from the last line backwards. Lines that are too long to parse are
+/// skipped and count as one item.
 ///
 /// # Errors
 /// Reading failed.
@@ -38,7 +38,7 @@ pub fn start_of_last<Source: Borrow<File>>(
     Ok(start)
 }
 
-/// The number of records on a line. A line that has none but is not blank counts as one.
+/// Returns the number of records on a line. A line that has none but is not blank counts as one.
 pub fn records_on(line: &[u8]) -> u64 {
     match each_record_on(line, &mut |_| {}) {
         0 => u64::from(!line.trim_ascii().is_empty()),
@@ -70,7 +70,7 @@ impl MessageLines {
         self.handed_out.clear();
     }
 
-    /// The messages on a line, without meter readings.
+    /// Returns the messages on a line, without meter readings.
     pub fn messages(&mut self, line: &[u8]) -> Vec<Message> {
         let mut messages = Vec::new();
         each_record_on(line, &mut |record| {
@@ -84,7 +84,7 @@ impl MessageLines {
         messages
     }
 
-    /// The messages in a record, without meter readings.
+    /// Returns the messages in a record, without meter readings.
     pub(super) fn messages_in(&mut self, entry: Entry) -> Vec<Message> {
         let mut messages = entry.into_messages();
         messages.retain(|message| message.origin != Origin::Meter);
@@ -99,7 +99,7 @@ impl MessageLines {
         messages
     }
 
-    /// The part of a message that was not returned yet.
+    /// Returns the part of a message that was not returned yet.
     fn fresh(&mut self, mut message: Message) -> Option<Message> {
         let Some(row) = &message.uuid else {
             return Some(message);
@@ -127,13 +127,13 @@ impl BackwardMessages {
         Self { format, last: None }
     }
 
-    /// The number of messages on the line that were not counted yet.
+    /// Returns the number of messages on the line that were not counted yet.
     pub fn count(&mut self, line: &[u8]) -> u64 {
         let said = self.said_on(line);
         self.count_of(&said)
     }
 
-    /// The messages on the line, without meter readings.
+    /// Returns the messages on the line, without meter readings.
     fn said_on(&self, line: &[u8]) -> Vec<Message> {
         let mut said = Vec::new();
         each_record_on(line, &mut |record| {
@@ -154,8 +154,8 @@ impl BackwardMessages {
     }
 }
 
-/// The last `count` messages, with the parts of each message joined. `None` if their lines are too
-/// long to be held in memory.
+/// Returns the last `count` messages, with the parts of each message joined. `None` if their lines
+/// are too long to be held in memory.
 ///
 /// # Errors
 /// Reading failed.

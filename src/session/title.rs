@@ -66,7 +66,7 @@ impl TitleRule {
         SearchControl::Continue
     }
 
-    /// The title that counts.
+    /// Returns the title that counts.
     fn finish(self) -> Option<StoredTitle> {
         self.best.filter(|record| !record.title.text.is_empty())
     }
@@ -95,7 +95,7 @@ pub fn find_title<Source: Borrow<File>>(
 /// A summary, and the id of the record that it names.
 pub(super) type Summary = (String, String);
 
-/// The title record that counts, and the last summaries, the last one first. All of them are
+/// Returns the title record that counts, and the last summaries, the last one first. All of them are
 /// included if the file has no title.
 pub(super) fn find_titles<Source: Borrow<File>>(
     file: &mut FixedFile<Source>,
@@ -122,7 +122,7 @@ pub(super) fn find_titles<Source: Borrow<File>>(
     Ok((rule.finish(), summaries))
 }
 
-/// The records on a line without their messages.
+/// Returns the records on a line without their messages.
 pub(super) fn entries_on(format: &'static Format, line: &[u8]) -> Vec<Entry> {
     let mut entries = Vec::new();
     each_entry_on(
@@ -136,7 +136,7 @@ pub(super) fn entries_on(format: &'static Format, line: &[u8]) -> Vec<Entry> {
     entries
 }
 
-/// The title in the side file, for agents that have no record for titles.
+/// Returns the title in the side file, for agents that have no record for titles.
 ///
 /// # Errors
 /// Reading failed.
@@ -153,7 +153,7 @@ fn side_file_title(path: &Path, mapping: Mapping) -> io::Result<Option<StoredTit
 mod tests;
 
 impl Session {
-    /// The title that counts, from the session file or the side file.
+    /// Returns the title that counts, from the session file or the side file.
     ///
     /// # Errors
     /// Reading failed.
@@ -168,8 +168,8 @@ impl Session {
         self.or_in_side_file(title.filter(|title| !title.text.is_empty()), mapping)
     }
 
-    /// The title that counts: the one in the file, or one in the side file. A title is in the side file
-    /// only if the agent has no record for titles.
+    /// Returns the title that counts: the one in the file, or one in the side file. A title is in the
+    /// side file only if the agent has no record for titles.
     fn or_in_side_file(&self, own: Option<Title>, mapping: Mapping) -> io::Result<Option<Title>> {
         if !self.may_have_side_file {
             return Ok(own);
@@ -186,7 +186,7 @@ impl Session {
         })
     }
 
-    /// The same with the bytes of the file.
+    /// Returns the same with the bytes of the file.
     pub(super) fn title_in(
         &self,
         bytes: &mut FixedFile<&File>,
@@ -207,7 +207,7 @@ impl Session {
         }
     }
 
-    /// The title that counts in the file itself.
+    /// Returns the title that counts in the file itself.
     fn own_title(&self, bytes: &mut FixedFile<&File>) -> io::Result<Option<Title>> {
         match find_titles(bytes, self.format())? {
             (Some(record), _) => Ok(Some(record.title)),
@@ -216,8 +216,8 @@ impl Session {
         }
     }
 
-    /// The first of `summaries` that names a record in this file. Older versions of Claude Code wrote
-    /// summaries mostly of other sessions.
+    /// Returns the first of `summaries` that names a record in this file. Older versions of Claude Code
+    /// wrote summaries mostly of other sessions.
     fn summary_title(
         &self,
         bytes: &mut FixedFile<&File>,

@@ -23,7 +23,7 @@ fn qwen(title: &str, source: &str, second: u32) -> String {
     )
 }
 
-/// A record of about this many bytes, without a title.
+/// Returns a record of about this many bytes, without a title.
 fn filler(bytes: usize) -> String {
     format!(
         r#"{{"type":"user","message":{{"parts":[{{"text":"{}"}}]}}}}"#,

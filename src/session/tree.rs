@@ -169,8 +169,8 @@ impl Tree {
         self.by_id.get(&id?).copied()
     }
 
-    /// The parent of a record. After a compaction there is only a logical parent. If the parent is
-    /// missing, the previous turn in the file takes its place.
+    /// Returns the parent of a record. After a compaction there is only a logical parent. If the
+    /// parent is missing, the previous turn in the file takes its place.
     fn before(&self, at: usize, scope: Scope) -> Option<usize> {
         let node = &self.nodes[at];
         let logical = node
@@ -185,7 +185,7 @@ impl Tree {
             .or_else(|| earlier.rposition(|node| node.part == Part::Turn))
     }
 
-    /// The live branch.
+    /// Returns the live branch.
     pub(super) fn branch(&self, scope: Scope) -> Branch {
         let mut on_branch = HashSet::new();
         let mut order = Vec::new();
@@ -206,7 +206,7 @@ impl Tree {
         }
     }
 
-    /// The end of the live branch. It belongs to a subagent only if there is nothing else.
+    /// Returns the end of the live branch. It belongs to a subagent only if there is nothing else.
     fn leaf(&self) -> Option<usize> {
         let ends = |node: &Node| matches!(node.part, Part::Turn | Part::Step);
         let end = self.nodes.iter().rposition(ends);

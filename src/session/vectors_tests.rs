@@ -98,7 +98,7 @@ fn titles_are_those_of_the_agent_itself() {
     assert!(compared > 20, "only {compared} rows");
 }
 
-/// The rows of an area.
+/// Returns the rows of an area.
 fn rows_of(area: &str) -> Vec<Value> {
     let rows = ROWS.lines().map(|row| serde_json::from_str(row).unwrap());
     let rows: Vec<Value> = rows.filter(|row: &Value| row["area"] == area).collect();

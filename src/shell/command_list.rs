@@ -365,7 +365,7 @@ mod tests {
 
     use super::*;
 
-    /// The words of each command, with `|` between them.
+    /// Returns the words of each command, with `|` between them.
     fn words(script: &str) -> Vec<String> {
         let list = simple_commands(script);
         let commands = list.commands.iter();

@@ -187,7 +187,7 @@ impl<'words> Reader<'_, 'words> {
         }
     }
 
-    /// A value in the same word.
+    /// Returns a value in the same word.
     fn attached(&self, word: &Word, text: &'words str) -> Result<Value<'words>, Refusal> {
         match word.shape {
             WordShape::Literal => Ok(Value::Text(text)),
@@ -200,7 +200,7 @@ impl<'words> Reader<'_, 'words> {
         }
     }
 
-    /// A value in the next word.
+    /// Returns a value in the next word.
     fn following(&mut self, option: &Word) -> Result<Value<'words>, Refusal> {
         let Some(word) = self.words.get(self.next) else {
             return Err(Refusal::unknown(

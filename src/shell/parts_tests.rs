@@ -94,7 +94,7 @@ fn values_of_words() {
     }
 }
 
-/// The joined words of a wrapped command and the variables assigned for it.
+/// Returns the joined words of a wrapped command and the variables assigned for it.
 fn unwrapped(script: &str) -> Option<String> {
     let inner = command_parts(script)?.first()?.unwrapped()?;
     let words = inner.words.iter().map(|word| word.text.as_str());
@@ -343,7 +343,7 @@ const UNDERSTOOD: &[&str] = &[
     "export n=1",
 ];
 
-/// The programs, and after them the files and variables, whose order differs.
+/// Returns the programs, and after them the files and variables, whose order differs.
 fn summary(script: &str) -> Vec<String> {
     let parts = command_parts(script).unwrap();
     let programs = parts.iter().filter_map(|part| part.words.first());

@@ -128,7 +128,7 @@ fn is_accepted(command: &str) -> bool {
 }
 
 #[test]
-fn the_accepted_ones_are() {
+fn accepted_commands_are_accepted() {
     for command in ACCEPTED {
         assert!(is_accepted(command), "{command}: {}", analyse(command).why);
     }
@@ -239,7 +239,7 @@ fn no_input_takes_long() {
 }
 
 #[test]
-fn what_is_too_long_is_not_analysed() {
+fn long_commands_are_not_analysed() {
     let long = format!("ls {}", "a".repeat(64 * 1024));
     assert!(!is_accepted(&long));
 }

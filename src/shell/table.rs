@@ -138,7 +138,7 @@ impl Command {
                 self.starts.extend(names.split(','));
             } else if let Some(name) = word.strip_prefix("rule=") {
                 self.rules
-                    .push(rule(name).ok_or(format!("there is no {word}"))?);
+                    .push(rule(name).ok_or(format!("unknown check {word}"))?);
             } else if let Some(most) = word.strip_prefix("operands=") {
                 self.most_operands = Some(
                     most.parse()

@@ -21,7 +21,7 @@ fn text<'row>(row: &'row Value, field: &str) -> &'row str {
     row[field].as_str().unwrap_or_default()
 }
 
-/// The output of `check shell` without a directory.
+/// Returns the output of `check shell` without a directory.
 fn verdict(command: &str) -> &'static str {
     match analyse(command).without_a_look().verdict {
         Verdict::ReadOnly { .. } => "read-only",

@@ -59,7 +59,7 @@ pub(super) enum WordShape {
 }
 
 impl Word {
-    /// The value, if all of it is known.
+    /// Returns the value, if all of it is known.
     pub(super) fn literal(&self) -> Option<&str> {
         (self.shape == WordShape::Literal).then_some(self.prefix.as_str())
     }
@@ -90,7 +90,7 @@ impl Word {
         }
     }
 
-    /// An unknown number of unknown arguments.
+    /// Returns an unknown number of unknown arguments.
     pub(super) fn anything(span: Range<usize>) -> Self {
         Self {
             span,

@@ -125,7 +125,7 @@ fn request(prompts: &[String], conversation: &str, question: Option<&str>) -> Re
     }
 }
 
-/// The user's prompts as the first part of a question; empty without prompts.
+/// Returns the user's prompts as the first part of a question; empty without prompts.
 pub(super) fn prompt_list(prompts: &[String]) -> String {
     if prompts.is_empty() {
         return String::new();

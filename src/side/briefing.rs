@@ -60,17 +60,17 @@ impl Briefing {
         }
     }
 
-    /// The user's prompts: the first one and the last ones.
+    /// Returns the user's prompts: the first one and the last ones.
     pub fn prompts(&self) -> Vec<String> {
         self.current().prompts.into()
     }
 
-    /// The last part of the conversation. All lines of a passage but the first are indented.
+    /// Returns the last part of the conversation. All lines of a passage but the first are indented.
     pub fn conversation(&self) -> String {
         Vec::from(self.current().passages).join("\n")
     }
 
-    /// The transcript with the incomplete last message.
+    /// Returns the transcript with the incomplete last message.
     fn current(&self) -> Transcript {
         let state = self.lock();
         let mut transcript = state.transcript.clone();

@@ -48,7 +48,7 @@ impl SessionExcerpt {
         })
     }
 
-    /// The source of the current title.
+    /// Returns the source of the current title.
     fn title_source(&self) -> Option<TitleSource> {
         self.facts.title.as_ref().map(|title| title.source)
     }

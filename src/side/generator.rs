@@ -65,7 +65,7 @@ impl Generator {
         })
     }
 
-    /// The request to a model; `None` if the conversation is too short.
+    /// Returns the request to a model; `None` if the conversation is too short.
     pub fn request(&self, excerpt: &Excerpt) -> Option<Request> {
         let spoken = excerpt.spoken();
         if spoken.messages().max(excerpt.messages()) < MIN_MESSAGES {
@@ -124,7 +124,8 @@ impl Generator {
         Ok(Text::builtin(text))
     }
 
-    /// The language of the text: the chosen one, or the language of the conversation, if known.
+    /// Returns the language of the text: the chosen one, or the language of the conversation, if
+    /// known.
     fn language(&self, excerpt: &Excerpt) -> Option<Language> {
         match self.language {
             LanguageChoice::Named(language) => Some(language),

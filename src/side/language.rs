@@ -42,7 +42,7 @@ impl Language {
         })
     }
 
-    /// The English name.
+    /// Returns the English name.
     pub fn name(self) -> &'static str {
         match self.0 {
             Lang::Cmn => "Chinese",
@@ -50,7 +50,7 @@ impl Language {
         }
     }
 
-    /// The code in options, e.g. `de`.
+    /// Returns the code in options, e.g. `de`.
     pub(super) fn code(self) -> &'static str {
         let mut known = known();
         known
@@ -85,17 +85,18 @@ impl Language {
     }
 }
 
-/// The language of most of a text, if it is likely enough. Code and quotations do not count.
+/// Returns the language of most of a text, if it is likely enough. Code and quotations do not count.
 pub fn dominant_language(text: &str) -> Option<Language> {
     detected(&in_main_script(&prose(text)), LIKELY)
 }
 
-/// The same, if it is almost certain.
+/// Returns the same, if it is almost certain.
 pub(super) fn certain_language(text: &str) -> Option<Language> {
     detected(&in_main_script(&prose(text)), SURE)
 }
 
-/// The words in the script of most words. In scripts without spaces two letters count as a word.
+/// Returns the words in the script of most words. In scripts without spaces two letters count as a
+/// word.
 fn in_main_script(prose: &str) -> String {
     let mut scripts: Vec<(Script, usize, Vec<&str>)> = Vec::new();
     for word in prose.split_whitespace() {

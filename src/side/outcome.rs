@@ -18,7 +18,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// A text by the built-in rules.
+    /// Returns a text by the built-in rules.
     pub(super) fn builtin(text: String) -> Self {
         Self {
             text,
@@ -39,7 +39,7 @@ pub struct Cost {
     pub usage: Usage,
 }
 
-/// The part of a record that names the model of a text and its cost.
+/// Returns the part of a record that names the model of a text and its cost.
 pub fn extension(model: Option<String>, cost: Option<&Cost>) -> SideExtension {
     SideExtension {
         model_used: model.or_else(|| cost.map(|cost| cost.model.clone())),
@@ -91,7 +91,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// The name in records.
+    /// Returns the name in records.
     pub fn name(self) -> &'static str {
         match self {
             Self::NoFastModel => "no_fast_model",

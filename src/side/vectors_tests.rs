@@ -24,7 +24,7 @@ fn rows() -> Vec<Value> {
         .collect()
 }
 
-/// The text that a row spells in its own way; half a character becomes U+FFFD.
+/// Returns the text that a row spells in its own way; half a character becomes U+FFFD.
 fn text(value: &Value) -> Option<String> {
     if let Some(parts) = value.get("$concat").and_then(Value::as_array) {
         return parts.iter().map(text).collect();
@@ -47,7 +47,7 @@ fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
 }
 
-/// A value with all texts that are spelled in the rows' own way.
+/// Returns a value with all texts that are spelled in the rows' own way.
 fn plain(value: &Value) -> Value {
     if let Some(text) = text(value) {
         return Value::from(text);
@@ -67,7 +67,7 @@ fn messages(history: &Value) -> Vec<Message> {
     entries.iter().flat_map(recorded).collect()
 }
 
-/// The messages of an entry, as Qwen Code records it and the program reads it.
+/// Returns the messages of an entry, as Qwen Code records it and the program reads it.
 fn recorded(entry: &Value) -> Vec<Message> {
     let parts = entry["parts"].as_array();
     let has_result = |part: &Value| part.get("functionResponse").is_some();
@@ -198,7 +198,7 @@ fn should_fire(input: &Value) -> bool {
     gate.has_enough_new()
 }
 
-/// The expected result of a row, in the form of [`ours`].
+/// Returns the expected result of a row, in the form of [`ours`].
 fn theirs(area: &str, expected: &Value) -> Option<Value> {
     let question = |expected: &Value| text(&expected["request"]["contents"][0]["parts"][0]["text"]);
     match area {

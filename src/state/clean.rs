@@ -125,7 +125,7 @@ mod tests {
         file(&at(root, name).join(MARKER_FILE), "", 40 * DAY);
     }
 
-    /// A path below the state root that starts with the name of a session.
+    /// Returns a path below the state root that starts with the name of a session.
     fn at(root: &StateRoot, path: &str) -> PathBuf {
         let (name, below) = path.split_once('/').unwrap_or((path, ""));
         let session = root.0.join(SessionKey::from(name).directory_name());

@@ -14,12 +14,12 @@ const DIGEST_LENGTH: usize = 32;
 pub struct SessionScope(String);
 
 impl SessionScope {
-    /// A session file, which may be missing, or the directory in which a run starts.
+    /// Returns a session file, which may be missing, or the directory in which a run starts.
     pub fn of(path: &Path) -> Self {
         Self(sha256(canonical(path).as_os_str().as_encoded_bytes()))
     }
 
-    /// A part of a scope, by the digest that a stream names.
+    /// Returns a part of a scope, by the digest that a stream names.
     #[must_use]
     pub fn part(&self, digest: &str) -> Self {
         Self(sha256(format!("{}\0{digest}", self.0)))
@@ -148,7 +148,7 @@ mod tests {
         prop::collection::vec(change, 1..12)
     }
 
-    /// A session as a user distinguishes it, and its key.
+    /// Returns a session as a user distinguishes it, and its key.
     fn session(told: String, id: &str, scope: SessionScope) -> (String, SessionKey) {
         let id = id.into();
         (told, SessionKey { id, scope })

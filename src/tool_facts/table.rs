@@ -64,7 +64,7 @@ pub(crate) struct AgentTool {
     pub(crate) purpose: Purpose,
 }
 
-/// The words of each row of `tools.txt`, with those on the indented lines after it.
+/// Returns the words of each row of `tools.txt`, with those on the indented lines after it.
 pub(super) fn rows() -> impl Iterator<Item = Vec<&'static str>> {
     let lines = include_str!("tools.txt").lines();
     let mut lines = lines

@@ -40,8 +40,8 @@ fn said(origin: Origin, id: &str, blocks: Vec<Block>) -> Message {
     }
 }
 
-/// A letter for each block, a bar between turns: `t`ext, thought`s`, `c`all and `r`esult with
-/// their ids, `!` for a result that says that there is none.
+/// Returns a letter for each block, a bar between turns: `t`ext, thought`s`, `c`all and `r`esult
+/// with their ids, `!` for a result that says that there is none.
 fn shown(turns: &[Turn]) -> String {
     let block = |block: &Block| match block {
         Block::Text(text) => format!("t:{text}"),
@@ -194,7 +194,7 @@ fn replies_count_from_the_last_prompt() {
     assert_eq!(history.replies(), 0);
 }
 
-/// A conversation with one turn whose results are too long together.
+/// Returns a conversation with one turn whose results are too long together.
 fn long() -> History {
     history(vec![
         said(Origin::Prompt, "", vec![text("go")]),

@@ -48,7 +48,7 @@ impl Spent {
 }
 
 impl TurnLimits {
-    /// The first limit that is reached.
+    /// Returns the first limit that is reached.
     pub fn reached(&self, spent: &Spent) -> Option<Limit> {
         let turns = self.turns.filter(|limit| spent.turns >= *limit);
         let dollars = self.dollars.filter(|limit| spent.dollars >= *limit);

@@ -149,7 +149,7 @@ pub(super) fn spent(micros: u64) -> String {
     dollars(micros as f64 / 1e6)
 }
 
-/// A height in proportion to the highest.
+/// Returns a height in proportion to the highest.
 fn scaled(micros: u64, highest: u64) -> usize {
     let height = u128::from(micros) * HEIGHT as u128 / u128::from(highest);
     usize::try_from(height).unwrap_or(HEIGHT).min(HEIGHT)

@@ -209,7 +209,7 @@ impl Services<'_> {
         assert_eq!(failed, None, "{}, {command}", self.name);
     }
 
-    /// The exit status and the output of a command with this input.
+    /// Returns the exit status and the output of a command with this input.
     fn fed(&self, arguments: &[&str], input: &[u8]) -> (Option<i32>, String) {
         let mut child = self
             .command(arguments)

@@ -34,7 +34,7 @@ pub(crate) fn start(folder: &Path, options: &[&str]) -> Server {
     })
 }
 
-/// The server's grade of its client, in words: no error.
+/// Returns the server's grade of its client, in words: no error.
 pub(crate) fn grade(folder: &Path, server: &Server) -> String {
     let report = Command::new(program(folder))
         .args(["report", "--url", &server.url("")])

@@ -137,7 +137,7 @@ impl Agent {
         shell.status().unwrap().code()
     }
 
-    /// The tokens of each request, and how many of them came from a cache.
+    /// Returns the tokens of each request, and how many of them came from a cache.
     fn usage(&self) -> Vec<(u64, u64)> {
         let turns = std::fs::read_to_string(self.folder.path().join("turns.jsonl")).unwrap();
         let records = turns

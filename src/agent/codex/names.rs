@@ -25,7 +25,7 @@ pub(super) const SESSION_DIRS: [&str; 2] = ["sessions", "archived_sessions"];
 /// The index of thread names, in the home directory. The last row of a thread counts.
 const INDEX: &str = "session_index.jsonl";
 
-/// The database beside the index. The number is that of its schema.
+/// The database next to the index. The number is the version of its schema.
 const DATABASE: &str = "state_5.sqlite";
 
 /// The columns that are read and written.
@@ -33,7 +33,7 @@ const COLUMNS: [&str; 5] = ["id", "history_mode", "name", "title", "first_user_m
 
 object! { IndexRow { id, name = "thread_name", source = "titleSource" } }
 
-/// The name in a row of an index, and its thread.
+/// Returns the name in a row of an index, and its thread.
 fn name_in(record: &str) -> Option<(String, Title)> {
     let row = IndexRow::read(record)?;
     let title = Title {
@@ -43,7 +43,7 @@ fn name_in(record: &str) -> Option<(String, Title)> {
     Some((string(row.id)?, title))
 }
 
-/// The path of the index for a session file in the home directory of Codex.
+/// Returns the path of the index for a session file in the home directory of Codex.
 fn index_path(session: &Path) -> Option<PathBuf> {
     let mut dirs = session.ancestors().skip(1);
     let sessions = dirs.find(|dir| {
@@ -53,7 +53,7 @@ fn index_path(session: &Path) -> Option<PathBuf> {
     Some(sessions.parent()?.join(INDEX))
 }
 
-/// Adds the names in the database beside an index. A name that is in both has the source that the
+/// Adds the names in the database next to an index. A name that is in both has the source that the
 /// index states. Without a database of the known schema, nothing changes.
 fn shown_names(index: &Path, names: &mut HashMap<String, Title>) {
     let path = index.with_file_name(DATABASE);
@@ -76,16 +76,16 @@ fn shown_names(index: &Path, names: &mut HashMap<String, Title>) {
         Ok(())
     };
     if path.is_file() {
-        // Damage costs names only.
+        // A damaged database only loses names.
         let _ = read();
     }
 }
 
-/// Writes a name into the database beside an index, if Codex has one.
+/// Writes a name into the database next to an index, if Codex has one.
 fn show_name(index: &Path, thread: &str, name: &str) -> Result<(), &'static str> {
     let path = index.with_file_name(DATABASE);
     if has_other_schema(index) {
-        return Err("Codex keeps its names in a database of an unknown schema");
+        return Err("Codex stores names in a database with an unknown schema");
     }
     let Ok(metadata) = fs::symlink_metadata(&path) else {
         return Ok(());
@@ -112,7 +112,7 @@ fn show_name(index: &Path, thread: &str, name: &str) -> Result<(), &'static str>
     change.commit().map_err(failed)
 }
 
-/// Whether there is a database of another schema than the known one, beside the index.
+/// Whether a database with an unknown schema is next to the index.
 fn has_other_schema(index: &Path) -> bool {
     let files = index.parent().and_then(|home| fs::read_dir(home).ok());
     files.into_iter().flatten().flatten().any(|file| {
@@ -132,7 +132,7 @@ mod tests {
     const SCHEMA: &str = "CREATE TABLE threads (id TEXT PRIMARY KEY, history_mode TEXT, name TEXT,
         title TEXT NOT NULL, first_user_message TEXT)";
 
-    /// A home directory with two threads of each kind, one of them named.
+    /// Returns a home directory with two threads of each kind, one of them named.
     fn home() -> (tempfile::TempDir, PathBuf, Connection) {
         let home = tempfile::tempdir().unwrap();
         let index = home.path().join(INDEX);
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_those_that_codex_shows() {
+    fn names_match_what_codex_shows() {
         // The connection stays open: the rows are in the write-ahead log.
         let (_home, index, _database) = home();
         let pair = |id: &str, name: &str| (id.to_owned(), name.to_owned());

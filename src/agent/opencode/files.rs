@@ -49,7 +49,7 @@ fn roots(environment: &Environment) -> Vec<PathBuf> {
     data.map(|data| data.join("opencode/opencode.db")).collect()
 }
 
-/// The rows of an export.
+/// Returns the rows of an export.
 fn document(json: &str) -> Option<Vec<String>> {
     let members = Document::read(json)?;
     let info = members.info.filter(|info| is_object(Some(info)))?;

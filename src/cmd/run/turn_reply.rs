@@ -32,7 +32,7 @@ pub(crate) struct ReplyWriter {
 }
 
 impl ReplyWriter {
-    /// Writes that a limit prevents the request.
+    /// Reports that a limit prevents the request.
     ///
     /// # Errors
     /// Writing failed.

@@ -1,4 +1,4 @@
-//! Prints what a search of sessions found.
+//! Prints the hits of a search.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ pub(crate) struct ParentSession {
     pub(crate) resume: Option<String>,
 }
 
-/// Prints what was found, session by session.
+/// Prints hits, session by session.
 pub(crate) struct HitPrinter {
     pub(crate) writer: RecordWriter,
     pub(crate) form: Form,
@@ -60,7 +60,7 @@ pub(crate) struct HitPrinter {
 const TITLE_COLUMNS: usize = 70;
 
 impl HitPrinter {
-    /// The hits that follow are in this session.
+    /// Sets the session of the hits that follow.
     pub(crate) fn session(
         &mut self,
         session: Listed,
@@ -101,7 +101,7 @@ impl HitPrinter {
         Ok(())
     }
 
-    /// Prints what is only known at the end of a session.
+    /// Prints the path or the count at the end of a session.
     fn end_session(&mut self) -> Result<(), WriteError> {
         let Some(about) = self.about.take().filter(|_| self.detail != HitDetail::Hits) else {
             return Ok(());
@@ -134,7 +134,7 @@ impl HitPrinter {
         })
     }
 
-    /// A hit in the session.
+    /// Prints a hit in the session, or counts it.
     pub(crate) fn hit(&mut self, found: SearchHit) -> Result<(), WriteError> {
         self.hits += 1;
         match self.form {
@@ -151,7 +151,7 @@ impl HitPrinter {
         }
     }
 
-    /// There are no more hits.
+    /// Ends the output.
     pub(crate) fn finish(mut self) -> Result<(), WriteError> {
         self.end_session()?;
         self.writer.flush()
@@ -228,7 +228,7 @@ fn record(
     }
 }
 
-/// A terminal-safe part of a line. Blanks at either end become one blank.
+/// Returns a terminal-safe part of a line. Blanks at either end become one blank.
 fn safe_part(text: &str) -> String {
     let blank = |is_there: bool| if is_there { " " } else { "" };
     let inner = terminal_safe_line(text);

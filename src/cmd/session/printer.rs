@@ -47,7 +47,7 @@ pub(crate) struct Printer {
     outline: Outline,
     /// The first directory of the session.
     cwd: Option<String>,
-    /// The number of the message in its session, if they are counted.
+    /// The number of the message in its session, if messages are counted.
     pub(crate) number: u64,
     timeline: Timeline,
     /// The subagents that have pages.
@@ -70,7 +70,7 @@ impl Printer {
     }
 
     /// Prints the start, before the first message. Records have only the facts `about` the session. Only
-    /// pages for browsers have `links`: words, and the names of pages.
+    /// HTML pages have `links`: words, and the names of pages.
     pub(crate) fn head(
         &mut self,
         about: &SessionDescription,
@@ -109,7 +109,7 @@ impl Printer {
         }
     }
 
-    /// A whole message of the session or subagent `about`.
+    /// Prints a whole message of the session or subagent `about`.
     pub(crate) fn message(
         &mut self,
         message: Message,
@@ -181,7 +181,7 @@ impl Printer {
     }
 }
 
-/// The label by rules of a group that has none; `None` if no call of it has a result.
+/// Returns the label by rules of a group that has none; `None` if no call of it has a result.
 fn builtin_label(group: &ToolGroup, cwd: Option<&str>) -> Option<String> {
     let answered = group.calls.iter();
     let answered = answered.filter_map(|tool| Some((&tool.call, &tool.result.as_ref()?.0)));

@@ -1,4 +1,4 @@
-//! Prints the lines at the end of session files as they come.
+//! Prints the lines at the end of session files as they arrive.
 
 use std::path::Path;
 
@@ -38,7 +38,7 @@ impl Lines {
         }
     }
 
-    /// The file starts over, perhaps as another session.
+    /// Resets the state for a file that starts over, perhaps as another session.
     pub(crate) fn restart(&mut self) {
         self.messages.restart();
         if self.about.agent_id.is_none() {
@@ -87,7 +87,7 @@ impl Printer {
         Ok(())
     }
 
-    /// Prints messages that were read already.
+    /// Prints messages that have already been read.
     pub(crate) fn messages(
         &mut self,
         of: &mut Lines,
@@ -130,7 +130,7 @@ impl Printer {
         }
     }
 
-    /// Says that what follows comes from another file, or from its start again.
+    /// Reports that the output continues with another file, or from the start of this one.
     pub(crate) fn switch(&mut self, reason: SwitchReason, path: &Path) -> Result<(), WriteError> {
         let path = path.display().to_string();
         if self.is_text() {
@@ -152,7 +152,7 @@ impl Printer {
         })
     }
 
-    /// Everything that is in the file was printed.
+    /// Ends a batch: the whole file has been printed.
     pub(crate) fn caught_up(&mut self, follower: &Follower) -> Result<(), WriteError> {
         if self.dialog.writer.has_buffered() {
             self.end(follower)?;
@@ -160,12 +160,12 @@ impl Printer {
         Ok(())
     }
 
-    /// Nothing more is printed.
+    /// Ends the output.
     pub(crate) fn end(&mut self, follower: &Follower) -> Result<(), WriteError> {
         self.cursor(follower.path(), follower.offset(), follower.pending())
     }
 
-    /// Everything before `offset` was printed.
+    /// Writes a cursor: everything before `offset` has been printed.
     pub(crate) fn cursor(
         &mut self,
         path: &Path,

@@ -109,7 +109,7 @@ fn find_back(file: &impl Tail, record: &str, from: u64) -> io::Result<Option<u64
 /// A file that is open for appending. Every operation may fail or be cut short like the system call
 /// behind it, and others may append at any time.
 pub trait Tail {
-    /// The size in bytes.
+    /// Returns the size in bytes.
     ///
     /// # Errors
     /// As the system reports.

@@ -101,17 +101,17 @@ impl LockedFile {
         })
     }
 
-    /// The path.
+    /// Returns the path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The open file.
+    /// Returns the open file.
     pub(in crate::session) fn file(&self) -> &File {
         &self.file
     }
 
-    /// An error about this file.
+    /// Returns an error about this file.
     pub(in crate::session) fn error(&self, cause: impl Into<RecordFailure>) -> RecordError {
         RecordError {
             path: self.path.clone(),
@@ -119,7 +119,7 @@ impl LockedFile {
         }
     }
 
-    /// The size in bytes.
+    /// Returns the size in bytes.
     ///
     /// # Errors
     /// As the system reports.
@@ -254,7 +254,7 @@ pub enum FileSystems {
     Any,
 }
 
-/// The name of the file system of `file`, if it is a network file system.
+/// Returns the name of the file system of `file`, if it is a network file system.
 ///
 /// # Errors
 /// As the system reports.

@@ -41,7 +41,7 @@ impl Simulated {
         self
     }
 
-    /// All lines that parse.
+    /// Returns all lines that parse.
     pub(super) fn records(&self) -> Vec<String> {
         let content = self.content.borrow();
         content

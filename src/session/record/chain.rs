@@ -91,7 +91,7 @@ impl TurnWatch {
         self.is_asked |= text("type") == Some("user") && record["turnpipe"]["origin"] == "injected";
     }
 
-    /// The decision at the end of the stream.
+    /// Returns the decision at the end of the stream.
     pub(super) fn continuation(&self) -> Continuation {
         match (self.stopped, self.calls, self.results) {
             (true, _, _) => Continuation::Stopped,

@@ -88,7 +88,7 @@ impl ForeignSession {
         }
     }
 
-    /// The id of the session.
+    /// Returns the id of the session.
     pub fn session_id(&self) -> SessionId {
         SessionId(self.facts.session_id.clone())
     }
@@ -302,7 +302,7 @@ impl ForeignSession {
         Ok(offset)
     }
 
-    /// The title that counts now.
+    /// Returns the title that counts now.
     fn title_in(&self, file: &LockedFile) -> Result<Option<Title>, RecordError> {
         let size = file.size()?;
         if matches!(self.format.title_store, TitleStore::Index(_)) {
@@ -313,7 +313,7 @@ impl ForeignSession {
         find_title(&mut bytes, self.format).map_err(|error| file.error(error))
     }
 
-    /// The titles on the complete lines between two offsets, in order.
+    /// Returns the titles on the complete lines between two offsets, in order.
     fn titles_between(
         &self,
         file: &LockedFile,
@@ -352,7 +352,7 @@ impl ForeignSession {
         Ok(())
     }
 
-    /// A new line after the current end of the conversation.
+    /// Returns a new line after the current end of the conversation.
     fn line(
         &self,
         file: &LockedFile,

@@ -25,7 +25,7 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// The clock and ids of a run.
+    /// Returns the clock and ids of a run.
     pub fn of(io: &Io) -> Self {
         Self {
             clock: Arc::clone(&io.clock),
@@ -33,12 +33,12 @@ impl Moment {
         }
     }
 
-    /// The current time, RFC 3339.
+    /// Returns the current time, RFC 3339.
     pub fn now(&self) -> String {
         format!("{:.3}", self.clock.now())
     }
 
-    /// A new id.
+    /// Returns a new id.
     pub fn uuid(&self) -> String {
         self.ids.uuid().to_string()
     }
@@ -115,7 +115,7 @@ impl Recorder {
         })
     }
 
-    /// The line to append for a record, or `None` if it is not kept.
+    /// Returns the line to append for a record, or `None` if it is not kept.
     pub(super) fn line(&mut self, mut record: Value) -> Option<String> {
         // Messages of subagents belong to another session.
         if !record["parent_tool_use_id"].is_null() {
@@ -178,7 +178,7 @@ impl Recorder {
         Some(line.to_string())
     }
 
-    /// A line that belongs to the conversation.
+    /// Returns a line that belongs to the conversation.
     fn chained(&mut self, record: &Value, create: impl FnOnce(&NewRecord<'_>) -> Value) -> Value {
         let text = |name: &str| record[name].as_str().map(str::to_owned);
         let uuid = text("uuid").unwrap_or_else(|| self.moment.uuid());
@@ -194,7 +194,7 @@ impl Recorder {
         })
     }
 
-    /// A line outside of the conversation with these members.
+    /// Returns a line outside of the conversation with these members.
     fn unchained(&self, members: Value) -> Value {
         let at = NewRecord {
             session_id: &self.facts.session_id,

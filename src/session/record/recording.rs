@@ -207,7 +207,7 @@ impl Recording {
         }
     }
 
-    /// The number of messages that another agent's file did not get.
+    /// Returns the number of messages that another agent's file did not get.
     pub fn messages_left_out(&self) -> u64 {
         self.messages_left_out
     }

@@ -67,7 +67,7 @@ fn required(pattern: &Hir, case: Case) -> Option<Vec<String>> {
     }
 }
 
-/// The longest part of a literal that files store unchanged.
+/// Returns the longest part of a literal that files store unchanged.
 fn longest_word(literal: &[u8], case: Case) -> Option<String> {
     let stands_for_itself = |byte: &u8| match case {
         Case::Exact => byte.is_ascii_alphanumeric() || *byte == b'_',
@@ -79,7 +79,7 @@ fn longest_word(literal: &[u8], case: Case) -> Option<String> {
     (longest.len() >= MIN_LENGTH).then(|| String::from_utf8_lossy(longest).into_owned())
 }
 
-/// The prefix of a word in every combination of upper and lower case.
+/// Returns the prefix of a word in every combination of upper and lower case.
 fn spellings(word: &str) -> Vec<String> {
     let start = word.chars().take(MAX_FOLDED);
     start.fold(vec![String::new()], |spellings, letter| {
@@ -127,7 +127,7 @@ pub struct Query {
 }
 
 impl Query {
-    /// A query for the text of messages of all roles.
+    /// Returns a query for the text of messages of all roles.
     ///
     /// # Errors
     /// The pattern is invalid or too large.
@@ -160,7 +160,7 @@ impl Query {
     }
 }
 
-/// The last line of the error names the problem. The lines before it show the position.
+/// Returns the last line of the error names the problem. The lines before it show the position.
 fn one_line(message: &str) -> String {
     let last = message.lines().rfind(|line| !line.trim().is_empty());
     let last = last.unwrap_or_default().trim();

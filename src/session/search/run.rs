@@ -43,7 +43,7 @@ pub struct SearchHit {
 }
 
 impl SearchHit {
-    /// The record and the place of the hit in it, for copies of the record.
+    /// Returns the record and the place of the hit in it, for copies of the record.
     pub(super) fn record(&self) -> Option<String> {
         let record = self.uuid.as_ref().or(self.time.as_ref())?;
         let (role, place, matches) = (self.role, self.place, self.matches);
@@ -182,7 +182,7 @@ impl Search<'_> {
         ControlFlow::Continue(())
     }
 
-    /// A hit in a record that repeats others is also found in those, if they exist.
+    /// Returns a hit in a record that repeats others is also found in those, if they exist.
     fn repeat(&mut self, line: u64, message: &Message) -> ControlFlow<()> {
         for found in self.query.find(Some(line), message) {
             if self.roles_with_hits.contains(&found.role) {
@@ -214,7 +214,7 @@ impl Search<'_> {
 }
 
 impl Query {
-    /// The parts of a message that match.
+    /// Returns the parts of a message that match.
     fn find(&self, line: Option<u64>, message: &Message) -> Vec<SearchHit> {
         if !self.roles.is_empty() && !self.roles.contains(&message.role) {
             return Vec::new();
@@ -257,7 +257,7 @@ impl Query {
         parts.collect()
     }
 
-    /// The first match in any of the texts, and the number of matches in all of them.
+    /// Returns the first match in any of the texts, and the number of matches in all of them.
     fn first(&self, texts: &[impl AsRef<str>]) -> Option<(MatchExcerpt, u64)> {
         let (mut first, mut count) = (None, 0);
         for text in texts {
@@ -279,8 +279,8 @@ impl Query {
     }
 }
 
-/// All strings in a value, in order, without keys. A value that is nested too deeply counts as one
-/// string.
+/// Returns all strings in a value, in order, without keys. A value that is nested too deeply counts
+/// as one string.
 fn strings(json: &str) -> Vec<String> {
     fn collect(value: Value, strings: &mut Vec<String>) {
         match value {
@@ -329,7 +329,7 @@ pub struct MatchExcerpt {
 }
 
 impl MatchExcerpt {
-    /// The match at `range` of `text`, in bytes.
+    /// Returns the match at `range` of `text`, in bytes.
     pub(super) fn around(text: &str, range: Range<usize>) -> Self {
         let start = text.floor_char_boundary(range.start);
         let shown = range.end.min(start + MAX_MATCH).max(start);
@@ -344,7 +344,7 @@ impl MatchExcerpt {
         }
     }
 
-    /// The match at `range` of `text`, with `count` lines before it and after it.
+    /// Returns the match at `range` of `text`, with `count` lines before it and after it.
     pub(super) fn with_lines(text: &str, range: Range<usize>, count: usize) -> Self {
         let matched = Self::around(text, range.clone());
         let start = text.floor_char_boundary(range.start);
@@ -369,7 +369,7 @@ impl MatchExcerpt {
         }
     }
 
-    /// All parts joined.
+    /// Returns all parts joined.
     pub fn text(&self) -> String {
         [&*self.before, &self.matched, &self.after].concat()
     }

@@ -110,7 +110,7 @@ fn a_search_stops_when_it_has_enough() {
 
 /// The prefilter skips no matches: real files, searched with and without it.
 #[test]
-fn lines_that_are_passed_over_hold_no_match() {
+fn skipped_lines_contain_no_match() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let roots = ["session", "agents"].map(|name| data.join(name));
     let places = [

@@ -203,7 +203,7 @@ fn number_length(text: &str) -> Option<usize> {
     (is_alone && text.get(..length)?.matches('.').count() < 2).then_some(length)
 }
 
-/// The length of a text in quotes with common escapes.
+/// Returns the length of a text in quotes with common escapes.
 fn string_length(text: &str) -> Option<usize> {
     let mut letters = text.char_indices().skip(1);
     loop {
@@ -220,7 +220,7 @@ fn string_length(text: &str) -> Option<usize> {
     }
 }
 
-/// The length of an operator or bracket. Not `|`, `>>`, `@`, `#` and backslashes.
+/// Returns the length of an operator or bracket. Not `|`, `>>`, `@`, `#` and backslashes.
 fn operator_length(text: &str) -> Option<usize> {
     const TWO: &str = "&& || == != <= >= += -= *= /= %= ^= ++ --";
     const ONE: &str = "$+-*/%^!<>=~?:,;()[]{}\n";

@@ -116,7 +116,7 @@ pub(super) fn printf(
 /// Conversions that only print; `(` is a time.
 const CONVERSIONS: &str = "%diouxXfFeEgGaAcsbqQ(";
 
-/// The letters of the conversions in a format; NUL for one that is cut off.
+/// Returns the letters of the conversions in a format; NUL for one that is cut off.
 fn conversions(format: &str) -> impl Iterator<Item = char> + '_ {
     let mut rest = format;
     std::iter::from_fn(move || {

@@ -112,7 +112,7 @@ pub(super) fn xargs(
     started(call, name, &inner)
 }
 
-/// The word with an unknown text in place of `text`.
+/// Returns the word with an unknown text in place of `text`.
 fn replace(word: &Word, text: &str) -> Word {
     match word.prefix.split_once(text) {
         Some((before, _)) => Word {

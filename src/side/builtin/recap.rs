@@ -160,7 +160,7 @@ pub fn recap(messages: &[Message], language: Option<Language>) -> String {
 }
 
 impl Frame<'static> {
-    /// The frame of a language; a frame of symbols for languages without one.
+    /// Returns the frame of a language; a frame of symbols for languages without one.
     fn of(code: &str) -> Self {
         let mut frame = Self {
             colon: " ",
@@ -205,7 +205,7 @@ impl Frame<'static> {
     }
 }
 
-/// The index of the model's last text.
+/// Returns the index of the model's last text.
 fn last_reply(messages: &[Message]) -> Option<usize> {
     messages.iter().rposition(|message| {
         let text = message.text();
@@ -231,8 +231,8 @@ fn strip<'a>(pattern: &LazyLock<Option<Regex>>, text: &'a str) -> Option<&'a str
     Some(text[found.end()..].trim())
 }
 
-/// The sentence that reports the outcome. A text that starts with its outcome has it in the first
-/// line; a text of sections has it at the end.
+/// Returns the sentence that reports the outcome. A text that starts with its outcome has it in the
+/// first line; a text of sections has it at the end.
 fn report(found: &[Sentence]) -> Option<String> {
     let shown = |sentence: &Sentence| {
         let text = sentence.text.as_str();
@@ -281,7 +281,8 @@ fn report(found: &[Sentence]) -> Option<String> {
     Some(more.unwrap_or_else(|| text.to_owned()))
 }
 
-/// The first line of a block of text in a reply that is about this text, such as a commit message.
+/// Returns the first line of a block of text in a reply that is about this text, such as a commit
+/// message.
 fn first_of_code(text: &str) -> Option<String> {
     let (_, code) = text.split_once("```")?;
     let (language, code) = code.split_once('\n')?;

@@ -93,8 +93,8 @@ pub(super) fn latest_request(messages: &[Message]) -> String {
     request.unwrap_or_else(|| title(messages))
 }
 
-/// The first sentence with a topic, or the request after a statement; `None` if no sentence has that
-/// many informative words.
+/// Returns the first sentence with a topic, or the request after a statement; `None` if no sentence has
+/// that many informative words.
 fn topic(found: &[Quotation], words: usize) -> Option<&Quotation> {
     found
         .iter()
@@ -121,7 +121,8 @@ pub(super) fn open_request(messages: &[Message]) -> Option<String> {
     said.map(|quotation| quotation.title.clone())
 }
 
-/// The user's non-blank prompts in the main conversation, including commands that the agent rewrote.
+/// Returns the user's non-blank prompts in the main conversation, including commands that the agent
+/// rewrote.
 fn prompts(messages: &[Message]) -> impl DoubleEndedIterator<Item = String> {
     let of_user = |message: &&Message| message.role == Role::User && message.thread == Thread::Main;
     messages
@@ -139,7 +140,7 @@ fn prompts(messages: &[Message]) -> impl DoubleEndedIterator<Item = String> {
         .filter(|text| !text.is_empty() && !is_remark(text))
 }
 
-/// The possible titles in a prompt, one per sentence.
+/// Returns the possible titles in a prompt, one per sentence.
 fn quotations(prompt: &str) -> Vec<Quotation> {
     let text = match command(prompt) {
         Some((name, arguments)) => match command_text(&name, &arguments) {
@@ -207,7 +208,7 @@ fn is_pasted(line: &str) -> bool {
         || PASTED.as_ref().is_some_and(|start| start.is_match(line))
 }
 
-/// The heading in `Implement the following plan: # Heading`, or at the start of a text.
+/// Returns the heading in `Implement the following plan: # Heading`, or at the start of a text.
 fn heading(text: &str) -> Option<&str> {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let line = if first.starts_with("# ") {
@@ -247,7 +248,7 @@ fn command(text: &str) -> Option<(String, String)> {
     is_name.then(|| (name.to_owned(), arguments.trim().to_owned()))
 }
 
-/// The request in a command; `None` if the command is about the agent itself.
+/// Returns the request in a command; `None` if the command is about the agent itself.
 fn command_text(name: &str, arguments: &str) -> Option<String> {
     let name = name.rsplit(':').next().unwrap_or_default();
     if WORDS.has("local commands", name) {

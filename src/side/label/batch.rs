@@ -89,8 +89,8 @@ impl Batch {
         self.calls.iter().any(|call| call.result.is_some())
     }
 
-    /// The calls that a prompt shows: the successful ones, or the failed ones if all failed. Calls
-    /// about the agent's own goal are left out.
+    /// Returns the calls that a prompt shows: the successful ones, or the failed ones if all
+    /// failed. Calls about the agent's own goal are left out.
     pub(super) fn shown_calls(&self) -> (Vec<&BatchCall>, CallsEnded) {
         let is_own = |call: &BatchCall| matches!(call.name.as_str(), "get_goal" | "update_goal");
         let calls = self.calls.iter().filter(|call| !is_own(call));
@@ -109,7 +109,7 @@ impl Batch {
         self.calls.len() < MAX_CALLS
     }
 
-    /// The calls with results, for the rules.
+    /// Returns the calls with results, for the rules.
     pub(super) fn finished_calls(&self) -> Vec<FinishedCall<'_>> {
         let calls = self.calls.iter().filter_map(|call| {
             let result = call.result.as_ref()?;
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
     use crate::side::builtin::label;
 
-    /// The label of a call with this result.
+    /// Returns the label of a call with this result.
     fn label_of(tool: &str, input: &str, text: Option<&str>) -> String {
         let call = ToolCall {
             id: ToolUseId::from("t"),

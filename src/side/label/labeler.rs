@@ -43,7 +43,7 @@ pub struct Label {
 }
 
 impl Labeler {
-    /// The parts of batches that are needed.
+    /// Returns the parts of batches that are needed.
     pub(super) fn need(&self) -> Need {
         match self {
             Self::Rules => Need::Rules,
@@ -102,7 +102,7 @@ fn by_model(batch: &Batch, asker: &Asker, instructions: &str) -> Label {
     }
 }
 
-/// The request for a label; `None` if there is nothing to ask a model.
+/// Returns the request for a label; `None` if there is nothing to ask a model.
 fn request(batch: &Batch, instructions: &str) -> Option<Request> {
     let (calls, _) = batch.shown_calls();
     let shown = calls.into_iter().filter_map(|call| {

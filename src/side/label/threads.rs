@@ -93,7 +93,7 @@ pub(super) fn start_reading(
     Builder::new().spawn(read).map(drop)
 }
 
-/// The next pieces that are available without waiting: at least one, or none at the end.
+/// Returns the next pieces that are available without waiting: at least one, or none at the end.
 fn chunk(reader: &mut Reader<impl io::Read>) -> io::Result<Vec<Piece>> {
     let mut pieces = Vec::new();
     let mut bytes = 0;

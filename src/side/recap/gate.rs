@@ -28,7 +28,7 @@ pub enum RecapSkipped {
 }
 
 impl RecapSkipped {
-    /// The name in records.
+    /// Returns the name in records.
     pub fn name(self) -> &'static str {
         match self {
             Self::NotEnoughNew => "not_enough_activity",

@@ -76,7 +76,7 @@ pub fn clean_recap(answer: &str) -> Result<String, TextRejection> {
     Ok(recap.to_owned())
 }
 
-/// The first non-blank text between tags.
+/// Returns the first non-blank text between tags.
 fn tagged(answer: &str) -> Option<&str> {
     let tagged = TAGGED.as_ref()?.captures_iter(answer);
     let mut texts = tagged.filter_map(|tagged| Some(tagged.get(1)?.as_str().trim()));

@@ -78,7 +78,7 @@ fn session(reach: Reach, total: Duration) -> Session {
     session
 }
 
-/// A session that may fetch from this machine.
+/// Returns a session that may fetch from this machine.
 fn nearby() -> Session {
     session(Reach::PublicAndPrivate, Duration::from_mins(1))
 }

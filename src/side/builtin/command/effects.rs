@@ -52,7 +52,7 @@ impl Effects {
     }
 }
 
-/// The program of a command, and the programs that it starts.
+/// Returns the program of a command, and the programs that it starts.
 fn programs(part: &CommandPart) -> Vec<String> {
     let levels = part.levels().into_iter();
     let names = levels.filter_map(|level| level.words.first()?.value.clone());

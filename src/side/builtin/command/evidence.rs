@@ -75,7 +75,7 @@ fn expressions(section: &str) -> impl Iterator<Item = Regex> {
     patterns.filter_map(|pattern| Regex::new(pattern).ok())
 }
 
-/// The lines that match a pattern.
+/// Returns the lines that match a pattern.
 fn matching_lines(output: &str) -> Vec<&str> {
     let mut lines = Vec::new();
     if ANY_WORD

@@ -67,7 +67,7 @@ impl Act {
         matches!(self.kind, Kind::Read | Kind::Search) && self.verb != "Ran"
     }
 
-    /// The act without the claim that it succeeded, unless the output shows it.
+    /// Returns the act without the claim that it succeeded, unless the output shows it.
     pub(super) fn attempted(self) -> Self {
         if self.is_look() || self.is_shown || self.verb == "Ran" {
             return self;
@@ -75,7 +75,7 @@ impl Act {
         self.into_run()
     }
 
-    /// The act as `Ran` and the name of the command.
+    /// Returns the act as `Ran` and the name of the command.
     pub(super) fn into_run(self) -> Self {
         Self {
             verb: "Ran".to_owned(),
@@ -154,7 +154,7 @@ impl Form {
             && self.output.is_none_or(|text| call.output.contains(text))
     }
 
-    /// The act of the command; `None` if a part of the object is unknown.
+    /// Returns the act of the command; `None` if a part of the object is unknown.
     fn act(&self, call: &Invocation<'_>) -> Option<Act> {
         let is_named = usize::from(self.object.contains("{name}"));
         let named = call.operands.get(..self.words.len().max(is_named));
@@ -257,7 +257,7 @@ static WRAPPERS: LazyLock<Vec<(Vec<&str>, Vec<&str>)>> = LazyLock::new(|| {
         .collect()
 });
 
-/// The words of a command without wrappers, keywords and assignments of variables.
+/// Returns the words of a command without wrappers, keywords and assignments of variables.
 pub(super) fn own_words(command: &SimpleCommand) -> &[String] {
     let mut words = command.words.as_slice();
     let wraps = |words: &[String], names: &[&str]| {
@@ -314,7 +314,7 @@ static VALUED_OPTIONS: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
     valued
 });
 
-/// The act of a simple command; `None` for keywords, `cd`, `echo` and the like.
+/// Returns the act of a simple command; `None` for keywords, `cd`, `echo` and the like.
 pub(super) fn act(command: &SimpleCommand, output: &str, cwd: Option<&str>) -> Option<Act> {
     let words = own_words(command);
     let program = program(command);
@@ -391,7 +391,7 @@ pub(super) fn act(command: &SimpleCommand, output: &str, cwd: Option<&str>) -> O
     })
 }
 
-/// The operands: words other than options and their values.
+/// Returns the operands: words other than options and their values.
 fn operands<'a>(arguments: &'a [String], valued: &[&str]) -> Vec<&'a str> {
     let mut operands = Vec::new();
     let mut words = arguments.iter().map(String::as_str);

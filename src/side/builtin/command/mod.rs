@@ -15,7 +15,7 @@ use crate::tool_facts::{Parameter, parameters};
 pub(super) use past_tense::past_of;
 pub(super) use report::{Ending, Run, describe};
 
-/// The command in the input of a shell tool: a text, or the words of `["bash", "-lc", …]`.
+/// Returns the command in the input of a shell tool: a text, or the words of `["bash", "-lc", …]`.
 pub(super) fn command_of(input: &Value) -> Option<String> {
     let mut names = parameters(Parameter::Command).iter();
     let given = names.find_map(|name| input.get(name))?;

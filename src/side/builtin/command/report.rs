@@ -166,7 +166,7 @@ impl Reader<'_> {
         found
     }
 
-    /// The acts to name: all important ones, else the first of the highest rank. Reads of a
+    /// Returns the acts to name: all important ones, else the first of the highest rank. Reads of a
     /// repository are named together.
     fn chosen(&self) -> Vec<Act> {
         let acts = || self.acts.iter().map(|(_, act)| act);
@@ -220,7 +220,7 @@ impl Reader<'_> {
         self.commands.iter().any(begins)
     }
 
-    /// The name of the command in reports of failures.
+    /// Returns the name of the command in reports of failures.
     fn name(&self, chosen: &[Act]) -> String {
         if matches!(self.run.ending, Ending::Failed(_))
             && let Some(task) = self.failed_task()
@@ -244,7 +244,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The failed task, as reported by a task runner.
+    /// Returns the failed task, as reported by a task runner.
     fn failed_task(&self) -> Option<String> {
         self.output.lines().find_map(|line| {
             let (task, rest) = line.strip_prefix('[')?.split_once(']')?;
@@ -331,7 +331,7 @@ impl Reader<'_> {
                 .any(|mark| self.output.contains(mark))
     }
 
-    /// The phrase for a single search without a match, which ends with status 1.
+    /// Returns the phrase for a single search without a match, which ends with status 1.
     fn nothing_found(&self) -> Option<String> {
         let [(_, only)] = self.acts.as_slice() else {
             return None;
@@ -359,7 +359,7 @@ impl Reader<'_> {
         self.commands.iter().skip(last).any(hides) && has_error_line(self.output)
     }
 
-    /// The description in the past tense, if it says more than the acts.
+    /// Returns the description in the past tense, if it says more than the acts.
     fn description(&self, chosen: &[Act]) -> Option<String> {
         let is_minor = chosen.iter().all(|act| act.rank < MINOR);
         let description = self

@@ -7,7 +7,7 @@ use crate::message::{CallOutcome, start_of_result};
 use crate::side::builtin::command;
 use crate::tool_facts::Purpose;
 
-/// The fact of one call.
+/// Returns the fact of one call.
 pub(super) fn fact(call: &Call<'_>) -> Fact {
     let mut fact = match call.kind {
         Purpose::Read | Purpose::ReadMany => files::read(call),

@@ -46,12 +46,12 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// The first file or directory in the arguments.
+    /// Returns the first file or directory in the arguments.
     fn path(&self) -> Option<&str> {
         self.argument(parameters(Parameter::Path))
     }
 
-    /// The first of these members that is a non-empty string.
+    /// Returns the first of these members that is a non-empty string.
     fn argument(&self, names: &[&str]) -> Option<&str> {
         names
             .iter()
