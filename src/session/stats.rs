@@ -25,7 +25,9 @@ use super::tree::{Key, Scope};
 use crate::agent::{Agent, Detail, Entry, Facts};
 use crate::jsonl::Mapping;
 use crate::message::{Message, Origin, Role, Thread, Usage};
-use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, ToolShare, UsageShare};
+use crate::records::{
+    Dimension, RunTotals, SessionCostRecord, SessionStatsRecord, ToolShare, UsageShare,
+};
 
 /// Adds up sessions.
 #[derive(Debug)]
@@ -43,6 +45,7 @@ pub struct Tally {
     meters: Vec<MeterLog>,
     /// The total cost that the agent recorded in the session that is being read.
     recorded_cost: Option<f64>,
+    runs: RunTotals,
     /// The sessions with a recorded total cost.
     pub(super) recorded: Distinct<(Occasion, f64)>,
 }
@@ -152,6 +155,7 @@ impl Tally {
             calls: Distinct::default(),
             meters: Vec::new(),
             recorded_cost: None,
+            runs: RunTotals::default(),
             recorded: Distinct::default(),
         }
     }
@@ -276,13 +280,14 @@ impl Tally {
     fn read_records(&mut self, session: &Session) -> io::Result<Option<Facts>> {
         let mut current = Current::of(session);
         let (mut facts, mut first_model, mut costs) = (Facts::default(), None, Vec::new());
-        let mut recorded = None;
+        let (mut recorded, mut ends) = (None, Vec::new());
         let before = self.replies.len();
         let mut meter = MeterReader::default();
         let skips_records = !session.words(self.detail).is_empty();
         let mut seen = |entry: &mut Entry| {
             costs.extend(side_request(entry));
             recorded = entry.recorded_cost.or(recorded);
+            ends.extend(entry.end.take());
             meter.note(entry);
             let added = std::mem::take(&mut entry.facts);
             first_model = first_model.take().or_else(|| added.model.clone());
@@ -303,6 +308,12 @@ impl Tally {
             self.side_request(Some(cost));
         }
         self.recorded_cost = self.recorded_cost.or(recorded);
+        for end in ends {
+            self.runs.turns += end.turns.unwrap_or_default();
+            self.runs.duration_ms += end.duration.unwrap_or_default();
+            self.runs.denials += end.denials;
+            *self.runs.ends.entry(end.reason).or_insert(0) += 1;
+        }
         Ok((!skips_records).then_some(facts))
     }
 
@@ -410,6 +421,12 @@ impl Tally {
     /// Adds another tally. Among copies, the one with the most output counts, since others may be incomplete.
     fn merge(&mut self, other: Self) {
         self.sessions += other.sessions;
+        self.runs.turns += other.runs.turns;
+        self.runs.duration_ms += other.runs.duration_ms;
+        self.runs.denials += other.runs.denials;
+        for (reason, count) in other.runs.ends {
+            *self.runs.ends.entry(reason).or_insert(0) += count;
+        }
         self.prompts.append(other.prompts, |_, _| {});
         self.recorded.append(other.recorded, |known, copy| {
             known.1 = known.1.max(copy.1);
@@ -440,6 +457,11 @@ impl Tally {
         )
     }
 
+    /// Returns the runs whose streams were read, if there are any.
+    pub fn runs(&self) -> Option<&RunTotals> {
+        Some(&self.runs).filter(|runs| !runs.ends.is_empty())
+    }
+
     /// Returns the totals, with days of this zone. `all` is the sum of all costs.
     pub fn finish(self, all: SessionCostRecord, zone: &TimeZone) -> SessionStatsRecord {
         let shares = |dimension| {
@@ -465,6 +487,7 @@ impl Tally {
             usage: all.usage,
             recorded_cost: all.recorded_cost,
             unpriced_models: all.unpriced_models,
+            runs: self.runs().cloned(),
             by_model: shares(Dimension::Model),
             by_day: shares(Dimension::Day),
             by_prompt_id: shares(Dimension::Prompt),

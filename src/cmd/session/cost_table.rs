@@ -2,8 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use jiff::SignedDuration;
+
+use crate::cmd::times::spelled;
 use crate::message::Usage;
-use crate::text::{display_width, fitted, fitted_end, terminal_safe_line};
+use crate::records::RunTotals;
+use crate::text::{counted, display_width, fitted, fitted_end, terminal_safe_line};
 pub(crate) use crate::text::{dollars, with_separators};
 use crate::view::table;
 
@@ -171,6 +175,20 @@ fn fit_names(page: &mut [Vec<String>], names: usize, columns: usize) {
             };
         }
     }
+}
+
+/// Returns the ends of runs, with the other numbers that are not zero.
+pub(crate) fn runs_cell(runs: &RunTotals) -> String {
+    let ends = runs.ends.iter().map(|(reason, count)| match count {
+        1 => terminal_safe_line(reason),
+        count => format!("{count} {}", terminal_safe_line(reason)),
+    });
+    let turns = (runs.turns > 0).then(|| counted(runs.turns, "turn", "turns"));
+    let denials = (runs.denials > 0).then(|| counted(runs.denials, "denied call", "denied calls"));
+    let length = i64::try_from(runs.duration_ms).unwrap_or(i64::MAX);
+    let length = (length > 0).then(|| spelled(SignedDuration::from_millis(length)));
+    let facts = ends.chain(turns).chain(denials).chain(length);
+    format!("ended: {}", facts.collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]
