@@ -8,6 +8,7 @@ mod archive;
 mod calls;
 mod check;
 mod conversation;
+mod copies;
 mod costs;
 mod database;
 mod dirs;

@@ -201,7 +201,9 @@ fn a_title_that_codex_does_not_show_fails() {
     // A record of a stream fails likewise.
     let mut append = command();
     append.env("CODEX_SQLITE_HOME", &databases);
-    append.args(["session", "append", "-o", "jsonl"]).arg(&paths[0]);
+    append
+        .args(["session", "append", "-o", "jsonl"])
+        .arg(&paths[0]);
     let record = folder.path().join("record.jsonl");
     std::fs::write(&record, r#"{"type":"title","ok":true,"title":"New"}"#).unwrap();
     let told = append

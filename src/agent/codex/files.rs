@@ -30,7 +30,7 @@ pub(in crate::agent) static CODEX: Format = Format {
     read,
     wrote,
     document: None,
-    has_global_ids: false,
+    has_global_ids: true,
     has_meter_records: true,
     hook_settings: Some(HookSettings {
         syntax: SettingsSyntax::Toml,

@@ -243,9 +243,8 @@ mod tests {
     #[test]
     fn the_database_is_where_codex_looks_for_it() {
         let home = tempfile::tempdir().unwrap();
-        let environment = |dir: &str| {
-            Environment::from_iter([("HOME", "/home/me"), ("CODEX_SQLITE_HOME", dir)])
-        };
+        let environment =
+            |dir: &str| Environment::from_iter([("HOME", "/home/me"), ("CODEX_SQLITE_HOME", dir)]);
         let dir = |named: &str| database_dir(home.path(), &environment(named));
         assert_eq!(dir(" "), home.path());
         assert_eq!(dir("/elsewhere"), Path::new("/elsewhere"));

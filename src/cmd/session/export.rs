@@ -224,10 +224,14 @@ impl SessionExportArguments {
                     None => started.iter().map(|started| started.path.clone()).collect(),
                     Some(_) => Vec::new(),
                 };
-                let session_id = listed.facts.session_id.as_deref();
-                let known = session_id.filter(|_| parent.is_none());
+                let with_started = started.iter().map(|started| &**started);
+                let families = std::iter::once(listed).chain(with_started);
+                let ids = families.filter_map(|listed| listed.facts.session_id.as_deref());
                 let row = IndexRow {
-                    costs: known.and_then(|id| costs.remove(id)).unwrap_or_default(),
+                    costs: match parent {
+                        None => ids.filter_map(|id| costs.remove(id)).flatten().collect(),
+                        Some(_) => Vec::new(),
+                    },
                     ..row(listed, parent)
                 };
                 outdated.extend(folder.page(name, &listed.path, &beside, row, &look).map(
