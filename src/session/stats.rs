@@ -206,7 +206,10 @@ impl Tally {
         let Some(session) = listing.open(candidate)? else {
             return Ok(None);
         };
-        let (mut tally, facts) = self.read(&session)?;
+        let (mut tally, mut facts) = self.read(&session)?;
+        if listing.selection.asks_for_title() {
+            facts.title = session.summary(listing.mapping)?.title;
+        }
         if facts.is_subagent && !candidate.context.is_named {
             tally.sessions = 0;
             tally.prompts = Distinct::default();
