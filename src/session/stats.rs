@@ -12,6 +12,7 @@ use std::sync::atomic::Ordering;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use super::copies::CopyKeys;
 use super::discover::{Candidate, subagent_files};
 use super::distinct::Distinct;
 use super::listing::Listing;
@@ -94,8 +95,7 @@ pub(super) struct UsedTool {
 /// State while reading one file.
 #[derive(Debug, Default)]
 pub(super) struct Current {
-    /// The path, for formats whose ids are only unique in a file.
-    path: String,
+    keys: CopyKeys,
     /// The last model.
     model: Option<String>,
     /// The last time.
@@ -111,13 +111,8 @@ pub(super) struct Current {
 impl Current {
     /// Starts to read a file.
     pub(super) fn of(session: &Session) -> Self {
-        let path = if session.format().has_global_ids {
-            String::new()
-        } else {
-            session.file.path.display().to_string()
-        };
         Self {
-            path,
+            keys: CopyKeys::of(session),
             has_meter_records: session.format().has_meter_records,
             ..Self::default()
         }
@@ -215,7 +210,10 @@ impl Tally {
         let Some(session) = listing.open(candidate)? else {
             return Ok(None);
         };
-        let (mut tally, facts) = self.read(&session)?;
+        let (mut tally, mut facts) = self.read(&session)?;
+        if listing.selection.asks_for_title() {
+            facts.title = session.summary(listing.mapping)?.title;
+        }
         if facts.is_subagent && !candidate.context.is_named {
             tally.sessions = 0;
             tally.prompts = Distinct::default();
@@ -364,15 +362,11 @@ impl Tally {
         let time = message.time.as_deref().and_then(|time| time.parse().ok());
         current.time = time.or(current.time);
         let time = current.time;
-        let key = |id: &str| Key::of(&format!("{}{id}", current.path));
         if message.origin == Origin::Prompt && message.thread == Thread::Main {
-            let copied = message.id.as_deref().or(message.uuid.as_deref());
-            // Some files have the same id everywhere.
-            let copied = copied.map(|id| key(&format!("{id} {}", message.text())));
+            let copied = current.keys.prompt(message, time);
             self.prompts.put(copied, time, |_, _| {});
         }
         for call in message.calls() {
-            let reply = message.id.as_deref();
             let tool = UsedTool {
                 failed: false,
                 result: None,
@@ -382,7 +376,7 @@ impl Tally {
                     ..Occasion::at(time)
                 },
             };
-            let copied = reply.map(|reply| key(&format!("{reply} {}", call.id)));
+            let copied = current.keys.call(message, call);
             let place = self.calls.put(copied, tool, |_, _| {});
             current.calls.insert(call.id.clone(), place);
         }
@@ -396,12 +390,12 @@ impl Tally {
         if message.model.is_some() {
             current.model.clone_from(&message.model);
         }
-        let copied = message.id.as_deref().map(key);
         let usage = current.usage_of(message);
         let is_reply = message.role == Role::Assistant && message.origin == Origin::Reply;
         if !is_reply && usage.is_none_or(|usage| usage.is_empty()) {
             return;
         }
+        let copied = current.keys.reply(message, time);
         let reply = Reply {
             replies: u64::from(is_reply),
             usage,

@@ -64,10 +64,9 @@ impl MessageLines {
         }
     }
 
-    /// Forgets what was returned, because the file starts over.
+    /// The file starts over, perhaps as a session of another agent.
     pub fn restart(&mut self) {
         self.entries = None;
-        self.handed_out.clear();
     }
 
     /// Returns the messages on a line, without meter readings.
