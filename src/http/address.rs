@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_joined_whatever_the_slashes() {
+    fn paths_are_joined_with_any_slashes() {
         let rows = [
             (
                 "https://a.b/v1",
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repeated_part_of_a_path_is_found() {
+    fn repeated_parts_of_a_path_are_found() {
         let rows = [
             ("https://a.b/v1/v1/messages", Some("v1")),
             ("https://a.b/v1/messages", None),

@@ -71,7 +71,7 @@ fn send(settings: HttpSettings, url: &str) -> Result<String, HttpFailure> {
 }
 
 #[test]
-fn an_extra_authority_is_trusted_and_a_stranger_is_not() {
+fn only_the_configured_extra_authority_is_trusted() {
     for (extra, replaced) in [
         (Some(data("authority.pem")), None),
         (None, Some(data("authority.pem"))),
@@ -108,7 +108,7 @@ fn an_extra_authority_is_trusted_and_a_stranger_is_not() {
 }
 
 #[test]
-fn a_server_that_is_its_own_authority_is_refused_with_advice() {
+fn a_server_that_is_its_own_authority_is_refused_with_a_hint() {
     let (port, server) = encrypted_server("self_signed.pem");
     let settings = HttpSettings {
         extra_certificates: Some(data("self_signed.pem")),
@@ -120,7 +120,7 @@ fn a_server_that_is_its_own_authority_is_refused_with_advice() {
 }
 
 #[test]
-fn certificates_are_looked_at_only_for_encrypted_connections() {
+fn certificates_are_read_only_for_encrypted_connections() {
     let nothing = || HttpSettings {
         certificate_file: Some("/nonexistent/roots.pem".into()),
         ..HttpSettings::default()

@@ -280,9 +280,9 @@ pub struct ServerDeps {
 /// Timeouts of servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// For a server to start and list its tools.
+    /// Time for a server to start and list its tools.
     pub start: Duration,
-    /// For a call.
+    /// Time for a call.
     pub call: Duration,
 }
 

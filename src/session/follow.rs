@@ -1,7 +1,7 @@
 //! Follows a file that others write to: returns complete lines as they arrive, and reports when the
 //! file is replaced, truncated or rewritten.
 //!
-//! Bytes are held back until their newline arrives. So a record that is
+//! Bytes are held back until their newline arrives. Therefore a record that is
 //! written in two steps, or cut inside a character, never appears broken.
 
 use std::collections::HashSet;
@@ -119,7 +119,7 @@ impl Follower {
         let length = start.min(COMPARED as u64);
         let mut last = read_buffer(usize::try_from(length).unwrap_or(COMPARED));
         let filled = read_at(&file.file, &mut last, start - length)?;
-        // What was cut off meanwhile is noticed as truncated.
+        // A file that was truncated meanwhile is detected as such.
         last.truncate(filled);
         Ok(Self {
             database: watch(&file.path).transpose()?,
@@ -136,17 +136,17 @@ impl Follower {
         })
     }
 
-    /// The file's path.
+    /// Returns the file's path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The offset after the last complete line that was returned.
+    /// Returns the offset after the last complete line that was returned.
     pub fn offset(&self) -> u64 {
         self.read - self.pending()
     }
 
-    /// The number of bytes held back.
+    /// Returns the number of bytes held back.
     pub fn pending(&self) -> u64 {
         self.held.len() as u64
     }
@@ -197,7 +197,7 @@ impl Follower {
             self.file = Some(open_to_follow(&self.path)?);
             return self.look();
         }
-        // The old file is fully read; only now may reading move on to the new one.
+        // The old file is fully read; only now may reading continue with the new one.
         match std::fs::symlink_metadata(&self.path) {
             Ok(metadata) if Identity::of(&metadata) == file.identity => Ok(Seen::Nothing),
             Ok(_) => {
@@ -238,7 +238,7 @@ impl Follower {
         }
     }
 
-    /// Whether a new file starts with what was read of the old one.
+    /// Whether a new file starts with the bytes read from the old one.
     fn is_continued_by(&self, new: &SessionFile) -> io::Result<bool> {
         let Some(old) = self
             .file
@@ -277,7 +277,7 @@ impl Follower {
         *lines = new;
     }
 
-    /// Reading starts at the beginning of the file.
+    /// Restarts at the beginning of the file.
     fn restart(&mut self) {
         self.started_over = true;
         self.read = 0;
@@ -297,7 +297,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_are_whole_however_bytes_come(text in "[aé\\n]{0,40}", cut in 0_usize..80) {
+        fn lines_are_whole_however_bytes_arrive(text in "[aé\\n]{0,40}", cut in 0_usize..80) {
             let bytes = text.as_bytes();
             let (first, second) = bytes.split_at(cut.min(bytes.len()));
             let mut held = Vec::new();
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_may_grow_shrink_go_and_come_back() {
+    fn a_file_may_grow_shrink_disappear_and_reappear() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl");
         fs::write(&path, "old\n").unwrap();
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_before_the_end_is_read_before_leaving() {
+    fn the_rest_of_a_replaced_file_is_read_first() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl");
         fs::write(&path, "").unwrap();
@@ -408,7 +408,7 @@ mod tests {
     }
 
     impl Bench {
-        /// Rows that are like no others, of lengths that may be the same.
+        /// Returns distinct rows, whose lengths may be equal.
         fn rows(&mut self, count: u8) -> Vec<u8> {
             let mut rows = Vec::new();
             for _ in 0..count {
@@ -461,7 +461,7 @@ mod tests {
     proptest! {
         /// Since the last switch, every whole row of the file was returned once and in order.
         #[test]
-        fn whatever_is_done_to_a_file_every_row_comes_once(
+        fn every_row_is_returned_once_after_any_change(
             changes in prop::collection::vec(change(), 1..30),
         ) {
             let folder = tempfile::tempdir().unwrap();

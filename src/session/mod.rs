@@ -5,6 +5,7 @@
 //! calls no models. All appending goes through `durable`.
 
 mod archive;
+mod array;
 mod calls;
 mod check;
 mod conversation;

@@ -23,7 +23,8 @@ pub struct IndexRow {
     /// The beginning of the first prompt.
     pub first_prompt: Option<String>,
     /// The first working directory.
-    pub project: Option<String>,
+    #[serde(alias = "project")]
+    pub directory: Option<String>,
     /// The branch.
     pub branch: Option<String>,
     /// The last model.
@@ -94,31 +95,31 @@ impl IndexRow {
         title.unwrap_or("Session")
     }
 
-    fn project(&self) -> &str {
-        self.project.as_deref().unwrap_or_default()
+    fn directory(&self) -> &str {
+        self.directory.as_deref().unwrap_or_default()
     }
 
-    /// The facts under the title.
+    /// Returns the facts under the title.
     fn facts(&self) -> impl Iterator<Item = &str> {
         let agent = Some(self.agent.as_str());
-        let others = [&self.project, &self.branch, &self.model];
+        let others = [&self.directory, &self.branch, &self.model];
         agent
             .into_iter()
             .chain(others.into_iter().filter_map(|fact| fact.as_deref()))
     }
 
-    /// The time of the last activity, to the minute.
+    /// Returns the time of the last activity, to the minute.
     fn time(&self) -> String {
         let time = self.last_activity.as_deref().unwrap_or_default();
         time.get(..16).unwrap_or(time).replace('T', " ")
     }
 }
 
-/// The columns of the list: head and name, which the script uses.
+/// The columns of the list: heading and name, which the script uses.
 const COLUMNS: [(&str, &str); 7] = [
     ("Title", "title"),
     ("Last active", "time"),
-    ("Project", "project"),
+    ("Directory", "directory"),
     ("Agent", "agent"),
     ("Model", "model"),
     ("Replies", "replies"),
@@ -128,7 +129,7 @@ const COLUMNS: [(&str, &str); 7] = [
 /// The filters, with their values.
 type Filter = (&'static str, fn(&IndexRow) -> &str);
 const FILTERS: [Filter; 3] = [
-    ("project", IndexRow::project),
+    ("directory", IndexRow::directory),
     ("agent", |row| &row.agent),
     ("model", |row| row.model.as_deref().unwrap_or_default()),
 ];
@@ -190,7 +191,7 @@ pub fn html_index(rows: &[Named<'_>], words: &str) -> String {
              <td>{}<p class=\"facts\">{branch}</p></td><td>{}</td><td>{}</td>\
              <td data-value=\"{}\">{}</td><td data-value=\"{}\">{}</td></tr>",
             line(&row.time()),
-            line(row.project()),
+            line(row.directory()),
             line(&row.agent),
             line(row.model.as_deref().unwrap_or_default()),
             sum.replies,
@@ -257,7 +258,7 @@ mod tests {
             agent: evil.to_owned(),
             title: text(),
             first_prompt: text(),
-            project: text(),
+            directory: text(),
             branch: text(),
             model: text(),
             last_activity: text(),

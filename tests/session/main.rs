@@ -18,4 +18,5 @@ mod search;
 mod show;
 #[path = "../skip/mod.rs"]
 mod skip;
+mod streams;
 mod tail;

@@ -12,7 +12,7 @@ fn data(name: &str) -> String {
     path.join(name).display().to_string()
 }
 
-/// The only session that is listed.
+/// Returns the only session that is listed.
 fn only(root: &str) -> Value {
     let listed = session(&["list", "--root", root, "--counts"]);
     assert_eq!(listed.status, Some(0), "{}", listed.messages);

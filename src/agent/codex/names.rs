@@ -34,7 +34,7 @@ const COLUMNS: [&str; 5] = ["id", "history_mode", "name", "title", "first_user_m
 
 object! { IndexRow { id, name = "thread_name", source = "titleSource" } }
 
-/// The name in a row of an index, and its thread.
+/// Returns the name in a row of an index, and its thread.
 fn name_in(record: &str) -> Option<(String, Title)> {
     let row = IndexRow::read(record)?;
     let title = Title {
@@ -44,7 +44,7 @@ fn name_in(record: &str) -> Option<(String, Title)> {
     Some((string(row.id)?, title))
 }
 
-/// The path of the index for a session file in the home directory of Codex.
+/// Returns the path of the index for a session file in the home directory of Codex.
 fn index_path(session: &Path) -> Option<PathBuf> {
     let mut dirs = session.ancestors().skip(1);
     let sessions = dirs.find(|dir| {
@@ -102,7 +102,7 @@ fn shown_names(index: &Path, names: &mut HashMap<String, Title>) {
         Ok(())
     };
     if path.is_file() {
-        // Damage costs names only.
+        // A damaged database only loses names.
         let _ = read();
     }
 }
@@ -112,7 +112,7 @@ fn show_name(index: &Path, thread: &str, name: &str) -> Result<(), &'static str>
     let dir = database_dir_of(index);
     let path = dir.join(DATABASE);
     if has_other_schema(&dir) {
-        return Err("Codex keeps its names in a database of an unknown schema");
+        return Err("Codex stores names in a database with an unknown schema");
     }
     let Ok(metadata) = fs::symlink_metadata(&path) else {
         return Ok(());
@@ -159,7 +159,7 @@ mod tests {
     const SCHEMA: &str = "CREATE TABLE threads (id TEXT PRIMARY KEY, history_mode TEXT, name TEXT,
         title TEXT NOT NULL, first_user_message TEXT)";
 
-    /// A home directory with two threads of each kind, one of them named.
+    /// Returns a home directory with two threads of each kind, one of them named.
     fn home() -> (tempfile::TempDir, PathBuf, Connection) {
         let home = tempfile::tempdir().unwrap();
         let index = home.path().join(INDEX);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_those_that_codex_shows() {
+    fn names_match_what_codex_shows() {
         // The connection stays open: the rows are in the write-ahead log.
         let (_home, index, _database) = home();
         let pair = |id: &str, name: &str| (id.to_owned(), name.to_owned());

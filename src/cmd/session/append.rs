@@ -17,7 +17,7 @@ use crate::cmd::inputs::{
 use crate::cmd::output::{self, FormArguments, RecordWriter};
 use crate::cmd::{Globals, Status, UsageError};
 use crate::io::{InputStream, Io, Messages};
-use crate::jsonl::{Mapping, Piece, Prefilter, Reader, WriteError, Writer};
+use crate::jsonl::{Mapping, Piece, Prefilter, Reader, WriteError, WriteResult, Writer};
 use crate::process::{EndRequests, EndSignal, report_end_signals};
 use crate::session::durable::{FileSystems, RecordError, RecordFailure, Sync};
 use crate::session::record::{
@@ -59,7 +59,7 @@ pub(crate) struct SessionAppendArguments {
     /// The session's id [default: the id of the stream or the file, else a new one]
     #[arg(long, value_name = "ID")]
     session_id: Option<String>,
-    /// Data that must survive a crash of the machine
+    /// Which data must survive a crash of the machine
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     sync: Sync,
     /// Write to network file systems too; make sure that no other machine writes to the file
@@ -140,7 +140,7 @@ impl Run for SessionAppendArguments {
 }
 
 impl SessionAppendArguments {
-    /// The files that records are written to.
+    /// Returns the files that records are written to.
     fn target(&self, io: &Io) -> anyhow::Result<Target> {
         let error = |error: &dyn Display| UsageError::reason(error).about(self.file.display());
         let whose = ownership(&self.file).map_err(|problem| error(&problem))?;
@@ -181,7 +181,7 @@ struct AppendRun<'a> {
 }
 
 impl AppendRun<'_> {
-    /// Runs to the end of the input, or until signals insist (`docs/records.md`, Interrupts).
+    /// Runs to the end of the input, or until repeated signals (`docs/records.md`, Interrupts).
     fn drive(&mut self, events: &Receiver<LoopEvent>) -> anyhow::Result<Option<EndSignal>> {
         let mut requests = EndRequests::default();
         loop {
@@ -194,7 +194,7 @@ impl AppendRun<'_> {
             match event {
                 LoopEvent::Piece(piece) => {
                     self.take(&piece)?;
-                    // Only now: the reader of the copy may rely on the record being there.
+                    // Copied last: the reader of the copy may rely on the file containing the record.
                     self.echo(|writer| writer.echo(piece.raw()))?;
                 }
                 LoopEvent::End => {
@@ -263,10 +263,7 @@ impl AppendRun<'_> {
     }
 
     /// Copies to standard output until its reader is gone. Recording continues without the copy.
-    fn echo(
-        &mut self,
-        write: impl FnOnce(&mut RecordWriter) -> Result<(), WriteError>,
-    ) -> Result<(), WriteError> {
+    fn echo(&mut self, write: impl FnOnce(&mut RecordWriter) -> WriteResult) -> WriteResult {
         match self.writer.as_mut().map(write) {
             None | Some(Ok(())) => Ok(()),
             Some(Err(WriteError::BrokenPipe)) => {
@@ -309,18 +306,20 @@ fn listen(stdin: Counting<InputStream>) -> anyhow::Result<Receiver<LoopEvent>> {
     Ok(events)
 }
 
-/// The prefix of ids for messages without one. It differs from that in any other recording, because the
+/// Returns the prefix of ids for messages without one. It is unique to this recording, because the
 /// rows of one message share an id in the file.
 fn message_ids(io: &Io) -> String {
     format!("msg_{}", io.ids.uuid().simple())
 }
 
-/// A file that must not be written to is a usage error, anything else a failed write.
+/// Returns a usage error for a file that must not be written to, else a write error.
 pub(crate) fn refused(error: RecordError) -> anyhow::Error {
     let usage = UsageError::new(error.to_string());
     match error.cause {
         RecordFailure::Network(_) => usage
-            .with_hint("--force writes all the same; let no other machine write to the file")
+            .with_hint(
+                "`--force` writes anyway; make sure that no other machine writes to the file",
+            )
             .into(),
         RecordFailure::Refused(_) | RecordFailure::Locked | RecordFailure::Open(_) => usage.into(),
         RecordFailure::Append(_) | RecordFailure::Io(_) => error.into(),

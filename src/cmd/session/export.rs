@@ -1,4 +1,4 @@
-//! `session export`: many sessions as pages with an index.
+//! `session export`: writes sessions as pages with an index.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -33,10 +33,10 @@ use crate::view::{
 /// Export sessions as pages with an index
 ///
 /// Writes a page for each session, named by its id, and `index.html`, which searches and filters them
-/// without a server or a network. Subagents have separate pages, below their session's in the index;
-/// calls that started them lead there. Pages whose sessions did not change are left as they are. A page
-/// stays, and stays in the index, when its session is gone; delete the page, and the next export forgets it.
-/// Other files in the folder are not touched.
+/// without a server or a network. Subagents have separate pages, listed below their session and linked from
+/// the calls that started them. Pages of unchanged sessions are not written again. The page of a deleted
+/// session stays in the index until you delete the page and export again. Other files in the directory are
+/// not touched.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session export pages
@@ -44,7 +44,7 @@ use crate::view::{
   turnpipe session export notes -o md latest
   turnpipe session list --json | turnpipe session export pages -")]
 pub(crate) struct SessionExportArguments {
-    /// The folder for the pages; it is created if needed
+    /// The directory for the pages; it is created if needed
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     /// Only these sessions: paths, ids or their beginnings, titles, or `latest`; `-` is standard input
@@ -53,7 +53,7 @@ pub(crate) struct SessionExportArguments {
     /// The form of the pages
     #[arg(short, long, value_enum, value_name = "FORM", default_value = "html")]
     output: PageForm,
-    /// Write `[redacted]` in place of what looks like a key or a password
+    /// Replace text that looks like a key or a password with `[redacted]`
     #[arg(long)]
     redact: bool,
     #[command(flatten)]
@@ -180,7 +180,7 @@ impl SessionExportArguments {
         }
     }
 
-    /// Gives all sessions and subagents their pages. Returns the pages that have to be written.
+    /// Assigns pages to all sessions and subagents. Returns the pages to write.
     fn outdated<'a>(
         &self,
         sessions: &'a Sessions,
@@ -246,11 +246,11 @@ impl SessionExportArguments {
     }
 }
 
-/// A page that has to be written.
+/// A page to write.
 struct Outdated<'a> {
     listed: &'a Listed,
     name: String,
-    /// To be handed back when it is written.
+    /// Passed to the index when the page is written.
     stamp: String,
     /// The page of the session that started this subagent.
     parent: Option<String>,
@@ -258,7 +258,7 @@ struct Outdated<'a> {
     subagents: Arc<[Subagent]>,
 }
 
-/// The subagents of these sessions, by the files of the sessions.
+/// Returns the subagents of these sessions, by the files of the sessions.
 fn subagents(
     sessions: &Sessions,
     spawned: Sessions,
@@ -347,7 +347,7 @@ fn micros(dollars: f64) -> u64 {
     (dollars * 1e6).round() as u64
 }
 
-/// Maximum size of the words in the index, in parts of the size of the pages.
+/// Maximum size of the words in the index, as a fraction of the size of the pages.
 const WORDS_SHARE: usize = 7;
 
 /// Reads the words of pages in `directory`.
@@ -376,7 +376,7 @@ fn words(rows: &[(&str, &IndexRow)], directory: &Path, jobs: usize) -> io::Resul
     Ok(index.encoded(size / WORDS_SHARE))
 }
 
-/// The name of a file without its end.
+/// Returns the name of a file without its extension.
 fn stem(listed: &Listed) -> String {
     let stem = listed.path.file_stem().unwrap_or_default();
     stem.to_string_lossy().into_owned()
@@ -430,19 +430,19 @@ fn refused(error: ExportError) -> anyhow::Error {
     match error {
         ExportError::Io(..) => error.into(),
         _ => UsageError::reason(error)
-            .with_hint("name another folder; it is created if needed")
+            .with_hint("name another directory; it is created if needed")
             .into(),
     }
 }
 
-/// The row of the index for a session, or for a subagent of the session with the page `parent`.
+/// Returns the row of the index for a session, or for a subagent of the session with the page `parent`.
 fn row(session: &Listed, parent: Option<&str>) -> IndexRow {
     let facts = &session.facts;
     IndexRow {
         agent: session.agent.name().to_owned(),
         title: facts.title.as_ref().map(|title| title.text.clone()),
         first_prompt: facts.first_prompt.clone(),
-        project: facts.first_cwd.clone(),
+        directory: facts.first_cwd.clone(),
         branch: facts.branch.clone(),
         model: facts.model.clone(),
         last_activity: facts.last_activity.map(|time| time.to_string()),

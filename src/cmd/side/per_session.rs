@@ -16,7 +16,7 @@ use crate::cmd::side::side_arguments::SideArguments;
 use crate::cmd::stop_watch::StopWatch;
 use crate::cmd::{Globals, Status, UsageError};
 use crate::io::{Io, Messages};
-use crate::jsonl::WriteError;
+use crate::jsonl::WriteResult;
 use crate::message::SessionId;
 use crate::model::{Delivery, Pace};
 use crate::session::record::{Moment, Recorded};
@@ -77,7 +77,7 @@ pub(crate) trait Printer {
     /// The text of the progress line.
     const WORK: &'static str;
 
-    /// The line of a text for people. If there is none, reports why.
+    /// Returns the line to print for a text. If there is none, reports why.
     fn line(&self, runner: &Runner, output: &SessionOutput) -> Option<String>;
 
     /// Writes the record.
@@ -89,12 +89,12 @@ pub(crate) trait Printer {
         runner: &Runner,
         output: SessionOutput,
         writer: &mut RecordWriter,
-    ) -> Result<(), WriteError>;
+    ) -> WriteResult;
 }
 
 /// The outcome for one session.
 pub(crate) struct SessionOutput {
-    /// It is the only session that was named.
+    /// Whether it is the only named session.
     pub(crate) is_alone: bool,
     pub(crate) path: Option<String>,
     pub(crate) session_id: Option<SessionId>,
@@ -112,7 +112,7 @@ pub(crate) struct Runner {
 }
 
 impl PerSessionArguments {
-    /// Prepares the command; `None` if only the prompt was to be printed.
+    /// Prepares the command; `None` with `--print-prompt`.
     ///
     /// # Errors
     /// The arguments or the configuration are invalid, or the prompt cannot be printed.
@@ -375,13 +375,13 @@ impl Summary {
 }
 
 impl SessionOutput {
-    /// The session's path before a message.
+    /// Returns the session's path before a message.
     pub(crate) fn prefix(&self) -> String {
         let path = self.path.as_deref();
         path.map(|path| format!("{path}: ")).unwrap_or_default()
     }
 
-    /// The session's path before a text, if there are several sessions.
+    /// Returns the session's path before a text, if there are several sessions.
     pub(crate) fn text_prefix(&self) -> String {
         if self.is_alone {
             return String::new();
