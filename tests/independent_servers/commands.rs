@@ -80,6 +80,7 @@ pub(crate) fn run(folder: &Path) {
             "/gemini",
         ),
         ("aimock", &of_aimock, "openai", "OPENAI_BASE_URL", "/v1"),
+        ("aimock", &of_aimock, "responses", "OPENAI_BASE_URL", "/v1"),
         ("aimock", &of_aimock, "ollama", "OLLAMA_HOST", ""),
     ];
     for (name, server, provider, variable, base) in dialects {
