@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::page::line;
 use crate::text::dollars;
 
-/// Maximum number of days shown: the last ones.
+/// Maximum number of days shown: the most recent ones.
 const MAX_DAYS: usize = 90;
 
-/// Models with colors of their own; `page.css` has the colors. The others share one.
+/// Number of models with their own colors, which are in `page.css`. All others share one.
 const MAX_MODELS: usize = 5;
 
 /// The size of the chart, in units of the drawing.
@@ -97,7 +97,7 @@ pub(super) fn cost_chart<'a>(costs: impl Iterator<Item = &'a DayCost>, zone: &st
         let mut below = 0;
         for (model, micros) in parts {
             below += micros;
-            // From sums, so that rounding does not add up.
+            // Computed from sums, so that rounding errors do not accumulate.
             let start = HEIGHT - scaled(below, highest);
             let _ = write!(
                 chart,
