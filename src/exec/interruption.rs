@@ -160,6 +160,14 @@ mod tests {
     }
 
     #[test]
+    fn the_time_limit_is_a_deadline_until_it_is_reached() {
+        let mut state = Interruption::new(Some(Duration::ZERO));
+        let deadline = state.next_deadline().unwrap();
+        assert!(state.time_is_up(deadline));
+        assert_eq!(state.next_deadline(), None);
+    }
+
+    #[test]
     fn a_later_stage_ignores_the_first_request_to_terminate() {
         let now = Instant::now();
         let state = signalled(EndSignal::Terminate, now);

@@ -23,7 +23,7 @@ use super::stream::Stream;
 use super::workers::{Channels, RunnerEvent};
 use crate::assemble::{Event, Understanding};
 use crate::io::Messages;
-use crate::jsonl::WriteError;
+use crate::jsonl::{WriteError, WriteResult};
 use crate::message::{SessionId, ToolUseId};
 use crate::process::EndSignal;
 use crate::records::ExecutorRecord;
@@ -187,7 +187,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
     }
 
-    fn handle(&mut self, event: RunnerEvent) -> Result<(), WriteError> {
+    fn handle(&mut self, event: RunnerEvent) -> WriteResult {
         match event {
             RunnerEvent::Input(InputEvent::Ledger(ledger)) => self.stream.ledger = ledger,
             RunnerEvent::Input(InputEvent::Items(items)) => {
@@ -237,7 +237,7 @@ impl<Sink: Write> Runner<'_, Sink> {
     }
 
     /// Does all work that requires no waiting.
-    fn advance(&mut self) -> Result<(), WriteError> {
+    fn advance(&mut self) -> WriteResult {
         loop {
             while let Some(item) = self.next_item()? {
                 self.pass_on(&item)?;
@@ -273,7 +273,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         Ok(if must_wait { None } else { self.backlog.pop() })
     }
 
-    fn end_turn(&mut self) -> Result<(), WriteError> {
+    fn end_turn(&mut self) -> WriteResult {
         self.output.emitter.end_reply()?;
         self.calls.end_turn(&self.session);
         Ok(())
@@ -283,7 +283,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         !self.calls.is_empty() || self.output.is_waiting()
     }
 
-    fn pass_on(&mut self, item: &Item) -> Result<(), WriteError> {
+    fn pass_on(&mut self, item: &Item) -> WriteResult {
         self.understanding.note(item.piece.raw(), &item.events);
         for damage in &item.damage {
             self.damaged_lines += 1;
@@ -309,7 +309,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         Ok(())
     }
 
-    fn react(&mut self, event: &Event) -> Result<(), WriteError> {
+    fn react(&mut self, event: &Event) -> WriteResult {
         self.stream.observe(event);
         match event {
             Event::Session(_) | Event::SessionFile(_) => self.learn_session(event),
@@ -422,7 +422,7 @@ impl<Sink: Write> Runner<'_, Sink> {
     }
 
     /// Handles the time limit of the run, the end of the grace period of cancelled calls, and heartbeats.
-    fn handle_deadlines(&mut self) -> Result<(), WriteError> {
+    fn handle_deadlines(&mut self) -> WriteResult {
         let now = Instant::now();
         if self.interruption.time_is_up(now) {
             self.stop(&CancelReason::TimeUp);

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::super::Piece;
-use super::super::samples::{mutated, object_line};
+use super::super::test_samples::{mutated, object_line};
 use super::super::value::{FirstValue, PARSED, first_value};
 use super::{Defect, MAX_FINDINGS, examine, is_sound, only_record, split_line};
 

@@ -2,7 +2,7 @@ use std::io::{self, Read};
 
 use proptest::prelude::*;
 
-use super::super::samples::{interesting_byte, mutated, object_line};
+use super::super::test_samples::{interesting_byte, mutated, object_line};
 use super::super::{Damage, FirstValue, MAX_LINE_BYTES, Piece, Prefilter, Record, first_value};
 use super::{MULTILINE_DELIMITERS, Reader, UnwantedLines};
 

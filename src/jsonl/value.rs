@@ -166,7 +166,7 @@ fn surrogate_at(json: &str, at: usize) -> Option<Half> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::samples::{interesting_byte, json_text, mutated};
+    use super::super::test_samples::{interesting_byte, json_text, mutated};
     use super::*;
 
     #[test]

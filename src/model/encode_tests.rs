@@ -318,9 +318,13 @@ fn images_in_results_reach_every_api() {
         media_type: "image/png".to_owned(),
         data: Some("aGk=".to_owned()),
     };
+    let elsewhere = Media {
+        data: None,
+        ..image.clone()
+    };
     let result = ToolResult {
         id: "c1".to_owned(),
-        parts: vec![ResultPart::Media(image)],
+        parts: vec![ResultPart::Media(image), ResultPart::Media(elsewhere)],
         failed: false,
     };
     let turn = |role, block| Turn {
@@ -351,6 +355,10 @@ fn images_in_results_reach_every_api() {
         json!({"mimeType": "image/png", "data": "aGk="})
     );
     assert_eq!(sent("ollama", "/messages/2/images/0"), "aGk=");
+    assert_eq!(
+        sent("ollama", "/messages/2/content"),
+        "[image: image/png]\n[attachment]"
+    );
 }
 
 #[test]

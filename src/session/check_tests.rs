@@ -15,6 +15,15 @@ fn an_undamaged_file_has_no_findings() {
     assert_eq!(findings, []);
     assert!(totals.ok);
     assert_eq!(totals.records, totals.lines);
+    assert_eq!(totals.agent.as_deref(), Some("claude"));
+}
+
+#[test]
+fn only_the_last_line_can_be_unfinished() {
+    let sound = include_str!("../../tests/data/session/claude-parallel.jsonl");
+    let kinds = |end: &str| check(&format!("{sound}{end}")).0.findings.into_keys();
+    assert!(kinds("{\"torn\":").eq([DamageKind::Pending]));
+    assert!(kinds("{\"torn\":\n").eq([DamageKind::Line]));
 }
 
 #[test]

@@ -177,12 +177,33 @@ fn a_repeated_codex_message_is_shown_once() {
     ];
     assert_eq!(outline("codex.jsonl", Scope::Live), expected);
     let session = Session::open(&data("codex.jsonl")).unwrap();
+    for message in session.messages(Scope::Live).unwrap() {
+        let message = message.unwrap();
+        let model = (message.role == Role::Assistant).then_some("model-c");
+        assert_eq!(message.model.as_deref(), model, "{message:?}");
+    }
     let (facts, counts) = session.facts(Mapping::Allowed).unwrap();
     assert_eq!(facts.title.unwrap().text, "Test run");
     assert_eq!(facts.started.unwrap().to_string(), "2026-01-01T09:59:59Z");
     let usage = counts.usage;
     let input = usage.input + usage.cache_read;
     assert_eq!(input + usage.output, 330);
+}
+
+#[test]
+fn a_codex_compaction_that_is_told_twice_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let rows = [
+        r#"{"timestamp":"2026-01-01T10:00:00Z","type":"session_meta","payload":{"id":"s","cwd":"/x"}}"#,
+        r#"{"timestamp":"2026-01-01T10:00:01Z","type":"compacted","payload":{"message":"Sum"}}"#,
+        r#"{"timestamp":"2026-01-01T10:00:02Z","type":"event_msg","payload":{"type":"context_compacted"}}"#,
+    ];
+    std::fs::write(&path, rows.join("\n")).unwrap();
+    let session = Session::open(&path).unwrap();
+    let texts = session.messages(Scope::Live).unwrap();
+    let texts: Vec<String> = texts.map(|message| message.unwrap().text()).collect();
+    assert_eq!(texts, ["Sum"]);
 }
 
 /// Messages that are only in events are split like those in items.
@@ -332,6 +353,8 @@ fn a_pi_file_is_a_tree_with_costs() {
 #[test]
 fn files_that_are_not_sessions_are_refused() {
     let folder = tempfile::tempdir().unwrap();
+    let sound = include_str!("../../tests/data/session/claude-parallel.jsonl");
+    let late = format!("{{\"v\":\"{}\"}}\n", "x".repeat(9000)).repeat(41) + sound;
     for (name, text) in [
         ("a.jsonl", "{\"v\":1}\n"),
         ("b.md", "# Title\n"),
@@ -341,6 +364,7 @@ fn files_that_are_not_sessions_are_refused() {
         ),
         ("d.jsonl", ""),
         ("e.json", "{\"messages\":[]}"),
+        ("late.jsonl", &late),
     ] {
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();

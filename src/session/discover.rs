@@ -301,6 +301,11 @@ mod tests {
                 Path::new("p/one.jsonl")
             ]
         );
+        let overlapping = ["", "p"].map(|name| Root {
+            agent: None,
+            path: root.path().join(name),
+        });
+        assert_eq!(discover(&overlapping), found);
         let linked = discover(&[Root {
             agent: None,
             path: root.path().join("link"),

@@ -83,6 +83,25 @@ fn the_last_activity_is_found_before_a_late_prompt_is_known() {
 }
 
 #[test]
+fn the_last_directory_is_known_wherever_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let row = |kind: &str, more: &str| {
+        format!(
+            r#"{{"type":"{kind}","sessionId":"s","timestamp":"2026-01-01T00:00:00Z"{more},"message":{{"model":"m","content":"hi"}}}}"#
+        )
+    };
+    let mut rows = vec![
+        row("user", r#","cwd":"/p""#),
+        row("assistant", r#","cwd":"/q""#),
+    ];
+    rows.extend(std::iter::repeat_n(row("assistant", ""), 9));
+    fs::write(&path, rows.join("\n")).unwrap();
+    let facts = Session::open(&path).unwrap().summary(Mapping::Allowed);
+    assert_eq!(facts.unwrap().cwd.as_deref(), Some("/q"));
+}
+
+#[test]
 fn the_last_model_may_be_in_the_middle() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");

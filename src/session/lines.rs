@@ -352,6 +352,13 @@ mod tests {
                 (3, length + 3, 1, false),
             ];
             assert_eq!(all, expected);
+            let mut damaged = Vec::new();
+            for_each_line(text.as_bytes(), 7, &mut |line| {
+                damaged.extend((!line.damage.is_empty()).then_some(line.offset));
+                ControlFlow::<()>::Continue(())
+            })
+            .unwrap();
+            assert_eq!(damaged, [7, 9, 7 + end as u64]);
         }
     }
 

@@ -137,6 +137,20 @@ fn sessions_of_subagents_only_add_tokens() {
 }
 
 #[test]
+fn calls_count_one_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let call = |id| format!(r#"{{"type":"tool_use","id":"{id}","name":"Read","input":{{}}}}"#);
+    let calls = ["a", "b", "c"].map(call).join(",");
+    let reply = format!(
+        r#"{{"type":"assistant","uuid":"u","sessionId":"s","timestamp":"2026-01-01T00:00:00Z","message":{{"id":"m","role":"assistant","content":[{calls}]}}}}"#
+    );
+    std::fs::write(&path, reply).unwrap();
+    let stats = stats_of(&[&path]);
+    assert_eq!((stats.sessions, tool(&stats, "Read").calls), (1, 3));
+}
+
+#[test]
 fn subagents_count_with_their_session() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");

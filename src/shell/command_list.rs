@@ -13,7 +13,7 @@ use super::word::Word;
 const MAX_LENGTH: usize = 16 * 1024;
 
 /// Whether a command may follow a word.
-fn is_keyword(word: &str) -> bool {
+pub(super) fn is_keyword(word: &str) -> bool {
     word == "time"
         || (is_reserved(word) && !matches!(word, "for" | "case" | "select" | "[[" | "coproc"))
 }

@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::expansion::identifier_length;
 use super::lexer::{Expansions, Lexer, LineBreaks, Substitution};
-use super::verdict::{Refusal, excerpt};
+use super::verdict::{Checked, Refusal, excerpt};
 use super::word::Word;
 
 /// The parsed content of a range.
@@ -174,7 +174,7 @@ fn redirection(
 
 impl Redirection {
     /// Refuses a redirection that may change something.
-    pub(super) fn check(&self) -> Result<(), Refusal> {
+    pub(super) fn check(&self) -> Checked {
         let Self {
             operator, target, ..
         } = self;

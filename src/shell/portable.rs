@@ -355,6 +355,7 @@ mod tests {
     fn portable_commands_are_accepted() {
         for command in [
             "printf '%5d' 3",
+            "echo \"$(( 1 == 2 ))\"",
             "ls -la src | head -3",
             "cd src && wc -l *.rs; echo done",
             "grep -rn \"fn main\" . 2>/dev/null || true",

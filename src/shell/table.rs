@@ -110,6 +110,20 @@ impl Command {
             })
     }
 
+    /// Whether an option, as written, takes the next word as its value.
+    pub(super) fn takes_next_word(&self, option: &str) -> bool {
+        let long = option.strip_prefix("--");
+        if let Some(takes) = self.takes_after_name(long.unwrap_or(option)) {
+            return takes == Takes::Value;
+        }
+        let mut letters = option.chars();
+        let takes = letters.find_map(|letter| {
+            let takes = self.takes_after_letter(letter);
+            takes.filter(|takes| *takes != Takes::Nothing)
+        });
+        long.is_none() && takes == Some(Takes::Value) && letters.as_str().is_empty()
+    }
+
     /// Whether it lists an option of this letter or long name.
     pub(super) fn lists(&self, name: &str) -> bool {
         let mut letters = name.chars();
@@ -169,6 +183,10 @@ pub(super) static GIT: LazyLock<Table> = LazyLock::new(|| table(include_str!("ta
 pub(super) static WRAPPERS: LazyLock<Table> =
     LazyLock::new(|| table(include_str!("tables/wrappers.txt")));
 
+/// Programs that the analysis does not accept, with their options that have a value.
+pub(super) static LAUNCHERS: LazyLock<Table> =
+    LazyLock::new(|| table(include_str!("tables/launchers.txt")));
+
 #[expect(clippy::expect_used, reason = "the tables are part of the program")]
 fn table(text: &'static str) -> Table {
     parse(text).expect("the table is valid")
@@ -214,7 +232,9 @@ mod tests {
         let git = parse(include_str!("tables/git.txt")).unwrap();
         let wrappers = parse(include_str!("tables/wrappers.txt")).unwrap();
         assert!(commands.len() > 150 && git.len() > 40 && wrappers.len() >= 10);
-        for (name, command) in commands.iter().chain(&git).chain(&wrappers) {
+        let launchers = parse(include_str!("tables/launchers.txt")).unwrap();
+        let tables = [commands, git, wrappers, launchers];
+        for (name, command) in tables.iter().flatten() {
             let mut long = command.long.clone();
             let count = long.len();
             long.sort_unstable();

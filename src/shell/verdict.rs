@@ -74,6 +74,9 @@ pub enum GitScope {
     WorkTree,
 }
 
+/// Acceptance, or the reason for a refusal.
+pub(super) type Checked = Result<(), Refusal>;
+
 /// The first construct that is not known to be read-only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {

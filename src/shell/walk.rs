@@ -15,7 +15,7 @@ use super::lexer::{Lexer, Substitution};
 use super::parsed_command::{self, ParsedCommand};
 use super::parts::{self, CommandPart, PartInput};
 use super::source::CommandText;
-use super::verdict::Refusal;
+use super::verdict::{Checked, Refusal};
 use super::word::Word;
 
 /// Commands that read all operands to the end, so that no process substitution outlives them, and
@@ -111,7 +111,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         }
     }
 
-    fn visit(&mut self) -> Result<(), Refusal> {
+    fn visit(&mut self) -> Checked {
         let root = self.tasks.first().map(|task| task.node.byte_range());
         if let Some(root) = root {
             // The tree omits leading and trailing blank lines.
@@ -129,7 +129,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         Ok(())
     }
 
-    fn statement(&mut self, task: Task<'tree>) -> Result<(), Refusal> {
+    fn statement(&mut self, task: Task<'tree>) -> Checked {
         let Task { node, mut context } = task;
         match node.kind() {
             "list" => {
@@ -227,7 +227,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         node: Node<'tree>,
         children: &[Node<'tree>],
         context: CommandContext,
-    ) -> Result<(), Refusal> {
+    ) -> Checked {
         let range = self.source.trimmed(node);
         self.parts_in(range, children, context)
     }
@@ -237,7 +237,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         range: Range<usize>,
         children: &[Node<'tree>],
         context: CommandContext,
-    ) -> Result<(), Refusal> {
+    ) -> Checked {
         let mut position = range.start;
         let mut before = Part::Separator;
         for &child in children {
@@ -289,7 +289,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         owner: Node<'tree>,
         range: Range<usize>,
         context: CommandContext,
-    ) -> Result<(), Refusal> {
+    ) -> Checked {
         let simple = self.read(owner, range.clone())?;
         if !self.source.ends_here(range.end) {
             return Err(self.source.not_accepted(owner));
@@ -331,7 +331,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         range: Range<usize>,
         simple: ParsedCommand<'tree>,
         context: CommandContext,
-    ) -> Result<(), Refusal> {
+    ) -> Checked {
         let mut input = if context.has_input {
             PartInput::Given
         } else {

@@ -229,3 +229,55 @@ impl Recording {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::assemble::Decoder;
+    use crate::io::{FixedClock, SeededIds};
+
+    /// The number of records that each line, and then the end, writes.
+    fn written(is_named: bool, lines: &[&str]) -> Vec<usize> {
+        let folder = tempfile::tempdir().unwrap();
+        let target = Target::Own {
+            path: folder.path().join("s.jsonl"),
+            systems: FileSystems::Local,
+        };
+        let moment = Moment {
+            clock: Arc::new(FixedClock("2026-01-02T03:04:05Z".parse().unwrap())),
+            ids: Arc::new(SeededIds::new(7)),
+        };
+        let facts = SessionFacts::new("s", "/w");
+        let mut recording = Recording::new(target, facts, is_named, false, moment);
+        let (mut decoder, mut counts) = (Decoder::detecting(), Vec::new());
+        for line in lines {
+            decoder.decode(line, |decoded| {
+                counts.push(recording.decoded(decoded).unwrap().len());
+            });
+        }
+        counts.push(recording.end().unwrap().len());
+        counts
+    }
+
+    const PROMPT: &str = r#"{"role":"user","content":"go"}"#;
+
+    #[test]
+    fn messages_are_written_as_soon_as_the_session_has_a_name() {
+        let cut = [
+            PROMPT,
+            r#"{"type":"message_start","message":{"id":"m","role":"assistant"}}"#,
+            r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+            r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#,
+        ];
+        assert_eq!(written(true, &cut), [1, 0, 0, 0, 1]);
+        assert_eq!(written(false, &cut), [0, 0, 0, 0, 2]);
+    }
+
+    #[test]
+    fn a_limited_number_of_messages_waits_for_a_name() {
+        let counts = written(false, &[PROMPT; MAX_WAITING + 1]);
+        assert_eq!(counts[MAX_WAITING - 2..], [0, MAX_WAITING, 1, 0]);
+    }
+}

@@ -1,7 +1,7 @@
 //! `find`: starting points, then tests and the actions that only print.
 
 use crate::shell::call::CheckedCommand;
-use crate::shell::verdict::{Refusal, excerpt};
+use crate::shell::verdict::{Checked, Refusal, excerpt};
 use crate::shell::word::Word;
 
 /// Primaries without an argument.
@@ -23,7 +23,7 @@ fn is_one_of(primaries: &str, text: &str) -> bool {
 }
 
 /// Checks `find`. Actions that delete, write or start programs are not listed.
-pub(super) fn check(_: &mut CheckedCommand<'_>, _: &Word, words: &[Word]) -> Result<(), Refusal> {
+pub(super) fn check(_: &mut CheckedCommand<'_>, _: &Word, words: &[Word]) -> Checked {
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let Some(text) = word.literal() else {

@@ -2,15 +2,11 @@
 
 use crate::shell::call::CheckedCommand;
 use crate::shell::options::arguments;
-use crate::shell::verdict::Refusal;
+use crate::shell::verdict::{Checked, Refusal};
 use crate::shell::word::{Value, Word};
 
 /// Checks the options, then the script: the values of `-e`, or else the first operand.
-pub(super) fn check(
-    _: &mut CheckedCommand<'_>,
-    name: &Word,
-    words: &[Word],
-) -> Result<(), Refusal> {
+pub(super) fn check(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
     let arguments = arguments("sed", words)?;
     let mut scripts: Vec<(&Word, Option<&str>)> = arguments
         .options

@@ -272,7 +272,7 @@ impl Invocation<'_> {
             word.starts_with('-') && !word.starts_with("--") && word.contains(letters)
         };
         let target = self.value(&["-o", "--output", "-O", "--output-document"]);
-        let discards = self.operands.contains(&"/dev/null");
+        let discards = self.arguments.iter().any(|word| word == "/dev/null");
         let is_saved = match self.program {
             "wget" => target != Some("-") && !self.arguments.iter().any(|word| word == "--spider"),
             "curl" => {

@@ -1,11 +1,10 @@
 //! One line about a finished or running command.
 
 use super::effects::{Effects, hides_status};
-use super::evidence::{Evidence, evidence, uncolored};
-use super::forms::{Act, Kind, act, is_filter, own_words, program};
-use super::noun::WORDS;
+use super::evidence::{Evidence, evidence, has_error_line, uncolored};
+use super::forms::{Act, Kind, act, is_filter};
 use super::past_tense::in_the_past;
-use crate::shell::{Follows, SimpleCommand, simple_commands};
+use crate::shell::{Follows, SimpleCommand, program_name, simple_commands};
 use crate::side::builtin::clean::{cut, lower_first};
 use crate::side::builtin::names::listed;
 use crate::text::display_width;
@@ -15,9 +14,6 @@ const NAMED_TOGETHER: u8 = 78;
 
 /// Acts below this rank are less informative than a description.
 const MINOR: u8 = 45;
-
-/// Size of the end of an output that is searched for errors, in bytes.
-const ERROR_SEARCH_BYTES: usize = 3000;
 
 /// The ending of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,10 +55,21 @@ pub(in crate::side::builtin) struct Report {
 
 /// Describes a command.
 pub(in crate::side::builtin) fn describe(run: &Run<'_>) -> Report {
-    let output = uncolored(run.output);
     let commands = simple_commands(run.command).commands;
+    if let [only] = commands.as_slice()
+        && let [shell, flag, script] = only.words.as_slice()
+        && matches!(program_name(shell), "sh" | "bash" | "dash" | "zsh" | "ksh")
+        && (flag.starts_with('-') && flag.ends_with('c'))
+        && shlex::try_join(only.words.iter().map(String::as_str)).as_deref() == Ok(run.command)
+    {
+        return describe(&Run {
+            command: script,
+            ..*run
+        });
+    }
+    let output = uncolored(run.output);
     let is_passed_on = |(place, command): &(usize, &SimpleCommand)| {
-        *place > 0 && command.follows == Follows::Pipe && is_filter(program(command))
+        *place > 0 && command.follows == Follows::Pipe && is_filter(command.program())
     };
     let act_of = |(index, command): (usize, &SimpleCommand)| {
         let act = act(command, &output, run.cwd)?;
@@ -235,7 +242,7 @@ impl Reader<'_> {
         let program = self
             .commands
             .iter()
-            .map(program)
+            .map(SimpleCommand::program)
             .find(|program| !program.is_empty());
         match program {
             _ if self.has_loop() => "shell loop".to_owned(),
@@ -317,7 +324,7 @@ impl Reader<'_> {
             .skip(last.map_or(0, |(place, _)| place + 1));
         behind
             .take_while(|command| command.follows == Follows::Pipe)
-            .all(|command| match program(command) {
+            .all(|command| match command.program() {
                 "tail" => has_summary || shows_all(command),
                 program => matches!(program, "tee" | "cat"),
             })
@@ -354,7 +361,7 @@ impl Reader<'_> {
         let last = self.acts.last().map_or(0, |(place, _)| place + 1);
         let hides = |command: &SimpleCommand| {
             matches!(command.follows, Follows::Pipe | Follows::Or | Follows::Next)
-                && !own_words(command).is_empty()
+                && !command.own_words().is_empty()
         };
         self.commands.iter().skip(last).any(hides) && has_error_line(self.output)
     }
@@ -413,24 +420,6 @@ fn joined(acts: &[Act]) -> (String, String) {
     }
 }
 
-/// Whether the end of an output reports an error.
-fn has_error_line(output: &str) -> bool {
-    let start = output.ceil_char_boundary(output.len().saturating_sub(ERROR_SEARCH_BYTES));
-    output[start..].lines().any(|line| {
-        let line = line.trim_start().to_lowercase();
-        let starts = |section, text: &str| {
-            let mut starts = WORDS.lines(section);
-            starts.any(|start| text.starts_with(start))
-        };
-        let is_error = line.split_once("error: ").is_some_and(|(_, what)| {
-            let what = what.trim();
-            !what.is_empty() && !starts("no errors", what)
-        });
-        let mut phrases = WORDS.lines("error phrases");
-        is_error || starts("error starts", &line) || phrases.any(|phrase| line.contains(phrase))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -483,6 +472,8 @@ mod tests {
             ),
             ("git commit -m x", Some("Commit it"), "Committed changes"),
             ("frob", Some("Fix the tables"), "Ran frob"),
+            ("bash -lc 'cat a.rs'", None, "Read a.rs"),
+            ("bash -c 'cat a.rs' > b.rs", None, "Ran bash script"),
         ];
         for (command, description, expected) in table {
             assert_eq!(phrase(command, description, ""), expected, "{command}");

@@ -1,4 +1,4 @@
-//! The request to a model for a title.
+//! Titles: the request to a model, and its cleaned answer.
 
 use serde_json::json;
 
@@ -10,10 +10,10 @@ use crate::side::{Language, MessageTexts};
 use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
 
 /// The system prompt.
-pub const PROMPT: &str = include_str!("../../../prompts/title.md");
+pub const PROMPT: &str = include_str!("../../prompts/title.md");
 
 /// The system prompt for titles in the form `fix-login-button`.
-pub const KEBAB_PROMPT: &str = include_str!("../../../prompts/title-kebab.md");
+pub const KEBAB_PROMPT: &str = include_str!("../../prompts/title-kebab.md");
 
 /// The function that the model calls with the title.
 pub const TITLE_FUNCTION: &str = "respond_in_schema";
@@ -68,7 +68,7 @@ pub fn title_request(question: String, instructions: &str, language: Option<Lang
 }
 
 /// Adds the language of the reply to instructions.
-pub(in crate::side) fn in_language(instructions: &str, language: Option<Language>) -> String {
+pub(super) fn in_language(instructions: &str, language: Option<Language>) -> String {
     match language {
         Some(language) => format!(
             "{}\n\nAnswer in {}.\n",
@@ -81,7 +81,7 @@ pub(in crate::side) fn in_language(instructions: &str, language: Option<Language
 
 /// Returns the last `units` UTF-16 units of a conversation, one line per message, without half a
 /// character at the start.
-pub(in crate::side) fn tail(said: &[MessageTexts], units: usize) -> String {
+pub(super) fn tail(said: &[MessageTexts], units: usize) -> String {
     let lines: Vec<String> = said
         .iter()
         .filter_map(|said| {
@@ -167,7 +167,7 @@ fn without_half_pairs(title: &str) -> String {
 }
 
 /// Whether a title is one of the examples in the prompts, good or bad.
-pub(in crate::side) fn is_example(title: &str) -> bool {
+pub(super) fn is_example(title: &str) -> bool {
     let quoted = PROMPT.split("{\"title\": \"").skip(1);
     let examples = quoted.filter_map(|rest| rest.split('"').next());
     let names = KEBAB_PROMPT.split_whitespace();
@@ -194,7 +194,7 @@ fn to_kebab(title: &str) -> String {
 
 /// Removes escape sequences, Markdown, quotation marks, bracketed remarks at both ends and final
 /// punctuation. Returns one line of at most 200 UTF-16 units, possibly empty.
-pub(in crate::side) fn sanitize(title: &str) -> String {
+pub(super) fn sanitize(title: &str) -> String {
     let safe = terminal_safe(title);
     let safe = safe.trim();
     let mut text = without_last_remark(without_first_remark(safe));
@@ -367,7 +367,7 @@ mod clean_tests {
 
     #[test]
     fn replies_are_sanitized() {
-        let rows = include_str!("../../../tests/data/side/titles.tsv");
+        let rows = include_str!("../../tests/data/side/titles.tsv");
         for row in rows.lines().filter(|row| !row.starts_with('#')) {
             let (reply, title) = row.split_once('\t').unwrap();
             let reply: String = serde_json::from_str(reply).unwrap();
