@@ -9,7 +9,7 @@ use super::agent::Agent;
 use super::detect::Row;
 use super::facts::Facts;
 use super::hook_settings::HookSettings;
-use super::title::{ManualTitle, StoredTitle, Title, TitleSearch};
+use super::title::{ManualTitle, Precedence, StoredTitle, Title, TitleSearch};
 use crate::api::BlockDetail;
 use crate::io::Environment;
 use crate::message::{Message, Thread, Tier, Usage};
@@ -65,6 +65,15 @@ pub enum LineClass {
     NoText,
     /// Anything.
     Anything,
+}
+
+/// The form of the stream that a run of an agent writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StreamForm {
+    /// stream-json, the form of Claude Code.
+    Json,
+    /// A form with its own rows, by its name.
+    Own(&'static str),
 }
 
 /// The place where an agent looks for the title of a session.
@@ -135,6 +144,8 @@ pub struct Format {
     pub line_class: fn(&[u8]) -> LineClass,
     pub(super) read: fn(&str, Detail) -> Option<Entry>,
     pub(super) wrote: fn(&Row<'_>) -> bool,
+    /// The form of the stream, if files of this format are saved streams of runs.
+    pub(super) stream: Option<StreamForm>,
     /// The rows of a session that is a single JSON document.
     pub(super) document: Option<ReadDocument>,
     /// Whether ids of records are unique over all sessions of the agent. A record that the agent
@@ -167,6 +178,43 @@ pub struct Format {
 }
 
 impl Format {
+    /// An agent whose files have only messages. Titles are searched for with a text that no line contains.
+    pub(super) const fn new(
+        agent: Agent,
+        read: fn(&str, Detail) -> Option<Entry>,
+        wrote: fn(&Row<'_>) -> bool,
+        roots: fn(&Environment) -> Vec<PathBuf>,
+    ) -> Self {
+        Self {
+            agent,
+            shape: Shape::Sequence,
+            titles: TitleSearch {
+                words: &["\0"],
+                precedence: Precedence::Later,
+            },
+            cost_words: &[],
+            activity_words: &[],
+            line_class: |_| LineClass::Anything,
+            read,
+            wrote,
+            document: None,
+            stream: None,
+            has_global_ids: false,
+            has_meter_records: false,
+            home_variables: &[],
+            roots,
+            beside: |_| Vec::new(),
+            subagent_dir: |_| None,
+            resume: |_, _| None,
+            title_store: TitleStore::None,
+            title_distance: None,
+            title_record: None,
+            recap_record: None,
+            link: |_| None,
+            hook_settings: None,
+        }
+    }
+
     /// Reads one record. Returns `None` if the text is not a JSON object.
     ///
     /// An annotation is not activity of the session: its time does not count.
@@ -177,6 +225,11 @@ impl Format {
             entry.facts.last_activity = None;
         }
         Some(entry)
+    }
+
+    /// Whether it is a saved stream of a run, to which nothing is appended.
+    pub fn is_stream(&self) -> bool {
+        self.stream.is_some()
     }
 
     /// Returns the messages in a record.
@@ -248,6 +301,19 @@ pub enum Meter {
     },
 }
 
+/// The end of a run, as its stream reports it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReportedEnd {
+    /// The reason, in the agent's words.
+    pub reason: String,
+    /// The number of turns.
+    pub turns: Option<u64>,
+    /// The duration in milliseconds.
+    pub duration: Option<u64>,
+    /// The number of calls that were denied.
+    pub denials: u64,
+}
+
 /// The content of one record.
 #[derive(Debug, Default)]
 pub struct Entry {
@@ -293,6 +359,8 @@ pub struct Entry {
     pub recorded_cost: Option<f64>,
     /// The cost of a request outside the conversation.
     pub side_cost: Option<SideCost>,
+    /// The end of a run.
+    pub end: Option<ReportedEnd>,
 }
 
 impl Entry {

@@ -18,7 +18,7 @@ pub struct MessageReader {
     instructions: String,
 }
 
-/// A message whose deltas are still coming.
+/// A message whose deltas are still arriving.
 struct Streamed {
     id: Option<String>,
     model: Option<String>,
@@ -137,7 +137,7 @@ impl MessageReader {
         (!message.blocks.is_empty() || message.usage.is_some()).then_some(message)
     }
 
-    /// Gives ids to calls without one.
+    /// Adds ids to calls without one.
     fn identified(&mut self, mut message: Message) -> Message {
         for block in &mut message.blocks {
             if let Block::Call(call) = block
@@ -149,7 +149,7 @@ impl MessageReader {
         message
     }
 
-    /// Returns the messages of the user, of one origin each. Results without an id belong to calls
+    /// Returns the messages of the user, each with one origin. Results without an id belong to calls
     /// without one, of the tool with this name.
     fn user(&mut self, blocks: Vec<(Block, String)>) -> Vec<Message> {
         let (mut results, mut rest) = (Vec::new(), Vec::new());

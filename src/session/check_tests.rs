@@ -8,7 +8,7 @@ fn check(lines: &str) -> (SessionCheckRecord, Vec<SessionDamageRecord>) {
 }
 
 #[test]
-fn a_sound_file_has_no_findings() {
+fn an_undamaged_file_has_no_findings() {
     let (totals, findings) = check(include_str!(
         "../../tests/data/session/claude-parallel.jsonl"
     ));

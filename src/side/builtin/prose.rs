@@ -9,13 +9,13 @@ pub(super) struct Sentence {
     pub(super) text: String,
     /// The line of the text, from 0. Wrapped lines count as one.
     pub(super) line: usize,
-    /// The sentence is in an item of a list.
+    /// Whether the sentence is in an item of a list.
     pub(super) is_item: bool,
-    /// A heading precedes the sentence.
+    /// Whether a heading precedes the sentence.
     pub(super) has_heading: bool,
 }
 
-/// Returns the non-blank sentences outside of code, tables, headings, quotations and drawings.
+/// Returns the non-blank sentences outside code, tables, headings, quotations and drawings.
 pub(super) fn sentences(text: &str) -> Vec<Sentence> {
     let mut found = Vec::new();
     let mut has_heading = false;
@@ -91,7 +91,7 @@ pub(super) fn is_east_asian(text: &str) -> bool {
             _ => {}
         }
     }
-    // One such letter counts like three others.
+    // One such letter counts as three others.
     east * 3 >= west && east > 0
 }
 
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn markup_is_left_out() {
+    fn markup_is_omitted() {
         let text = "# Done\n\nAll **good**. See [this](http://x) and [that](y).\n| a | b |\n```\ncode.\n```\n- `x` works, e.g. 3. part:\n> quoted\n╭──╮";
         let found = sentences(text);
         let texts: Vec<&str> = found

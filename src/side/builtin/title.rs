@@ -47,7 +47,7 @@ static HEADING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// The start of a line that was pasted: a sign of a program's output, a prompt of a shell, a frame of
+/// The start of a pasted line: output of a program, a shell prompt, a frame of
 /// a stack, or a time.
 static PASTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
@@ -61,9 +61,9 @@ static PASTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 struct Quotation {
     title: String,
     informative: usize,
-    /// The sentence starts like a request: `please`, `can you`.
+    /// Whether the sentence starts like a request: `please`, `can you`.
     is_request: bool,
-    /// The sentence starts like a statement: `I`, `the`.
+    /// Whether the sentence starts like a statement: `I`, `the`.
     is_statement: bool,
 }
 
@@ -160,7 +160,7 @@ fn quotations(prompt: &str) -> Vec<Quotation> {
     if !found.is_empty() {
         return found;
     }
-    // The topic of pasted text is its first error, or what it says outside of a block of code.
+    // The topic of pasted text is its first error, or its text outside code blocks.
     let is_error = |line: &&str| {
         let line = line.to_lowercase();
         ["error", "failed", "exception"]
@@ -188,7 +188,7 @@ fn without_pasted(text: &str) -> String {
         if follows_pasted || is_mention {
             continue;
         }
-        // A message that the sentence announces is part of it, the rest of the code is not.
+        // A message that the sentence announces is kept, other code is not.
         let announces = typed.trim_end().ends_with(':') && line.starts_with(char::is_alphabetic);
         if is_code && !announces {
             continue;
@@ -295,7 +295,7 @@ fn quotation(sentence: &str) -> Option<Quotation> {
     })
 }
 
-/// Removes mentions of files before a sentence that says enough without them.
+/// Removes mentions of files before a sentence that is informative without them.
 fn without_mentions(sentence: &str) -> &str {
     let mut rest = sentence;
     while let Some((mention, after)) = rest.split_once(' ')
@@ -323,7 +323,7 @@ fn without_openings(sentence: &str) -> (&str, bool) {
         let Some(found) = found.filter(|found| !found[0].is_empty()) else {
             break;
         };
-        // `now that it works` needs its first word.
+        // `now that it works` requires its first word.
         if rest[found[0].len()..].starts_with("that ") {
             break;
         }
