@@ -160,7 +160,11 @@ fn split(line: &str, mut found: impl FnMut(&str)) {
     while let Some((at, letter)) = letters.next() {
         let ends = match letter {
             '。' | '？' | '！' => true,
-            '.' | '?' | '!' => letters.peek().is_none_or(|(_, next)| next.is_whitespace()),
+            // `git add .` does not end a sentence.
+            '.' | '?' | '!' => {
+                !line[..at].ends_with(' ')
+                    && letters.peek().is_none_or(|(_, next)| next.is_whitespace())
+            }
             _ => false,
         };
         if ends && !(letter == '.' && is_abbreviation(line[start..at].trim_start())) {

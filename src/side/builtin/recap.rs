@@ -22,8 +22,11 @@ const MIN_HEAD_BYTES: usize = 12;
 /// Minimum number of words of a sentence that says enough without the list or code that it opens.
 const OPENING_WORDS: usize = 8;
 
-/// Maximum width of a quoted request or step, in cells.
-const QUOTED_CELLS: usize = 90;
+/// Maximum width of a quoted request, in cells.
+const REQUEST_CELLS: usize = 90;
+
+/// Maximum width of the next step, in cells.
+const NEXT_CELLS: usize = 60;
 
 /// Maximum width of the report, in cells.
 const REPORT_CELLS: usize = 160;
@@ -107,8 +110,8 @@ pub fn recap(messages: &[Message], language: Option<Language>) -> String {
         return String::new();
     };
     let (before, after) = messages.split_at(last + 1);
-    let goal = latest_request(before, QUOTED_CELLS);
-    let open = open_request(after, QUOTED_CELLS);
+    let goal = latest_request(before, REQUEST_CELLS);
+    let open = open_request(after, REQUEST_CELLS);
     let text = messages[last].text();
     let is_interruption =
         |message: &Message| message.text().trim().starts_with("[Request interrupted");
@@ -287,7 +290,11 @@ fn reports(found: &[Sentence], min_words: usize) -> Vec<String> {
             }
             text = match heads.as_slice() {
                 [] => text.trim_end_matches(ENDS).to_owned(),
-                heads => format!("{text} {}", heads.join("; ")),
+                heads => format!(
+                    "{text}{}{}",
+                    if text.ends_with(':') { " " } else { "" },
+                    heads.join("; ")
+                ),
             };
             rest = &after[items..];
         }
@@ -347,8 +354,9 @@ fn next(found: &[Sentence]) -> Option<Next> {
             .split(['—', '–'])
             .next()
             .unwrap_or_default();
-        let is_said = !what.is_empty() && !what.starts_with("know ");
-        return is_said.then(|| Next::Step(cut(what, QUOTED_CELLS)));
+        let is_said =
+            !what.is_empty() && !["know ", "be "].iter().any(|start| what.starts_with(start));
+        return is_said.then(|| Next::Step(cut(what, NEXT_CELLS)));
     }
     let latest = || found.iter().rev();
     let is_question =
@@ -360,17 +368,17 @@ fn next(found: &[Sentence]) -> Option<Next> {
     if let Some(question) = question {
         return Some(match strip(&OFFER, question) {
             Some(what) => {
-                let what = cut(what.trim_end_matches('?'), QUOTED_CELLS);
+                let what = cut(what.trim_end_matches('?'), NEXT_CELLS);
                 Next::Step(format!("decide whether to {what}"))
             }
-            None => Next::Question(cut(question, QUOTED_CELLS)),
+            None => Next::Question(cut(question, NEXT_CELLS)),
         });
     }
     let step = latest()
         .take(LAST_SENTENCES)
         .find_map(|sentence| strip(&STEP, &sentence.text));
     step.filter(|what| what.split_whitespace().count() >= 2 || !what.is_ascii())
-        .map(|what| Next::Step(cut(what, QUOTED_CELLS)))
+        .map(|what| Next::Step(cut(what, NEXT_CELLS)))
 }
 
 #[cfg(test)]

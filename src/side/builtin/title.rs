@@ -234,7 +234,7 @@ fn heading(text: &str) -> Option<&str> {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let line = if first.starts_with("# ") {
         first
-    } else if first.trim_end().ends_with(':') {
+    } else if first.trim_end().ends_with(':') || first.contains(" plan below ") {
         rest.trim_start()
             .lines()
             .next()
