@@ -83,24 +83,10 @@ static SUMMARY: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// The next step.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Next {
-    /// The model named or announced a step.
-    Step(String),
-    /// The model asked a question.
-    Question(String),
-}
-
-/// The words of one language around the parts of a recap.
-struct Frame<'a> {
-    colon: &'a str,
-    stop: &'a str,
-    open: &'a str,
-    goal: &'a str,
-    report: &'a str,
-    interrupted: &'a str,
-    next: &'a str,
-    question: &'a str,
+struct Next {
+    text: String,
+    /// The model asked a question, and did not name or announce a step.
+    is_question: bool,
 }
 
 /// Writes the recap of a conversation in `language`, by default the language of the last reply. Empty
@@ -146,29 +132,39 @@ pub fn recap(messages: &[Message], language: Option<Language>) -> String {
     }
     let language = language.or_else(|| certain_language(&text));
     let language = language.or_else(|| certain_language(&goal).filter(|_| is_east_asian(&goal)));
-    let frame = Frame::of(language.map_or("en", Language::code));
-    let part =
-        |name: &str, text: &str| format!("{name}{}{}", frame.colon, text.trim_end_matches(ENDS));
+    let [
+        _,
+        colon,
+        stop,
+        opened,
+        aim,
+        told,
+        interrupted,
+        following,
+        question,
+    ] = frame(language.map_or("en", Language::code));
     let with_report = |cells: usize| {
         let report = report
             .iter()
-            .map(|found| fill(found.iter().map(String::as_str), cells));
-        let open = open.iter().map(|text| part(frame.open, text));
-        let next = next.iter().map(|next| match next {
-            Next::Step(text) => part(frame.next, &lower_first(text)),
-            Next::Question(text) => part(frame.question, text),
+            .map(|found| (told, fill(found.iter().map(String::as_str), cells)));
+        let next = next.iter().map(|next| {
+            let name = if next.is_question {
+                question
+            } else {
+                following
+            };
+            (name, next.text.clone())
         });
-        let parts = open
-            .chain([part(frame.goal, &goal)])
-            .chain(report.map(|text| part(frame.report, &text)))
-            .chain(was_interrupted.then(|| frame.interrupted.to_owned()))
-            .chain(next);
+        let open = open.iter().map(|text| (opened, text.clone()));
+        let parts = open.chain([(aim, goal.clone())]).chain(report);
+        let parts = parts.chain(was_interrupted.then(|| (interrupted, String::new())));
         let mut recap = String::new();
-        for part in parts {
-            let is_ended = part.ends_with(['…', '?', '？']);
-            recap.push_str(&part);
-            recap.push_str(if is_ended { "" } else { frame.stop });
-            recap.push_str(if frame.stop == "。" { "" } else { " " });
+        for (name, text) in parts.chain(next) {
+            let colon = if text.is_empty() { "" } else { colon };
+            let text = text.trim_end_matches(ENDS);
+            let is_ended = text.ends_with(['…', '?', '？']);
+            let space = if stop == "。" { "" } else { " " };
+            recap += &[name, colon, text, if is_ended { "" } else { stop }, space].concat();
         }
         clean(recap.trim_end())
     };
@@ -184,50 +180,18 @@ pub fn recap(messages: &[Message], language: Option<Language>) -> String {
     )
 }
 
-impl Frame<'static> {
-    /// The frame of a language; a frame of symbols for languages without one.
-    fn of(code: &str) -> Self {
-        let mut frame = Self {
-            colon: " ",
-            stop: ".",
-            open: "!",
-            goal: "◎",
-            report: "»",
-            interrupted: "⏸",
-            next: "→",
-            question: "→",
-        };
-        let rows = FRAMES
-            .lines()
-            .map(|line| line.split('|').collect::<Vec<_>>());
-        for row in rows {
-            if let [
-                known,
-                colon,
-                stop,
-                open,
-                goal,
-                report,
-                interrupted,
-                next,
-                question,
-            ] = *row.as_slice()
-                && known == code
-            {
-                frame = Self {
-                    colon,
-                    stop,
-                    open,
-                    goal,
-                    report,
-                    interrupted,
-                    next,
-                    question,
-                };
-            }
-        }
-        frame
+/// The line of a language in `FRAMES`.
+fn frame(code: &str) -> [&'static str; 9] {
+    let line = |code: &str| {
+        let mut lines = FRAMES.lines();
+        lines.find(|line| line.split('|').next() == Some(code))
+    };
+    let words = line(code).or_else(|| line("*")).unwrap_or_default();
+    let mut frame = [""; 9];
+    for (to, word) in frame.iter_mut().zip(words.split('|')) {
+        *to = word;
     }
+    frame
 }
 
 /// Whether a message is a text of the model, or an error in its place.
@@ -346,39 +310,39 @@ fn is_report(text: &str, min_words: usize) -> bool {
 }
 
 fn next(found: &[Sentence]) -> Option<Next> {
+    let step = |text: &str| Next {
+        text: lower_first(text),
+        is_question: false,
+    };
     let last = &found.last()?.text;
     if let Some(what) = strip(&ANNOUNCEMENT, last) {
-        let what = what.split(": ").next().unwrap_or_default();
-        let what = what
-            .trim_end_matches(':')
-            .split(['—', '–'])
-            .next()
-            .unwrap_or_default();
+        let ends = [": ", "—", "–"].iter().filter_map(|mark| what.find(mark));
+        let what = what[..ends.min().unwrap_or(what.len())].trim_end_matches(ENDS);
         let is_said =
             !what.is_empty() && !["know ", "be "].iter().any(|start| what.starts_with(start));
-        return is_said.then(|| Next::Step(cut(what, NEXT_CELLS)));
+        return is_said.then(|| step(&cut(what, NEXT_CELLS)));
     }
     let latest = || found.iter().rev();
     let is_question =
         |sentence: &&Sentence| !sentence.is_item && sentence.text.ends_with(['?', '？']);
-    let question = latest()
-        .take(3)
-        .find(is_question)
-        .map(|sentence| sentence.text.as_str());
-    if let Some(question) = question {
+    if let Some(question) = latest().take(3).find(is_question) {
+        let question = question.text.as_str();
         return Some(match strip(&OFFER, question) {
             Some(what) => {
                 let what = cut(what.trim_end_matches('?'), NEXT_CELLS);
-                Next::Step(format!("decide whether to {what}"))
+                step(&format!("decide whether to {what}"))
             }
-            None => Next::Question(cut(question, NEXT_CELLS)),
+            None => Next {
+                text: cut(question, NEXT_CELLS),
+                is_question: true,
+            },
         });
     }
-    let step = latest()
+    latest()
         .take(LAST_SENTENCES)
-        .find_map(|sentence| strip(&STEP, &sentence.text));
-    step.filter(|what| what.split_whitespace().count() >= 2 || !what.is_ascii())
-        .map(|what| Next::Step(cut(what, NEXT_CELLS)))
+        .find_map(|sentence| strip(&STEP, &sentence.text))
+        .filter(|what| what.split_whitespace().count() >= 2 || !what.is_ascii())
+        .map(|what| step(&cut(what, NEXT_CELLS)))
 }
 
 #[cfg(test)]
