@@ -52,7 +52,7 @@ impl Session {
     }
 
     /// Returns the same facts, with the directory if the file records only its hash.
-    pub(super) fn with_directory(&self, facts: Facts) -> Facts {
+    pub fn with_directory(&self, facts: Facts) -> Facts {
         if facts.first_cwd.is_some() || facts.cwd_hash.is_none() {
             return facts;
         }

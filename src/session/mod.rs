@@ -11,6 +11,7 @@ mod check;
 mod conversation;
 mod costs;
 mod database;
+mod diff;
 mod dirs;
 mod discover;
 mod distinct;
@@ -47,6 +48,7 @@ pub use crate::agent::{
 };
 pub use calls::{CallEvent, ResultFacts, SessionCall, calls_of_all};
 pub use conversation::ConversationReader;
+pub use diff::{SessionEdits, patch};
 pub use discover::{
     Candidate, Found, discover, discover_names, discover_with, subagent_candidates, subagent_files,
     subagents_beside,
