@@ -7,6 +7,7 @@ mod calls;
 mod check;
 mod comparison;
 mod costs;
+mod diff;
 mod export;
 mod find;
 mod list;
