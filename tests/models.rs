@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 const CANARY: &str = "sk-canary-0123456789";
 
-/// A session in which somebody asks for `what`.
+/// Returns a session in which the user asks for `what`.
 fn session(folder: &Path, what: &str) -> String {
     let path = folder.join(format!("{what}.jsonl"));
     let asked = json!({"role": "user", "content": format!("Port the {what} to Rust, please")});

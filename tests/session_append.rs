@@ -672,7 +672,7 @@ fn streams_of_six_agents_are_labelled_recorded_and_shown() {
     }
 }
 
-/// The content of the recorded streams by an independent reader. Empty without Python.
+/// Returns the content of the recorded streams by an independent reader. Empty without Python.
 fn independently_read() -> Vec<Value> {
     let mut paths = Vec::new();
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
@@ -699,7 +699,7 @@ fn independently_read() -> Vec<Value> {
         .collect()
 }
 
-/// The dialog in what `session show` prints, in the form of the independent reader.
+/// Returns the dialog in what `session show` prints, in the form of the independent reader.
 fn dialog(shown: &[Value]) -> Vec<Value> {
     let messages = shown.iter().filter(|record| record["message"].is_object());
     let blocks = messages.flat_map(|record| {

@@ -129,7 +129,7 @@ const COMMANDS: &[Command] = &[
     },
 ];
 
-/// The command named in `arguments`, e.g. `turnpipe check text`, also after `help`.
+/// Returns the command named in `arguments`, e.g. `turnpipe check text`, also after `help`.
 pub(super) fn named(arguments: &[OsString]) -> String {
     let mut commands = COMMANDS;
     let mut words = vec!["turnpipe"];
@@ -145,14 +145,14 @@ pub(super) fn named(arguments: &[OsString]) -> String {
     words.join(" ")
 }
 
-/// The full names of the commands called `name` inside groups.
+/// Returns the full names of the commands called `name` inside groups.
 pub(super) fn grouped(name: &str) -> impl Iterator<Item = String> {
     let groups = COMMANDS.iter();
     let found = groups.filter(move |group| Command::named(group.members(), name).is_some());
     found.map(move |group| format!("turnpipe {} {name}", group.name))
 }
 
-/// The parser of the whole command line.
+/// Returns the parser of the whole command line.
 pub(super) fn parser(definitions: Definitions<'_>) -> clap::Command {
     let parser = Globals::augment_args(clap::Command::new("turnpipe"))
         .version(env!("CARGO_PKG_VERSION"))

@@ -35,7 +35,7 @@ pub(super) struct Command<'a> {
     pub(super) directories: Vec<PathBuf>,
     /// Base directories of its relative paths.
     reached: BaseDirectories,
-    /// Starts of paths to which the command line gives directories of other names.
+    /// Starts of paths at which the command line makes other directories accessible.
     relocated: Rc<[PathBuf]>,
     /// Texts that its command line writes to a file that it names.
     composed: Rc<[String]>,
@@ -310,7 +310,7 @@ impl Command<'_> {
         self.invocations.iter().filter(is_relocating)
     }
 
-    /// Returns the starts of paths to which it gives directories of other names.
+    /// Returns the starts of paths at which it makes other directories accessible.
     fn relocates(&self, context: &PathContext<'_>) -> Vec<PathBuf> {
         let words = self.relocating().flat_map(|one| one.words.iter().skip(1));
         let files = self.files(words, context);

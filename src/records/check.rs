@@ -49,7 +49,7 @@ pub struct CheckPermissionRecord {
     pub parts: Vec<CheckedPart>,
     /// A rule that would allow the call.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub remedy: Option<String>,
+    pub hint: Option<String>,
 }
 
 /// Permission decision for one command of a command line.
@@ -63,7 +63,7 @@ pub struct CheckedPart {
     pub by: DecidedBy,
     /// A rule that would allow the command, if there is one.
     #[serde(skip)]
-    pub remedy: Option<String>,
+    pub hint: Option<String>,
 }
 
 /// Result of cleaning model output.

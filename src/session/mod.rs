@@ -5,9 +5,11 @@
 //! calls no models. All appending goes through `durable`.
 
 mod archive;
+mod array;
 mod calls;
 mod check;
 mod conversation;
+mod copies;
 mod costs;
 mod database;
 mod dirs;

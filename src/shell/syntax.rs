@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
-use super::verdict::{Refusal, excerpt};
+use super::verdict::{Checked, Refusal, excerpt};
 
 /// Maximum number of progress callbacks of tree-sitter, one per about a hundred steps, for each KiB
 /// of text. Ordinary text needs 10 to 60.
@@ -117,7 +117,7 @@ const MAX_REDIRECTIONS: usize = 64;
 
 /// Refuses text that can be parsed but is not read-only: empty text, continued lines, and more
 /// redirections than a shell may have descriptors for.
-pub(super) fn screen_strictly(command: &str) -> Result<(), Refusal> {
+pub(super) fn screen_strictly(command: &str) -> Checked {
     let redirections = command.bytes().filter(|byte| matches!(byte, b'<' | b'>'));
     if redirections.count() > MAX_REDIRECTIONS {
         return Err(Refusal::unknown(0..0, "too many redirections"));
@@ -128,7 +128,7 @@ pub(super) fn screen_strictly(command: &str) -> Result<(), Refusal> {
     refuse_continued_lines(command)
 }
 
-fn refuse_continued_lines(command: &str) -> Result<(), Refusal> {
+fn refuse_continued_lines(command: &str) -> Checked {
     match command.find("\\\n") {
         None => Ok(()),
         Some(index) => Err(read_differently(
@@ -146,7 +146,7 @@ fn read_differently(span: Range<usize>, what: &str) -> Refusal {
 }
 
 /// Refuses text that is too long or has bytes on which parsers disagree.
-pub(super) fn screen(command: &str) -> Result<(), Refusal> {
+pub(super) fn screen(command: &str) -> Checked {
     if command.len() > MAX_LENGTH {
         return Err(Refusal::unknown(
             0..0,

@@ -78,7 +78,7 @@ impl ShellGuarantees {
         confines_reads: false,
     };
 
-    /// The shell of another agent.
+    /// Returns the shell of another agent.
     pub const fn foreign(protection: WriteProtection) -> Self {
         Self {
             protection,

@@ -176,7 +176,7 @@ fn is_multiple(number: &Number, of: &Number) -> bool {
     (ratio - ratio.round()).abs() <= 4.0 * f64::EPSILON * ratio.abs()
 }
 
-/// A key that sorts errors by path.
+/// Returns a key that sorts errors by path.
 fn path_key<'e>(error: &'e ValidationError<'_, '_>) -> Vec<(usize, &'e str)> {
     let tokens = error.instance_location.tokens.iter();
     tokens

@@ -14,13 +14,13 @@ use crate::permission::Action;
 
 /// A tool that the model can call.
 pub trait Tool: Send + Sync {
-    /// The name in declarations and records.
+    /// Returns the name in declarations and records.
     fn name(&self) -> &str;
 
-    /// The description for the model.
+    /// Returns the description for the model.
     fn description(&self) -> &str;
 
-    /// The JSON Schema of the input, which is an object.
+    /// Returns the JSON Schema of the input, which is an object.
     fn input_schema(&self) -> &Value;
 
     /// Whether the schema is not listed but returned by `ToolSearch`.
@@ -28,7 +28,7 @@ pub trait Tool: Send + Sync {
         false
     }
 
-    /// The effect of an interrupt on a running call.
+    /// Returns the effect of an interrupt on a running call.
     fn interrupt(&self) -> InterruptBehavior {
         InterruptBehavior::Cancel
     }
@@ -38,7 +38,7 @@ pub trait Tool: Send + Sync {
         ToolKind::Independent
     }
 
-    /// The maximum size of an inline result.
+    /// Returns the maximum size of an inline result.
     fn result_limit(&self) -> ResultLimit {
         ResultLimit::Default
     }

@@ -29,7 +29,7 @@ pub(crate) fn aligned(rows: Vec<Vec<String>>, first_right: usize) -> Vec<Vec<Str
     rows.into_iter().map(pad).collect()
 }
 
-/// The rows as lines.
+/// Returns the rows as lines.
 pub(crate) fn table(rows: Vec<Vec<String>>, first_right: usize) -> String {
     let rows = aligned(rows, first_right);
     rows.iter().map(|row| row.concat() + "\n").collect()

@@ -93,8 +93,8 @@ fn is_link(text: &str) -> bool {
     SCHEMES.iter().any(is_allowed) || !head.contains([':', '&', '\\'])
 }
 
-/// The ranges that every parser reads as code, in order: code within a line, and blocks between equal
-/// fences at the start of lines.
+/// Returns the ranges that every parser reads as code, in order: code within a line, and blocks between
+/// equal fences at the start of lines.
 fn code_in(text: &str) -> Vec<Range<usize>> {
     events(text)
         .filter(|(event, range)| match event {
@@ -127,7 +127,7 @@ fn with_closed_fence(text: String) -> String {
     }
 }
 
-/// The fence of a code block that is open at the end of the text.
+/// Returns the fence of a code block that is open at the end of the text.
 fn open_fence(text: &str) -> Option<String> {
     let end = text.len();
     let longer = format!("{text}\n\nend");

@@ -160,7 +160,7 @@ impl ProgressLine {
         }
     }
 
-    /// The shared number of sessions or bytes done.
+    /// Returns the shared number of sessions or bytes done.
     pub(crate) fn done(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.done)
     }
@@ -206,7 +206,7 @@ impl ProgressLine {
     }
 }
 
-/// The total number of bytes to read, if all inputs are files.
+/// Returns the total number of bytes to read, if all inputs are files.
 fn length(files: &[PathBuf], stdin: &InputStream) -> Option<u64> {
     let of_file = |metadata: io::Result<Metadata>| {
         let metadata = metadata.ok()?;

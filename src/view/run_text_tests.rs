@@ -20,7 +20,7 @@ fn look(columns: usize) -> RunLook {
     }
 }
 
-/// The text of records that arrive in parts of `size` bytes.
+/// Returns the text of records that arrive in parts of `size` bytes.
 fn shown_in_parts(records: &str, look: RunLook, size: usize) -> String {
     let mut text = Vec::new();
     let mut run = RunText::new(&mut text, look).unwrap();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::turnpipe::run;
 
-/// The records of the lines, with these arguments.
+/// Returns the records of the lines, with these arguments.
 fn records(arguments: &[&str], lines: &str) -> Vec<Value> {
     let told = run(
         &[&["check", "permission"], arguments].concat(),

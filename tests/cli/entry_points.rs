@@ -118,7 +118,7 @@ fn said(
     .collect()
 }
 
-/// The answer of the hook that matches a record of `check permission`.
+/// Returns the answer of the hook that matches a record of `check permission`.
 fn expected_of_hook(permission: &Value) -> Option<&str> {
     let decision = permission["decision"].as_str().unwrap();
     let by = &permission["decided_by"];

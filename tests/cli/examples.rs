@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::turnpipe::{data, run};
 
-/// The example lines in the help of a command.
+/// Returns the example lines in the help of a command.
 fn examples(command: &[String]) -> Vec<String> {
     let words = command.iter().map(String::as_str);
     let help = run(&words.chain(["--help"]).collect::<Vec<_>>(), b"").stdout;

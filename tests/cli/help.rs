@@ -33,7 +33,7 @@ fn help_lists_every_exit_status() {
     assert_eq!(listed, statuses);
 }
 
-/// The words of all commands, from the manual pages; none for `turnpipe` itself.
+/// Returns the words of all commands, from the manual pages; none for `turnpipe` itself.
 pub(crate) fn commands() -> Vec<Vec<String>> {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().to_str().unwrap();

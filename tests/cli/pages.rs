@@ -283,7 +283,7 @@ fn pages_fit_and_are_harmless() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// The text without the sequences that set colors.
+/// Returns the text without the sequences that set colors.
 fn without_colors(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");
     let first = parts.next().unwrap_or_default().to_owned();

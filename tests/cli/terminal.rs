@@ -31,7 +31,7 @@ pub(crate) fn shown(
     shown_with(&no_pager, columns, attached, arguments, stdin)
 }
 
-/// The same with these environment variables.
+/// Returns the same with these environment variables.
 fn shown_with(
     variables: &[(&str, &str)],
     columns: u16,
@@ -260,7 +260,7 @@ fn records_are_harmless_and_stay_the_same() {
     }
 }
 
-/// A file whose content is `text`, for standard input.
+/// Returns a file whose content is `text`, for standard input.
 pub(crate) fn input(text: &str) -> Stdio {
     let mut file = tempfile::tempfile().unwrap();
     std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
@@ -268,7 +268,7 @@ pub(crate) fn input(text: &str) -> Stdio {
     Stdio::from(file)
 }
 
-/// A call of `Bash`, as a line.
+/// Returns a call of `Bash`, as a line.
 fn call(id: &str, command: &str) -> String {
     let input = serde_json::json!({"command": command});
     let call = serde_json::json!({"type": "tool_use", "id": id, "name": "Bash", "input": input});

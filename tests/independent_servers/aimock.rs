@@ -1,4 +1,4 @@
-//! `aimock`: four dialects, Ollama's own among them, with answers that are scripted by what the
+//! `aimock`: five dialects, Ollama's own among them, with answers that are scripted by what the
 //! user says.
 
 use std::path::Path;
@@ -15,8 +15,9 @@ use turnpipe::model::{
 use crate::models::{forced, model, request};
 use crate::server::Server;
 
-const DIALECTS: [(&str, &str); 4] = [
+const DIALECTS: [(&str, &str); 5] = [
     ("openai", "/v1"),
+    ("responses", "/v1"),
     ("anthropic", ""),
     ("gemini", ""),
     ("ollama", ""),

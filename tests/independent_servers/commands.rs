@@ -80,6 +80,7 @@ pub(crate) fn run(folder: &Path) {
             "/gemini",
         ),
         ("aimock", &of_aimock, "openai", "OPENAI_BASE_URL", "/v1"),
+        ("aimock", &of_aimock, "responses", "OPENAI_BASE_URL", "/v1"),
         ("aimock", &of_aimock, "ollama", "OLLAMA_HOST", ""),
     ];
     for (name, server, provider, variable, base) in dialects {
@@ -208,7 +209,7 @@ impl Services<'_> {
         assert_eq!(failed, None, "{}, {command}", self.name);
     }
 
-    /// The exit status and the output of a command with this input.
+    /// Returns the exit status and the output of a command with this input.
     fn fed(&self, arguments: &[&str], input: &[u8]) -> (Option<i32>, String) {
         let mut child = self
             .command(arguments)

@@ -1,4 +1,4 @@
-//! `llmock`: three dialects, faults on demand, and a grade for the client.
+//! `llmock`: four dialects, faults on demand, and a grade for the client.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,8 +14,9 @@ use crate::models::{forced, model, request};
 use crate::server::Server;
 
 /// Dialects: the provider, where the server has it, and the path of its requests.
-const DIALECTS: [(&str, &str, &str); 3] = [
+const DIALECTS: [(&str, &str, &str); 4] = [
     ("openai", "/v1", "/v1/chat/completions"),
+    ("responses", "/v1", "/v1/responses"),
     ("anthropic", "/anthropic", "/anthropic/v1/messages"),
     ("gemini", "/gemini", "/gemini/v1beta/models/m:"),
 ];
@@ -33,7 +34,7 @@ pub(crate) fn start(folder: &Path, options: &[&str]) -> Server {
     })
 }
 
-/// The server's grade of its client, in words: no error.
+/// Returns the server's grade of its client, in words: no error.
 pub(crate) fn grade(folder: &Path, server: &Server) -> String {
     let report = Command::new(program(folder))
         .args(["report", "--url", &server.url("")])

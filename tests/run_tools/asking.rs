@@ -9,7 +9,7 @@ use crate::bench::{Bench, Driver, PATIENCE, bash, call, pairs, turn, wait_for};
 
 const STDIO: [&str; 3] = ["--permission-prompt", "stdio", "--no-echo"];
 
-/// The next question, and its call.
+/// Returns the next question, and its call.
 fn question(run: &Driver) -> (String, Value) {
     loop {
         let record: Value = serde_json::from_str(&run.line()).unwrap();

@@ -24,7 +24,7 @@ fn run(bench: &Bench, settings: &Path, further: &[&str], calls: String) -> Run {
     bench.run(&[&BYPASS[..], &settings, further].concat(), calls)
 }
 
-/// A hook that prints an answer.
+/// Returns a hook that prints an answer.
 fn printing(event: &str, members: &Value) -> String {
     let mut output = members.clone();
     output["hookEventName"] = event.into();

@@ -29,7 +29,7 @@ struct Turn {
     is_answered: bool,
 }
 
-/// The turns of one process. A server speaks one dialect.
+/// Returns the turns of one process. A server speaks one dialect.
 fn any_turns() -> impl Strategy<Value = Vec<Turn>> {
     let form = prop::sample::select(vec![
         Form::Anthropic,

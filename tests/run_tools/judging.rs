@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::bench::{Bench, Run, bash, pairs};
 use crate::model_server::{question, says, server};
 
-/// A server that answers questions as `reply` says, and tells what was asked.
+/// Returns a server that answers questions as `reply` says, and tells what was asked.
 fn judge(reply: fn(&str) -> &'static str) -> (String, Receiver<Value>) {
     server(move |body| says(reply(&question(body))))
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::bench::{BYPASS, Bench, Driver, Run, bash, call, pairs, wait_for};
 
-/// The entry of a scripted server that writes to `log`.
+/// Returns the entry of a scripted server that writes to `log`.
 fn scripted(log: &str, words: &[&str]) -> Value {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp_server.py");
     let arguments: Vec<&str> = [script, log]
@@ -20,7 +20,7 @@ fn scripted(log: &str, words: &[&str]) -> Value {
     json!({"command": "python3", "args": arguments, "env": {"OWN": "${OWN:-own}"}})
 }
 
-/// A file with servers.
+/// Returns a file with servers.
 fn config(bench: &Bench, servers: &Value) -> PathBuf {
     bench.write("servers.json", json!({ "mcpServers": servers }).to_string())
 }
@@ -39,13 +39,13 @@ fn finish(mut command: Command, variables: &[(&str, &str)], calls: &str) -> Run 
     driver.finish()
 }
 
-/// A run with one scripted server `s`.
+/// Returns a run with one scripted server `s`.
 fn run(bench: &Bench, variables: &[(&str, &str)], calls: &str) -> Run {
     let servers = json!({"s": scripted("log", &[])});
     finish(command(bench, &servers, &[]), variables, calls)
 }
 
-/// A call of a tool of the server `s`.
+/// Returns a call of a tool of the server `s`.
 fn tool(id: &str, name: &str) -> String {
     call(id, &format!("mcp__s__{name}"), &json!({"text": id}))
 }
@@ -643,7 +643,7 @@ fn malformed_files_end_the_run_before_it_begins() {
     );
 }
 
-/// The declarations that `turnpipe tools` prints, and what it says on stderr.
+/// Returns the declarations that `turnpipe tools` prints, and what it says on stderr.
 fn listed(bench: &Bench, servers: &Value, format: &str) -> (Vec<Value>, String) {
     config(bench, servers);
     let run = bench.shell(&format!(

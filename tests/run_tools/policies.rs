@@ -250,7 +250,8 @@ fn a_plan_shows_the_batches_and_runs_nothing() {
     assert!(run.stdout.starts_with(&input));
 }
 
-/// The plan of each call: the lane of its batch, its id, and its outcome if it would not run.
+/// Returns the plan of each call: the lane of its batch, its id, and its outcome if it would not
+/// run.
 fn planned(bench: &Bench, arguments: &[&str], input: &str) -> Vec<(String, String, String)> {
     let run = bench.run(&[&["--plan"], arguments].concat(), input);
     let mut calls = Vec::new();

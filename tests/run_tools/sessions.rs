@@ -7,7 +7,7 @@ use crate::bench::{Bench, Run, bash};
 /// Options of runs that allow all calls.
 const RUN: &str = "run-tools --permission-mode bypassPermissions";
 
-/// The record that opens a stream of ours.
+/// Returns the record that opens a stream of ours.
 fn init(id: &str, extension: &Value) -> String {
     let record =
         json!({"type": "system", "subtype": "init", "session_id": id, "turnpipe": extension});
@@ -22,7 +22,7 @@ fn run(bench: &Bench, directory: &str, options: &str, input: &str) -> Run {
     run
 }
 
-/// The working directory of calls, relative to the bench.
+/// Returns the working directory of calls, relative to the bench.
 fn place(bench: &Bench, directory: &str, options: &str, stream: &str) -> String {
     let run = run(
         bench,

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use crate::bench::{data, session};
 use crate::schema::assert_fits;
 
-/// A session of Claude Code with an edit, a failing command, a denied one and one without a result.
+/// Returns a session of Claude Code with an edit, a failing command, a denied one and one without a
+/// result.
 fn transcript(id: &str) -> String {
     let call = |number: u32, tool: &str, input: Value| {
         json!({"type": "assistant", "uuid": format!("a{number}"), "sessionId": id, "cwd": "/demo",

@@ -160,6 +160,8 @@ fn recordings_read_alike() {
     let folder = recordings();
     let mut paths = Vec::new();
     files(&folder, &[".jsonl", ".json"], &mut paths);
+    // `streams.rs` compares streams with what they state.
+    paths.retain(|path| !path.to_string_lossy().contains(".stream."));
     let sessions = compare(&paths);
     assert!(sessions == 0 || sessions > 40, "only {sessions} sessions");
 }

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::bench::{Said, data, session};
 
-/// A folder with sessions of three agents, and one for the pages.
+/// Returns a folder with sessions of three agents, and one for the pages.
 fn folders() -> (TempDir, TempDir) {
     let (sessions, pages) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     for name in ["claude-parallel.jsonl", "codex.jsonl", "pi.jsonl"] {
@@ -27,7 +27,7 @@ fn export(sessions: &TempDir, pages: &TempDir, more: &[&str]) -> Said {
     session(&[&arguments[..], more].concat())
 }
 
-/// The content of every file in a folder, and when it was changed.
+/// Returns the content of every file in a folder, and when it was changed.
 fn content(folder: &Path) -> BTreeMap<String, (String, SystemTime)> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| {
         let entry = entry.unwrap();
@@ -70,7 +70,7 @@ fn every_session_has_a_page_and_a_row() {
     );
     for part in [
         "<p class=\"first\">Compare the two files</p>",
-        "data-project=\"/home/me/demo\" data-agent=\"claude\"",
+        "data-directory=\"/home/me/demo\" data-agent=\"claude\"",
         "<option value=\"codex\">codex</option>",
         "feature",
         "model-b",

@@ -6,6 +6,7 @@ mod bench;
 mod calls;
 mod check;
 mod comparison;
+mod copies;
 mod costs;
 mod export;
 mod find;
@@ -17,4 +18,5 @@ mod search;
 mod show;
 #[path = "../skip/mod.rs"]
 mod skip;
+mod streams;
 mod tail;

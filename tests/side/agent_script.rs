@@ -65,7 +65,7 @@ pub(crate) fn wait_until(what: &str, happened: impl Fn() -> bool) {
     }
 }
 
-/// The model's replies, by the number of results in the request. Ids repeat.
+/// Returns the model's replies, by the number of results in the request. Ids repeat.
 fn script(folder: &Path) -> impl Fn(&Value) -> (u16, String) + use<> {
     let path = |name: &str| folder.join(name).display().to_string();
     let (sum, log) = (path("sum.sh"), path("large.log"));

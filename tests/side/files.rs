@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-/// A stream of `count` messages that each read one file, with the results.
+/// Returns a stream of `count` messages that each read one file, with the results.
 pub(crate) fn stream(count: usize) -> String {
     let mut lines = json!({"type": "system", "subtype": "init", "session_id": "s", "cwd": "/w", "turnpipe": {"v": 1}}).to_string();
     lines.push('\n');
@@ -25,7 +25,7 @@ pub(crate) fn stream(count: usize) -> String {
     lines
 }
 
-/// The records of a session of Claude Code: what people and the model said in turn.
+/// Returns the records of a session of Claude Code: what people and the model said in turn.
 pub(crate) fn claude(talk: &[&str]) -> String {
     let mut lines = String::new();
     let mut parent = Value::Null;
@@ -47,7 +47,7 @@ pub(crate) fn claude(talk: &[&str]) -> String {
     lines
 }
 
-/// The same of Qwen Code.
+/// Returns the same of Qwen Code.
 pub(crate) fn qwen(talk: &[&str]) -> String {
     let mut lines = String::new();
     let mut parent = Value::Null;
@@ -68,7 +68,7 @@ pub(crate) fn qwen(talk: &[&str]) -> String {
     lines
 }
 
-/// The same of pi.
+/// Returns the same of pi.
 pub(crate) fn pi(talk: &[&str]) -> String {
     let mut lines = json!({"type": "session", "version": 3, "id": "33333333-3333-4333-8333-333333333333", "timestamp": "2026-01-02T03:00:00.000Z", "cwd": "/w"}).to_string() + "\n";
     let mut parent = Value::Null;
@@ -83,7 +83,7 @@ pub(crate) fn pi(talk: &[&str]) -> String {
     lines
 }
 
-/// The same of Codex.
+/// Returns the same of Codex.
 pub(crate) fn codex(talk: &[&str]) -> String {
     let mut lines = json!({"timestamp": "2026-01-02T03:00:00Z", "type": "session_meta", "payload": {"id": "44444444-4444-4444-8444-444444444444", "cwd": "/w"}}).to_string() + "\n";
     for (number, text) in talk.iter().enumerate() {
@@ -99,7 +99,7 @@ pub(crate) fn codex(talk: &[&str]) -> String {
     lines
 }
 
-/// The same of older versions of Gemini CLI, with their summary.
+/// Returns the same of older versions of Gemini CLI, with their summary.
 pub(crate) fn gemini(talk: &[&str]) -> String {
     let said = talk.iter().enumerate().map(|(number, text)| {
         let kind = if number % 2 == 0 { "user" } else { "gemini" };
@@ -131,7 +131,7 @@ pub(crate) fn executable(path: &Path, text: &str) {
     assert!(written.unwrap().success());
 }
 
-/// The records on the lines of an output.
+/// Returns the records on the lines of an output.
 pub(crate) fn records(output: &str) -> Vec<Value> {
     output
         .lines()

@@ -54,7 +54,7 @@ fn ended(content: &Value, reason: &str) -> String {
     )
 }
 
-/// The failure that a row of the table names.
+/// Returns the failure that a row of the table names.
 fn case(failure: &str, folder: &std::path::Path) -> Case {
     if let Some(status) = failure.strip_prefix("status ") {
         let status: u16 = status.parse().unwrap();
@@ -208,7 +208,7 @@ fn every_failure_has_the_outcome_of_the_table() {
     }
 }
 
-/// A server that takes a request only every 100 ms, and says so to all others.
+/// Returns a server that takes a request only every 100 ms, and says so to all others.
 fn with_rate_limit() -> Server {
     let free = std::sync::Mutex::new(Instant::now());
     Server::start(

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// The sessions and streams of Claude Code and Qwen Code.
+/// Returns the sessions and streams of Claude Code and Qwen Code.
 pub(crate) fn sessions() -> Vec<PathBuf> {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let mut found = Vec::new();
@@ -27,7 +27,7 @@ pub(crate) fn sessions() -> Vec<PathBuf> {
 /// A batch: the ids of its calls that have a result, and whether the result says that it failed.
 pub(crate) type Batch = BTreeMap<String, bool>;
 
-/// The batches in the main conversation.
+/// Returns the batches in the main conversation.
 pub(crate) fn batches(text: &str) -> Vec<Batch> {
     let mut calls: Vec<(String, BTreeSet<String>)> = Vec::new();
     let mut answered: BTreeMap<String, bool> = BTreeMap::new();

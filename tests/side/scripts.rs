@@ -15,7 +15,7 @@ use crate::files::{TALK, claude, executable, qwen, records, write};
 use crate::server::{Server, completion, fed, says, titles};
 use crate::turnpipe::Run;
 
-/// A script with nothing in its environment but programs, a home and this.
+/// Returns a script with nothing in its environment but programs, a home and this.
 fn script(name: &str, folder: &Path, variables: &[(&str, &str)]) -> Command {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let mut command = Command::new(examples.join(name));
@@ -171,7 +171,7 @@ fn silence() -> Run {
     }
 }
 
-/// A repository with a change in its last commit.
+/// Returns a repository with a change in its last commit.
 fn repository() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().canonicalize().unwrap().join("repository");
@@ -191,7 +191,7 @@ fn repository() -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-/// A reviewer that reads the change, tries to write, and says this in the end.
+/// Returns a reviewer that reads the change, tries to write, and says this in the end.
 fn reviewer(last_words: &'static str) -> impl Fn(&Value) -> (u16, String) {
     move |body| {
         let messages = body["messages"].as_array().unwrap();

@@ -76,7 +76,7 @@ impl Server {
         }
     }
 
-    /// The binary, with this server as `openai`.
+    /// Returns the binary, with this server as `openai`.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = crate::turnpipe::command();
         command
@@ -129,7 +129,7 @@ fn serve(
     )
 }
 
-/// A completion with this message.
+/// Returns a completion with this message.
 pub(crate) fn completion(message: &Value) -> String {
     json!({
         "id": "c", "object": "chat.completion", "model": "small",
@@ -147,7 +147,7 @@ pub(crate) fn titles(title: &str) -> String {
     answers_with_call(&json!({"title": title}).to_string())
 }
 
-/// A call of the function for answers, with these arguments.
+/// Returns a call of the function for answers, with these arguments.
 pub(crate) fn answers_with_call(arguments: &str) -> String {
     completion(
         &json!({"role": "assistant", "content": null, "tool_calls": [

@@ -10,7 +10,7 @@ use crate::files::records;
 use crate::server::{Answer, Server, completion, fed, says};
 use crate::turnpipe::Run;
 
-/// A server that calls a tool until it sees a result, then says that it is done.
+/// Returns a server that calls a tool until it sees a result, then says that it is done.
 fn agent(calls: Value) -> Server {
     Server::start(Duration::ZERO, agent_answer(calls))
 }

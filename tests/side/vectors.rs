@@ -19,7 +19,7 @@ fn rows(area: &str) -> Vec<Value> {
     rows.filter(|row| row["area"] == area).collect()
 }
 
-/// A value whose repeated texts are spelled out.
+/// Returns a value whose repeated texts are spelled out.
 fn plain(value: &Value) -> Value {
     match value {
         Value::Array(elements) => elements.iter().map(plain).collect(),
@@ -37,7 +37,7 @@ fn plain(value: &Value) -> Value {
     }
 }
 
-/// A server that answers as a row says.
+/// Returns a server that answers as a row says.
 fn answering(input: &Value, answer: impl Fn(&str) -> String) -> Server {
     let reply = match &input["reply"] {
         Value::String(reply) => reply.clone(),
@@ -68,7 +68,7 @@ fn history(input: &Value) -> String {
     lines.collect()
 }
 
-/// The record that a command adds to a conversation.
+/// Returns the record that a command adds to a conversation.
 fn outcome(told: &str, kind: &str) -> Value {
     let found = records(told);
     let mut of_kind = found.into_iter().filter(|record| record["type"] == kind);
@@ -247,12 +247,12 @@ fn rename(path: &Path, title: &str) {
     assert_eq!(told.status, Some(0), "{}", told.stderr);
 }
 
-/// A scenario in which somebody renames the session while the model is asked.
+/// Returns a scenario in which the user renames the session while the model is asked.
 fn renamed_meanwhile(title: &'static str) -> Scenario {
     meanwhile(move |path| rename(path, title))
 }
 
-/// A scenario in which another process writes an automatic title while the model is asked.
+/// Returns a scenario in which another process writes an automatic title while the model is asked.
 fn titled_meanwhile() -> Scenario {
     let scenario = meanwhile(|path| {
         let record = json!({"uuid": "99999999-9999-4999-8999-999999999999", "parentUuid": null,
@@ -268,7 +268,7 @@ fn titled_meanwhile() -> Scenario {
     }
 }
 
-/// A scenario in which something is done to the file while the model is asked.
+/// Returns a scenario in which something is done to the file while the model is asked.
 fn meanwhile(act: impl Fn(&Path) + Send + Sync + 'static) -> Scenario {
     let path: Arc<Mutex<PathBuf>> = Arc::default();
     let known = Arc::clone(&path);

@@ -24,8 +24,8 @@ const CONTEXT: usize = 2;
 
 /// Install the hook in the settings of agents
 ///
-/// Shows the change, asks on a terminal, and keeps the earlier file as `FILE.backup`. Comments and all other
-/// settings stay. The options after `--` are those of `turnpipe hook pre-tool-use`.
+/// Shows the change, asks on a terminal, and keeps the old file as `FILE.backup`. Comments and other
+/// settings are preserved. Options after `--` are passed to `turnpipe hook pre-tool-use`.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe hook install --agent claude
@@ -41,7 +41,7 @@ pub(crate) struct HookInstallArguments {
 
 /// Remove the hook from the settings of agents
 ///
-/// Shows the change, asks on a terminal, and keeps the earlier file as `FILE.backup`. Other hooks stay.
+/// Shows the change, asks on a terminal, and keeps the old file as `FILE.backup`. Other hooks are preserved.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe hook uninstall --agent claude --yes
@@ -65,18 +65,18 @@ struct ChangeArguments {
     /// Change the settings of the project in the working directory instead of the user's
     #[arg(long)]
     project: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
-    /// Show the change only
+    /// Only show the change
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
 }
 
-/// Show in which agents the hook is installed
+/// Show which agents have the hook installed
 ///
-/// Looks at the settings of the user and of the project in the working directory. Exits with 1 if the hook is
-/// installed nowhere.
+/// Reads the settings of the user and of the project in the working directory. Exits with 1 if the hook is
+/// not installed anywhere.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe hook status
@@ -217,7 +217,7 @@ fn read(path: &Path) -> Result<String, UsageError> {
     }
 }
 
-/// Replaces a settings file, through a link to it, and keeps the earlier contents beside it.
+/// Replaces a settings file, through a link to it, and keeps a backup of the old one.
 fn write(path: &Path, before: &str, after: &str) -> anyhow::Result<()> {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().unwrap_or(Path::new("."));
@@ -243,7 +243,7 @@ fn write(path: &Path, before: &str, after: &str) -> anyhow::Result<()> {
 
 fn confirm(writer: &mut RecordWriter, io: &mut Io) -> anyhow::Result<bool> {
     if !(io.terminal.stdin && io.terminal.stdout) {
-        let problem = "standard input is not a terminal, so the question cannot be asked";
+        let problem = "standard input is not a terminal, cannot ask for confirmation";
         let error = UsageError::new(problem).with_hint("`--yes` writes without a question");
         return Err(error.into());
     }

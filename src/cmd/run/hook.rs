@@ -27,10 +27,10 @@ const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
 /// Answer the permission hook of another agent
 ///
 /// Reads the hook input of Claude Code, Qwen Code, Codex or Gemini CLI, and answers in that agent's
-/// format. Commands that only read and calls that rules allow are allowed; calls that match deny or ask
-/// rules are denied or asked about; about all others nothing is printed, and the agent decides. No
-/// settings are read unless `--settings` names them. If settings or the configuration are invalid, calls
-/// are denied. On any other error the agent proceeds as if no hook were installed.
+/// format. Read-only commands and calls that rules allow are allowed; calls that match deny or ask rules
+/// are denied or asked about; for all others nothing is printed, and the agent decides. No settings are
+/// read unless `--settings` names them. If settings or the configuration are invalid, calls are denied.
+/// On any other error the agent proceeds as if no hook were installed.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe hook pre-tool-use < call.json
@@ -38,7 +38,7 @@ const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
   turnpipe hook pre-tool-use --deny 'Read(.env)' --allow 'Bash(cargo test *)' < call.json
   turnpipe hook permission-request --settings settings.json < call.json")]
 pub(crate) struct HookArguments {
-    /// Also allow commands that read according to the analysis alone
+    /// Also allow commands that are read-only according to the analysis alone
     ///
     /// Examples are `git log | head`, `find -name` and `sed -n 1,9p`. In `run-tools` the kernel prevents
     /// them from writing; in other agents nothing does.
@@ -47,7 +47,7 @@ pub(crate) struct HookArguments {
     /// The shell that runs the agent's commands
     ///
     /// Defaults to bash for Qwen Code and Gemini CLI, and for Claude Code if `$SHELL` is bash; otherwise to
-    /// any. For any, bash, zsh and dash must read a command alike.
+    /// any. With `any`, bash, zsh and dash must read a command alike.
     #[arg(long, value_enum, value_name = "SHELL")]
     shell: Option<HookShell>,
     #[command(flatten)]
@@ -72,7 +72,7 @@ impl Run for HookArguments {
             .read_to_string(&mut text)
             .context("cannot read standard input")?;
         if text.trim().is_empty() {
-            let problem = "standard input is empty; it must contain the call";
+            let problem = "standard input is empty; expected the call";
             return Err(UsageError::new(problem).into());
         }
         let text = replace_lone_surrogates(&text).unwrap_or(text);
@@ -89,11 +89,11 @@ impl Run for HookArguments {
         };
         let settings = match permissions(&self.permissions, &project, globals, io) {
             Ok(settings) => settings,
-            // Deny rules cannot be applied, so deny; `PermissionRequest` asks the user anyway.
+            // Without its deny rules the hook denies; `PermissionRequest` asks the user anyway.
             Err(problem) if !input.asks_user() => {
                 let reason = format!("turnpipe cannot apply its rules: {problem}");
                 problem.report(&io.messages);
-                write_answer(input.denial(&reason), io)?;
+                write_response(input.denial(&reason), io)?;
                 return Ok(Status::Done);
             }
             Err(problem) => return Err(problem.into()),
@@ -115,12 +115,12 @@ impl Run for HookArguments {
         let decisions = CallDecisions::new(Registry::builtin(), settings, project, shell, io)?;
         let (call, decided) =
             decisions.decide(&input.tool_name, &input.tool_input, &input.cwd, mode);
-        write_answer(input.answer(&decided, &call.action, denies), io)?;
+        write_response(input.response(&decided, &call.action, denies), io)?;
         Ok(Status::Done)
     }
 }
 
-fn write_answer(answer: Option<Value>, io: &mut Io) -> anyhow::Result<()> {
+fn write_response(answer: Option<Value>, io: &mut Io) -> anyhow::Result<()> {
     if let Some(answer) = answer {
         let mut writer = output::record_writer(io)?;
         writer.record(&answer)?;

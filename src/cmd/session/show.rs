@@ -1,4 +1,4 @@
-//! `session show`: the dialog of a session.
+//! `session show`: prints the dialog of a session.
 
 use std::fs::File;
 use std::io::Write;
@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::cmd::command::Run;
-use crate::cmd::session::cost_table::{cost_cell, shortened};
+use crate::cmd::session::cost_table::{cost_cell, dollars, runs_cell, shortened};
 use crate::cmd::session::printer::{DialogForm, Look, Printer};
 use crate::cmd::session::source::{SourceArguments, about};
 use crate::cmd::times::spelled;
@@ -26,8 +26,8 @@ use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, ThinkingDis
 
 /// Show the dialog of a session
 ///
-/// Shows the conversation without abandoned branches. As records it starts with a
-/// `system/session_start`, so that later stages of a pipeline take it for history and run nothing.
+/// Omits abandoned branches. As records it starts with a `system/session_start`, so that later
+/// stages of a pipeline treat it as history and run nothing.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session show latest
@@ -46,20 +46,20 @@ pub(crate) struct SessionShowArguments {
     /// Print records, as with `-o jsonl`
     #[arg(long, conflicts_with_all = ["output", "html"])]
     json: bool,
-    /// Write an HTML page to this file; the page loads nothing from elsewhere
+    /// Write an HTML page to this file; the page loads no other files
     #[arg(long, value_name = "FILE", conflicts_with = "output")]
     html: Option<PathBuf>,
     /// Detail of tool calls and results [default: summary in text and Markdown, else full]
     #[arg(long, alias = "tools", value_enum, value_name = "HOW")]
     calls: Option<ToolDetail>,
-    /// Show what the model thought (records always hold it, unless `--no-thinking`)
+    /// Show thinking (records always contain it, unless `--no-thinking` is given)
     #[arg(long, overrides_with = "no_thinking")]
     thinking: bool,
-    /// Leave out what the model thought
+    /// Leave out thinking
     #[arg(long, overrides_with = "thinking")]
     no_thinking: bool,
-    /// Show in full what the agent put into messages, e.g. reminders and the texts of skills; text and
-    /// Markdown have one line for each (records and pages always hold them)
+    /// Show in full what the agent added to messages, e.g. reminders and texts of skills; otherwise
+    /// text and Markdown have one line for each (records and pages always contain it)
     #[arg(long, alias = "context")]
     injected: bool,
     /// Only these messages, counted from 1: 3, 3..7, 3.., ..7, or -5.. for the last five
@@ -71,7 +71,7 @@ pub(crate) struct SessionShowArguments {
     /// Show only what follows the last compaction
     #[arg(long)]
     since_compact: bool,
-    /// Print `[redacted]` in place of what looks like a key or a password
+    /// Replace text that looks like a key or a password with `[redacted]`
     #[arg(long)]
     redact: bool,
     /// Put neighbouring tool calls under one heading
@@ -139,7 +139,7 @@ impl Run for SessionShowArguments {
         let mut printer = Printer::new(look, grouping, Writer::new(sink));
         printer.head(&about, known, Vec::new())?;
         let left_out = print_messages(&parts, scope, range, about.session_id, &mut printer)?;
-        // Waits for the reader of a pager.
+        // Waits for the pager.
         drop(printer);
         if left_out > 0 && !globals.quiet {
             io.messages.hint(&format!(
@@ -196,8 +196,8 @@ impl SessionShowArguments {
     }
 }
 
-/// Prints the messages of a session whose parts are in these files, and what comes after the last.
-/// Returns how many of other branches are left out.
+/// Prints the messages of a session whose parts are in these files, and what follows the last one.
+/// Returns the number of omitted messages of other branches.
 pub(crate) fn print_messages(
     parts: &[Session],
     scope: Scope,
@@ -239,22 +239,31 @@ pub(crate) fn print_messages(
     Ok(left_out)
 }
 
-/// The cost of a session, with its subagents.
+/// Returns the cost of a session, with its subagents.
 pub(crate) fn cost_of(session: &Session, prices: &Prices) -> std::io::Result<SessionCostRecord> {
+    Ok(total_of(&tally_of(session, prices)?))
+}
+
+fn tally_of(session: &Session, prices: &Prices) -> std::io::Result<Tally> {
     let mut tally = Tally::within(Timestamp::MIN..Timestamp::MAX, Detail::Costs);
     tally.add(session)?;
     tally.price(prices);
-    Ok(tally.costs(&[], &TimeZone::UTC).pop().unwrap_or_default())
+    Ok(tally)
 }
 
-/// Facts shown before the messages of a session.
+fn total_of(tally: &Tally) -> SessionCostRecord {
+    tally.costs(&[], &TimeZone::UTC).pop().unwrap_or_default()
+}
+
+/// Returns the facts shown before the messages of a session.
 pub(crate) fn known(
     session: &Session,
     about: &SessionDescription,
     facts: &Facts,
     prices: &Prices,
 ) -> std::io::Result<Vec<(&'static str, String)>> {
-    let cost = cost_of(session, prices)?;
+    let tally = tally_of(session, prices)?;
+    let cost = total_of(&tally);
     let usage = &cost.usage;
     let tokens = [
         ("input", usage.input),
@@ -286,6 +295,8 @@ pub(crate) fn known(
             "cost",
             has_tokens.then(|| cost_cell(usage, &cost.unpriced_models)),
         ),
+        ("recorded", cost.recorded_cost.map(dollars)),
+        ("run", tally.runs().map(runs_cell)),
         ("resume", about.resume.clone()),
     ];
     let known = known.into_iter();
@@ -293,13 +304,13 @@ pub(crate) fn known(
     Ok(known.collect())
 }
 
-/// The file for a page.
+/// Returns the file for a page.
 fn page_file(path: &Path) -> anyhow::Result<Box<dyn Write + Send>> {
     let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(Box::new(file))
 }
 
-/// Readings of token meters are only for totals.
+/// Whether a message is shown. Readings of token meters are only for totals.
 fn is_shown(message: &Message) -> bool {
     message.origin != Origin::Meter
 }
@@ -344,7 +355,7 @@ impl MessageRange {
         self.first < 0 || self.last < 0
     }
 
-    /// The range in a dialog of `total` messages.
+    /// Returns the range in a dialog of `total` messages.
     pub(crate) fn of(self, total: u64) -> Self {
         let total = i64::try_from(total).unwrap_or(i64::MAX);
         let from_start = |number: i64| {
@@ -365,7 +376,7 @@ impl MessageRange {
         i64::try_from(number).is_ok_and(|number| number < self.first)
     }
 
-    /// Whether it comes after the range.
+    /// Whether the message comes after the range.
     pub(crate) fn is_behind(self, number: u64) -> bool {
         i64::try_from(number).is_ok_and(|number| number > self.last)
     }

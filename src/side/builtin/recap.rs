@@ -30,13 +30,13 @@ const MAX_LETTERS: usize = 80;
 /// Maximum number of sentences at the end that are searched for a step.
 const LAST_SENTENCES: usize = 6;
 
-/// Beginnings of texts that agents write in place of the model.
+/// Beginnings of texts that agents write instead of the model.
 const NOT_SAID: [&str; 3] = ["API Error", "No response requested", "(no content)"];
 
-/// Marks at the end of a sentence that a recap replaces.
+/// Characters at the end of a sentence that a recap replaces.
 const ENDS: [char; 9] = ['.', '!', ':', ';', ',', ' ', '。', '！', '：'];
 
-/// One language per line, after a comment: see the file.
+/// One language per line; a comment in the file describes the columns.
 const FRAMES: &str = include_str!("words/frames.txt");
 
 /// An announcement of work that did not follow.
@@ -44,7 +44,7 @@ static ANNOUNCEMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)^(?:(?:now|next|first|then),? )?(?:let me|i'll|i will|i need to|i'm going to|i am going to)(?: now| also| first)? ").ok()
 });
 
-/// A question whether to do something.
+/// A question that offers an action.
 static OFFER: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?i)^(?:(?:would you like|do you want|want)(?: me)? to|(?:should|shall) (?:i|we)) ",
@@ -52,7 +52,7 @@ static OFFER: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// A named step.
+/// A sentence that names a step.
 static STEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)^(?:the )?(?:next(?: up| steps?(?: is to)?)?[:,]?|remaining:|todo:|you(?:'ll| may| might) want to|you should) ").ok()
 });
@@ -67,7 +67,7 @@ static NO_REPORT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)^(?:(?:i|my) apolog|here(?:'s| is| are)|let(?: me|'s)|i (?:see|understand|can see|have (?:a|all))|looking at|you(?:'re| are) (?:absolutely )?right|(?:good|great) |based on|thank|(?:to|in) summar|now that |if |would you|do you)").ok()
 });
 
-/// A word of a finished or failed action, or of the present state.
+/// A word about a finished or failed action, or about the current state.
 static OUTCOME: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?i)\b(?:\w{3,}ed|now|pass(?:es|ing)?|working|ready|done|complete|fails?|failing)\b",
@@ -160,7 +160,7 @@ pub fn recap(messages: &[Message], language: Option<Language>) -> String {
 }
 
 impl Frame<'static> {
-    /// The frame of a language; a frame of symbols for languages without one.
+    /// Returns the frame of a language; a frame of symbols for languages without one.
     fn of(code: &str) -> Self {
         let mut frame = Self {
             colon: " ",
@@ -205,7 +205,7 @@ impl Frame<'static> {
     }
 }
 
-/// The index of the model's last text.
+/// Returns the index of the model's last text.
 fn last_reply(messages: &[Message]) -> Option<usize> {
     messages.iter().rposition(|message| {
         let text = message.text();
@@ -225,14 +225,14 @@ fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
         .is_some_and(|pattern| pattern.is_match(text))
 }
 
-/// Strips the start that a pattern matches.
+/// Strips a matching start.
 fn strip<'a>(pattern: &LazyLock<Option<Regex>>, text: &'a str) -> Option<&'a str> {
     let found = pattern.as_ref()?.find(text)?;
     Some(text[found.end()..].trim())
 }
 
-/// The sentence that reports the outcome. A text that starts with its outcome has it in the first
-/// line; a text of sections has it at the end.
+/// Returns the sentence that reports the outcome. A text may start with its outcome, in the
+/// first line, or end with it if it has sections.
 fn report(found: &[Sentence]) -> Option<String> {
     let shown = |sentence: &Sentence| {
         let text = sentence.text.as_str();
@@ -271,7 +271,7 @@ fn report(found: &[Sentence]) -> Option<String> {
     if text.split_whitespace().count() >= ENOUGH_WORDS || is_east_asian(text) {
         return Some(text.to_owned());
     }
-    // A short sentence such as `All tests pass.` says too little alone.
+    // A short sentence such as `All tests pass.` is too short alone.
     let mut behind = reports
         .iter()
         .skip_while(|report| !std::ptr::eq(*report, chosen))
@@ -281,7 +281,8 @@ fn report(found: &[Sentence]) -> Option<String> {
     Some(more.unwrap_or_else(|| text.to_owned()))
 }
 
-/// The first line of a block of text in a reply that is about this text, such as a commit message.
+/// Returns the first line of a block of text in a reply that is about this text, such as a commit
+/// message.
 fn first_of_code(text: &str) -> Option<String> {
     let (_, code) = text.split_once("```")?;
     let (language, code) = code.split_once('\n')?;
@@ -293,7 +294,7 @@ fn first_of_code(text: &str) -> Option<String> {
     (is_text && !line.starts_with("```")).then(|| line.to_owned())
 }
 
-/// Whether a sentence says something about the work.
+/// Whether a sentence reports on the work.
 fn is_report(text: &str) -> bool {
     let words = text
         .split_whitespace()

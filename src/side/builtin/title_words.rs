@@ -113,7 +113,7 @@ pub(super) fn cut(words: &[String]) -> String {
         // A long word follows.
         prefix(&whole, MAX_CELLS - 1).clone_into(&mut title);
     }
-    // Remove a bracket or a quotation that the cut left open.
+    // Remove an unclosed bracket or quotation mark.
     let open = title.rfind('(').filter(|at| !title[*at..].contains(')'));
     let title = open
         .filter(|at| *at > 0)

@@ -8,7 +8,7 @@ use crate::shell::{Verdict, analyse};
 use crate::tools::test_context::Session;
 use crate::tools::{ShellGuarantees, WriteProtection};
 
-/// A session with a repository and no user settings.
+/// Returns a session with a repository and no user settings.
 fn session() -> Session {
     let mut session = Session::new();
     let home = session.path("").display().to_string();

@@ -7,7 +7,7 @@ use super::*;
 use crate::tools::load_manifest;
 use crate::tools::test_session::{TestSession, object, text};
 
-/// A tool whose program is a shell script next to its manifest.
+/// Returns a tool whose program is a shell script next to its manifest.
 fn tool(session: &TestSession, script: &str, rest: &str) -> CommandTool {
     let program = session.path("program");
     fs::write(&program, format!("#!/bin/bash\n{script}\n")).unwrap();

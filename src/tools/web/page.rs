@@ -118,7 +118,7 @@ fn charset(header: Option<&str>, bytes: &[u8], is_html: bool) -> &'static Encodi
         .unwrap_or(UTF_8)
 }
 
-/// A byte order mark overrides declarations.
+/// Decodes a page. A byte order mark overrides declarations.
 fn decoded(bytes: &[u8], encoding: &'static Encoding) -> String {
     encoding.decode(bytes).0.into_owned()
 }
