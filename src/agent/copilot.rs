@@ -14,7 +14,7 @@ use super::agent::Agent;
 use super::content::{count, home_dir, input_of, is_true, message, note, shell_failed, string};
 use super::detect::Row as Marks;
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, LineClass, Meter, Part, Shape, TitleStore};
+use super::format::{Detail, Entry, Format, Meter, Part};
 use super::title::{ManualTitle, Precedence, StoredTitle, TitleSearch, TitleSource};
 use crate::io::Environment;
 use crate::json::{is_object, object, text};
@@ -22,32 +22,16 @@ use crate::message::{Block, Call, Message, Origin, ResultPart, Role, ToolResult,
 
 /// The format of GitHub Copilot CLI.
 pub(super) static COPILOT: Format = Format {
-    agent: Agent::Copilot,
-    shape: Shape::Sequence,
     titles: TitleSearch {
         words: &["\"workspace.name\""],
         precedence: Precedence::Later,
     },
-    cost_words: &[],
-    activity_words: &[],
-    line_class: |_| LineClass::Anything,
-    read,
-    wrote,
-    stream: None,
-    document: None,
     has_global_ids: true,
     has_meter_records: true,
-    hook_settings: None,
     home_variables: HOME,
-    roots,
     beside,
-    subagent_dir: |_| None,
     resume: |id, _| Some(format!("copilot --resume={id}")),
-    title_store: TitleStore::None,
-    title_distance: None,
-    title_record: None,
-    recap_record: None,
-    link: |_| None,
+    ..Format::new(Agent::Copilot, read, wrote, roots)
 };
 
 const HOME: &[&str] = &["COPILOT_HOME"];

@@ -12,8 +12,7 @@ use super::agent::Agent;
 use super::content::{home_dir, is_in, message, string, user_messages};
 use super::detect::Row as Marks;
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, LineClass, Part, Shape, TitleStore};
-use super::title::{Precedence, TitleSearch};
+use super::format::{Detail, Entry, Format, Part};
 use crate::api::anthropic_blocks;
 use crate::io::Environment;
 use crate::json::{object, text};
@@ -21,32 +20,9 @@ use crate::message::{Block, Message, Origin, Role};
 
 /// The format of Cursor.
 pub(super) static CURSOR: Format = Format {
-    agent: Agent::Cursor,
-    shape: Shape::Sequence,
-    titles: TitleSearch {
-        words: &["\u{0}"],
-        precedence: Precedence::Later,
-    },
-    cost_words: &[],
-    activity_words: &[],
-    line_class: |_| LineClass::Anything,
-    read,
-    wrote,
-    stream: None,
-    document: None,
-    has_global_ids: false,
-    has_meter_records: false,
-    hook_settings: None,
-    home_variables: &[],
-    roots,
     beside,
-    subagent_dir: |_| None,
     resume: |id, _| Some(format!("cursor-agent --resume {id}")),
-    title_store: TitleStore::None,
-    title_distance: None,
-    title_record: None,
-    recap_record: None,
-    link: |_| None,
+    ..Format::new(Agent::Cursor, read, wrote, roots)
 };
 
 object! { Row { kind = "type", role, message: Said<'a>, status, error, session, changed } }

@@ -7,7 +7,7 @@ use super::agent::Agent;
 use super::content::{count, home_dir, is_in, message, string, user_messages};
 use super::detect::Row as Marks;
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, LineClass, Meter, Part, Shape, TitleStore};
+use super::format::{Detail, Entry, Format, Meter, Part};
 use super::title::{ManualTitle, Precedence, StoredTitle, TitleSearch, TitleSource};
 use crate::api::anthropic_blocks;
 use crate::io::Environment;
@@ -16,32 +16,15 @@ use crate::message::{Block, Message, Origin, Role, Usage};
 
 /// The format of Droid.
 pub(super) static DROID: Format = Format {
-    agent: Agent::Droid,
-    shape: Shape::Sequence,
     titles: TitleSearch {
         words: &["\"session_start\""],
         precedence: Precedence::Later,
     },
-    cost_words: &[],
-    activity_words: &[],
-    line_class: |_| LineClass::Anything,
-    read,
-    wrote,
-    stream: None,
-    document: None,
     has_global_ids: true,
     has_meter_records: true,
-    hook_settings: None,
-    home_variables: &[],
-    roots,
     beside,
-    subagent_dir: |_| None,
     resume: |id, _| Some(format!("droid --resume {id}")),
-    title_store: TitleStore::None,
-    title_distance: None,
-    title_record: None,
-    recap_record: None,
-    link: |_| None,
+    ..Format::new(Agent::Droid, read, wrote, roots)
 };
 
 object! {

@@ -9,7 +9,7 @@ use super::agent::Agent;
 use super::detect::Row;
 use super::facts::Facts;
 use super::hook_settings::HookSettings;
-use super::title::{ManualTitle, StoredTitle, Title, TitleSearch};
+use super::title::{ManualTitle, Precedence, StoredTitle, Title, TitleSearch};
 use crate::api::BlockDetail;
 use crate::io::Environment;
 use crate::message::{Message, Thread, Tier, Usage};
@@ -178,6 +178,43 @@ pub struct Format {
 }
 
 impl Format {
+    /// An agent whose files have only messages. Titles are searched for with a text that no line contains.
+    pub(super) const fn new(
+        agent: Agent,
+        read: fn(&str, Detail) -> Option<Entry>,
+        wrote: fn(&Row<'_>) -> bool,
+        roots: fn(&Environment) -> Vec<PathBuf>,
+    ) -> Self {
+        Self {
+            agent,
+            shape: Shape::Sequence,
+            titles: TitleSearch {
+                words: &["\0"],
+                precedence: Precedence::Later,
+            },
+            cost_words: &[],
+            activity_words: &[],
+            line_class: |_| LineClass::Anything,
+            read,
+            wrote,
+            document: None,
+            stream: None,
+            has_global_ids: false,
+            has_meter_records: false,
+            home_variables: &[],
+            roots,
+            beside: |_| Vec::new(),
+            subagent_dir: |_| None,
+            resume: |_, _| None,
+            title_store: TitleStore::None,
+            title_distance: None,
+            title_record: None,
+            recap_record: None,
+            link: |_| None,
+            hook_settings: None,
+        }
+    }
+
     /// Reads one record. Returns `None` if the text is not a JSON object.
     ///
     /// An annotation is not activity of the session: its time does not count.

@@ -17,7 +17,7 @@ use super::content::{
 };
 use super::detect::Row as Marks;
 use super::facts::Facts;
-use super::format::{Change, Detail, Entry, Format, LineClass, Shape, TitleStore};
+use super::format::{Change, Detail, Entry, Format, Shape, TitleStore};
 use super::own::{manual_title, side_cost_in};
 use super::title::{Precedence, StoredTitle, TitleSearch, TitleSource};
 use crate::agent::hook_settings::{HookSettings, SettingsSyntax};
@@ -28,21 +28,12 @@ use crate::message::{Block, Call, Message, Origin, ResultPart, Role, ToolResult,
 
 /// The format of Gemini CLI.
 pub(super) static GEMINI: Format = Format {
-    agent: Agent::Gemini,
     shape: Shape::Replay,
     titles: TitleSearch {
         words: &["\"summary\""],
         precedence: Precedence::Later,
     },
-    cost_words: &[],
-    activity_words: &[],
-    line_class: |_| LineClass::Anything,
-    read,
-    wrote,
-    stream: None,
     document: Some(document),
-    has_global_ids: false,
-    has_meter_records: false,
     hook_settings: Some(HookSettings {
         syntax: SettingsSyntax::Json,
         hooks: &[("BeforeTool", "pre-tool-use")],
@@ -55,18 +46,13 @@ pub(super) static GEMINI: Format = Format {
         activation: "new sessions use it; in a project, the directory must be trusted",
     }),
     home_variables: HOME,
-    roots,
-    beside: |_| Vec::new(),
-    subagent_dir: |_| None,
     resume: |id, _| Some(format!("gemini --resume {id}")),
     title_store: TitleStore::SessionFile,
-    title_distance: None,
     // The agent ignores members beside `$set`.
     title_record: Some(
         |_, title, _| json!({"$set": {"summary": title.text}, "titleSource": title.source.name()}),
     ),
-    recap_record: None,
-    link: |_| None,
+    ..Format::new(Agent::Gemini, read, wrote, roots)
 };
 
 const HOME: &[&str] = &["GEMINI_CLI_HOME"];

@@ -11,7 +11,7 @@ use super::content::{
 };
 use super::detect::Row as Marks;
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, LineClass, Part, Shape, TitleStore};
+use super::format::{Detail, Entry, Format, Part, Shape, TitleStore};
 use super::own::{manual_title, side_cost_in, title_source, with_title_source};
 use super::title::{Precedence, StoredTitle, TitleSearch};
 use crate::io::Environment;
@@ -20,26 +20,12 @@ use crate::message::{Block, Call, Media, Message, Origin, Role, ToolResult, Usag
 
 /// The format of pi.
 pub(super) static PI: Format = Format {
-    agent: Agent::Pi,
     shape: Shape::Tree,
     titles: TitleSearch {
         words: &["\"session_info\""],
         precedence: Precedence::Later,
     },
-    cost_words: &[],
-    activity_words: &[],
-    line_class: |_| LineClass::Anything,
-    read,
-    wrote,
-    stream: None,
-    document: None,
-    has_global_ids: false,
-    has_meter_records: false,
-    hook_settings: None,
     home_variables: HOME,
-    roots,
-    beside: |_| Vec::new(),
-    subagent_dir: |_| None,
     // Some versions only resume by path.
     resume: |_, path| {
         let path = path.to_str().filter(|path| path.starts_with('/'))?;
@@ -47,7 +33,6 @@ pub(super) static PI: Format = Format {
         Some(format!("pi --session {path}"))
     },
     title_store: TitleStore::SessionFile,
-    title_distance: None,
     title_record: Some(|at, title, _| {
         let record = json!({
             "type": "session_info",
@@ -59,11 +44,11 @@ pub(super) static PI: Format = Format {
         });
         with_title_source(record, title.source)
     }),
-    recap_record: None,
     link: |record| {
         let row = Row::read(record)?;
         row.parent.and_then(|_| string(row.id))
     },
+    ..Format::new(Agent::Pi, read, wrote, roots)
 };
 
 const HOME: &[&str] = &["PI_CODING_AGENT_DIR"];

@@ -10,7 +10,7 @@ use super::content::{
 };
 use super::detect::Row as Marks;
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, LineClass, NewRecord, Part, Shape, TitleStore};
+use super::format::{Detail, Entry, Format, NewRecord, Part, Shape, TitleStore};
 use super::own::{manual_title, side_cost_in, title_source};
 use super::title::{Precedence, StoredTitle, TitleSearch};
 use crate::agent::hook_settings::{HookSettings, SettingsSyntax};
@@ -21,21 +21,12 @@ use crate::message::{Block, Message, Origin, Role};
 
 /// The format of Qwen Code.
 pub(super) static QWEN: Format = Format {
-    agent: Agent::Qwen,
     shape: Shape::Tree,
     titles: TitleSearch {
         words: &["\"custom_title\""],
         precedence: Precedence::Later,
     },
-    cost_words: &[],
-    activity_words: &[],
-    line_class: |_| LineClass::Anything,
-    read,
-    wrote,
-    stream: None,
-    document: None,
     has_global_ids: true,
-    has_meter_records: false,
     hook_settings: Some(HookSettings {
         syntax: SettingsSyntax::Json,
         // PermissionRequest avoids the question that precedes PreToolUse.
@@ -52,8 +43,6 @@ pub(super) static QWEN: Format = Format {
         activation: "new sessions use it; `/hooks` lists it",
     }),
     home_variables: HOME,
-    roots,
-    beside: |_| Vec::new(),
     subagent_dir: |session| {
         let dir = session.parent()?.parent()?.join("subagents");
         Some(dir.join(session.file_stem()?))
@@ -75,6 +64,7 @@ pub(super) static QWEN: Format = Format {
         system_record(at, "slash_command", &payload)
     }),
     link: uuid_link,
+    ..Format::new(Agent::Qwen, read, wrote, roots)
 };
 
 const HOME: &[&str] = &["QWEN_RUNTIME_DIR", "QWEN_HOME"];

@@ -275,6 +275,14 @@ mod tests {
         }
     }
 
+    #[test]
+    fn an_empty_reply_has_no_text() {
+        let text = |record| Contents::of(record).unwrap().assistant_text();
+        let reply = r#"{"role":"assistant","content":[{"type":"text","text":"a"}]}"#;
+        assert!(matches!(text(reply), Some(AssistantText::Whole(said)) if said == "a"));
+        assert!(text(r#"{"role":"assistant","content":[{"type":"text","text":""}]}"#).is_none());
+    }
+
     proptest! {
         #[test]
         fn the_beginning_of_a_string_is_a_string(

@@ -209,6 +209,10 @@ mod tests {
                 }),
             ),
             (
+                json!({"type": ["string", "number"], "anyOf": [{"enum": ["a"]}, {"type": "number"}]}),
+                json!({"anyOf": [{"type": "STRING", "enum": ["a"]}, {"type": "NUMBER"}]}),
+            ),
+            (
                 json!({"anyOf": [{"type": "string"}, {"type": "null"}]}),
                 json!({"type": "STRING", "nullable": true}),
             ),

@@ -29,7 +29,7 @@ pub struct Decoder {
     session: Option<SessionId>,
 }
 
-/// A decoded record, or one of the items that a row of another agent's stream says.
+/// A decoded record, or an item in a row of another agent's stream.
 #[derive(Debug)]
 pub struct Decoded<'a> {
     /// The record.
@@ -76,8 +76,8 @@ impl Decoder {
         events
     }
 
-    /// Decodes one record. `visit` gets it as it is, or the items that it says, of which there may be
-    /// none. Returns whether it is an object.
+    /// Decodes one record. `visit` receives the record, or its items, of which there may be none.
+    /// Returns whether it is an object.
     pub fn decode(&mut self, record: &str, mut visit: impl FnMut(Decoded<'_>)) -> bool {
         let Some(contents) = Contents::of(record) else {
             return false;
@@ -111,7 +111,7 @@ impl Decoder {
         true
     }
 
-    /// Takes what a record says about its stream, if it is of a known kind.
+    /// Reads what a record says about its stream, if its kind is known.
     fn signs(&mut self, kind: Option<&str>, record: &Envelope<'_>, said: &Said<'_>) {
         let sign = sign(kind, record);
         if sign.is_none() && matches!(said, Said::Nothing) {
@@ -128,7 +128,7 @@ impl Decoder {
                 .events
                 .push(Event::SessionFile(file.into_owned()));
         }
-        // The traffic of a subagent has its own session.
+        // Records of a subagent have their own session.
         if !record.is_of_subagent() {
             self.session(record, record.id.filter(|_| names_session));
         }
@@ -138,7 +138,7 @@ impl Decoder {
         std::mem::take(&mut self.identity.events)
     }
 
-    /// Returns a text whose end the input did not reach, at the end of the input.
+    /// Returns the text that was incomplete at the end of the input.
     pub fn unfinished_text(&mut self) -> Option<Source<'static>> {
         self.agent.finish().map(Source::Stream)
     }
@@ -149,11 +149,11 @@ impl Decoder {
         self.take_events()
     }
 
-    /// An opening record always makes an event, a mark only when it says something new.
+    /// Adds an event for an opening record, and for a mark if it is new.
     fn opening(&mut self, sign: Sign) {
         let opening = match sign {
             Sign::Opens(opening) => {
-                // What came before is cut off first: it is not of this stream.
+                // Earlier records are cut off first: they are not part of this stream.
                 self.identity.new_stream();
                 opening
             }
@@ -171,7 +171,7 @@ impl Decoder {
         self.identity.events.push(Event::Opening(opening));
     }
 
-    /// Takes the id of the session, which agents call by several names.
+    /// Reads the id of the session, whose name differs between agents.
     fn session(&mut self, record: &Envelope<'_>, own_id: Option<&RawValue>) {
         let ids = [
             record.session_id,
@@ -190,7 +190,7 @@ impl Decoder {
     }
 
     fn said(&mut self, said: Said<'_>, record: &Envelope<'_>) {
-        // The traffic of a subagent has its own calls and results.
+        // Records of a subagent have their own calls and results.
         if record.is_of_subagent() {
             return;
         }

@@ -1,5 +1,5 @@
 //! Recorded turns in `tests/data/wire/*.jsonl`: each file's events must be those in the file of
-//! the same name with the ending `.events`, one a line after the number of its input line.
+//! the same name with the extension `.events`, one per line after the number of its input line.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::agent::Opening;
 use crate::api::{Api, prefilter_needles};
 use crate::message::MessageId;
 
-/// Returns an event on one line, for people.
+/// Returns an event on one line, readable.
 pub(super) fn line(event: &Event) -> String {
     fn at(message: Option<&MessageId>) -> String {
         message.map(|id| format!(" @{id}")).unwrap_or_default()
@@ -140,7 +140,7 @@ fn escapes_hide_no_record_from_the_prefilter() {
 }
 
 #[test]
-fn a_pinned_dialect_reads_no_other() {
+fn a_pinned_dialect_ignores_the_others() {
     let rows = [
         (
             r#"{"type":"tool_use","id":"a","name":"n","input":{}}"#,
@@ -231,7 +231,7 @@ fn calls_of<'a>(records: impl Iterator<Item = &'a str>) -> Vec<String> {
 }
 
 #[test]
-fn what_the_model_said_is_sent_back_with_the_same_calls() {
+fn replies_are_sent_back_with_the_same_calls() {
     let rows = [
         ("anthropic-stream", Api::Anthropic),
         ("anthropic-partial-and-whole", Api::Anthropic),
@@ -268,7 +268,7 @@ fn what_the_model_said_is_sent_back_with_the_same_calls() {
         }
         sent.extend(messages.take_reply());
         let sent: Vec<String> = match name {
-            // Items are not records; together they are one.
+            // Items are not records, but all of them together are.
             "openai-responses" => vec![json!({"object": "response", "output": sent}).to_string()],
             _ => sent.iter().map(ToString::to_string).collect(),
         };

@@ -82,8 +82,8 @@ impl Config {
         (listed, keys)
     }
 
-    /// Returns the settings of providers by name; their addresses and the sources of their keys for
-    /// `doctor`.
+    /// Returns the settings of providers by name, and for `doctor` their addresses and the sources of
+    /// their keys.
     fn providers(
         &self,
     ) -> (
@@ -215,7 +215,7 @@ impl Config {
         let path = |variable: Variable| variable.text(environment).map(PathBuf::from);
         let http_proxy = match WEB_SERVER.text(environment) {
             None => secret(HTTP_PROXY),
-            // `HTTP_PROXY` may be a request header then.
+            // Under CGI, `HTTP_PROXY` may come from a request header.
             Some(_) => HTTP_PROXY
                 .names()
                 .next()
@@ -266,7 +266,7 @@ fn provider(table: &ProviderTable) -> ProviderSettings {
     }
 }
 
-/// Returns the address for `OLLAMA_HOST`, on which the server listens: scheme and port may be missing,
+/// Returns the address for `OLLAMA_HOST`, on which the server listens. Scheme and port may be missing,
 /// and the wildcard address is replaced by the loopback address.
 fn ollama_address(host: &str) -> String {
     const PORT: &str = "11434";

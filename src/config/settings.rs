@@ -35,7 +35,7 @@ pub struct Config {
 /// Settings from flags.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// The directory of the state.
+    /// The directory of session state.
     pub state_directory: Option<PathBuf>,
     /// Maximum number of calls that run at once.
     pub concurrency: Option<NonZeroUsize>,
@@ -48,7 +48,7 @@ pub struct Overrides {
 /// The settings of tools and runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// The directory of the state.
+    /// The directory of session state.
     pub state_root: StateRoot,
     /// Maximum number of calls that run at once.
     pub concurrency: NonZeroUsize,
@@ -64,7 +64,7 @@ pub struct Settings {
     pub http: HttpSettings,
     /// The directory of temporary files.
     pub temporary_directory: PathBuf,
-    /// All of these that `doctor` prints, with their sources.
+    /// The settings that `doctor` prints, with their sources.
     pub listed: Vec<Setting>,
 }
 
@@ -93,7 +93,7 @@ impl Config {
         let temporary_directory = Sourced::or_default(temporary, PathBuf::from("/tmp"));
         let state = state
             .unwrap_or_else(|| default_state_directory(environment, &temporary_directory.value));
-        // The model gets paths below it, and may have another working directory.
+        // The model receives absolute paths below it, since its working directory may differ.
         let state = state.map(|path| std::path::absolute(&path).unwrap_or(path));
         let state_root = StateRoot(state.listed("state_dir", path, &mut listed));
         let temporary_directory = temporary_directory.listed("TMPDIR", path, &mut listed);
@@ -144,7 +144,7 @@ impl Config {
         }
     }
 
-    /// Timeouts of shell calls. A default above the maximum raises the maximum.
+    /// Returns the timeouts of shell calls. A default above the maximum raises the maximum.
     fn shell_timeouts(&self, listed: &mut Vec<Setting>) -> ShellTimeouts {
         let usual = ShellTimeouts::default();
         let rows = [
@@ -204,7 +204,7 @@ impl Config {
         listed
     }
 
-    /// Timeouts of MCP servers.
+    /// Returns the timeouts of MCP servers.
     #[cfg(feature = "mcp")]
     pub fn mcp_timeouts(&self) -> crate::mcp::Timeouts {
         let of = |variable: Variable, default: Duration| {
@@ -217,7 +217,7 @@ impl Config {
         }
     }
 
-    /// Maximum number of times in a row that `Stop` hooks can continue a turn; `None` for no limit.
+    /// Returns the maximum number of consecutive continuations of a turn by `Stop` hooks; `None` for no limit.
     pub fn stop_hook_cap(&self) -> Option<u64> {
         let set = STOP_HOOK_CAP.text(&self.environment);
         let cap = set.and_then(|cap| cap.trim().parse().ok());

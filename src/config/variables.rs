@@ -8,8 +8,8 @@ use crate::io::Environment;
 /// The names and descriptions of all variables for the documentation, one per line.
 pub const VARIABLES: &str = include_str!("variables.tsv");
 
-/// The names of a variable, separated by blanks. The first name that is set counts; names of other tools
-/// follow ours.
+/// The names of a variable, separated by blanks. The first name that is set counts. Names that other
+/// tools use follow ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Variable(&'static str);
 

@@ -1,4 +1,4 @@
-//! Hooks around a call: their input, and the effect of their answers.
+//! Hooks around a call: their input, and the effect of their responses.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ impl CallHooks {
             .is_some_and(|session| session.hooks.has(event))
     }
 
-    /// Runs the hooks before a call, or those that may answer instead of the user.
+    /// Runs the hooks before a call, or those that may decide instead of the user.
     pub(super) fn before_call(
         &self,
         event: HookEvent,
@@ -145,7 +145,7 @@ impl CallHooks {
 }
 
 impl HookFeedback {
-    /// Adds the answers of the hooks of one event, and returns them.
+    /// Adds the responses of the hooks of one event, and returns them.
     fn add(&mut self, event: HookEvent, merged: Merged) -> Merged {
         self.reports.extend(merged.reports.iter().cloned());
         self.messages.extend(merged.messages.iter().cloned());
@@ -182,7 +182,7 @@ fn event_after(status: CallStatus) -> Option<HookEvent> {
     }
 }
 
-/// Returns the text of an output that a hook gave: a string, the output of a command, or JSON.
+/// Returns the text of an output from a hook: a string, the output of a command, or JSON.
 fn text_of(output: &Value) -> String {
     let printed = |member: &str| output.get(member).and_then(Value::as_str);
     match (output, printed("stdout"), printed("stderr")) {

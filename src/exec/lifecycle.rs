@@ -30,7 +30,7 @@ use crate::tools::{
 pub struct Lifecycle {
     /// The tools on offer.
     pub registry: Arc<Registry>,
-    /// The permission mode, which decides where no rule does.
+    /// The permission mode, which decides if no rule does.
     pub mode: Mode,
     /// The permission rules.
     pub rules: RwLock<Rules>,
@@ -38,7 +38,7 @@ pub struct Lifecycle {
     pub anchor: PathBuf,
     /// The user's hooks.
     pub hooks: CallHooks,
-    /// The judge of calls that the rules leave open, in the mode `auto`.
+    /// The judge of calls that no rule decides, in the mode `auto`.
     pub judge: Option<GuardedJudge>,
     /// Asks about calls that no rule decides. Without it, these calls do not run.
     pub prompter: Option<Box<dyn Prompter>>,
@@ -58,7 +58,7 @@ pub enum ShellVerdicts {
     /// By analysis.
     #[default]
     Analysed,
-    /// All as read-only. For tests of the sandbox: nothing else keeps a command from writing then.
+    /// All count as read-only. For tests of the sandbox, which alone then prevents writes.
     AssumedReadOnly,
 }
 
@@ -85,7 +85,7 @@ impl Lifecycle {
             None => Vec::new(),
         };
         if let Some(tool) = self.registry.slow_name(&call.name) {
-            // The server is not started for a call that nothing can permit.
+            // The server is not started for a call that cannot be permitted.
             self.check_offered(tool)?;
             let decided = self.decide(&session.request(tool, &input, &Action::Anything));
             if self.is_final(&decided) {
@@ -104,7 +104,7 @@ impl Lifecycle {
         })))
     }
 
-    /// Completes [`Lifecycle::prepare`] for a call whose server has to start. Waits for that.
+    /// Completes [`Lifecycle::prepare`] for a call after waiting for its server to start.
     pub(super) fn resolve(&self, unresolved: &UnresolvedCall, session: &ToolContext) -> CallState {
         match self.ready(&unresolved.name, unresolved.input.clone(), session) {
             Ok(ready) => CallState::Queued(Arc::new(ReadyCall {
@@ -191,7 +191,7 @@ impl Lifecycle {
         }
     }
 
-    /// Returns the assessment that permission is decided on. A shell command that was read-only when it
+    /// Returns the assessment for the permission decision. A shell command that was read-only when it
     /// was queued is assessed again: calls before it may have changed its directory or the git settings
     /// there.
     pub(super) fn assessment_now(&self, ready: &ReadyCall, session: &ToolContext) -> Assessment {
@@ -224,7 +224,7 @@ impl Lifecycle {
     /// Returns the permission of the rules alone.
     ///
     /// # Errors
-    /// They do not allow the call.
+    /// The rules do not allow the call.
     pub(super) fn permission_by_rules(
         &self,
         ready: &ReadyCall,
@@ -243,7 +243,7 @@ impl Lifecycle {
         }
     }
 
-    /// Whether the call has to wait for a permission check.
+    /// Whether the call must wait for a permission check.
     pub(super) fn must_check(&self, ready: &ReadyCall) -> bool {
         ready.permission.is_none() && self.has_deciders()
     }

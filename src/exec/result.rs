@@ -26,9 +26,9 @@ pub(super) struct CallResult {
     /// Whether the turn's budget may replace the content: `false` if the tool declares no limit.
     pub(super) replaceable: bool,
     pub(super) phases: Phases,
-    /// The permission decision; `None` if the call ended before it was made.
+    /// The permission decision; `None` if the call ended before the decision.
     pub(super) permission: Option<Permission>,
-    /// The reason of a denial, for the user.
+    /// The reason for a denial, for the user.
     pub(super) denial: Option<String>,
     /// The confinement of its processes; `None` if the parallel lane started none.
     pub(super) confinement: Option<ConfinementReport>,
@@ -51,10 +51,10 @@ pub(super) struct Phases {
     pub(super) map: Duration,
 }
 
-/// The reason of a cancellation.
+/// The reason for a cancellation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum CancelReason {
-    /// The user interrupted.
+    /// The user interrupted the run.
     Interrupt,
     /// The run reached its time limit.
     TimeUp,
@@ -82,7 +82,7 @@ impl CallResult {
         Self::new(outcome, Content::Text(content), structured)
     }
 
-    /// Returns a result with every other field empty.
+    /// Returns a result whose other fields are empty.
     pub(super) fn new(outcome: Outcome, content: Content, structured: Value) -> Self {
         Self {
             outcome,
@@ -148,7 +148,7 @@ impl CallResult {
         partial.with_content(outcome, Content::Text(text))
     }
 
-    /// Returns the same with another content, and without effects on other calls.
+    /// Returns the result with other content, and without effects on other calls.
     fn with_content(self, outcome: Outcome, content: Content) -> Self {
         Self {
             outcome,
@@ -185,19 +185,19 @@ impl CallResult {
             .reduce(|all, next| all + "\n" + &next);
     }
 
-    /// Approximate memory use, in bytes.
+    /// Returns the approximate memory use, in bytes.
     pub(super) fn weight(&self) -> usize {
         self.content.weight() + weight(&self.structured)
     }
 
-    /// Whether the model gets the result as an error.
+    /// Whether the result is an error for the model.
     pub(super) fn is_error(&self) -> bool {
         self.outcome != Outcome::Ok
     }
 
     /// Returns the reason that cancelled siblings get: the failed call and its error.
     pub(super) fn failure_text(&self, label: &str) -> String {
-        /// Longest error text shown, in bytes.
+        /// Maximum length of the error text shown, in bytes.
         const MAX_ERROR: usize = 2000;
         let Content::Text(error) = &self.content else {
             return format!("parallel tool call {label} errored");
@@ -225,7 +225,7 @@ pub(super) fn untagged(text: &str) -> &str {
         .unwrap_or(text)
 }
 
-/// Approximate memory use of a value, in bytes. Structured outputs are only a few levels deep.
+/// Returns the approximate memory use of a value, in bytes. Structured outputs are only a few levels deep.
 fn weight(value: &Value) -> usize {
     /// Overhead of a value, in bytes.
     const OVERHEAD: usize = 32;

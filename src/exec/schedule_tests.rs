@@ -1,4 +1,4 @@
-//! The schedule against a plain statement of its rule: exhaustively for few calls, at random for many.
+//! The schedule against a plain statement of its rule: exhaustive for few calls, random for many.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -75,7 +75,7 @@ struct Run<'a> {
     running: BTreeSet<u64>,
     finishing: BTreeSet<u64>,
     checking: BTreeSet<u64>,
-    /// The calls that were checked already.
+    /// The calls that have been checked.
     checked: BTreeSet<u64>,
     started: Vec<bool>,
     done: Vec<bool>,
@@ -121,7 +121,7 @@ impl<'a> Run<'a> {
         self.conflicts[place(one)][place(other)]
     }
 
-    /// Returns the rule, stated without counters.
+    /// Returns the next call that may start, by the rule without counters.
     fn may_start(&self) -> Option<u64> {
         if self.running.len() >= self.schedule.cap.get() {
             return None;
@@ -227,7 +227,7 @@ impl<'a> Run<'a> {
         conflicts[place(index)] = row;
     }
 
-    /// Ends all calls: from every state, plain progress ends everything.
+    /// Ends all calls. From every state, normal progress must end everything.
     fn finish(mut self) {
         while self.arrived < self.calls.len() {
             self.step(Step::Arrive);

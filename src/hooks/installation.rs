@@ -1,5 +1,5 @@
-//! Adds the hooks of turnpipe to the settings of an agent, and removes them. Everything else in the file, its
-//! comments included, stays as it is.
+//! Adds the hooks of turnpipe to the settings of an agent, and removes them. Everything else in the file,
+//! including comments, is preserved.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};

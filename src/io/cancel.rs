@@ -154,7 +154,7 @@ mod tests {
         }
 
         #[test]
-        fn each_level_has_its_own_and_wakes_whether_asked_for_before_or_after() {
+        fn each_level_has_a_waker_that_works_before_and_after_it_fires() {
             let token = CancelToken::default();
             let early = token.beyond(Level::Running).unwrap();
             assert!(!is_readable(early));

@@ -12,7 +12,7 @@ use jiff::tz::TimeZone;
 pub trait Clock: std::fmt::Debug + Send + Sync {
     /// Returns the wall-clock time, for records.
     fn now(&self) -> Timestamp;
-    /// Time since an arbitrary fixed point.
+    /// Returns the time since an arbitrary fixed point.
     fn elapsed(&self) -> Duration;
     /// Returns the time zone of times in text.
     fn time_zone(&self) -> TimeZone {

@@ -170,7 +170,7 @@ impl<Source: Borrow<File>> FixedFile<Source> {
         Ok(())
     }
 
-    /// Maps bytes that the file has now.
+    /// Maps bytes, if the file still contains them.
     fn mapped(&self, start: u64, size: u64) -> Option<Mmap> {
         let whole = self.file.borrow().metadata().ok()?.len() >= start + size;
         let size = usize::try_from(size).ok()?;

@@ -12,7 +12,7 @@ const TAGS: &str = "system-reminder local-command-stdout local-command-stderr lo
     bash-stderr user-prompt-submit-hook session-start-hook environment_context user_instructions \
     permissions session_context hook_context state_snapshot qwen:user-prompt-submit-context";
 
-/// An agent wrote all of a text that starts with one of these lines.
+/// Lines that start a text written entirely by an agent.
 const BEGINNINGS: &str = "\
 <command-
 <local-command
@@ -157,7 +157,7 @@ fn cut(text: &str) -> Option<(String, String)> {
     (!put_in.is_empty()).then_some((put_in, kept))
 }
 
-/// Whether a text is a single remark in brackets: it stands for omitted content, or an agent added it.
+/// Whether a text is a single remark in brackets: it replaces omitted content, or an agent added it.
 pub fn is_remark(text: &str) -> bool {
     let inner = text
         .trim()
@@ -166,7 +166,7 @@ pub fn is_remark(text: &str) -> bool {
     inner.is_some_and(|inner| inner.contains(' ') && !inner.contains(['[', ']', '"', ',']))
 }
 
-/// Length of the injected part at the start of a text that starts with `<` or `[`, in bytes.
+/// Returns the length of the injected part at the start of a text that starts with `<` or `[`, in bytes.
 fn injected_length(text: &str) -> Option<usize> {
     if text.starts_with('[') {
         REMARKS.iter().find(|remark| text.starts_with(**remark))?;
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_typed_is_told_from_what_an_agent_wrote() {
+    fn typed_text_is_separated_from_injected_text() {
         let table = [
             (" as it is \n", " as it is \n"),
             ("<ide_opened_file>x</ide_opened_file>\n fix it\n", "fix it"),
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_split_and_attachments_go_with_what_was_typed() {
+    fn blocks_are_split_and_attachments_belong_to_typed_text() {
         let block = |text: &str| Block::Text(text.to_owned());
         let image = || {
             Block::Media(crate::message::Media {
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_remark_stands_for_itself() {
+    fn a_remark_is_a_separate_text() {
         for text in ["[left out for brevity]", " [no content here]\n"] {
             assert!(is_remark(text), "{text}");
         }
@@ -280,7 +280,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_invented(text in any::<String>()) {
+        fn no_text_is_added(text in any::<String>()) {
             prop_assert!(without_injected(&text).len() <= text.len());
             prop_assert!(typed(&text).len() <= text.len());
         }

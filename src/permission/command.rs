@@ -41,7 +41,7 @@ pub(super) struct Command<'a> {
     pub(super) directories: Vec<PathBuf>,
     /// Base directories of its relative paths.
     reached: BaseDirectories,
-    /// Starts of paths to which the command line gives directories of other names.
+    /// Starts of paths at which the command line makes other directories accessible.
     relocated: Rc<[PathBuf]>,
     /// Spellings; one must match for it to be allowed.
     known: Vec<Spelling>,
@@ -283,7 +283,7 @@ impl Command<'_> {
         self.invocations.iter().filter(is_relocating)
     }
 
-    /// Returns the starts of paths to which it gives directories of other names.
+    /// Returns the starts of paths at which it makes other directories accessible.
     fn relocates(&self, context: &PathContext<'_>) -> Vec<PathBuf> {
         let words = self.relocating().flat_map(Invocation::targets);
         let files = self.files(words, context);
@@ -383,7 +383,8 @@ impl Command<'_> {
             || outlines.any(|outline| {
                 // Single letters in a word are options.
                 let names = names_in(&outline).enumerate();
-                let mut names = names.filter(|(index, name)| *index == 0 || name.len() > 1);
+                let is_letter = |name: &str| name.len() == 1 && name != "/";
+                let mut names = names.filter(|(index, name)| *index == 0 || !is_letter(name));
                 names.any(|(_, name)| leads_outside(name))
             })
     }

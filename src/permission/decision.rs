@@ -54,7 +54,7 @@ impl Rules {
         decided
     }
 
-    /// Rules that restrict the call regardless of its effects.
+    /// Returns the verdict of rules that restrict the call regardless of its effects.
     fn decide_whole(&self, call: &ParsedCall<'_>) -> Option<Verdict> {
         let request = call.context.request;
         let whole = self.restricting(|rule| rule.is_about(request))?;
@@ -109,7 +109,7 @@ impl Rules {
             .rev()
             .max_by_key(|part| (part.decision, says_more(&part.by)))
         else {
-            // Nothing is run.
+            // Nothing runs.
             let (decision, by) = reads_only();
             return decided(decision, by);
         };

@@ -157,7 +157,7 @@ fn decisions() {
 }
 
 #[test]
-fn parts_say_what_decided_about_each() {
+fn each_part_names_what_decided_it() {
     let row = Row {
         allow: vec!["Bash(npm test)".to_owned()],
         deny: vec!["Bash(git push *)".to_owned()],

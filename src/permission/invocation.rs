@@ -244,7 +244,7 @@ impl Invocation {
         programs::TEXTS.contains_with(self.program(), subcommand)
     }
 
-    /// Whether it passes what it reads only to programs that treat it as text, as in
+    /// Whether it passes its input only to programs that treat it as text, as in
     /// `xargs -n 1 echo`.
     pub(super) fn passes_text_only(&self) -> bool {
         let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
@@ -317,7 +317,7 @@ impl Invocation {
             let name = programs::name(value);
             programs::SHELLS.contains(name) || programs::READS_COMMANDS.contains(name)
         };
-        // What `find` starts ends there.
+        // The command that `find` starts ends there.
         let behind = |at: usize| {
             let words = &self.outlines[at + 1..];
             words.split(|word| word == ";").next().unwrap_or_default()

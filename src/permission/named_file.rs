@@ -87,7 +87,7 @@ impl NamedFile {
         is_below.then(|| Self::Outlined(format!("{GAP}/{}", below.display())))
     }
 
-    /// Returns what it may be behind links if its directory is only one of the possible ones.
+    /// Returns the file that it may be through links, if its directory is only one of several possible ones.
     fn linked_somewhere(self) -> Option<Self> {
         let path = match self {
             Self::Known(ResolvedPath { name, real }) => {

@@ -14,7 +14,7 @@ const MAX_LETTERS: usize = 8;
 /// time.
 pub(super) fn outlines(word: &PartWord, context: &PathContext<'_>) -> Vec<String> {
     if let Some(value) = &word.value {
-        // Such an address is decoded, and may hold globs of `curl`.
+        // `curl` decodes such an address, and expands globs in it.
         let is_coded =
             value.contains(['%', '[', '{']) && value.to_ascii_lowercase().contains("file:");
         return vec![if is_coded {

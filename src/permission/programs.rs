@@ -47,7 +47,7 @@ pub(super) static FILE_VARIABLES: LazyLock<Programs> = LazyLock::new(|| with("fi
 pub(super) static PATCHES: LazyLock<Programs> = LazyLock::new(|| with("patches"));
 /// Programs that create files of the same names in a directory.
 pub(super) static COPIES: LazyLock<Programs> = LazyLock::new(|| with("copies"));
-/// Programs that give other names to directories.
+/// Programs that make a directory accessible under another name.
 pub(super) static RELOCATES: LazyLock<Programs> = LazyLock::new(|| with("relocates"));
 /// Programs that read the files that their standard input names.
 pub(super) static INCLUDES: LazyLock<Programs> = LazyLock::new(|| with("includes"));

@@ -34,7 +34,7 @@ pub struct Rule {
 /// The calls of a tool that a rule matches.
 #[derive(Debug, Clone)]
 pub(super) enum Specifier {
-    /// All.
+    /// All calls.
     Any,
     /// `Bash(…)`
     Command(CommandPattern),
@@ -48,7 +48,7 @@ pub(super) enum Specifier {
     Outside(OutsideAccess),
     /// Calls with an argument.
     Argument,
-    /// No call: the tool takes no path in this form.
+    /// No calls: the tool takes no path in this form.
     Nothing,
 }
 
@@ -69,7 +69,7 @@ struct Argument {
     value: Wildcard,
 }
 
-/// A text is not a valid rule.
+/// The text of a rule is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{source_name}: `{text}` is not a permission rule: {problem}")]
 pub struct InvalidRule {
@@ -284,7 +284,7 @@ impl Rule {
         }
     }
 
-    /// A rule that denies reading also denies writing.
+    /// Whether it restricts writing. A rule that denies reading also denies writing.
     pub(super) fn restricts_writing(&self, path: &ResolvedPath, context: &PathContext<'_>) -> bool {
         match &self.specifier {
             Specifier::Reading(pattern) | Specifier::Writing(pattern) => {

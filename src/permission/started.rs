@@ -308,7 +308,7 @@ fn may_mean_another(program: &str, level: &CommandPart) -> bool {
 fn scripts_in(arguments: &[Vec<String>]) -> impl Iterator<Item = String> {
     arguments.iter().enumerate().flat_map(|(index, values)| {
         let following = arguments.get(index + 1..).unwrap_or_default();
-        // These words are passed as they are.
+        // These words are passed unchanged.
         let following = joined(following.iter().map(|values| values[0].as_str()));
         let following = following.replace('*', "\\*").replace('?', "\\?");
         values.iter().flat_map(move |value| {
@@ -363,7 +363,7 @@ fn evaluated(level: &CommandPart, program: &str) -> Vec<String> {
         texts.extend(level.input.text().map(str::to_owned));
     }
     texts.retain(|text| text.contains("$(") || text.contains('`'));
-    // A later evaluation as arithmetic runs what an index contains.
+    // A later arithmetic evaluation runs substitutions in an index.
     let given = level.words.iter().filter_map(|word| word.value.as_deref());
     let given = given.chain(level.input.text());
     let indexed = given.filter(|text| text.contains("[$(") || text.contains("[`"));
@@ -402,7 +402,7 @@ fn commands_in(script: &str) -> Vec<String> {
     commands
 }
 
-/// Returns what may be the names of files in a text of another language.
+/// Returns possible names of files in a text of another language.
 fn names_of_files(text: &str) -> impl Iterator<Item = &str> {
     text.split(|letter: char| " \t\n\"'|<>();".contains(letter))
         .filter(|name| !name.is_empty())

@@ -5,10 +5,10 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-/// Most bytes of a spill file in memory at once.
+/// Maximum number of bytes of a spill file in memory at once.
 const COPY_BYTES: usize = 64 * 1024;
 
-/// One captured stream: a head, and of a long stream a gap and a tail. A part of the head may be in an
+/// A captured stream: a head, and for a long stream also a gap and a tail. A part of the head may be in an
 /// unlinked file, so that a long output takes a descriptor instead of memory.
 #[derive(Debug, Default)]
 pub struct Captured {
@@ -36,7 +36,7 @@ impl Captured {
         Ok(into_text(bytes))
     }
 
-    /// Writes the same as [`Captured::text`], with the bytes as the child wrote them, and at most 64 KiB of a
+    /// Like [`Captured::text`], but writes the original bytes, with at most 64 KiB of a
     /// spill file in memory. Returns the number of bytes written.
     ///
     /// # Errors
@@ -68,7 +68,7 @@ impl Captured {
         Ok(bytes)
     }
 
-    /// [`Captured::prefix`] as text, with invalid UTF-8 replaced. A character that `max_bytes` splits is
+    /// Returns [`Captured::prefix`] as text, with invalid UTF-8 replaced. A character that `max_bytes` splits is
     /// omitted.
     ///
     /// # Errors
@@ -189,7 +189,7 @@ impl SpillFile {
         Self { file, length: 0 }
     }
 
-    /// Bytes written so far.
+    /// Returns the number of bytes written so far.
     pub(super) fn length(&self) -> u64 {
         self.length
     }
@@ -213,7 +213,7 @@ impl SpillFile {
     /// Fills `buffer` from `offset` on.
     ///
     /// # Errors
-    /// The file cannot be read, or is shorter than that.
+    /// The file cannot be read, or is too short.
     pub(super) fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         self.file.read_exact_at(buffer, offset)
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::{Ended, Limits};
 use crate::io::Level;
 
-/// Most time spent on killing the surviving processes of a call.
+/// Maximum time spent on killing the surviving processes of a call.
 pub(super) const CLEANUP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The treatment of a call's orphans.
@@ -19,7 +19,7 @@ pub(super) enum OrphanAction {
     Kill,
 }
 
-/// Most time to wait for a killed child.
+/// Maximum time to wait for a killed child.
 const KILL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The observed state of a child.
@@ -59,11 +59,11 @@ pub(super) enum Descendants {
 pub(super) enum Step {
     /// Wait for a change, at most until this time after the start.
     Wait(Duration),
-    /// Send SIGTERM to the group, then ask again.
+    /// Send SIGTERM to the group, then call `step` again.
     Terminate,
-    /// Send SIGKILL to the group, then ask again.
+    /// Send SIGKILL to the group, then call `step` again.
     Kill,
-    /// The child and its descendants have ended, or are given up.
+    /// The child and its descendants have ended, or are abandoned.
     Finish,
 }
 

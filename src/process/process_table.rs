@@ -6,7 +6,7 @@ use std::fs;
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-/// Processes by their number. The table is not a snapshot: processes are read one after the other.
+/// Processes by number. The table is not a snapshot: processes are read one after the other.
 pub(super) type ProcessTable = BTreeMap<i32, Stat>;
 
 /// Fields of `/proc/<pid>/stat`.
@@ -37,14 +37,14 @@ pub(super) fn read_table() -> ProcessTable {
         .collect()
 }
 
-/// The living processes that are a root or descend from one.
+/// Adds the living processes that are a root or descend from one.
 pub(super) fn living_descendants(
     table: &ProcessTable,
     is_root: impl Fn(i32, &Stat) -> bool,
 ) -> ProcessTable {
     let descends = |pid: i32| {
         let parent = |pid: &i32| table.get(pid).map(|stat| stat.parent);
-        // A chain of parents can be a circle, since the table is not a snapshot.
+        // A chain of parents can be a cycle, since the table is not a snapshot.
         std::iter::successors(Some(pid), parent)
             .take(table.len())
             .any(|pid| table.get(&pid).is_some_and(|stat| is_root(pid, stat)))
@@ -56,7 +56,7 @@ pub(super) fn living_descendants(
         .collect()
 }
 
-/// Returns the living ones of these processes and their descendants, by the lists of children. On a system
+/// Returns the living processes among these and their descendants, from the lists of children. On a system
 /// with many processes this is much faster than reading the table.
 pub(super) fn family(roots: impl IntoIterator<Item = i32>) -> ProcessTable {
     let mut family = ProcessTable::new();
@@ -76,7 +76,7 @@ pub(super) fn family(roots: impl IntoIterator<Item = i32>) -> ProcessTable {
     family
 }
 
-/// Sends a signal to the process with this number, if it is as expected.
+/// Sends a signal to the process with this number, if `is_expected` accepts it.
 pub(super) fn signal_if(pid: i32, is_expected: impl Fn(&Stat) -> bool, signal: Signal) {
     // The descriptor is opened first: the fields read after that belong to its process, or to a later one,
     // which does not get the signal.
@@ -190,13 +190,13 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_of_parents_ends() {
+    fn a_cycle_of_parents_terminates() {
         let table = table(&[(5, 6, 5), (6, 5, 6)]);
         assert!(living_descendants(&table, |_, stat| stat.session == 9).is_empty());
     }
 
     #[test]
-    fn a_name_cannot_fake_the_fields() {
+    fn names_cannot_forge_fields() {
         let line = b"12 (a) Z 1 1 (\xFF) R 7 8 9 0 -1 1 2 3 4 5 6 7 8 9 10 20 1 0 77 1 2\n";
         let expected = Stat {
             state: b'R',

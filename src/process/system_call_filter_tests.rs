@@ -227,7 +227,7 @@ fn examined_arguments_decide() {
         0xc004_5877,
         0x8901,
         0x8902,
-        // The kernel looks at the low half only.
+        // The kernel only examines the low half.
         0xdead_0000_4008_6602,
     ] {
         assert_eq!(ioctl(refused), REFUSE, "{refused:#x}");

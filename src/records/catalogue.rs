@@ -72,7 +72,7 @@ pub fn record_names() -> Vec<&'static str> {
     RECORDS.iter().map(|(name, _)| *name).collect()
 }
 
-/// Names that [`schema`] also accepts, and their records.
+/// Former names that [`schema`] still accepts, and their records.
 const OLD_NAMES: [(&str, &str); 3] = [
     ("away_summary", "recap"),
     ("turn_init", "init"),

@@ -21,7 +21,7 @@ pub struct SessionRecord {
     /// Latest time in its records, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_activity: Option<String>,
-    /// Whether that is only the modification time of the file, because the agent records no times.
+    /// Whether `last_activity` is only the modification time of the file, because the agent records no times.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_time_of_file: bool,
     /// Size of the file, in bytes.
@@ -39,7 +39,7 @@ pub struct SessionDescription {
     /// Session id; absent if the file does not contain one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
-    /// Agent that wrote the file: `claude`, `qwen`, `codex`, `gemini` or `pi`.
+    /// Agent that wrote the file, e.g. `claude`.
     pub agent: String,
     /// Path of the file.
     pub path: String,
@@ -67,7 +67,7 @@ pub struct SessionDescription {
     /// Session that started this one as a subagent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_session_id: Option<SessionId>,
-    /// Agent that wrote the file, if it is another one that uses the format of `agent`.
+    /// Agent that wrote the file, if it is a different agent that uses the format of `agent`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written_by: Option<String>,
     /// Session that this one was forked from.
@@ -300,7 +300,7 @@ pub struct ToolShare {
     pub failed: u64,
 }
 
-/// A session was renamed.
+/// Reports that a session was renamed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_renamed")]
 #[schemars(transform = tagged("session_renamed"))]

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_are_replaced_until_the_rest_fits() {
+    fn the_largest_results_are_replaced_until_the_rest_fits() {
         let candidates = [candidate("a", 40), candidate("b", 70), candidate("c", 60)];
         let rows: [(usize, &[usize]); 5] = [
             (170, &[]),
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_referred_to_the_second_time() {
+    fn a_repeated_long_text_becomes_a_reference() {
         let mut seen = SeenResults::default();
         let text = "x".repeat(MIN_LENGTH);
         assert_eq!(seen.reference("Read", &"a".into(), &text), None);
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_that_was_reused_is_not_referred_to() {
+    fn a_reused_id_is_not_referred_to() {
         let mut seen = SeenResults::default();
         let (text, other) = ("x".repeat(MIN_LENGTH), "y".repeat(MIN_LENGTH));
         for (id, text) in [("a", &*text), ("a", "short"), ("b", &text), ("b", &other)] {

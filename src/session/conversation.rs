@@ -15,7 +15,7 @@ use crate::agent::{Change, Detail, Entry, EntryReader, Shape};
 use crate::jsonl::{MAX_LINE_BYTES, read_at};
 use crate::message::{Message, MessageMerger, Origin, Role};
 
-/// A record, or one row of a record that holds several.
+/// A record, or one row of a record with several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Pick {
     place: Place,
@@ -33,9 +33,9 @@ struct Plan {
     spoken: Vec<Role>,
 }
 
-/// The complete messages of a conversation, in order. Labels come after the results they describe.
+/// The complete messages of a conversation, in order. Labels follow the results that they describe.
 ///
-/// Reads as it goes: a program that has seen enough drops it.
+/// Reads lazily: a caller that has enough messages drops it.
 pub struct ConversationReader<'a> {
     session: &'a Session,
     detail: Detail,
@@ -44,14 +44,14 @@ pub struct ConversationReader<'a> {
     labels: Labels,
     merger: MessageMerger,
     ready: VecDeque<Message>,
-    /// The model that a separate record names for the messages that follow.
+    /// The model of the messages that follow, from a separate record.
     model: Option<String>,
     seen: Option<OnEntry<'a>>,
     left_out: u64,
     spoken: Vec<Role>,
 }
 
-/// Gets every entry of a file before its messages.
+/// Receives every entry of a file before its messages.
 pub(super) type OnEntry<'a> = &'a mut dyn FnMut(&mut Entry);
 
 /// The records that are still to be read.
@@ -82,7 +82,7 @@ impl Session {
         self.messages_of(scope, Detail::Full, None)
     }
 
-    /// Returns the same in less detail. Whatever the scope, `seen` gets all entries of the file.
+    /// Like [`Self::messages`], with less detail. In every scope, `seen` receives all entries of the file.
     pub(super) fn messages_of<'a>(
         &'a self,
         scope: Scope,
@@ -217,7 +217,7 @@ impl ConversationReader<'_> {
         self.left_out
     }
 
-    /// Reads on until a message is complete, or to the end.
+    /// Reads until a message is complete, or to the end.
     fn read(&mut self) -> io::Result<()> {
         while self.ready.is_empty() {
             let mut entries = Vec::new();
@@ -303,7 +303,7 @@ impl Iterator for ConversationReader<'_> {
         match self.read() {
             Ok(()) => self.ready.pop_front().map(Ok),
             Err(error) => {
-                // Reading is not tried again.
+                // A failed read is not repeated.
                 self.records = Records::None;
                 Some(Err(error))
             }
@@ -331,7 +331,7 @@ impl PickedRecords {
     }
 }
 
-/// Returns the rows of a record. Its line is read into `line`, to use the memory again.
+/// Returns the rows of a record. Its line is read into `line`, to reuse its memory.
 fn read_rows(session: &Session, place: Place, line: &mut Vec<u8>) -> io::Result<Vec<Vec<Message>>> {
     let mut rows = Vec::new();
     if let Some(document) = &session.document {
@@ -401,7 +401,7 @@ impl Replay {
         self.by_id.retain(|_, place| *place < at);
     }
 
-    /// A row that is written again replaces the first one in place.
+    /// Adds a row. A row that is written again replaces the first one in place.
     fn put(&mut self, id: String, pick: Pick) {
         match self.by_id.get(&id) {
             Some(at) if !id.is_empty() => self.rows[*at] = pick,

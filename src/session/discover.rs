@@ -1,4 +1,4 @@
-//! Finds session files in folders without opening them.
+//! Finds session files in directories without opening them.
 
 use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
@@ -37,7 +37,7 @@ pub struct Found {
     pub(super) context: DirContext,
 }
 
-/// The folder was not read.
+/// The directory was not read.
 const UNREAD: DirContext = DirContext {
     side_file: true,
     subagents: true,
@@ -54,8 +54,8 @@ fn stored(size: u64) -> DirContext {
     }
 }
 
-/// Possible session files in `roots`, most recently changed first. Missing and unreadable folders
-/// are empty, only a root itself may be a link, and files of subagents are left out.
+/// Returns possible session files in `roots`, most recently changed first. Missing and unreadable directories
+/// count as empty, only a root itself may be a link, and files of subagents are omitted.
 pub fn discover(roots: &[Root]) -> Vec<Candidate> {
     discover_with(NonZeroUsize::MIN, roots)
 }
@@ -93,7 +93,7 @@ pub fn discover_with(threads: NonZeroUsize, roots: &[Root]) -> Vec<Candidate> {
     found
 }
 
-/// Returns the same files, in no order and without their metadata, for callers that open all of them.
+/// Like [`discover_with`], unsorted and without metadata, for callers that open all of them.
 pub fn discover_names(threads: NonZeroUsize, roots: &[Root]) -> Vec<Found> {
     let named = |path| {
         let context = UNREAD;
@@ -118,7 +118,7 @@ pub fn discover_names(threads: NonZeroUsize, roots: &[Root]) -> Vec<Found> {
     found
 }
 
-/// Returns the same files, but the sessions in them for databases that have any.
+/// Replaces databases by the sessions in them, if they have any.
 fn with_stored<File>(
     found: Vec<File>,
     path: fn(&File) -> &Path,
@@ -141,7 +141,7 @@ fn with_stored<File>(
     files.collect()
 }
 
-/// Applies `named` to roots that are files, and `keep` to the files below roots that are folders.
+/// Applies `named` to roots that are files, and `keep` to the files below roots that are directories.
 fn files_in<File: Send>(
     roots: &[Root],
     threads: NonZeroUsize,
@@ -184,7 +184,7 @@ fn candidate(
     })
 }
 
-/// Whether a file has the name of a subagent's file.
+/// Whether the name of a file is that of a subagent's file.
 pub(super) fn is_subagent_name(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
     let is_lines = path.extension().is_some_and(|end| end == "jsonl");
@@ -204,7 +204,7 @@ pub fn subagent_files(path: &Path, agent: Agent) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the files of the subagents of these candidates, in directories of their own.
+/// Returns the files of the subagents of these candidates, in their own directories.
 pub fn subagent_candidates(candidates: &[Candidate]) -> Vec<Candidate> {
     let sessions = candidates.iter().filter(|found| found.context.subagents);
     let files = sessions.flat_map(|session| {
@@ -265,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn belongings_of_sessions_are_no_sessions() {
+    fn other_files_of_sessions_are_not_sessions() {
         let root = tempfile::tempdir().unwrap();
         let files = [
             "p/one.jsonl",
@@ -301,6 +301,11 @@ mod tests {
                 Path::new("p/one.jsonl")
             ]
         );
+        let overlapping = ["", "p"].map(|name| Root {
+            agent: None,
+            path: root.path().join(name),
+        });
+        assert_eq!(discover(&overlapping), found);
         let linked = discover(&[Root {
             agent: None,
             path: root.path().join("link"),

@@ -29,7 +29,7 @@ pub enum FindError {
     Several(Vec<String>),
 }
 
-/// Finds the file that `name` stands for among `candidates` (most recently changed first).
+/// Finds the file that `name` identifies among `candidates` (most recently changed first).
 ///
 /// # Errors
 /// No file matches, or more than one.
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_files_hold_ids() {
+    fn file_names_contain_ids() {
         let path = Path::new("/x/rollout-2026-11-21T21-11-07-01a1fff2-d65c-77e3.jsonl");
         assert!(ids_in(path).any(|id| id.starts_with("01a1fff2-d65c")));
         assert!(ids_in(Path::new("2026_f2e8.jsonl")).any(|id| id == "f2e8"));

@@ -9,6 +9,7 @@ mod array;
 mod calls;
 mod check;
 mod conversation;
+mod copies;
 mod costs;
 mod database;
 mod diff;

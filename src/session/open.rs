@@ -13,7 +13,7 @@ use super::database::rows_of;
 use crate::agent::database::QueryExtent;
 use crate::jsonl::{Beginning, read_at};
 
-/// Size of the head, in bytes. It holds the facts about the start of nearly every session.
+/// Size of the head, in bytes. It contains the facts about the start of nearly every session.
 const FIRST_LINES: usize = 8 * 1024;
 
 /// Files up to this size are read at once, in bytes.
@@ -47,16 +47,16 @@ pub enum SessionError {
     /// The last part of the path is a symbolic link.
     #[error("is a symbolic link")]
     Link,
-    /// It is a directory.
+    /// The path is a directory.
     #[error("is a directory")]
     Directory,
-    /// It is a pipe, a device, …
+    /// The path is a pipe, a device, or similar
     #[error("is not a regular file")]
     NotAFile,
     /// The system reported an error.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// The format is unknown. Names the agent, if that is known.
+    /// The format is unknown. Names the agent, if known.
     #[error("{0}")]
     Unknown(String),
 }
@@ -65,7 +65,7 @@ pub enum SessionError {
 /// pipe.
 ///
 /// # Errors
-/// It is not a regular file, or the system reported an error.
+/// The path is not a regular file, or the system reported an error.
 pub fn open_safely(path: &Path) -> Result<SessionFile, SessionError> {
     open_extent(path, QueryExtent::Whole)
 }
@@ -78,7 +78,7 @@ pub fn open_to_follow(path: &Path) -> Result<SessionFile, SessionError> {
     open_extent(path, QueryExtent::Settled)
 }
 
-/// Opens this part of a session. Of a file it is the whole.
+/// Opens this part of a session. Files are always opened whole.
 pub(super) fn open_extent(path: &Path, extent: QueryExtent) -> Result<SessionFile, SessionError> {
     if let Some(rows) = rows_of(path, extent) {
         let (file, size) = rows?;
@@ -156,7 +156,7 @@ impl Head {
         Arc::clone(&self.beginning)
     }
 
-    /// Length of the complete lines, in bytes.
+    /// Returns the length of the complete lines, in bytes.
     pub(super) fn length(&self) -> u64 {
         self.length as u64
     }

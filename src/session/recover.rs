@@ -1,7 +1,7 @@
 //! Recovers the records on a damaged line.
 //!
 //! Reading can be more lenient than the line reader: records may be separated by arbitrary text. A
-//! record inside a torn one stays lost, because it may be only a part of it.
+//! record inside a torn one stays lost, because it may be only a part of that record.
 
 use crate::agent::{Detail, Entry, EntryReader};
 use crate::jsonl::{Damage, FirstValue, Record, first_value, only_record, sound_text, split_line};
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_records_survive_what_stands_between_them() {
+    fn whole_records_survive_text_between_them() {
         let table: [(&str, &[&str]); 12] = [
             (r#"{"a":1}"#, &[r#"{"a":1}"#]),
             (r#"{"a":"}{"}{"b":2}"#, &[r#"{"a":"}{"}"#, r#"{"b":2}"#]),

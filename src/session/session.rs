@@ -49,11 +49,11 @@ pub struct Session {
     pub(super) document: Option<Vec<String>>,
     /// Whether the file is compressed, or a database.
     is_unpacked: bool,
-    /// Records made from what is beside the file.
+    /// Records derived from files next to it.
     pub(super) beside: Vec<String>,
     /// The first lines.
     pub(super) head: Head,
-    /// False if the directory was read and contains none.
+    /// False if the directory was read and contains no side file.
     pub(super) may_have_side_file: bool,
     /// True if the whole file was searched and contains no title.
     pub(super) holds_no_title: bool,
@@ -68,7 +68,7 @@ impl Session {
         Self::of_file(open_safely(path)?)
     }
 
-    /// Returns the same for a list: of a large archive only the beginning is unpacked.
+    /// Like [`Self::open`], for lists: only the beginning of a large archive is unpacked.
     ///
     /// # Errors
     /// See [`SessionError`].
@@ -126,7 +126,7 @@ impl Session {
         })
     }
 
-    /// Returns the same session, as if its file ended at the offset `end`.
+    /// Returns this session as if its file ended at the offset `end`.
     #[must_use]
     pub fn up_to(mut self, end: u64) -> Self {
         self.file.size = self.file.size.min(end);
@@ -210,7 +210,7 @@ impl Session {
         Ok(())
     }
 
-    /// Calls `visit` with each entry on a line, unless it has none of this detail.
+    /// Calls `visit` with each entry on a line, unless the line has nothing of this detail.
     pub(super) fn each_entry_in(
         &self,
         line: RawLine<'_>,
@@ -267,7 +267,7 @@ pub(super) fn each_entry_on_line(
     });
 }
 
-/// Returns the entry for a record that is too long to parse. It follows the turn before it.
+/// Returns the entry for a record that is too long to parse. It belongs to the turn before it.
 pub(super) fn skipped_record(place: Place) -> Entry {
     let size = byte_size(u64::from(place.length)).replace("MB", " MB");
     let notice = format!("[a record of {size} was skipped]");
@@ -287,7 +287,7 @@ pub(super) fn skipped_record(place: Place) -> Entry {
     }
 }
 
-/// Why a file is not a session.
+/// Returns the reason why a file is not a session.
 fn unknown(path: &Path, is_database: bool) -> SessionError {
     let reason = refusal_at(path).unwrap_or_else(|| {
         let reason = if is_database {

@@ -25,9 +25,9 @@ pub fn side_file_path(session: &Path) -> PathBuf {
 /// Labels and recaps that are yet to be inserted into the conversation.
 #[derive(Debug, Default)]
 pub(super) struct Labels {
-    /// Each label with the number of its calls that have no result yet.
+    /// Each label, with the number of its calls without a result so far.
     waiting: Vec<(usize, Option<Message>)>,
-    /// The labels of each call, in order: other calls may have the same id.
+    /// The labels of each call, in order: several calls may have the same id.
     by_call: HashMap<String, VecDeque<usize>>,
     /// Messages that belong to no call.
     rest: Vec<Message>,

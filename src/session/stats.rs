@@ -12,6 +12,7 @@ use std::sync::atomic::Ordering;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use super::copies::CopyKeys;
 use super::discover::{Candidate, subagent_files};
 use super::distinct::Distinct;
 use super::listing::Listing;
@@ -34,8 +35,8 @@ use crate::records::{
 pub struct Tally {
     /// The period of the requests that count.
     period: Range<Timestamp>,
-    /// With [`Detail::Costs`] prompts and calls are not counted, with [`Detail::Activity`] not how
-    /// long results are.
+    /// With [`Detail::Costs`], prompts and calls are not counted; with [`Detail::Activity`],
+    /// lengths of results are not counted.
     detail: Detail,
     sessions: u64,
     prompts: Distinct<Option<Timestamp>>,
@@ -43,7 +44,7 @@ pub struct Tally {
     pub(super) calls: Distinct<UsedTool>,
     /// The readings of meters in each file.
     meters: Vec<MeterLog>,
-    /// The total cost that the agent recorded in the session that is read.
+    /// The total cost that the agent recorded in the session that is being read.
     recorded_cost: Option<f64>,
     runs: RunTotals,
     /// The sessions with a recorded total cost.
@@ -57,7 +58,7 @@ pub(super) struct Occasion {
     pub(super) model: Option<String>,
     pub(super) prompt_id: Option<String>,
     pub(super) tool: Option<String>,
-    /// `None` while its session is read.
+    /// `None` while its session is being read.
     pub(super) source: Option<Arc<ReadSession>>,
 }
 
@@ -66,7 +67,7 @@ pub(super) struct Occasion {
 pub(super) struct Reply {
     pub(super) replies: u64,
     pub(super) usage: Option<Usage>,
-    /// The part of the request that has no price.
+    /// The part of the request without a price.
     pub(super) unpriced: Option<Unpriced>,
     /// The index of the meter reading that states the tokens.
     pub(super) reading: Option<usize>,
@@ -94,8 +95,7 @@ pub(super) struct UsedTool {
 /// State while reading one file.
 #[derive(Debug, Default)]
 pub(super) struct Current {
-    /// The path, for formats whose ids are only unique in a file.
-    path: String,
+    keys: CopyKeys,
     /// The last model.
     model: Option<String>,
     /// The last time.
@@ -111,13 +111,8 @@ pub(super) struct Current {
 impl Current {
     /// Starts to read a file.
     pub(super) fn of(session: &Session) -> Self {
-        let path = if session.format().has_global_ids {
-            String::new()
-        } else {
-            session.file.path.display().to_string()
-        };
         Self {
-            path,
+            keys: CopyKeys::of(session),
             has_meter_records: session.format().has_meter_records,
             ..Self::default()
         }
@@ -144,7 +139,7 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// Counts requests of this period. Requests without a time count if it has no beginning.
+    /// Counts requests in this period. Requests without a time count if the period has no start.
     pub fn within(period: Range<Timestamp>, detail: Detail) -> Self {
         Self {
             period,
@@ -191,7 +186,7 @@ impl Tally {
         let mut failed = Vec::new();
         let logs = tallies.iter().flatten().flatten();
         let mut families = Families::new(logs.flat_map(|tally: &Self| &tally.meters));
-        // The last changed comes last: records that a fork copied count for the session that had them
+        // The last changed file is last: records that a fork copied belong to the session that had them
         // first.
         for (candidate, tally) in candidates.iter().zip(tallies).rev() {
             match tally {
@@ -215,7 +210,10 @@ impl Tally {
         let Some(session) = listing.open(candidate)? else {
             return Ok(None);
         };
-        let (mut tally, facts) = self.read(&session)?;
+        let (mut tally, mut facts) = self.read(&session)?;
+        if listing.selection.asks_for_title() {
+            facts.title = session.summary(listing.mapping)?.title;
+        }
         if facts.is_subagent && !candidate.context.is_named {
             tally.sessions = 0;
             tally.prompts = Distinct::default();
@@ -240,7 +238,7 @@ impl Tally {
                 tally.read_records(&subagent)?;
             }
         }
-        // Subagents are prompted by the model, not by a person.
+        // Subagents are prompted by the model, not by the user.
         tally.prompts = prompts;
         let project = facts.first_cwd.as_ref().or(facts.cwd_hash.as_ref());
         let source = Arc::new(ReadSession {
@@ -364,15 +362,11 @@ impl Tally {
         let time = message.time.as_deref().and_then(|time| time.parse().ok());
         current.time = time.or(current.time);
         let time = current.time;
-        let key = |id: &str| Key::of(&format!("{}{id}", current.path));
         if message.origin == Origin::Prompt && message.thread == Thread::Main {
-            let copied = message.id.as_deref().or(message.uuid.as_deref());
-            // Some files have the same id everywhere.
-            let copied = copied.map(|id| key(&format!("{id} {}", message.text())));
+            let copied = current.keys.prompt(message, time);
             self.prompts.put(copied, time, |_, _| {});
         }
         for call in message.calls() {
-            let reply = message.id.as_deref();
             let tool = UsedTool {
                 failed: false,
                 result: None,
@@ -382,7 +376,7 @@ impl Tally {
                     ..Occasion::at(time)
                 },
             };
-            let copied = reply.map(|reply| key(&format!("{reply} {}", call.id)));
+            let copied = current.keys.call(message, call);
             let place = self.calls.put(copied, tool, |_, _| {});
             current.calls.insert(call.id.clone(), place);
         }
@@ -396,12 +390,12 @@ impl Tally {
         if message.model.is_some() {
             current.model.clone_from(&message.model);
         }
-        let copied = message.id.as_deref().map(key);
         let usage = current.usage_of(message);
         let is_reply = message.role == Role::Assistant && message.origin == Origin::Reply;
         if !is_reply && usage.is_none_or(|usage| usage.is_empty()) {
             return;
         }
+        let copied = current.keys.reply(message, time);
         let reply = Reply {
             replies: u64::from(is_reply),
             usage,
@@ -418,7 +412,7 @@ impl Tally {
         });
     }
 
-    /// Adds another tally. Of copies the one with the most output counts: another may be cut off.
+    /// Adds another tally. Among copies, the one with the most output counts, since others may be incomplete.
     fn merge(&mut self, other: Self) {
         self.sessions += other.sessions;
         self.runs.turns += other.runs.turns;
@@ -442,7 +436,7 @@ impl Tally {
         });
     }
 
-    /// Returns the number of prompts, of replies and of calls, and the tokens.
+    /// Returns the numbers of prompts, replies and calls, and the tokens.
     pub(super) fn sums(&self) -> (u64, u64, u64, Usage) {
         let (mut replies, mut usage) = (0, Usage::default());
         for reply in self.replies.values() {
@@ -502,7 +496,7 @@ fn output(reply: &Reply) -> u64 {
 }
 
 impl Occasion {
-    /// Returns an occasion with a time only.
+    /// Returns an occasion with only a time.
     fn at(time: Option<Timestamp>) -> Self {
         Self {
             time,

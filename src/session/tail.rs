@@ -14,7 +14,7 @@ use crate::message::{Message, Origin};
 /// Maximum size of the lines held in memory as messages, in bytes.
 const MAX_HELD_SIZE: usize = 1024 * 1024;
 
-/// Returns the offset at which the last `count` items start. `weigh` returns how many items start
+/// Returns the offset at which the last `count` items start. `weigh` returns the number of items that start
 /// on a line. It is called from the last line backwards. Lines that are too long to parse are
 /// skipped and count as one item.
 ///
@@ -64,10 +64,9 @@ impl MessageLines {
         }
     }
 
-    /// Forgets what was returned, because the file starts over.
+    /// The file starts over, perhaps as a session of another agent.
     pub fn restart(&mut self) {
         self.entries = None;
-        self.handed_out.clear();
     }
 
     /// Returns the messages on a line, without meter readings.
@@ -114,7 +113,7 @@ impl MessageLines {
     }
 }
 
-/// Counts how many messages start on each line, from the end of a file backwards.
+/// Counts the messages that start on each line, from the end of a file backwards.
 #[derive(Debug)]
 pub struct BackwardMessages {
     format: &'static Format,
@@ -204,7 +203,7 @@ mod tests {
     fn records_are_counted_from_the_end() {
         let text = "{\"a\":1}\n{\"b\":1}{\"c\":1}\n\n{\"d\":1}\n{\"torn\":";
         let starts = |count| start_of_last(&mut fixed(text), count, &mut records_on).unwrap();
-        // The torn line counts, the blank one does not. Two records on a line stay together.
+        // Torn lines count, blank ones do not. Two records on a line stay together.
         assert_eq!(starts(0), text.len() as u64);
         assert_eq!(&text[usize::try_from(starts(1)).unwrap()..], "{\"torn\":");
         assert_eq!(starts(3), 23);
@@ -229,6 +228,15 @@ mod tests {
             assert_eq!(texts, expected[skipped..], "{count}");
         }
         assert_eq!(start, (rows[0].len() + rows[1].len() + 2) as u64);
+    }
+
+    #[test]
+    fn lines_that_are_too_long_together_are_not_held() {
+        let line = format!("{{\"a\":\"{}\"}}\n", "x".repeat(MAX_HELD_SIZE / 2));
+        let last = |lines: usize| {
+            last_messages(&mut fixed(&line.repeat(lines)), 1, Agent::Claude.format()).unwrap()
+        };
+        assert_eq!((last(1).is_some(), last(2).is_some()), (true, false));
     }
 
     #[test]

@@ -40,7 +40,7 @@ impl TitleRule {
         }
     }
 
-    /// Considers the next record from the end, on the line at `offset`. Returns how far to continue.
+    /// Considers the next record from the end, on the line at `offset`. Returns how far the search continues.
     fn offer(&mut self, record: StoredTitle, offset: u64) -> SearchControl {
         let is_decisive = record.title.source == TitleSource::Manual
             || record.manual_title == ManualTitle::Supersede;
@@ -60,13 +60,13 @@ impl TitleRule {
             return SearchControl::Stop;
         }
         if best.title == record.title {
-            // Agents repeat the title now and then. It dates from its first record.
+            // Agents repeat titles now and then. The first record determines the date of a title.
             best.time = record.time.or(best.time);
         }
         SearchControl::Continue
     }
 
-    /// Returns the title that counts.
+    /// Returns the title that applies.
     fn finish(self) -> Option<StoredTitle> {
         self.best.filter(|record| !record.title.text.is_empty())
     }
@@ -80,7 +80,7 @@ fn lost_a_race(manual: &StoredTitle, automatic: &StoredTitle) -> bool {
     limit.is_ok_and(|limit| before > limit)
 }
 
-/// Finds the title that counts, in constant memory. Reads only as much of the end of the file as
+/// Finds the title that applies, in constant memory. Reads only as much of the end of the file as
 /// needed, and the whole file if it has no title.
 ///
 /// # Errors
@@ -95,7 +95,7 @@ pub fn find_title<Source: Borrow<File>>(
 /// A summary, and the id of the record that it names.
 pub(super) type Summary = (String, String);
 
-/// Returns the title record that counts, and the last summaries, the last one first. All of them are
+/// Returns the title record that applies, and the last summaries, last one first. All of them are
 /// included if the file has no title.
 pub(super) fn find_titles<Source: Borrow<File>>(
     file: &mut FixedFile<Source>,
@@ -153,7 +153,7 @@ fn side_file_title(path: &Path, mapping: Mapping) -> io::Result<Option<StoredTit
 mod tests;
 
 impl Session {
-    /// Returns the title that counts, from the session file or the side file.
+    /// Returns the title that applies, from the session file or the side file.
     ///
     /// # Errors
     /// Reading failed.
@@ -168,7 +168,7 @@ impl Session {
         self.or_in_side_file(title.filter(|title| !title.text.is_empty()), mapping)
     }
 
-    /// Returns the title that counts: the one in the file, or one in the side file. A title is in the
+    /// Returns the title that applies: the one in the file, or one in the side file. A title is in the
     /// side file only if the agent has no record for titles.
     fn or_in_side_file(&self, own: Option<Title>, mapping: Mapping) -> io::Result<Option<Title>> {
         if !self.may_have_side_file {
@@ -186,7 +186,7 @@ impl Session {
         })
     }
 
-    /// Returns the same with the bytes of the file.
+    /// Like [`Self::title`], with the bytes of the file.
     pub(super) fn title_in(
         &self,
         bytes: &mut FixedFile<&File>,
@@ -207,7 +207,7 @@ impl Session {
         }
     }
 
-    /// Returns the title that counts in the file itself.
+    /// Returns the title that applies in the file itself.
     fn own_title(&self, bytes: &mut FixedFile<&File>) -> io::Result<Option<Title>> {
         match find_titles(bytes, self.format())? {
             (Some(record), _) => Ok(Some(record.title)),
@@ -216,8 +216,8 @@ impl Session {
         }
     }
 
-    /// Returns the first of `summaries` that names a record in this file. Older versions of Claude Code
-    /// wrote summaries mostly of other sessions.
+    /// Returns the first of `summaries` that names a record in this file. Older versions of Claude Code mostly
+    /// wrote summaries of other sessions.
     fn summary_title(
         &self,
         bytes: &mut FixedFile<&File>,

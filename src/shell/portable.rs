@@ -67,18 +67,18 @@ fn is_zsh_parameter(name: &str) -> bool {
 struct Scan<'text> {
     rest: &'text str,
     previous: char,
-    /// Inside of double quotes.
+    /// Whether the position is inside double quotes.
     in_quotes: bool,
     /// The value of `in_quotes` outside each open parenthesis.
     outer: Vec<bool>,
     begins_word: bool,
-    /// The next word is the name of a command, an assignment or a keyword.
+    /// Whether the next word is the name of a command, an assignment or a keyword.
     begins_command: bool,
-    /// In the value of an assignment, which no shell splits.
+    /// Whether the position is in the value of an assignment, which no shell splits.
     is_assignment: bool,
-    /// The next word is the variable of a loop.
+    /// Whether the next word is the variable of a loop.
     after_for: bool,
-    /// Standard output of the command is redirected; zsh writes to a following pipe as well.
+    /// Whether standard output of the command is redirected; zsh writes to a following pipe as well.
     is_redirected: bool,
 }
 
@@ -174,7 +174,7 @@ impl Scan<'_> {
         if is_set && is_zsh_parameter(word) {
             Some("a variable with a special meaning in zsh")
         } else if rest.starts_with(['{', '}']) && !begins(&["{}"]) {
-            Some("braces outside of quotes")
+            Some("braces outside quotes")
         } else if begins(&["<(", ">(", "<<<", "&>", "|&", "<>", ">|", "(("]) {
             Some("a construct that not all shells support")
         } else if rest.starts_with('|') && !begins(&["||"]) && self.is_redirected {
@@ -209,7 +209,7 @@ fn different_expansion(after: &str, may_split: bool) -> Option<&'static str> {
     let is_word =
         after.starts_with(|first: char| first.is_ascii_alphanumeric() || "_{@*".contains(first));
     if may_split && is_word && !after.starts_with("{#") {
-        return Some("a variable outside of quotes, which zsh does not split");
+        return Some("a variable outside quotes, which zsh does not split");
     }
     if after.starts_with(['\'', '"', '[']) {
         return Some("quotes or brackets after `$`");
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_shell_reads_otherwise_is_found() {
+    fn differences_between_shells_are_found() {
         for command in [
             "path=bin; ls",
             "for path in bin; do ls; done",
@@ -352,9 +352,10 @@ mod tests {
     }
 
     #[test]
-    fn what_all_shells_read_alike_is_accepted() {
+    fn portable_commands_are_accepted() {
         for command in [
             "printf '%5d' 3",
+            "echo \"$(( 1 == 2 ))\"",
             "ls -la src | head -3",
             "cd src && wc -l *.rs; echo done",
             "grep -rn \"fn main\" . 2>/dev/null || true",

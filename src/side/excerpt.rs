@@ -55,7 +55,7 @@ impl Excerpt {
         self.head.iter().chain(&self.tail).cloned().collect()
     }
 
-    /// Joins the start of this conversation and `end`, a later part of the same conversation.
+    /// Joins this start of a conversation with `end`, a later part of it.
     #[must_use]
     pub fn followed_by(self, end: &Self) -> Self {
         Self {
@@ -195,7 +195,7 @@ impl TextCollector {
         &self.said
     }
 
-    /// Returns the last `count` texts, from the user's first one on unless these are all.
+    /// Returns the last `count` texts, starting with a text of the user unless these are all texts.
     pub fn recent(&self, count: usize) -> &[MessageTexts] {
         let start = self.said.len().saturating_sub(count);
         let recent = &self.said[start..];
@@ -206,7 +206,7 @@ impl TextCollector {
         prompt.map_or(&[], |prompt| &recent[prompt..])
     }
 
-    /// Returns the last texts, after the last prompt if it is older.
+    /// Returns the last texts, preceded by the last prompt if it is older.
     pub fn recent_since_prompt(&self, count: usize) -> Cow<'_, [MessageTexts]> {
         let recent = self.recent(count);
         let last = self.said.iter().rfind(|said| said.role == Role::User);
@@ -284,7 +284,7 @@ mod spoken_tests {
     }
 
     #[test]
-    fn reminders_contexts_and_thinking_are_left_out() {
+    fn reminders_contexts_and_thinking_are_omitted() {
         let mut reply = message(Role::Assistant, &["visible"]);
         reply.blocks.insert(0, Block::thinking("hidden"));
         let messages = [

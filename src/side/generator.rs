@@ -1,4 +1,4 @@
-//! Titles and recaps of conversations, by rules or by a model.
+//! Titles and recaps of conversations, by rules or a model.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ use crate::model::{Failure, Reply, Request};
 
 /// The writer of labels, titles and recaps.
 pub enum TextEngine {
-    /// None is configured.
+    /// No model is configured.
     None,
     /// The built-in rules.
     Rules,
@@ -47,7 +47,7 @@ impl Generator {
     /// Writes the text about a conversation.
     ///
     /// # Errors
-    /// The reason for the missing text.
+    /// There is no text, for this reason.
     pub fn text(&self, excerpt: &Excerpt) -> Result<Text, NoText> {
         let asker = match &self.engine {
             TextEngine::None => return Err(Reason::NoFastModel.into()),
@@ -93,7 +93,7 @@ impl Generator {
             Value::String(title) => title.clone(),
             Value::Number(number) => number.to_string(),
             _ => {
-                let reason = "it has no title".to_owned();
+                let reason = "the reply contains no title".to_owned();
                 return Err(Failure::Malformed { reason }.into());
             }
         };

@@ -126,7 +126,7 @@ impl History {
         &mut self.rounds[last]
     }
 
-    /// Records of one message have the same id, and results may come between them.
+    /// Adds a reply. Records of one message have the same id, and results may come between them.
     fn reply(&mut self, message: Message) {
         let open = self.rounds.last_mut().filter(|round| {
             !round.reply.is_empty()
@@ -147,7 +147,7 @@ impl History {
         });
     }
 
-    /// A result belongs to the latest call of its id that has none yet.
+    /// Adds a result. It belongs to the latest call with its id that has none yet.
     fn result(&mut self, result: ToolResult) {
         for round in self.rounds.iter_mut().rev() {
             let open = round.reply.iter().enumerate().find(|(position, block)| {

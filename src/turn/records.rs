@@ -18,7 +18,7 @@ pub struct RecordBuilder {
     pub session_id: SessionId,
     /// Ids and times.
     pub moment: Moment,
-    /// Names the reply.
+    /// The id of the reply.
     message_id: String,
 }
 
@@ -34,7 +34,7 @@ pub enum Ending<'a> {
 }
 
 impl RecordBuilder {
-    /// For one reply.
+    /// Creates a builder for one reply.
     pub fn new(model: String, session_id: SessionId, moment: Moment) -> Self {
         let message_id = format!("msg_{}", moment.ids.uuid().simple());
         Self {
@@ -70,7 +70,7 @@ impl RecordBuilder {
         }
     }
 
-    /// Returns the record of a block of the reply; the last one says what the reply cost.
+    /// Returns the record of a block of the reply; the last one carries the cost of the reply.
     pub fn block(&self, block: Block, usage: Option<Usage>) -> DialogRecord {
         let mut message = Message::new(Role::Assistant, Origin::Reply);
         message.id = Some(self.message_id.clone());
@@ -123,7 +123,7 @@ impl RecordBuilder {
         ]
     }
 
-    /// Returns the record of a request that is tried again.
+    /// Returns the record of a request that is retried.
     pub fn retry(&self, failures: u32, wait_ms: u64, failure: &Failure) -> ApiRetryRecord {
         ApiRetryRecord {
             subtype: RetrySubtype::Only,

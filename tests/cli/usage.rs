@@ -165,13 +165,13 @@ fn problems_come_with_a_next_step() {
             &["title", "--model", "builtin", "nonsense", "-o", "text"],
             2,
             "turnpipe: nonsense: there is no such session\n\
-             hint: `turnpipe session list` shows what there is\n",
+             hint: `turnpipe session list` lists all sessions\n",
         ),
         (
             &["session", "export", file],
             2,
             &format!(
-                "turnpipe: {file} is not a folder\nhint: name another folder; it is created if needed\n"
+                "turnpipe: {file} is not a directory\nhint: name another directory; it is created if needed\n"
             ),
         ),
         (
@@ -179,12 +179,12 @@ fn problems_come_with_a_next_step() {
                 "session", "search", "-i", "nonsense", &session, "-o", "text",
             ],
             1,
-            "hint: `--in all` also looks at thoughts, calls and results\n",
+            "hint: `--in all` also searches thinking, calls and results\n",
         ),
         (
             &["hook", "pre-tool-use"],
             1,
-            "turnpipe: standard input is empty; it must contain the call\n",
+            "turnpipe: standard input is empty; expected the call\n",
         ),
     ];
     for (arguments, status, messages) in rows {

@@ -87,7 +87,7 @@ fn calls_of_history_do_not_run() {
         assert_eq!(run.stdout, input);
         assert_eq!(run.status, Some(0));
         assert!(
-            run.stderr.contains("hint: look at them with --plan"),
+            run.stderr.contains("hint: `--plan` shows them"),
             "{}",
             run.stderr
         );

@@ -6,6 +6,7 @@ mod bench;
 mod calls;
 mod check;
 mod comparison;
+mod copies;
 mod costs;
 mod diff;
 mod export;

@@ -93,7 +93,7 @@ impl Run for HookArguments {
             Err(problem) if !input.asks_user() => {
                 let reason = format!("turnpipe cannot apply its rules: {problem}");
                 problem.report(&io.messages);
-                write_answer(input.denial(&reason), io)?;
+                write_response(input.denial(&reason), io)?;
                 return Ok(Status::Done);
             }
             Err(problem) => return Err(problem.into()),
@@ -115,12 +115,12 @@ impl Run for HookArguments {
         let decisions = CallDecisions::new(Registry::builtin(), settings, project, shell, io)?;
         let (call, decided) =
             decisions.decide(&input.tool_name, &input.tool_input, &input.cwd, mode);
-        write_answer(input.answer(&decided, &call.action, denies), io)?;
+        write_response(input.response(&decided, &call.action, denies), io)?;
         Ok(Status::Done)
     }
 }
 
-fn write_answer(answer: Option<Value>, io: &mut Io) -> anyhow::Result<()> {
+fn write_response(answer: Option<Value>, io: &mut Io) -> anyhow::Result<()> {
     if let Some(answer) = answer {
         let mut writer = output::record_writer(io)?;
         writer.record(&answer)?;

@@ -19,7 +19,7 @@ use crate::cmd::session::source::{MatchArguments, about, candidates_at};
 use crate::cmd::times::to_the_minute;
 use crate::cmd::{Globals, Status, UsageError};
 use crate::io::Io;
-use crate::jsonl::WriteError;
+use crate::jsonl::WriteResult;
 use crate::message::CallOutcome;
 use crate::records::{FileChange, SessionCallCountRecord, SessionCallRecord, SessionDescription};
 use crate::session::{CallEvent, Candidate, Depth, SessionCall, calls_of_all, subagents_beside};
@@ -84,6 +84,7 @@ impl Run for SessionCallsArguments {
         let mut listing = self.matching.listing(Depth::Ends, io.clock.as_ref());
         // A session may continue after the period.
         listing.selection.until = None;
+        listing.selection.with_subagents = true;
         let mut errors = InputErrors::new(&io.messages);
         let candidates = self.candidates(&mut errors, io)?;
         if form == Form::Text && candidates.is_empty() && self.sessions.is_empty() {
@@ -312,12 +313,7 @@ impl Printer {
         self.about = about;
     }
 
-    fn call(
-        &mut self,
-        call: SessionCall,
-        seen: Seen,
-        field: Option<&str>,
-    ) -> Result<(), WriteError> {
+    fn call(&mut self, call: SessionCall, seen: Seen, field: Option<&str>) -> WriteResult {
         let topic = input_gist(&seen.input, self.about.cwd.as_deref());
         if self.form == Form::Text {
             let field = field.map(|name| seen.input.get(name).map(text_of).unwrap_or_default());
@@ -347,7 +343,7 @@ impl Printer {
         self.writer.record(&record)
     }
 
-    fn line(&mut self, call: &SessionCall, topic: &str) -> Result<(), WriteError> {
+    fn line(&mut self, call: &SessionCall, topic: &str) -> WriteResult {
         if let Some(heading) = self.heading.take() {
             self.writer.echo(format!("{heading}\n").as_bytes())?;
         }
@@ -382,7 +378,7 @@ impl Printer {
         self.writer.echo(format!("{head}{topic}\n").as_bytes())
     }
 
-    fn counts(&mut self, counts: Counts) -> Result<(), WriteError> {
+    fn counts(&mut self, counts: Counts) -> WriteResult {
         let counts = counts.sorted();
         if self.form == Form::Jsonl {
             return counts

@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use crate::cmd::output::{self, Form, RecordWriter};
 use crate::cmd::session::source::about;
 use crate::cmd::times::to_the_minute;
-use crate::jsonl::WriteError;
+use crate::jsonl::WriteResult;
 use crate::message::{Role, SessionId, Thread};
 use crate::records::{HitBlock, SessionDescription, SessionHitRecord, SessionPathRecord};
 use crate::session::Listed;
@@ -65,7 +65,7 @@ impl HitPrinter {
         &mut self,
         session: Listed,
         parent: Option<ParentSession>,
-    ) -> Result<(), WriteError> {
+    ) -> WriteResult {
         self.end_session()?;
         self.path.clone_from(&session.path);
         let mut about = about(session.path, session.agent, session.facts);
@@ -102,7 +102,7 @@ impl HitPrinter {
     }
 
     /// Prints the path or the count at the end of a session.
-    fn end_session(&mut self) -> Result<(), WriteError> {
+    fn end_session(&mut self) -> WriteResult {
         let Some(about) = self.about.take().filter(|_| self.detail != HitDetail::Hits) else {
             return Ok(());
         };
@@ -135,7 +135,7 @@ impl HitPrinter {
     }
 
     /// Prints a hit in the session, or counts it.
-    pub(crate) fn hit(&mut self, found: SearchHit) -> Result<(), WriteError> {
+    pub(crate) fn hit(&mut self, found: SearchHit) -> WriteResult {
         self.hits += 1;
         match self.form {
             _ if self.detail != HitDetail::Hits => Ok(()),
@@ -152,7 +152,7 @@ impl HitPrinter {
     }
 
     /// Ends the output.
-    pub(crate) fn finish(mut self) -> Result<(), WriteError> {
+    pub(crate) fn finish(mut self) -> WriteResult {
         self.end_session()?;
         self.writer.flush()
     }

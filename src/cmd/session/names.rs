@@ -15,7 +15,7 @@ use crate::cmd::inputs::{InputErrors, take_stdin};
 use crate::cmd::output::{Form, RecordWriter};
 use crate::cmd::session::source::{SelectionArguments, SourceArguments};
 use crate::io::{Environment, InputStream, Io, Messages};
-use crate::jsonl::{Prefilter, Reader, WriteError};
+use crate::jsonl::{Prefilter, Reader, WriteResult};
 use crate::message::Message;
 use crate::records::SessionErrorRecord;
 use crate::session::{Depth, Facts, FindError, Listing, Root, Selection, Session, discover, find};
@@ -298,7 +298,7 @@ impl InputErrors {
         form: Form,
         error: &UsageError,
         writer: &mut RecordWriter,
-    ) -> Result<(), WriteError> {
+    ) -> WriteResult {
         self.report_session(named, form, error);
         match form {
             Form::Text => Ok(()),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use clap::ValueEnum;
 
 use crate::cmd::output::RecordWriter;
-use crate::jsonl::WriteError;
+use crate::jsonl::WriteResult;
 use crate::message::Message;
 use crate::records::{
     MessageContext, SessionDescription, SessionStartRecord, StartSubtype, to_record,
@@ -76,7 +76,7 @@ impl Printer {
         about: &SessionDescription,
         facts: Vec<(&'static str, String)>,
         links: Vec<(&'static str, String)>,
-    ) -> Result<(), WriteError> {
+    ) -> WriteResult {
         self.cwd.clone_from(&about.cwd);
         let title = about.title.as_deref().or(about.first_prompt.as_deref());
         let title = title.unwrap_or("Session");
@@ -110,11 +110,7 @@ impl Printer {
     }
 
     /// Prints a whole message of the session or subagent `about`.
-    pub(crate) fn message(
-        &mut self,
-        message: Message,
-        about: &MessageContext,
-    ) -> Result<(), WriteError> {
+    pub(crate) fn message(&mut self, message: Message, about: &MessageContext) -> WriteResult {
         let Some(message) = self.look.selection.apply(message) else {
             return Ok(());
         };
@@ -128,7 +124,7 @@ impl Printer {
         self.sections(sections)
     }
 
-    fn sections(&mut self, mut sections: Vec<Section>) -> Result<(), WriteError> {
+    fn sections(&mut self, mut sections: Vec<Section>) -> WriteResult {
         let Look {
             density,
             style,
@@ -170,7 +166,7 @@ impl Printer {
     }
 
     /// Prints the end, after the last message.
-    pub(crate) fn finish(&mut self) -> Result<(), WriteError> {
+    pub(crate) fn finish(&mut self) -> WriteResult {
         let sections = self.outline.finish();
         self.sections(sections)?;
         if self.look.form == DialogForm::Html {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::cmd::session::printer::{self, DialogForm};
-use crate::jsonl::WriteError;
+use crate::jsonl::WriteResult;
 use crate::message::{Message, MessageMerger, SessionId};
 use crate::records::{
     CursorSubtype, MessageContext, SessionCursorRecord, SessionSwitchRecord, SwitchReason,
@@ -64,12 +64,7 @@ impl Printer {
     }
 
     /// Prints whole lines.
-    pub(crate) fn lines(
-        &mut self,
-        of: &mut Lines,
-        lines: &[u8],
-        joining: Joining,
-    ) -> Result<(), WriteError> {
+    pub(crate) fn lines(&mut self, of: &mut Lines, lines: &[u8], joining: Joining) -> WriteResult {
         if self.is_raw {
             return self.dialog.writer.echo(lines);
         }
@@ -88,11 +83,7 @@ impl Printer {
     }
 
     /// Prints messages that have already been read.
-    pub(crate) fn messages(
-        &mut self,
-        of: &mut Lines,
-        said: Vec<Message>,
-    ) -> Result<(), WriteError> {
+    pub(crate) fn messages(&mut self, of: &mut Lines, said: Vec<Message>) -> WriteResult {
         for message in said {
             if let Some(whole) = of.merger.push(message) {
                 self.message(whole, &of.about)?;
@@ -102,7 +93,7 @@ impl Printer {
         self.dialog.finish()
     }
 
-    fn message(&mut self, message: Message, about: &MessageContext) -> Result<(), WriteError> {
+    fn message(&mut self, message: Message, about: &MessageContext) -> WriteResult {
         let speaker = Some((about.session_id.clone(), about.agent_id.clone()));
         if self.is_text() && self.speaker != speaker {
             let is_first = std::mem::replace(&mut self.speaker, speaker).is_none();
@@ -120,7 +111,7 @@ impl Printer {
     }
 
     /// Prints a last line without a newline, if it is a whole record.
-    pub(crate) fn rest(&mut self, of: &mut Lines, rest: &[u8]) -> Result<(), WriteError> {
+    pub(crate) fn rest(&mut self, of: &mut Lines, rest: &[u8]) -> WriteResult {
         if !rest.is_empty() {
             self.lines(of, rest, Joining::Joined)?;
         }
@@ -131,7 +122,7 @@ impl Printer {
     }
 
     /// Reports that the output continues with another file, or from the start of this one.
-    pub(crate) fn switch(&mut self, reason: SwitchReason, path: &Path) -> Result<(), WriteError> {
+    pub(crate) fn switch(&mut self, reason: SwitchReason, path: &Path) -> WriteResult {
         let path = path.display().to_string();
         if self.is_text() {
             let path = terminal_safe_line(&path);
@@ -153,7 +144,7 @@ impl Printer {
     }
 
     /// Ends a batch: the whole file has been printed.
-    pub(crate) fn caught_up(&mut self, follower: &Follower) -> Result<(), WriteError> {
+    pub(crate) fn caught_up(&mut self, follower: &Follower) -> WriteResult {
         if self.dialog.writer.has_buffered() {
             self.end(follower)?;
         }
@@ -161,17 +152,12 @@ impl Printer {
     }
 
     /// Ends the output.
-    pub(crate) fn end(&mut self, follower: &Follower) -> Result<(), WriteError> {
+    pub(crate) fn end(&mut self, follower: &Follower) -> WriteResult {
         self.cursor(follower.path(), follower.offset(), follower.pending())
     }
 
     /// Writes a cursor: everything before `offset` has been printed.
-    pub(crate) fn cursor(
-        &mut self,
-        path: &Path,
-        offset: u64,
-        pending: u64,
-    ) -> Result<(), WriteError> {
+    pub(crate) fn cursor(&mut self, path: &Path, offset: u64, pending: u64) -> WriteResult {
         if self.prints_cursors {
             self.dialog.writer.record(&SessionCursorRecord {
                 subtype: CursorSubtype::Only,

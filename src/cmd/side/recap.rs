@@ -20,7 +20,7 @@ use crate::cmd::output::{self, RecordWriter};
 use crate::cmd::side::per_session::{PerSessionArguments, Plan, Printer, Runner, SessionOutput};
 use crate::cmd::{Globals, Status, UsageError};
 use crate::io::{CancelToken, Clock, Io};
-use crate::jsonl::WriteError;
+use crate::jsonl::WriteResult;
 use crate::records::RecapRecord;
 use crate::session::ManualTitle;
 use crate::side::recap::{Away, AwayAction, PROMPT, Situation};
@@ -177,7 +177,7 @@ impl Printer for Recaps {
         runner: &Runner,
         output: SessionOutput,
         writer: &mut RecordWriter,
-    ) -> Result<(), WriteError> {
+    ) -> WriteResult {
         let mut record = RecapRecord {
             ok: output.result.is_ok(),
             session_id: output.session_id,

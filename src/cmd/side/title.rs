@@ -11,7 +11,7 @@ use crate::cmd::side::per_session::{PerSessionArguments, Plan, Printer, Runner, 
 use crate::cmd::{Globals, Status, UsageError};
 use crate::config::Overrides;
 use crate::io::Io;
-use crate::jsonl::WriteError;
+use crate::jsonl::WriteResult;
 use crate::records::{SideExtension, TitleRecord};
 use crate::session::ManualTitle;
 use crate::session::record::Recorded;
@@ -110,12 +110,7 @@ impl Printer for Titles {
 
     fn line(&self, runner: &Runner, output: &SessionOutput) -> Option<String> {
         match &output.result {
-            Ok((title, recorded)) => {
-                if let Some(reason) = not_shown(*recorded) {
-                    runner.note_not_written(output, reason);
-                }
-                Some(format!("{}{}\n", output.text_prefix(), title.text))
-            }
+            Ok((title, _)) => Some(format!("{}{}\n", output.text_prefix(), title.text)),
             Err(no_text) => {
                 runner.note_no_text(output, no_text, &no_text.reason);
                 None
@@ -128,7 +123,7 @@ impl Printer for Titles {
         _: &Runner,
         output: SessionOutput,
         writer: &mut RecordWriter,
-    ) -> Result<(), WriteError> {
+    ) -> WriteResult {
         let of_session = TitleRecord {
             session_id: output.session_id,
             path: output.path,

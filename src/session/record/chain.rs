@@ -65,7 +65,7 @@ pub(super) struct TurnWatch {
     calls: usize,
     results: usize,
     stopped: bool,
-    /// A hook asked the model to continue.
+    /// Whether a hook asked the model to continue.
     is_asked: bool,
 }
 
@@ -98,7 +98,7 @@ impl TurnWatch {
             // The request to the model failed before it wrote a record.
             _ if self.records == 0 => Continuation::Stopped,
             (false, 0, 0) if !self.is_asked => Continuation::Over,
-            // An unanswered call would make the next request invalid.
+            // A call without a result would make the next request invalid.
             (false, calls, results) if results < calls => Continuation::Stopped,
             (false, _, _) => Continuation::Continue,
         }

@@ -58,7 +58,7 @@ pub struct SessionFacts {
 }
 
 impl SessionFacts {
-    /// Facts that do not come from the stream.
+    /// Creates the facts that do not come from the stream.
     pub fn new(session_id: impl Into<String>, directory: impl Into<String>) -> Self {
         Self {
             session_id: session_id.into(),
@@ -68,7 +68,7 @@ impl SessionFacts {
         }
     }
 
-    /// Takes the facts of a record that starts a session.
+    /// Reads the facts in a record that starts a session.
     pub(super) fn start(&mut self, record: &Value) {
         if record["type"] != "system"
             || !matches!(record["subtype"].as_str(), Some("session_start" | "init"))
@@ -194,7 +194,7 @@ impl Recorder {
         })
     }
 
-    /// Returns a line outside of the conversation with these members.
+    /// Returns a line outside the conversation with these members.
     fn unchained(&self, members: Value) -> Value {
         let at = NewRecord {
             session_id: &self.facts.session_id,
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_titles_and_recaps_are_kept_the_rest_is_not() {
+    fn only_labels_titles_and_recaps_are_kept() {
         let mut recorder = recorder();
         let title = value(recorder.line_of(r#"{"type":"title","ok":true,"title":"Fix login"}"#));
         assert_eq!(

@@ -43,7 +43,7 @@ pub struct SearchHit {
 }
 
 impl SearchHit {
-    /// Returns the record and the place of the hit in it, for copies of the record.
+    /// Returns a key of the record and the hit in it, which copies of the record share.
     pub(super) fn record(&self) -> Option<String> {
         let record = self.uuid.as_ref().or(self.time.as_ref())?;
         let (role, place, matches) = (self.role, self.place, self.matches);
@@ -57,7 +57,7 @@ impl SearchHit {
 pub struct Searched {
     /// Number of lines that were too long to parse.
     pub too_long: u64,
-    /// Whether no record in the file gives it a title. False if it was not searched to the end.
+    /// Whether no record in the file contains a title. False if it was not searched to the end.
     pub holds_no_title: bool,
 }
 
@@ -89,7 +89,7 @@ impl Session {
             }
             return Ok(Searched::default());
         }
-        // Most of a file are results.
+        // Most of a file is results.
         let detail = if query.places.contains(&HitBlock::Result) {
             Detail::Full
         } else {
@@ -139,7 +139,7 @@ impl Session {
     }
 }
 
-/// Whether a line may have such a part of a message.
+/// Whether a line may contain such a part of a message.
 fn may_hold(line: LineClass, place: HitBlock) -> bool {
     match line {
         LineClass::NoMessage | LineClass::Cost => false,
@@ -156,7 +156,7 @@ struct Search<'a> {
     left: usize,
     /// The roles with a hit.
     roles_with_hits: Vec<Role>,
-    /// Hits in records that usually repeat others.
+    /// Hits in records that usually repeat other records.
     held: Vec<SearchHit>,
 }
 
@@ -182,7 +182,7 @@ impl Search<'_> {
         ControlFlow::Continue(())
     }
 
-    /// Returns a hit in a record that repeats others is also found in those, if they exist.
+    /// Holds a hit in a record that repeats others, which contain it too if they exist.
     fn repeat(&mut self, line: u64, message: &Message) -> ControlFlow<()> {
         for found in self.query.find(Some(line), message) {
             if self.roles_with_hits.contains(&found.role) {
@@ -315,7 +315,7 @@ const MAX_CONTEXT: usize = 64 * 1024;
 /// Maximum length of the shown part of a match, in bytes.
 const MAX_MATCH: usize = 400;
 
-/// A match in its context. The parts joined are a part of the text.
+/// A match in its context. Its concatenated parts are a part of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MatchExcerpt {
     /// The text before the match.
@@ -324,7 +324,7 @@ pub struct MatchExcerpt {
     pub matched: String,
     /// The text after the match.
     pub after: String,
-    /// The context consists of whole lines.
+    /// Whether the context consists of whole lines.
     pub has_lines: bool,
 }
 
@@ -382,7 +382,7 @@ mod excerpt_tests {
     use super::*;
 
     #[test]
-    fn surroundings_are_short() {
+    fn context_is_short() {
         let text = format!("{}needle{}", "é".repeat(300), "ü".repeat(300));
         let excerpt = MatchExcerpt::around(&text, 600..606);
         assert_eq!(excerpt.matched, "needle");

@@ -172,7 +172,7 @@ fn common_directory(paths: &[&str], cwd: Option<&str>) -> Option<(&'static str, 
     (display_width(&directory) <= MAX_DIRECTORY_CELLS).then_some((place, directory))
 }
 
-/// `a, b and c`; looks at a repository as `git status, diff and log`.
+/// Joins items as `a, b and c`, and git commands as `git status, diff and log`.
 pub(super) fn listed(items: &[String]) -> String {
     let [first, others @ ..] = items else {
         return String::new();
@@ -411,7 +411,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_name_can_be_asked_for(text in "\\PC{0,80}") {
+        fn any_name_can_be_shortened(text in "\\PC{0,80}") {
             let _ = (file_name(&text, None), directory_name(&text, Some("/")), pattern_noun(&text));
             let _ = (glob_noun(&text), address(&text), revision(&text));
             let _ = file_names(&[&text, "a/b", "a/c"], Some("/w"));

@@ -16,7 +16,7 @@ const CHUNK_BYTES: usize = 128 * 1024;
 
 /// An event for the main thread.
 pub(super) enum Event {
-    /// Pieces, and the time since when they wait for being read, if they do.
+    /// Pieces, and the time since which they wait to be read, if they do.
     Pieces(Vec<Piece>, Option<Instant>),
     End,
     Failed(io::Error),
@@ -31,7 +31,7 @@ pub(super) struct Job {
     pub(super) calls: usize,
 }
 
-/// Blocks the reading thread while it is closed.
+/// Blocks the reading thread while closed.
 #[derive(Debug, Default)]
 pub(super) struct Gate {
     closed: Mutex<bool>,
@@ -61,7 +61,7 @@ impl Gate {
     }
 }
 
-/// Reads the input in its own thread while the gate is open. `is_waiting` tells whether more of it is
+/// Reads the input in its own thread while the gate is open. `is_waiting` returns whether more of it is
 /// in a pipe.
 ///
 /// # Errors

@@ -272,7 +272,7 @@ impl Invocation<'_> {
             word.starts_with('-') && !word.starts_with("--") && word.contains(letters)
         };
         let target = self.value(&["-o", "--output", "-O", "--output-document"]);
-        let discards = self.operands.contains(&"/dev/null");
+        let discards = self.arguments.iter().any(|word| word == "/dev/null");
         let is_saved = match self.program {
             "wget" => target != Some("-") && !self.arguments.iter().any(|word| word == "--spider"),
             "curl" => {
@@ -339,7 +339,7 @@ impl Invocation<'_> {
         }
     }
 
-    /// Returns the installed packages; `None` if the output says that they were installed before.
+    /// Returns the installed packages; `None` if the output reports that they were already installed.
     fn packages(&self) -> Option<String> {
         let mut nothing = WORDS.lines("installed before");
         if nothing.any(|words| self.output.contains(words)) {

@@ -44,14 +44,14 @@ pub(super) fn compose(facts: &[Fact], cwd: Option<&str>) -> String {
         (true, false) => failures(&bad, cwd),
         (false, false) => {
             let success = groups(&good, cwd);
-            // Successes are cut, failures are not.
+            // Successes may be truncated, failures may not.
             pair(&success, &failures(&bad, cwd))
                 .unwrap_or_else(|| format!("{}, {} failed", cut(&success, 47), bad.len()))
         }
     }
 }
 
-/// Two parts, if they fit into one label.
+/// Returns a label of two parts, if they fit.
 fn pair(first: &str, second: &str) -> Option<String> {
     let sign = if first.contains(',') || second.contains(',') {
         ';'

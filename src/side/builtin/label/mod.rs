@@ -68,7 +68,7 @@ pub fn is_look(tool: &str) -> bool {
     )
 }
 
-/// Maximum number of characters of a result of this tool that the rules need: the outcome is at the
+/// Returns the maximum number of characters of a result of this tool that the rules need: the outcome is at the
 /// start, and contents of files are not used.
 pub fn needed_of_result(tool: &str) -> usize {
     match Purpose::of(tool) {

@@ -34,7 +34,7 @@ pub(super) fn mutated(text: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Val
     })
 }
 
-/// Mostly bytes with a meaning in JSON.
+/// Returns mostly bytes with a meaning in JSON.
 pub(super) fn interesting_byte() -> impl Strategy<Value = u8> {
     prop_oneof![
         8 => prop::sample::select(b"{}[]:,\"\\ \t\r0123456789.eE+-tfnul/".to_vec()),
