@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::bench::{data, session};
 use crate::more_agents::Opencode;
 
-/// A row of Codex, so many seconds after the first.
+/// Returns a row of Codex, so many seconds after the first.
 fn row(seconds: u32, kind: &str, payload: &Value) -> String {
     let time = format!("2026-01-01T10:{:02}:{:02}.000Z", seconds / 60, seconds % 60);
     json!({"timestamp": time, "type": kind, "payload": payload}).to_string()
@@ -26,14 +26,14 @@ fn head(seconds: u32, id: &str, parent: Option<&str>, more: &Value) -> String {
     row(seconds, "session_meta", &head)
 }
 
-/// How versions of Codex identify what was said.
+/// The ids of messages in versions of Codex.
 #[derive(Clone, Copy, PartialEq)]
 enum Ids {
     OfItems,
     None,
 }
 
-/// A prompt, a call and an answer, with the tokens of two requests of 100 each.
+/// Returns a prompt, a call and a reply, with two requests of 100 tokens each.
 fn turn(ids: Ids, seconds: u32, number: u32, prompt: &str, requests: u32) -> Vec<String> {
     let item = |name: &str, mut item: Value| {
         if ids == Ids::OfItems {
@@ -69,7 +69,7 @@ fn write(dir: &Path, id: &str, rows: &[Vec<String>]) {
     fs::write(path, rows.concat().join("\n") + "\n").unwrap();
 }
 
-/// A session of Codex of two turns, a fork of it that copied both at once and went on with a prompt that is
+/// Writes a session of Codex with two turns, a fork that copied both at once and continued with a prompt that is
 /// also in the parent, and a fork of the fork.
 fn codex(dir: &Path, ids: Ids) {
     let model = row(1, "turn_context", &json!({"model": "gpt-5"}));
@@ -95,7 +95,7 @@ fn codex(dir: &Path, ids: Ids) {
         turn(ids, 80, 4, "continue", 4),
     ];
     write(dir, "b", &fork);
-    // A subagent with the context of its parent: what it was told is not a prompt.
+    // A subagent with the context of its parent: its instructions are not a prompt.
     let spawn =
         json!({"source": {"subagent": {"thread_spawn": {"parent_thread_id": "a", "depth": 1}}}});
     let subagent = [
@@ -107,7 +107,7 @@ fn codex(dir: &Path, ids: Ids) {
 }
 
 #[test]
-fn what_a_fork_of_codex_copied_counts_once() {
+fn requests_copied_by_a_fork_of_codex_count_once() {
     for ids in [Ids::OfItems, Ids::None] {
         let folder = tempfile::tempdir().unwrap();
         codex(folder.path(), ids);
@@ -117,7 +117,7 @@ fn what_a_fork_of_codex_copied_counts_once() {
         assert_eq!(stats["sessions"], 2);
         // Three in the parent, one in the fork.
         assert_eq!(stats["prompts"], 4);
-        // A call and an answer in each of five turns.
+        // A call and a reply in each of five turns.
         assert_eq!(stats["replies"], 10);
         assert_eq!(stats["by_tool"][0]["calls"], 5);
         assert_eq!(stats["usage"]["input_tokens"], 10 * 90);
@@ -126,7 +126,7 @@ fn what_a_fork_of_codex_copied_counts_once() {
     }
 }
 
-/// The number and the sum of the costs in the head of an index page.
+/// Returns the number and the sum of the costs at the top of an index page.
 fn of_index(pages: &Path) -> (u64, String) {
     let index = fs::read_to_string(pages.join("index.html")).unwrap();
     let (_, totals) = index.split_once("<output>").unwrap();
@@ -136,7 +136,7 @@ fn of_index(pages: &Path) -> (u64, String) {
     (sessions.parse().unwrap(), totals.last().unwrap().to_owned())
 }
 
-/// A folder with forks and subagents of Codex, a session of Claude Code with subagents and a copy of it, and
+/// A directory with forks and subagents of Codex, a session of Claude Code with subagents and a copy of it, and
 /// a database of opencode with a fork.
 #[test]
 fn all_commands_count_the_same_sessions_and_costs() {
@@ -173,7 +173,7 @@ fn all_commands_count_the_same_sessions_and_costs() {
     let listed = records(&["list"]).len();
     // Two of Codex, two of opencode, one of Claude Code and its copy.
     assert_eq!(listed, 6);
-    // Those of subagents that are sessions of their own, of Codex and opencode.
+    // Subagents of Codex and opencode, which are separate sessions.
     assert_eq!(records(&["list", "--subagents"]).len(), listed + 2);
     let stats = &records(&["stats"])[0];
     assert_eq!(stats["sessions"], listed);
