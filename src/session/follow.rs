@@ -317,6 +317,18 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_file_is_not_continued_by_another_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (folder.path().join("s.jsonl"), folder.path().join("o"));
+        fs::write(&path, "").unwrap();
+        let mut follower = Follower::new(open_safely(&path).unwrap(), 0).unwrap();
+        fs::write(&other, "a\n").unwrap();
+        fs::rename(&other, &path).unwrap();
+        let replaced = Seen::Switch(SwitchReason::Replaced);
+        assert_eq!(follower.look().unwrap(), replaced);
+    }
+
+    #[test]
     fn a_file_may_grow_shrink_disappear_and_reappear() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl");

@@ -8,6 +8,7 @@ mod check;
 mod comparison;
 mod copies;
 mod costs;
+mod diff;
 mod export;
 mod find;
 mod list;
