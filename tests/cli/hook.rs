@@ -1,4 +1,4 @@
-//! `hook`: what other agents get to hear.
+//! `hook`: responses to other agents.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -38,7 +38,7 @@ fn check(name: &str) {
 }
 
 #[test]
-fn what_only_reads_is_allowed_and_the_rest_is_left_to_the_agent() {
+fn read_only_calls_are_allowed_and_others_left_to_the_agent() {
     check("hook-reading.jsonl");
 }
 
@@ -116,9 +116,9 @@ fn listing(directory: &Path, command: &str) -> Vec<u8> {
     input.to_string().into_bytes()
 }
 
-/// Agents take a status of 2 for a denial.
+/// Agents treat status 2 as a denial.
 #[test]
-fn whatever_is_wrong_is_no_opinion_and_no_denial() {
+fn errors_are_neither_a_decision_nor_a_denial() {
     let directory = tempfile::tempdir().unwrap();
     let ls = listing(directory.path(), "ls");
     let hook = ["hook", "pre-tool-use"];
@@ -159,7 +159,7 @@ fn whatever_is_wrong_is_no_opinion_and_no_denial() {
     assert_eq!(clock.status.code(), Some(1));
 }
 
-/// Otherwise a call would pass that a rule denies.
+/// Otherwise a call that a rule denies would run.
 #[test]
 fn rules_that_cannot_be_applied_deny_in_the_form_of_each_agent() {
     let directory = tempfile::tempdir().unwrap();
@@ -210,7 +210,7 @@ fn rules_that_cannot_be_applied_deny_in_the_form_of_each_agent() {
             (told.status, &answer["decision"]),
             (Some(0), &json!("deny"))
         );
-        // The user is asked already.
+        // The user is asked anyway.
         let told = hook("permission-request", &input("PermissionRequest"));
         assert_eq!((told.status, &*told.stdout), (Some(1), ""), "{told:?}");
     }
@@ -231,7 +231,7 @@ fn rules_that_cannot_be_applied_deny_in_the_form_of_each_agent() {
 }
 
 #[test]
-fn nothing_is_asked_where_the_settings_deny_instead() {
+fn settings_that_deny_instead_of_asking_deny() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("settings.json");
     let settings = r#"{"permissions":{"denyInsteadOfPrompting":true,"ask":["Bash(make *)"]}}"#;
@@ -244,11 +244,11 @@ fn nothing_is_asked_where_the_settings_deny_instead() {
     };
     assert_eq!(decision("make x"), Some(json!("deny")));
     assert_eq!(decision("ls"), Some(json!("allow")));
-    // Whether the agent would ask about it is the agent's to say.
+    // The agent decides whether to ask about it.
     assert_eq!(decision("npm test"), None);
 }
 
-/// The reason of a denial is not that of another one.
+/// Each denial has its own reason.
 #[test]
 fn built_in_rules_have_their_own_reasons() {
     let dont_ask = ["hook", "pre-tool-use", "--permission-mode", "dontAsk"];
@@ -269,7 +269,7 @@ fn built_in_rules_have_their_own_reasons() {
     }
 }
 
-/// A shell may have moved since the session began; rules are about the project.
+/// The shell's directory may have changed since the session began; rules refer to the project.
 #[test]
 fn rules_are_relative_to_the_project_of_the_agent() {
     let project = tempfile::tempdir().unwrap();
@@ -437,7 +437,7 @@ fn decisions_are_explained_with_the_rules_that_would_allow_them() {
     assert_eq!(explained(&["--decision", "deny,allow"]), denied);
 }
 
-/// The settings that `examples/hooks` has for each agent name commands that work.
+/// The commands in the settings of `examples/hooks` work.
 #[test]
 fn the_settings_in_the_examples_work() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/hooks");

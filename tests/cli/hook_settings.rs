@@ -34,7 +34,7 @@ fn home() -> tempfile::TempDir {
 }
 
 #[test]
-fn an_installed_hook_denies_what_its_rules_deny() {
+fn an_installed_hook_applies_its_rules() {
     let rows = [
         ("claude", ".claude/settings.json", "PreToolUse", "Bash"),
         (
@@ -124,7 +124,7 @@ fn the_log_of_an_installed_hook_is_explained() {
 }
 
 #[test]
-fn a_hook_can_be_removed_and_the_earlier_file_is_kept() {
+fn a_hook_can_be_removed_and_the_old_file_is_kept() {
     let home = home();
     let file = home.path().join(".codex/config.toml");
     fs::create_dir(file.parent().unwrap()).unwrap();
@@ -158,7 +158,7 @@ fn a_hook_can_be_removed_and_the_earlier_file_is_kept() {
 }
 
 #[test]
-fn nothing_is_written_without_an_answer() {
+fn nothing_is_written_without_confirmation() {
     let home = home();
     let (status, shown, messages) = hook(home.path(), &["install", "--agent", "claude"]);
     assert_eq!(status, Some(2));
@@ -194,7 +194,7 @@ fn a_project_has_its_own_settings_and_links_stay_links() {
 }
 
 #[test]
-fn broken_settings_are_named_and_left_alone() {
+fn broken_settings_are_reported_and_kept() {
     let home = home();
     fs::create_dir(home.path().join(".claude")).unwrap();
     let file = home.path().join(".claude/settings.json");
