@@ -49,9 +49,16 @@ fn prepare(home: &Path, work: &Path) {
     );
     std::fs::write(work.join("call.json"), call).unwrap();
     std::fs::write(work.join("settings.json"), "{}").unwrap();
-    let hook = "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \
-                \"command\": \"turnpipe hook pre-tool-use\"}]}]}}";
+    let log = home.join("hook.jsonl");
+    let hook = format!(
+        "{{\"hooks\": {{\"PreToolUse\": [{{\"hooks\": [{{\"type\": \"command\", \
+         \"command\": \"turnpipe hook pre-tool-use --log {}\"}}]}}]}}}}",
+        log.display()
+    );
     std::fs::write(home.join(".claude/settings.json"), hook).unwrap();
+    let decision =
+        "{\"type\":\"hook_decision\",\"decision\":\"ask\",\"hints\":[\"Bash(make *)\"]}\n";
+    std::fs::write(log, decision).unwrap();
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/tools.toml");
     std::fs::copy(manifest, work.join("tools.toml")).unwrap();
 }
