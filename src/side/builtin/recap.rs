@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::clean::{clean, cut_words, lower_first};
+use super::clean::{clean, lower_first};
 use super::prose::{Sentence, is_east_asian, sentences};
 use super::title::{latest_request, open_request};
 use super::title_words::{cut, fill};
-use crate::message::{Message, Origin, Role, Thread, is_remark};
+use crate::message::{Message, Origin, Role, Thread, is_remark, without_injected};
 use crate::side::Language;
 use crate::side::language::certain_language;
 
@@ -113,14 +113,10 @@ pub fn recap(messages: &[Message], language: Option<Language>) -> String {
         .rev()
         .take_while(|message| message.origin != Origin::Prompt);
     let replies = since_prompt.filter(|message| is_reply(message));
-    let found = replies.map(|reply| {
+    let found = replies.flat_map(|reply| {
         let text = reply.text();
-        let found = reports(&sentences(&text), 2);
-        if found.is_empty() {
-            first_of_code(&text).into_iter().collect()
-        } else {
-            found
-        }
+        let code = first_of_code(&text).into_iter().collect();
+        [reports(&sentences(&without_injected(&text)), 2), code]
     });
     let report = found
         .chain([reports(&sentences(&text), 1)])
@@ -174,10 +170,9 @@ pub fn recap(messages: &[Message], language: Option<Language>) -> String {
     };
     let widths = (MIN_REPORT_CELLS..=REPORT_CELLS).rev().step_by(10);
     let recap = widths.map(with_report).find(fits);
-    cut_words(
-        &recap.unwrap_or_else(|| with_report(MIN_REPORT_CELLS)),
-        MAX_WORDS,
-    )
+    let recap = recap.unwrap_or_else(|| with_report(MIN_REPORT_CELLS));
+    let words: Vec<&str> = recap.split_whitespace().take(MAX_WORDS).collect();
+    words.join(" ")
 }
 
 /// The line of a language in `FRAMES`.

@@ -189,7 +189,7 @@ fn the_report_is_the_outcome() {
             "crash: index out of range",
         ),
         (
-            "Committed and pushed.\n\n<citation>\n<entry>\nMEMORY.md:262\n</entry>\n</citation>",
+            "Committed and pushed.\n\n<oai-mem-citation>\n<entry>\nMEMORY.md:262\n</entry>\n</oai-mem-citation>",
             "Committed and pushed",
         ),
     ];
