@@ -201,12 +201,6 @@ fn is_reply(message: &Message) -> bool {
         && !is_remark(text)
 }
 
-fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
-    pattern
-        .as_ref()
-        .is_some_and(|pattern| pattern.is_match(text))
-}
-
 /// Strips the start that a pattern matches.
 fn strip<'a>(pattern: &LazyLock<Option<Regex>>, text: &'a str) -> Option<&'a str> {
     let found = pattern.as_ref()?.find(text)?;
@@ -222,7 +216,7 @@ fn reports(found: &[Sentence], min_words: usize) -> Vec<String> {
     while let [sentence, after @ ..] = rest {
         rest = after;
         let text = sentence.text.as_str();
-        let is_summary = matches(&SUMMARY, text);
+        let is_summary = strip(&SUMMARY, text).is_some();
         if sentence.is_heading {
             is_outcome = is_summary;
             let is_headline = reports.is_empty() && !is_summary && !text.ends_with([':', '：']);
@@ -301,7 +295,7 @@ fn is_report(text: &str, min_words: usize) -> bool {
         && !text.ends_with(['?', '？'])
         && [&ANNOUNCEMENT, &STEP, &NO_REPORT]
             .iter()
-            .all(|pattern| !matches(pattern, text))
+            .all(|pattern| strip(pattern, text).is_none())
 }
 
 fn next(found: &[Sentence]) -> Option<Next> {
