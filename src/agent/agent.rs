@@ -38,7 +38,7 @@ impl Agent {
         Self::Cursor,
     ];
 
-    /// The name in records and options.
+    /// Returns the name in records and options.
     pub fn name(self) -> &'static str {
         match self {
             Self::Claude => "claude",

@@ -1,5 +1,4 @@
-//! `codex exec --json`: threads of turns, turns of items. The calls are items, too, named by what
-//! they did.
+//! `codex exec --json`: threads of turns, turns of items. Calls are items named after their effect.
 
 use std::collections::HashSet;
 
@@ -41,7 +40,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Translates a row; `None` if it is none of these.
+    /// Translates a row; `None` if it is of another type.
     pub(super) fn row(
         &mut self,
         kind: &str,
@@ -56,15 +55,19 @@ impl Rows {
             "turn.completed" => {
                 let usage = Usage::of(row.usage).unwrap_or_default();
                 conversation.metered(tokens(&usage), "end_turn");
+                conversation.end_run(Some("completed"));
             }
             "error" => self.failed(row.message, conversation)?,
-            "turn.failed" => self.failed(Failure::of(row.error)?.message, conversation)?,
+            "turn.failed" => {
+                conversation.end_run(Some("failed"));
+                self.failed(Failure::of(row.error)?.message, conversation)?;
+            }
             _ => return None,
         }
         Some(())
     }
 
-    /// Most failures are reported twice.
+    /// Adds a failure. Most are reported twice.
     fn failed(
         &mut self,
         reason: Option<&RawValue>,
@@ -103,7 +106,7 @@ impl Rows {
                 conversation.before_words();
                 conversation.reply(vec![Block::thinking(said()?)]);
             }
-            // A notice of Codex, not a failure.
+            // A notice from Codex, not a failure.
             "error" => {}
             _ => {
                 let id = text(item.id)?;
@@ -118,7 +121,7 @@ impl Rows {
     }
 }
 
-/// The call that an item is, in the terms of common tools.
+/// Returns an item as a call of a common tool.
 fn call(kind: &str, item: &Item<'_>) -> Option<(String, Box<RawValue>)> {
     let (name, input) = match kind {
         "command_execution" => ("Bash", json!({"command": script(&text(item.command)?)})),

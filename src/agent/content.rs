@@ -13,7 +13,7 @@ use crate::json::{number, object, text};
 use crate::message::{Block, Message, Origin, ResultPart, Role, split_typed};
 pub(super) use crate::message::{input_of, result_parts};
 
-/// A timestamp.
+/// Returns a timestamp.
 pub(super) fn time_in(raw: Option<&RawValue>) -> Option<Timestamp> {
     text(raw)?.parse().ok()
 }
@@ -23,12 +23,12 @@ pub(crate) fn is_in(words: &str, word: &str) -> bool {
     words.split_ascii_whitespace().any(|known| known == word)
 }
 
-/// A count, or 0 if it is absent.
+/// Returns a count, or 0 if it is absent.
 pub(super) fn count(raw: Option<&RawValue>) -> u64 {
     number(raw).unwrap_or_default()
 }
 
-/// Content of the Gemini API. Results of shell tools that report a failure count as failed.
+/// Reads content of the Gemini API. Results of shell tools that report a failure count as failed.
 pub(super) fn gemini_blocks(content: Option<&RawValue>, signed: Signed) -> Vec<Block> {
     let blocks = api::gemini_blocks(content, signed).into_iter();
     let checked = blocks.map(|(mut block, _)| {
@@ -40,12 +40,12 @@ pub(super) fn gemini_blocks(content: Option<&RawValue>, signed: Signed) -> Vec<B
     checked.collect()
 }
 
-/// A message with a single text block.
+/// Returns a message with a single text block.
 pub(super) fn note(role: Role, origin: Origin, text: String) -> Message {
     message(role, origin, vec![Block::Text(text)])
 }
 
-/// A message with these blocks.
+/// Returns a message with these blocks.
 pub(super) fn message(role: Role, origin: Origin, blocks: Vec<Block>) -> Message {
     Message {
         blocks,
@@ -91,13 +91,14 @@ pub(super) fn shell_failed(parts: &[ResultPart]) -> bool {
 
 object! { Link { uuid, parent = "parentUuid", sidechain = "isSidechain" } }
 
-/// The id of a record of the main conversation whose records have the members `uuid` and `parentUuid`.
+/// Returns the id of a record of the main conversation whose records have the members `uuid` and
+/// `parentUuid`.
 pub(super) fn uuid_link(record: &str) -> Option<String> {
     let record = Link::read(record)?;
     (record.parent.is_some() && !is_true(record.sidechain)).then(|| string(record.uuid))?
 }
 
-/// The directory that a variable names, or else one below the home directory.
+/// Returns the directory that a variable names, or else one below the home directory.
 pub(super) fn home_dir(
     environment: &Environment,
     variables: &[&str],

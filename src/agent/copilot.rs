@@ -1,7 +1,7 @@
 //! GitHub Copilot CLI: `~/.copilot/session-state/<session>/events.jsonl`, with the name of the session in
-//! `workspace.yaml` beside it.
+//! `workspace.yaml` next to it.
 //!
-//! The text of the system prompt is not the user's: it is never read.
+//! The system prompt is never read, because the user did not write it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ use super::agent::Agent;
 use super::content::{count, home_dir, input_of, is_true, message, note, shell_failed, string};
 use super::detect::Row as Marks;
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, LineClass, Meter, Part, Shape, TitleStore};
+use super::format::{Detail, Entry, Format, Meter, Part};
 use super::title::{ManualTitle, Precedence, StoredTitle, TitleSearch, TitleSource};
 use crate::io::Environment;
 use crate::json::{is_object, object, text};
@@ -22,31 +22,16 @@ use crate::message::{Block, Call, Message, Origin, ResultPart, Role, ToolResult,
 
 /// The format of GitHub Copilot CLI.
 pub(super) static COPILOT: Format = Format {
-    agent: Agent::Copilot,
-    shape: Shape::Sequence,
     titles: TitleSearch {
         words: &["\"workspace.name\""],
         precedence: Precedence::Later,
     },
-    cost_words: &[],
-    activity_words: &[],
-    line_class: |_| LineClass::Anything,
-    read,
-    wrote,
-    document: None,
     has_global_ids: true,
     has_meter_records: true,
-    hook_settings: None,
     home_variables: HOME,
-    roots,
     beside,
-    subagent_dir: |_| None,
     resume: |id, _| Some(format!("copilot --resume={id}")),
-    title_store: TitleStore::None,
-    title_distance: None,
-    title_record: None,
-    recap_record: None,
-    link: |_| None,
+    ..Format::new(Agent::Copilot, read, wrote, roots)
 };
 
 const HOME: &[&str] = &["COPILOT_HOME"];
@@ -94,7 +79,7 @@ fn roots(environment: &Environment) -> Vec<PathBuf> {
     home.map(|home| home.join("session-state")).collect()
 }
 
-/// The name of a session.
+/// Returns the name of a session.
 fn beside(session: &Path) -> Vec<String> {
     let yaml = fs::read_to_string(session.with_file_name("workspace.yaml"));
     let yaml = yaml.unwrap_or_default();
@@ -164,7 +149,7 @@ fn title(data: &Data<'_>, kind: &str) -> Option<StoredTitle> {
     Some(StoredTitle::new(name, source, None, ManualTitle::Keep))
 }
 
-/// The tokens of a request. Older versions record no more than the sum at each end.
+/// Returns the tokens of a request. Older versions only record the sum at the end of each run.
 fn meter(data: &Data<'_>, kind: &str) -> Option<Meter> {
     match kind {
         "session.usage_record" => {
@@ -204,7 +189,7 @@ fn usage(tokens: Tokens<'_>) -> Usage {
     }
 }
 
-/// Dollars: a credit of a cent is a thousand million units.
+/// Returns a cost in dollars: a billion units are a credit of one cent.
 fn nano_units(raw: Option<&RawValue>) -> Option<f64> {
     let units: f64 = raw?.get().parse().ok()?;
     Some(units / 1e11)
@@ -264,7 +249,7 @@ fn reply(row: &Row<'_>, data: &Data<'_>) -> Message {
     }
 }
 
-/// The result of a call. A shell that failed counts as a success.
+/// Returns the result of a call. A shell that failed counts as a success.
 fn result(data: &Data<'_>) -> Option<ToolResult> {
     let content = data.result.and_then(|result| string(result.content));
     let error = data.error.and_then(|error| string(error.message));

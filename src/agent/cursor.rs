@@ -1,6 +1,6 @@
 //! Cursor: `~/.cursor/projects/<directory>/agent-transcripts/<session>/<session>.jsonl`.
 //!
-//! The records have neither ids nor times, models or tokens.
+//! The records have no ids, times, models or tokens.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,8 +12,7 @@ use super::agent::Agent;
 use super::content::{home_dir, is_in, message, string, user_messages};
 use super::detect::Row as Marks;
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, LineClass, Part, Shape, TitleStore};
-use super::title::{Precedence, TitleSearch};
+use super::format::{Detail, Entry, Format, Part};
 use crate::api::anthropic_blocks;
 use crate::io::Environment;
 use crate::json::{object, text};
@@ -21,31 +20,9 @@ use crate::message::{Block, Message, Origin, Role};
 
 /// The format of Cursor.
 pub(super) static CURSOR: Format = Format {
-    agent: Agent::Cursor,
-    shape: Shape::Sequence,
-    titles: TitleSearch {
-        words: &["\u{0}"],
-        precedence: Precedence::Later,
-    },
-    cost_words: &[],
-    activity_words: &[],
-    line_class: |_| LineClass::Anything,
-    read,
-    wrote,
-    document: None,
-    has_global_ids: false,
-    has_meter_records: false,
-    hook_settings: None,
-    home_variables: &[],
-    roots,
     beside,
-    subagent_dir: |_| None,
     resume: |id, _| Some(format!("cursor-agent --resume {id}")),
-    title_store: TitleStore::None,
-    title_distance: None,
-    title_record: None,
-    recap_record: None,
-    link: |_| None,
+    ..Format::new(Agent::Cursor, read, wrote, roots)
 };
 
 object! { Row { kind = "type", role, message: Said<'a>, status, error, session, changed } }
@@ -66,7 +43,7 @@ fn roots(environment: &Environment) -> Vec<PathBuf> {
     home.map(|home| home.join("projects")).collect()
 }
 
-/// The facts that only the name and the time of the file show.
+/// Returns a record of the facts that only the name and the modification time of the file contain.
 fn beside(session: &Path) -> Vec<String> {
     let changed = fs::metadata(session).and_then(|metadata| metadata.modified());
     let changed = changed.ok().and_then(|time| Timestamp::try_from(time).ok());
@@ -113,7 +90,7 @@ fn failure(error: String) -> Message {
     message(Role::System, Origin::Error, vec![Block::Text(error)])
 }
 
-/// The text that the user typed, without what the agent wraps around it.
+/// Returns the text that the user typed, without the agent's tags around it.
 fn typed(block: Block) -> Block {
     match block {
         Block::Text(text) => {

@@ -1,4 +1,4 @@
-//! Databases that hold many sessions. A session is named `FILE.db#ID`.
+//! Databases that contain many sessions. A session is named `FILE.db#ID`.
 
 use std::io;
 use std::path::Path;
@@ -15,10 +15,10 @@ pub(crate) const EXTENSION: &str = "db";
 /// The databases of all agents.
 const DATABASES: [&Database; 1] = [&OPENCODE];
 
-/// The sessions in a database. None if no agent is known to write such a database.
+/// Returns the sessions in a database. Returns none if no agent is known to write such a database.
 ///
 /// # Errors
-/// It cannot be read.
+/// The database cannot be read.
 pub(crate) fn stored_sessions(path: &Path) -> io::Result<Vec<StoredSession>> {
     let (connection, database) = open(path)?;
     (database.sessions)(&connection).map_err(io::Error::other)
@@ -35,22 +35,22 @@ pub(crate) fn stored_rows(
     visit: &mut Visit<'_>,
 ) -> io::Result<()> {
     let (mut connection, database) = open(path)?;
-    // All rows are of one state of the database.
+    // A transaction reads all rows from one state of the database.
     let mut read = || -> Result<()> {
         let transaction = connection.transaction()?;
         (database.rows)(&transaction, id, extent, visit)
     };
     read().map_err(|error| match error {
-        rusqlite::Error::QueryReturnedNoRows => io::Error::other("has no session of this id"),
+        rusqlite::Error::QueryReturnedNoRows => io::Error::other("has no session with this id"),
         error => io::Error::other(error),
     })
 }
 
-/// Tells when other programs change a database.
+/// Detects changes of a database by other programs.
 #[derive(Debug)]
 pub(crate) struct DatabaseWatch {
     connection: Connection,
-    /// The version at the last question.
+    /// The version at the last check.
     version: Option<i64>,
 }
 
@@ -58,7 +58,7 @@ impl DatabaseWatch {
     /// Watches a database.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The database cannot be read.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         Ok(Self {
             connection: open_read_only(path).map_err(io::Error::other)?,
@@ -66,10 +66,10 @@ impl DatabaseWatch {
         })
     }
 
-    /// Whether it changed since the last question. At first it has.
+    /// Whether the database changed since the last check. The first check returns true.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The database cannot be read.
     pub(crate) fn has_changed(&mut self) -> io::Result<bool> {
         let version = self
             .connection

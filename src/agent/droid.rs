@@ -1,4 +1,4 @@
-//! Droid: `~/.factory/sessions/<directory>/<session>.jsonl`, with the tokens of the session beside it.
+//! Droid: `~/.factory/sessions/<directory>/<session>.jsonl`, with the tokens of the session in a file next to it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use super::agent::Agent;
 use super::content::{count, home_dir, is_in, message, string, user_messages};
 use super::detect::Row as Marks;
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, LineClass, Meter, Part, Shape, TitleStore};
+use super::format::{Detail, Entry, Format, Meter, Part};
 use super::title::{ManualTitle, Precedence, StoredTitle, TitleSearch, TitleSource};
 use crate::api::anthropic_blocks;
 use crate::io::Environment;
@@ -16,31 +16,15 @@ use crate::message::{Block, Message, Origin, Role, Usage};
 
 /// The format of Droid.
 pub(super) static DROID: Format = Format {
-    agent: Agent::Droid,
-    shape: Shape::Sequence,
     titles: TitleSearch {
         words: &["\"session_start\""],
         precedence: Precedence::Later,
     },
-    cost_words: &[],
-    activity_words: &[],
-    line_class: |_| LineClass::Anything,
-    read,
-    wrote,
-    document: None,
     has_global_ids: true,
     has_meter_records: true,
-    hook_settings: None,
-    home_variables: &[],
-    roots,
     beside,
-    subagent_dir: |_| None,
     resume: |id, _| Some(format!("droid --resume {id}")),
-    title_store: TitleStore::None,
-    title_distance: None,
-    title_record: None,
-    recap_record: None,
-    link: |_| None,
+    ..Format::new(Agent::Droid, read, wrote, roots)
 };
 
 object! {
@@ -60,7 +44,7 @@ object! {
     }
 }
 
-/// Known record types. The last one is made from the file beside a session.
+/// Known record types. The last one is derived from the file next to a session.
 const KINDS: &str = "session_start message todo_state compaction_state settings";
 
 fn wrote(row: &Marks<'_>) -> bool {
@@ -72,7 +56,7 @@ fn roots(environment: &Environment) -> Vec<PathBuf> {
     home.map(|home| home.join("sessions")).collect()
 }
 
-/// The settings of a session, with its tokens so far.
+/// Returns the settings of a session, with its tokens so far.
 fn beside(session: &Path) -> Vec<String> {
     let settings = fs::read_to_string(session.with_extension("settings.json"));
     let row = settings.map(|json| format!("{{\"type\":\"settings\",\"settings\":{json}}}"));

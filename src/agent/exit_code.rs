@@ -13,7 +13,7 @@ const MARKS: [&str; 6] = [
     "exit code ",
 ];
 
-/// The exit code in the text of a result.
+/// Returns the exit code in the text of a result.
 pub fn exit_code(text: &str) -> Option<i64> {
     let text = text.trim_start();
     if text.starts_with('{')
@@ -42,7 +42,7 @@ pub struct ShellOutput<'a> {
     pub output: &'a str,
 }
 
-/// The parts of a result as Codex writes it. `None` if it has another form.
+/// Returns the parts of a result as Codex writes it. `None` if it has another form.
 pub fn shell_output(text: &str) -> Option<ShellOutput<'_>> {
     let starts = ["Exit code: ", "Chunk ID: ", "Wall time: "];
     let (head, output) = text.split_once("\nOutput:")?;
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_are_found_in_heads_and_feet_only() {
+    fn codes_are_found_only_at_the_start_and_the_end() {
         let rows = [
             (
                 "Wall time: 1\nProcess exited with code 3\nOutput:\nx",

@@ -40,14 +40,14 @@ pub struct Facts {
     pub started: Option<Timestamp>,
     /// The latest timestamp.
     pub last_activity: Option<Timestamp>,
-    /// Whether that is only the modification time of the file.
+    /// Whether `last_activity` is only the modification time of the file.
     pub is_time_of_file: bool,
     /// Whether the file belongs to a subagent.
     pub is_subagent: bool,
     /// Whether there is a message of the main conversation.
     pub is_main: bool,
-    /// Whether the facts come from the head of a session. A file may hold the heads of other
-    /// sessions too. The first head is its own.
+    /// Whether the facts come from the first record of a session. A file may also contain the first
+    /// records of other sessions; only the first one describes this session.
     pub is_head: bool,
 }
 
@@ -61,7 +61,7 @@ pub struct CopiedHistory {
 }
 
 impl Facts {
-    /// Facts with no more than a timestamp.
+    /// Returns facts with only a timestamp.
     pub(crate) fn at(time: Option<&RawValue>) -> Self {
         let time = time_in(time);
         Self {
@@ -71,12 +71,12 @@ impl Facts {
         }
     }
 
-    /// The last activity. Sessions without one come last.
+    /// Returns the last activity. Sessions without one come last.
     pub(crate) fn activity(&self) -> Timestamp {
         self.last_activity.unwrap_or(Timestamp::MIN)
     }
 
-    /// The same facts with this directory, if there is one.
+    /// Returns the same facts with this directory, if there is one.
     pub(crate) fn in_directory(mut self, directory: Option<String>) -> Self {
         self.first_cwd.clone_from(&directory);
         self.cwd = directory;
@@ -158,7 +158,8 @@ fn beginning(text: &str) -> String {
     }
 }
 
-/// The hash that names a working directory for some agents: SHA-256 of its path, in hexadecimal.
+/// Returns the hash that names a working directory for some agents: SHA-256 of its path, in
+/// hexadecimal.
 pub fn project_hash(directory: &Path) -> String {
     sha256(directory.as_os_str().as_encoded_bytes())
 }

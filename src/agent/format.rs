@@ -9,12 +9,12 @@ use super::agent::Agent;
 use super::detect::Row;
 use super::facts::Facts;
 use super::hook_settings::HookSettings;
-use super::title::{ManualTitle, StoredTitle, Title, TitleSearch};
+use super::title::{ManualTitle, Precedence, StoredTitle, Title, TitleSearch};
 use crate::api::BlockDetail;
 use crate::io::Environment;
 use crate::message::{Message, Thread, Tier, Usage};
 
-/// The way that records of a file form a conversation.
+/// The way records of a file form a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// In file order.
@@ -30,8 +30,8 @@ pub enum Shape {
 pub enum Detail {
     /// The costs of requests. Records without costs may be skipped.
     Costs,
-    /// The same, prompts, calls without their inputs, and failures of calls. Records without any may be
-    /// skipped.
+    /// Costs, prompts, calls without their inputs, and failures of calls. Records without any of these
+    /// may be skipped.
     Activity,
     /// Everything except messages and token counts.
     Outline,
@@ -57,7 +57,7 @@ impl Detail {
 pub enum LineClass {
     /// No message and no title.
     NoMessage,
-    /// The same, but the cost of a request.
+    /// No message and no title, but the cost of a request.
     Cost,
     /// Only results of calls that did not fail.
     Results,
@@ -65,6 +65,15 @@ pub enum LineClass {
     NoText,
     /// Anything.
     Anything,
+}
+
+/// The form of the stream that a run of an agent writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StreamForm {
+    /// stream-json, the form of Claude Code.
+    Json,
+    /// A form with its own rows, by its name.
+    Own(&'static str),
 }
 
 /// The place where an agent looks for the title of a session.
@@ -86,9 +95,9 @@ pub struct NameIndex {
     pub path: fn(&Path) -> Option<PathBuf>,
     /// The session id and the name in a record of the index.
     pub read: fn(&str) -> Option<(String, Title)>,
-    /// Puts the names that the agent shows instead into the names of an index.
+    /// Replaces names of the index by those that the agent shows instead.
     pub shown: fn(&Path, &mut HashMap<String, Title>),
-    /// Makes the agent of an index show a name for a session. The error is the reason why it does not.
+    /// Makes the agent show a name for a session. Returns the reason if it cannot.
     pub show: fn(&Path, &str, &str) -> Result<(), &'static str>,
 }
 
@@ -127,7 +136,7 @@ pub struct Format {
     pub shape: Shape,
     /// The search for title records.
     pub titles: TitleSearch,
-    /// Every record about a request contains one of these words. Empty if such words do not exist.
+    /// Every record about a request contains one of these words. Empty if there are no such words.
     pub cost_words: &'static [&'static str],
     /// The same for records about a request, a prompt or a call.
     pub activity_words: &'static [&'static str],
@@ -135,6 +144,8 @@ pub struct Format {
     pub line_class: fn(&[u8]) -> LineClass,
     pub(super) read: fn(&str, Detail) -> Option<Entry>,
     pub(super) wrote: fn(&Row<'_>) -> bool,
+    /// The form of the stream, if files of this format are saved streams of runs.
+    pub(super) stream: Option<StreamForm>,
     /// The rows of a session that is a single JSON document.
     pub(super) document: Option<ReadDocument>,
     /// Whether ids of records are unique over all sessions of the agent. A record that the agent
@@ -145,7 +156,7 @@ pub struct Format {
     /// The environment variables that name the agent's directory.
     pub home_variables: &'static [&'static str],
     pub(super) roots: fn(&Environment) -> Vec<PathBuf>,
-    /// Records made from what is beside a session file, or from its name.
+    /// Records derived from files next to a session file, or from its name.
     pub beside: fn(&Path) -> Vec<String>,
     /// The directory for the subagent files of a session, whether or not it exists. `None` if the
     /// agent has no such directory.
@@ -167,6 +178,43 @@ pub struct Format {
 }
 
 impl Format {
+    /// An agent whose files have only messages. Titles are searched for with a text that no line contains.
+    pub(super) const fn new(
+        agent: Agent,
+        read: fn(&str, Detail) -> Option<Entry>,
+        wrote: fn(&Row<'_>) -> bool,
+        roots: fn(&Environment) -> Vec<PathBuf>,
+    ) -> Self {
+        Self {
+            agent,
+            shape: Shape::Sequence,
+            titles: TitleSearch {
+                words: &["\0"],
+                precedence: Precedence::Later,
+            },
+            cost_words: &[],
+            activity_words: &[],
+            line_class: |_| LineClass::Anything,
+            read,
+            wrote,
+            document: None,
+            stream: None,
+            has_global_ids: false,
+            has_meter_records: false,
+            home_variables: &[],
+            roots,
+            beside: |_| Vec::new(),
+            subagent_dir: |_| None,
+            resume: |_, _| None,
+            title_store: TitleStore::None,
+            title_distance: None,
+            title_record: None,
+            recap_record: None,
+            link: |_| None,
+            hook_settings: None,
+        }
+    }
+
     /// Reads one record. Returns `None` if the text is not a JSON object.
     ///
     /// An annotation is not activity of the session: its time does not count.
@@ -179,7 +227,12 @@ impl Format {
         Some(entry)
     }
 
-    /// The messages in a record.
+    /// Whether it is a saved stream of a run, to which nothing is appended.
+    pub fn is_stream(&self) -> bool {
+        self.stream.is_some()
+    }
+
+    /// Returns the messages in a record.
     pub fn messages(&self, record: &str) -> Vec<Message> {
         let entry = self.read(record, Detail::Full);
         entry.map(Entry::into_messages).unwrap_or_default()
@@ -248,6 +301,19 @@ pub enum Meter {
     },
 }
 
+/// The end of a run, as its stream reports it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReportedEnd {
+    /// The reason, in the agent's words.
+    pub reason: String,
+    /// The number of turns.
+    pub turns: Option<u64>,
+    /// The duration in milliseconds.
+    pub duration: Option<u64>,
+    /// The number of calls that were denied.
+    pub denials: u64,
+}
+
 /// The content of one record.
 #[derive(Debug, Default)]
 pub struct Entry {
@@ -293,10 +359,12 @@ pub struct Entry {
     pub recorded_cost: Option<f64>,
     /// The cost of a request outside the conversation.
     pub side_cost: Option<SideCost>,
+    /// The end of a run.
+    pub end: Option<ReportedEnd>,
 }
 
 impl Entry {
-    /// The kind, for counts: `type` or `type/subtype`.
+    /// Returns the kind, for counts: `type` or `type/subtype`.
     pub fn label(&self) -> String {
         let kind = match self.kind.as_str() {
             "" => "(none)",
@@ -308,7 +376,7 @@ impl Entry {
         }
     }
 
-    /// All messages of the record.
+    /// Returns all messages of the record.
     pub fn into_messages(self) -> Vec<Message> {
         let mut messages = self.messages;
         if let Change::Reset(rows) = self.change {
@@ -317,7 +385,7 @@ impl Entry {
         messages
     }
 
-    /// The messages of each row of a record that replaces all others, or of the record.
+    /// Returns the messages of each row of a record that replaces all others, or of the record.
     pub(crate) fn into_rows(self) -> Vec<Vec<Message>> {
         match self.change {
             Change::Reset(rows) => rows.into_iter().map(|(_, said)| said).collect(),
@@ -325,7 +393,7 @@ impl Entry {
         }
     }
 
-    /// A message with this content and the record's id, time and thread.
+    /// Sets the messages. They get the record's id, time and thread.
     pub(super) fn saying(mut self, messages: impl IntoIterator<Item = Message>) -> Self {
         let stamped = messages.into_iter().map(|message| Message {
             uuid: self.uuid.clone(),

@@ -17,7 +17,7 @@ use super::content::{
 };
 use super::detect::Row as Marks;
 use super::facts::Facts;
-use super::format::{Change, Detail, Entry, Format, LineClass, Shape, TitleStore};
+use super::format::{Change, Detail, Entry, Format, Shape, TitleStore};
 use super::own::{manual_title, side_cost_in};
 use super::title::{Precedence, StoredTitle, TitleSearch, TitleSource};
 use crate::agent::hook_settings::{HookSettings, SettingsSyntax};
@@ -28,20 +28,12 @@ use crate::message::{Block, Call, Message, Origin, ResultPart, Role, ToolResult,
 
 /// The format of Gemini CLI.
 pub(super) static GEMINI: Format = Format {
-    agent: Agent::Gemini,
     shape: Shape::Replay,
     titles: TitleSearch {
         words: &["\"summary\""],
         precedence: Precedence::Later,
     },
-    cost_words: &[],
-    activity_words: &[],
-    line_class: |_| LineClass::Anything,
-    read,
-    wrote,
     document: Some(document),
-    has_global_ids: false,
-    has_meter_records: false,
     hook_settings: Some(HookSettings {
         syntax: SettingsSyntax::Json,
         hooks: &[("BeforeTool", "pre-tool-use")],
@@ -54,18 +46,13 @@ pub(super) static GEMINI: Format = Format {
         activation: "new sessions use it; in a project, the directory must be trusted",
     }),
     home_variables: HOME,
-    roots,
-    beside: |_| Vec::new(),
-    subagent_dir: |_| None,
     resume: |id, _| Some(format!("gemini --resume {id}")),
     title_store: TitleStore::SessionFile,
-    title_distance: None,
     // The agent ignores members beside `$set`.
     title_record: Some(
         |_, title, _| json!({"$set": {"summary": title.text}, "titleSource": title.source.name()}),
     ),
-    recap_record: None,
-    link: |_| None,
+    ..Format::new(Agent::Gemini, read, wrote, roots)
 };
 
 const HOME: &[&str] = &["GEMINI_CLI_HOME"];
@@ -102,7 +89,7 @@ fn roots(environment: &Environment) -> Vec<PathBuf> {
     home.map(|home| home.join(".gemini/tmp")).collect()
 }
 
-/// The directory of the project whose chats these are: `tmp/PROJECT/.project_root`, else the one that has
+/// Returns the directory of the project of a chat: `tmp/PROJECT/.project_root`, else the directory with
 /// this name in `projects.json`.
 pub(super) fn project_root(session: &Path) -> Option<String> {
     let project = session.parent()?.parent()?;
@@ -117,7 +104,7 @@ pub(super) fn project_root(session: &Path) -> Option<String> {
     Some(root.clone())
 }
 
-/// The rows of an old document: its head and its messages.
+/// Returns the rows of an old document: its head and its messages.
 fn document(json: &str) -> Option<Vec<String>> {
     let members = Document::read(json)?;
     let messages = members.messages.filter(|raw| raw.get().starts_with('['))?;
@@ -164,14 +151,14 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     Some(entry)
 }
 
-/// The effect of a row on the log.
+/// Returns the effect of a row on the log.
 fn change(row: &Row<'_>, set: &Set<'_>) -> Change {
     if let Some(id) = string(row.rewind_to) {
         return Change::RewindTo(id);
     }
     if set.messages.is_some() {
         let rows = Row::list(set.messages);
-        // In a resumed history, results are only in separate messages.
+        // In a resumed history, only separate messages have results.
         let calls = rows.iter().flat_map(|row| ToolCall::list(row.calls));
         let calls: HashSet<String> = calls.filter_map(|call| string(call.id)).collect();
         let rows = rows.iter().map(|row| {
@@ -206,7 +193,7 @@ fn facts(row: &Row<'_>, set: &Set<'_>) -> Facts {
 fn title(row: &Row<'_>, set: &Set<'_>) -> Option<StoredTitle> {
     let is_head = row.project.is_some() && row.kind.is_none();
     let summary = text(set.summary).or_else(|| text(row.summary).filter(|_| is_head))?;
-    // A summary without a source is from the agent.
+    // A summary without a source was written by the agent.
     let source = match text(row.title_source).as_deref() {
         Some("manual") => TitleSource::Manual,
         _ => TitleSource::Auto,
@@ -215,8 +202,8 @@ fn title(row: &Row<'_>, set: &Set<'_>) -> Option<StoredTitle> {
     Some(stored)
 }
 
-/// The messages in a row. The results of calls follow the reply. A result in a separate message
-/// counts if `is_alone`: usually the row of its call has it too.
+/// Returns the messages in a row. Results follow the reply. A result in a separate message counts
+/// if `is_alone`: usually the row of its call also contains it.
 fn said(row: &Row<'_>, is_alone: &dyn Fn(&str) -> bool) -> Vec<Message> {
     let mut messages = match text(row.kind).as_deref() {
         Some("user") => user(row, is_alone),
@@ -289,7 +276,7 @@ fn thought(thought: &Thought<'_>) -> Block {
     Block::thinking(parts.join(": "))
 }
 
-/// The result of a call, if there is one yet.
+/// Returns the result of a call, if there is one yet.
 fn result(call: &ToolCall<'_>, id: String) -> Option<ToolResult> {
     let status = string(call.status);
     let mut failed = matches!(status.as_deref(), Some("error" | "cancelled"));

@@ -1,4 +1,4 @@
-//! `gemini --output-format stream-json`: texts in parts without a mark on the last one, calls and
+//! `gemini --output-format stream-json`: texts in fragments whose last one is not marked, calls and
 //! results on separate lines, tokens at the end.
 
 use std::borrow::Cow;
@@ -18,7 +18,7 @@ object! {
 }
 
 object! { Failure { message } }
-object! { Stats { models } }
+object! { Stats { models, duration = "duration_ms" } }
 
 object! {
     /// The tokens of one model, or of all.
@@ -43,7 +43,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Translates a row; `None` if it is none of these.
+    /// Translates a row; `None` if it is of another type.
     pub(super) fn row(
         &mut self,
         kind: &str,
@@ -52,7 +52,7 @@ impl Rows {
     ) -> Option<()> {
         let row = Row::read(row)?;
         let is_reply = kind == "message" && is(row.role, "assistant");
-        // No part of a text is marked as the last.
+        // No fragment of a text is marked as the last.
         if !is_reply && KINDS.contains(&kind) {
             self.end_text(conversation);
         }
@@ -85,7 +85,11 @@ impl Rows {
                     conversation.failure(&text(failure.message)?);
                 }
                 used(row.stats, conversation);
-                // For its readers it ends the session, too.
+                conversation.end_run(text(row.status).as_deref());
+                if let Some(end) = &mut conversation.end {
+                    end.duration = Stats::of(row.stats).and_then(|stats| number(stats.duration));
+                }
+                // For readers of the stream, it also ends the session.
                 return None;
             }
             _ => return None,
@@ -102,7 +106,7 @@ impl Rows {
     }
 }
 
-/// The tokens of each model in the whole run. The open message can have the tokens of one model.
+/// Adds the tokens of each model in the whole run. The open message can have the tokens of one model.
 fn used(stats: Option<&RawValue>, conversation: &mut StreamConversation) {
     let models = Stats::of(stats).and_then(|stats| stats.models);
     let models = models.and_then(|models| serde_json::from_str(models.get()).ok());
@@ -127,7 +131,7 @@ fn tokens(tokens: &Tokens<'_>) -> Usage {
         [tokens.total, tokens.input, tokens.cached].map(|count| number(count).unwrap_or_default());
     Usage {
         input: input.saturating_sub(cached),
-        // Thinking is in the total only.
+        // Only the total includes thinking.
         output: total.saturating_sub(input),
         cache_read: cached,
         ..Usage::default()

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::content::home_dir;
 use crate::io::Environment;
 
-/// The syntax of a settings file.
+/// Syntax of a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingsSyntax {
     /// JSON, with comments.
@@ -14,7 +14,7 @@ pub enum SettingsSyntax {
     Toml,
 }
 
-/// The settings file of an agent, and the hooks that ask about calls.
+/// The settings file of an agent, and its hooks that decide about calls.
 #[derive(Debug, Clone, Copy)]
 pub struct HookSettings {
     pub syntax: SettingsSyntax,
@@ -24,7 +24,7 @@ pub struct HookSettings {
     pub timeout: u32,
     /// Whether a hook has a member `name`.
     pub has_names: bool,
-    /// The variables that name the user's directory, and the usual one below `HOME`.
+    /// The variables that name the user's directory, and its default below `HOME`.
     pub(super) user: (&'static [&'static str], &'static str),
     /// The file in the user's directory.
     pub(super) file: &'static str,

@@ -18,7 +18,7 @@ object! { Tokens { input, output, reasoning, cache } }
 object! { Cache { read, write } }
 object! { Failure { name, message, data } }
 
-/// Translates a row; `None` if it is none of these.
+/// Translates a row; `None` if it is of another type.
 pub(super) fn row(kind: &str, row: &str, conversation: &mut StreamConversation) -> Option<()> {
     let row = Row::read(row)?;
     conversation.set_time(row.time);
@@ -26,6 +26,7 @@ pub(super) fn row(kind: &str, row: &str, conversation: &mut StreamConversation) 
         let failure = Failure::of(row.error)?;
         let inner = Failure::of(failure.data).unwrap_or_default().message;
         conversation.failure(&text(inner.or(failure.message).or(failure.name))?);
+        conversation.end_run(Some("error"));
         return Some(());
     }
     let part = Part::of(row.part)?;
@@ -40,7 +41,7 @@ pub(super) fn row(kind: &str, row: &str, conversation: &mut StreamConversation) 
             let state = State::of(part.state).unwrap_or_default();
             let id = text(non_null(part.call).or(part.id))?;
             conversation.call(&id, &text(part.tool)?, state.input);
-            // One that goes on has no result yet.
+            // A running call has no result yet.
             if !is(state.status, "running") {
                 conversation.result(&id, result(&state), has_failed(&state));
             }
@@ -48,6 +49,9 @@ pub(super) fn row(kind: &str, row: &str, conversation: &mut StreamConversation) 
         "step_finish" => {
             let reason = text(part.reason);
             conversation.used(used(&part), reason.as_deref());
+            if reason.as_deref() != Some("tool-calls") {
+                conversation.end_run(None);
+            }
         }
         _ => return None,
     }
@@ -70,7 +74,7 @@ fn result(state: &State<'_>) -> Vec<ResultPart> {
         .collect()
 }
 
-/// For opencode, a command that failed is complete like any other.
+/// Whether a call failed. opencode marks a failed command as completed.
 fn has_failed(state: &State<'_>) -> bool {
     let metadata = Metadata::of(state.metadata).unwrap_or_default();
     let is_zero = |code: &serde_json::value::RawValue| matches!(code.get(), "0" | "null");

@@ -12,7 +12,7 @@ use crate::message::Message;
 
 object! { Extension { supersedes_manual, prompt_id, model = "model_used", usage, origin } }
 
-/// The source of a title. A record without a source is from the user.
+/// Returns the source of a title. A record without a source is from the user.
 pub(super) fn title_source(source: Option<&RawValue>) -> TitleSource {
     match text(source).as_deref() {
         Some("auto") => TitleSource::Auto,
@@ -34,12 +34,12 @@ pub(super) fn manual_title(turnpipe: Option<&RawValue>) -> ManualTitle {
     ManualTitle::from(is_true(extension.supersedes_manual))
 }
 
-/// The origin of a message in turnpipe's own files, if it is not the usual one.
+/// Returns the origin of a message in turnpipe's own files, if it is not the usual one.
 pub(super) fn recorded_origin(turnpipe: Option<&RawValue>) -> Option<String> {
     string(Extension::of(turnpipe)?.origin)
 }
 
-/// The cost of a request of turnpipe itself, unless a message in the record states it.
+/// Returns the cost of a request of turnpipe itself, unless a message in the record states it.
 pub(super) fn side_cost_in(turnpipe: Option<&RawValue>, messages: &[Message]) -> Option<SideCost> {
     if messages.iter().any(|message| message.usage.is_some()) {
         return None;

@@ -11,7 +11,7 @@ use super::content::{
 };
 use super::detect::Row as Marks;
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, LineClass, Part, Shape, TitleStore};
+use super::format::{Detail, Entry, Format, Part, Shape, TitleStore};
 use super::own::{manual_title, side_cost_in, title_source, with_title_source};
 use super::title::{Precedence, StoredTitle, TitleSearch};
 use crate::io::Environment;
@@ -20,33 +20,19 @@ use crate::message::{Block, Call, Media, Message, Origin, Role, ToolResult, Usag
 
 /// The format of pi.
 pub(super) static PI: Format = Format {
-    agent: Agent::Pi,
     shape: Shape::Tree,
     titles: TitleSearch {
         words: &["\"session_info\""],
         precedence: Precedence::Later,
     },
-    cost_words: &[],
-    activity_words: &[],
-    line_class: |_| LineClass::Anything,
-    read,
-    wrote,
-    document: None,
-    has_global_ids: false,
-    has_meter_records: false,
-    hook_settings: None,
     home_variables: HOME,
-    roots,
-    beside: |_| Vec::new(),
-    subagent_dir: |_| None,
-    // Some versions resume by path only.
+    // Some versions only resume by path.
     resume: |_, path| {
         let path = path.to_str().filter(|path| path.starts_with('/'))?;
         let path = shlex::try_quote(path).ok()?;
         Some(format!("pi --session {path}"))
     },
     title_store: TitleStore::SessionFile,
-    title_distance: None,
     title_record: Some(|at, title, _| {
         let record = json!({
             "type": "session_info",
@@ -58,11 +44,11 @@ pub(super) static PI: Format = Format {
         });
         with_title_source(record, title.source)
     }),
-    recap_record: None,
     link: |record| {
         let row = Row::read(record)?;
         row.parent.and_then(|_| string(row.id))
     },
+    ..Format::new(Agent::Pi, read, wrote, roots)
 };
 
 const HOME: &[&str] = &["PI_CODING_AGENT_DIR"];
@@ -110,7 +96,7 @@ fn read(record: &str, detail: Detail) -> Option<Entry> {
     let entry = Entry {
         is_known: is_in(KINDS, &kind),
         subtype: string(said.role),
-        // The id of the head is the session id.
+        // The id of the first record is the session id.
         uuid: string(row.id).filter(|_| kind != "session"),
         parent: string(row.parent),
         part: match kind.as_str() {
@@ -174,7 +160,7 @@ fn title(row: &Row<'_>, kind: &str) -> Option<StoredTitle> {
     ))
 }
 
-/// The id in a path `…/<time>_<id>.jsonl`.
+/// Returns the id in a path `…/<time>_<id>.jsonl`.
 fn session_in_path(path: &str) -> String {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let stem = name.strip_suffix(".jsonl").unwrap_or(name);

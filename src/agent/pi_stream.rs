@@ -1,5 +1,5 @@
-//! `pi --mode json`: every message once more when it is complete, which is all that is read. What
-//! tools print, and what a message says so far, comes before that.
+//! `pi --mode json`: every message is repeated when it is complete, and only that is read. It
+//! follows the output of tools and the message so far.
 
 use super::stream::{StreamConversation, blocks, call, part, parts};
 use crate::json::{is, is_true, non_empty, number, object, text};
@@ -18,9 +18,12 @@ object! { Block { kind = "type", thinking, id, name, arguments } }
 object! { Tokens { input, output, read = "cacheRead", write = "cacheWrite", cost } }
 object! { Cost { total } }
 
-/// Translates a row; `None` if it is none of these.
+/// Translates a row; `None` if it is of another type.
 pub(super) fn row(kind: &str, row: &str, conversation: &mut StreamConversation) -> Option<()> {
-    // Most rows repeat all that was said so far.
+    if kind == "agent_end" {
+        conversation.end_run(None);
+    }
+    // Most rows repeat the whole message so far.
     if !matches!(kind, "message_start" | "message_end") {
         return None;
     }

@@ -10,7 +10,7 @@ use super::content::{
 };
 use super::detect::Row as Marks;
 use super::facts::Facts;
-use super::format::{Detail, Entry, Format, LineClass, NewRecord, Part, Shape, TitleStore};
+use super::format::{Detail, Entry, Format, NewRecord, Part, Shape, TitleStore};
 use super::own::{manual_title, side_cost_in, title_source};
 use super::title::{Precedence, StoredTitle, TitleSearch};
 use crate::agent::hook_settings::{HookSettings, SettingsSyntax};
@@ -21,20 +21,12 @@ use crate::message::{Block, Message, Origin, Role};
 
 /// The format of Qwen Code.
 pub(super) static QWEN: Format = Format {
-    agent: Agent::Qwen,
     shape: Shape::Tree,
     titles: TitleSearch {
         words: &["\"custom_title\""],
         precedence: Precedence::Later,
     },
-    cost_words: &[],
-    activity_words: &[],
-    line_class: |_| LineClass::Anything,
-    read,
-    wrote,
-    document: None,
     has_global_ids: true,
-    has_meter_records: false,
     hook_settings: Some(HookSettings {
         syntax: SettingsSyntax::Json,
         // PermissionRequest avoids the question that precedes PreToolUse.
@@ -51,8 +43,6 @@ pub(super) static QWEN: Format = Format {
         activation: "new sessions use it; `/hooks` lists it",
     }),
     home_variables: HOME,
-    roots,
-    beside: |_| Vec::new(),
     subagent_dir: |session| {
         let dir = session.parent()?.parent()?.join("subagents");
         Some(dir.join(session.file_stem()?))
@@ -74,6 +64,7 @@ pub(super) static QWEN: Format = Format {
         system_record(at, "slash_command", &payload)
     }),
     link: uuid_link,
+    ..Format::new(Agent::Qwen, read, wrote, roots)
 };
 
 const HOME: &[&str] = &["QWEN_RUNTIME_DIR", "QWEN_HOME"];
@@ -234,14 +225,14 @@ fn messages(row: &Row<'_>, entry: &Entry, payload: &Payload<'_>) -> Vec<Message>
 }
 
 fn user(subtype: Option<&str>, payload: &Payload<'_>, mut content: Vec<Block>) -> Vec<Message> {
-    // The agent does not display text that hooks add to a prompt either.
+    // The agent also hides text that hooks add to a prompt.
     content.retain(|block| !matches!(block, Block::Text(text) if text.starts_with(HOOK_CONTEXT)));
     let mut origin = match subtype {
         None | Some("mid_turn_user_message" | "realtime_message") => Origin::Prompt,
         Some(_) => Origin::Injected,
     };
     match text(payload.display) {
-        // A notice for the model that is not displayed.
+        // A hidden notice for the model.
         Some(display) if display.is_empty() => origin = Origin::Injected,
         Some(display) if origin == Origin::Prompt => {
             content.retain(|block| !matches!(block, Block::Text(_)));
@@ -270,7 +261,7 @@ fn system(subtype: Option<&str>, payload: &Payload<'_>) -> Option<Message> {
     }
 }
 
-/// The recap in the output of a command.
+/// Returns the recap in the output of a command.
 fn recap_in(payload: &Payload<'_>) -> Option<String> {
     let mut items = HistoryItem::list(payload.items).into_iter();
     items.find_map(|item| {

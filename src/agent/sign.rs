@@ -11,7 +11,7 @@ use crate::json::{is_object, non_empty, non_null, object, text};
 pub enum Opening {
     /// `system/init` with a `turnpipe` key: the calls are ours to run.
     Ours,
-    /// Another agent's stream or session file; the name is for the hint, e.g. `Codex stream`.
+    /// Another agent's stream or session file, with its name for the hint, e.g. `Codex stream`.
     Foreign(&'static str),
 }
 
@@ -27,9 +27,9 @@ pub(crate) enum Sign {
 }
 
 const CLAUDE_FILE: &str = "Claude Code transcript";
-const CLAUDE_STREAM: &str = "Claude Code stream";
+pub(super) const CLAUDE_STREAM: &str = "Claude Code stream";
 const QWEN_FILE: &str = "Qwen Code session";
-const QWEN_STREAM: &str = "Qwen Code stream";
+pub(super) const QWEN_STREAM: &str = "Qwen Code stream";
 const CODEX_FILE: &str = "Codex session";
 pub(super) const CODEX_STREAM: &str = "Codex stream";
 const GEMINI_FILE: &str = "Gemini CLI session";
@@ -38,7 +38,7 @@ pub(super) const OPENCODE_STREAM: &str = "opencode stream";
 const OPENCODE_FILE: &str = "opencode export";
 pub(crate) const PI_FILE: &str = "pi session";
 pub(super) const PI_STREAM: &str = "pi stream";
-const UNNAMED_STREAM: &str = "another agent's stream";
+pub(super) const UNNAMED_STREAM: &str = "another agent's stream";
 
 /// A requirement on a record in addition to its type.
 #[derive(Debug, Clone, Copy)]
@@ -56,7 +56,7 @@ enum Requires {
     ToolId,
 }
 
-/// Type, further requirement, whether it opens, name.
+/// Rows of type, further requirement, whether it opens, and name.
 const BY_TYPE: [(&str, Requires, bool, &str); 25] = [
     ("thread.started", Requires::Nothing, true, CODEX_STREAM),
     ("turn.started", Requires::Nothing, false, CODEX_STREAM),

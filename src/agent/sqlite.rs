@@ -1,4 +1,4 @@
-//! Databases of agents, which may be in use: reading them takes no lock that an agent waits for.
+//! Databases of agents, which may be in use. Reading takes no lock that an agent waits for.
 
 use std::io;
 use std::path::Path;
@@ -36,7 +36,7 @@ pub(crate) enum QueryExtent {
 /// Receives the rows of a session, without line ends.
 pub(super) type Visit<'a> = dyn FnMut(&str) -> io::Result<()> + 'a;
 
-/// How an agent stores sessions in a database.
+/// The way an agent stores sessions in a database.
 #[derive(Debug)]
 pub(super) struct Database {
     /// The tables and columns that are read.
@@ -48,7 +48,7 @@ pub(super) struct Database {
 /// Opens a database for reading. Transactions in its write-ahead log are visible.
 ///
 /// # Errors
-/// It is missing, is not a database, or is damaged.
+/// The file is missing, is not a database, or is damaged.
 pub(super) fn open_read_only(path: &Path) -> Result<Connection> {
     let usual = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     if usual
@@ -57,7 +57,7 @@ pub(super) fn open_read_only(path: &Path) -> Result<Connection> {
     {
         return Ok(usual);
     }
-    // Where no index of the log can be created, nothing else writes either.
+    // If no index of the log can be created, no other process can write either.
     let bytes = path.as_os_str().as_encoded_bytes().iter();
     let escaped: Vec<String> = bytes.map(|byte| format!("%{byte:02x}")).collect();
     let url = format!("file:{}?immutable=1", escaped.concat());
@@ -68,7 +68,7 @@ pub(super) fn open_read_only(path: &Path) -> Result<Connection> {
 /// Opens an existing database for writing.
 ///
 /// # Errors
-/// It is missing, or must not be written to.
+/// The file is missing, or must not be written to.
 pub(super) fn open_writable(path: &Path) -> Result<Connection> {
     open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
 }

@@ -1,8 +1,10 @@
 //! Reads the streams of agents that do not write stream-json.
 //!
-//! Codex (`codex exec --json`), Gemini CLI (`gemini --output-format stream-json`), pi (`--mode json`)
-//! and opencode (`run --format json`). Claude Code and Qwen Code write stream-json themselves.
+//! These are Codex (`codex exec --json`), Gemini CLI (`gemini --output-format stream-json`), pi
+//! (`--mode json`) and opencode (`run --format json`). Claude Code and Qwen Code write stream-json
+//! themselves.
 
+use super::format::ReportedEnd;
 use super::sign::{CODEX_STREAM, GEMINI_STREAM, OPENCODE_STREAM, Opening, PI_STREAM};
 use super::stream::{StreamConversation, StreamItem};
 use super::{codex_stream, gemini_stream, opencode_stream, pi_stream};
@@ -20,7 +22,7 @@ pub(crate) struct StreamReader {
 pub(crate) struct Row {
     /// Its items, and items of earlier rows that end here.
     pub(crate) items: Vec<StreamItem>,
-    /// Whether it has no other content.
+    /// Whether the row has no other content.
     pub(crate) is_all: bool,
 }
 
@@ -49,6 +51,11 @@ impl StreamReader {
             items: conversation.take_items(),
             is_all: is_all.is_some(),
         }
+    }
+
+    /// Takes the end of the run, if the last row says so.
+    pub(super) fn take_end(&mut self) -> Option<ReportedEnd> {
+        self.conversation.end.take()
     }
 
     /// Returns the text that was incomplete at the end of the input.

@@ -146,7 +146,7 @@ fn opencode(turns: &[Turn]) -> Vec<Value> {
     rows
 }
 
-/// The words, calls and results in the rows.
+/// Returns the words, calls and results in the rows.
 fn heard(rows: &[String]) -> Vec<String> {
     let mut decoder = Decoder::detecting();
     let mut heard = Vec::new();
@@ -175,7 +175,7 @@ fn heard(rows: &[String]) -> Vec<String> {
     heard
 }
 
-/// The same, in the order of a stream whose results come `at_once`, or after all calls.
+/// Returns the expected content, with results directly after each call (`at_once`) or after all calls.
 fn expected(turns: &[Turn], at_once: bool) -> Vec<String> {
     let mut expected = Vec::new();
     for turn in turns {
@@ -197,11 +197,11 @@ fn expected(turns: &[Turn], at_once: bool) -> Vec<String> {
 
 proptest! {
     #[test]
-    fn nothing_that_is_said_is_lost(
+    fn no_message_is_lost(
         turns in vec(any_turn(0..3), 1..4),
         noise in vec((0_usize..40, 0_usize..4), 0..6),
     ) {
-        // Rows of no meaning, and such as are broken.
+        // Meaningless and broken rows.
         let meaningless = [
             r#"{"type":"heartbeat","n":1}"#,
             r#"{"type":"item.updated","item":{"type":"new_kind"}}"#,
@@ -230,7 +230,7 @@ proptest! {
     }
 
     #[test]
-    fn every_call_is_answered_once_in_its_message(turns in vec(any_turn(1..3), 1..4)) {
+    fn every_call_has_one_result_in_its_message(turns in vec(any_turn(1..3), 1..4)) {
         for stream in [codex(&turns), gemini(&turns), pi(&turns), opencode(&turns)] {
             let mut decoder = Decoder::detecting();
             let mut events = Vec::new();

@@ -14,16 +14,17 @@ use super::gemini::{GEMINI, project_root};
 use super::opencode::OPENCODE;
 use super::pi::PI;
 use super::qwen::QWEN;
+use super::streams::stream_of;
 use super::unread::fork_at;
 use crate::io::Environment;
 
-/// The formats in the order of matching. The last ones match more loosely.
+/// The formats in matching order. Later ones match more loosely.
 const FORMATS: [&Format; 9] = [
     &COPILOT, &OPENCODE, &DROID, &CODEX, &PI, &GEMINI, &QWEN, &CLAUDE, &CURSOR,
 ];
 
 impl Agent {
-    /// The format of its session files.
+    /// Returns the format of its session files.
     pub fn format(self) -> &'static Format {
         match self {
             Self::Claude => &CLAUDE,
@@ -38,7 +39,7 @@ impl Agent {
         }
     }
 
-    /// The directory of a session that records only its hash, as a file beside it states it.
+    /// Returns the directory of a session whose records contain only its hash, from a file next to it.
     pub fn directory_beside(self, session: &Path) -> Option<String> {
         match self {
             Self::Gemini => project_root(session),
@@ -46,10 +47,10 @@ impl Agent {
         }
     }
 
-    /// The shell command that resumes the session with this id in this file, to be run in the session's
-    /// directory. `None` if the id could be mistaken for an option or for shell syntax.
+    /// Returns the shell command that resumes the session with this id in this file, to be run in the
+    /// session's directory. `None` if the id could be mistaken for an option or for shell syntax.
     pub fn resume_command(self, id: &str, path: &Path) -> Option<String> {
-        // A fork has another command.
+        // Forks of an agent have their own commands.
         if fork_at(path).is_some() {
             return None;
         }
@@ -61,19 +62,19 @@ impl Agent {
     }
 }
 
-/// The format of the files that turnpipe writes itself.
+/// Returns the format of the files that turnpipe writes itself.
 pub fn own_format() -> &'static Format {
     &CLAUDE
 }
 
-/// The agent that wrote a record, if the record shows it.
-pub fn agent_of(record: &str) -> Option<Agent> {
+/// Returns the format of the file or stream that a record belongs to, if the record shows it.
+pub fn format_of(record: &str) -> Option<&'static Format> {
     let row = Row::read(record)?;
-    let format = FORMATS.iter().find(|format| (format.wrote)(&row))?;
-    Some(format.agent)
+    let format = FORMATS.iter().find(|format| (format.wrote)(&row)).copied();
+    format.or_else(|| stream_of(record))
 }
 
-/// The rows of a session that is a single JSON document, with the format of these rows.
+/// Returns the rows of a session that is a single JSON document, with the format of these rows.
 pub fn document(json: &str) -> Option<(&'static Format, Vec<String>)> {
     FORMATS.iter().find_map(|format| {
         let rows = (format.document?)(json)?;
@@ -90,7 +91,7 @@ pub struct Root {
     pub path: PathBuf,
 }
 
-/// The directories with the sessions of all agents, whether they exist or not. Without a home
+/// Returns the directories with the sessions of all agents, whether they exist or not. Without a home
 /// directory, only the directories that variables name.
 pub fn session_roots(environment: &Environment) -> Vec<Root> {
     let roots = Agent::ALL.into_iter().flat_map(|agent| {
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn new_records_follow_the_last_one() {
+    fn new_records_continue_the_last_one() {
         let title = Title {
             text: "Fix it".to_owned(),
             source: TitleSource::Manual,
@@ -258,13 +259,31 @@ mod tests {
             ),
             (
                 r#"{"type":"system","subtype":"init","session_id":"s"}"#,
-                None,
+                Some(Agent::Claude),
             ),
+            (
+                r#"{"type":"system","subtype":"init","qwen_code_version":"1"}"#,
+                Some(Agent::Qwen),
+            ),
+            (
+                r#"{"type":"thread.started","thread_id":"t"}"#,
+                Some(Agent::Codex),
+            ),
+            (
+                r#"{"type":"init","session_id":"s","model":"m"}"#,
+                Some(Agent::Gemini),
+            ),
+            (
+                r#"{"type":"step_start","sessionID":"s","part":{}}"#,
+                Some(Agent::Opencode),
+            ),
+            (r#"{"type":"agent_start"}"#, Some(Agent::Pi)),
             (r#"{"v":1}"#, None),
             ("7", None),
         ];
         for (record, agent) in rows {
-            assert_eq!(agent_of(record), agent, "{record}");
+            let found = format_of(record);
+            assert_eq!(found.map(|format| format.agent), agent, "{record}");
         }
     }
 

@@ -10,7 +10,7 @@ use super::content::time_in;
 /// The source of a title.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TitleSource {
-    /// The user chose it, or the record does not say.
+    /// The user, or not recorded.
     Manual,
     /// A model or a rule.
     Auto,
@@ -19,7 +19,7 @@ pub enum TitleSource {
 }
 
 impl TitleSource {
-    /// The name in records.
+    /// Returns the name in records.
     pub fn name(self) -> &'static str {
         match self {
             Self::Manual => "manual",
@@ -39,13 +39,13 @@ pub struct Title {
 }
 
 impl Title {
-    /// Whether the user chose it.
+    /// Whether the user chose the title.
     pub fn is_manual(&self) -> bool {
         self.source == TitleSource::Manual && !self.text.is_empty()
     }
 }
 
-/// Whether an automatic title replaces a manual one.
+/// The effect of an automatic title on a manual one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ManualTitle {
     /// The manual title stays.

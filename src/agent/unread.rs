@@ -1,8 +1,8 @@
-//! Agents whose sessions are not read, and agents that use the format of another one.
+//! Agents whose sessions are not read, and agents that use another agent's format.
 
 use std::path::Path;
 
-/// An agent without a format of its own here.
+/// An agent without its own [`Format`](super::format::Format).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct OtherAgent {
     name: &'static str,
@@ -10,11 +10,11 @@ struct OtherAgent {
     places: &'static [&'static str],
     /// The beginning of its files. Empty if that is not distinctive.
     beginning: &'static str,
-    /// How to see its sessions.
+    /// The way to see its sessions.
     advice: &'static str,
 }
 
-/// The advice for agents whose format is that of another one.
+/// The advice for agents that use another agent's format.
 const MAPPED: &str = "its files are read if they have the format of another agent";
 
 const OTHERS: [OtherAgent; 9] = [
@@ -78,12 +78,13 @@ const fn other(
     }
 }
 
-/// The agent in whose directory a file is, if its sessions have the format of another agent.
+/// Returns the agent in whose directory a file is, if its sessions have the format of another
+/// agent.
 pub fn fork_at(path: &Path) -> Option<&'static str> {
     Some(at(path)?.name)
 }
 
-/// Why a session with this first line is not read although its records look like another agent's.
+/// Returns why a session with this first line is not read although its records look like another agent's.
 pub fn refusal(first_line: &[u8]) -> Option<String> {
     let starts = |known: &&OtherAgent| {
         !known.beginning.is_empty() && first_line.starts_with(known.beginning.as_bytes())
@@ -91,7 +92,7 @@ pub fn refusal(first_line: &[u8]) -> Option<String> {
     OTHERS.iter().find(starts).map(OtherAgent::refusal)
 }
 
-/// Why a file at this path, which no format fits, is not read.
+/// Returns why a file at this path, which matches no format, is not read.
 pub fn refusal_at(path: &Path) -> Option<String> {
     at(path).map(OtherAgent::refusal)
 }

@@ -55,7 +55,7 @@ pub(super) fn parse_whole(json: &str) -> Option<Chunk<'_>> {
     Some(reply(&message))
 }
 
-/// Reads an event of a stream. `None` if it is not one. Events of unknown types say nothing.
+/// Reads an event of a stream. `None` if it is not one. Events of unknown types are empty.
 pub(super) fn parse_event(json: &str) -> Option<Chunk<'_>> {
     let event = StreamEvent::read(json)?;
     event.kind?;
@@ -118,7 +118,7 @@ pub(super) fn stream_event(event: StreamEvent<'_>) -> Option<Chunk<'_>> {
             extent = Extent::MoreOrStart;
             let block = Block::of(event.content_block).unwrap_or_default();
             if block.is("tool_use") {
-                // The input usually comes later.
+                // The input usually follows later.
                 let input = block.input.filter(|input| is_object(Some(input)));
                 deltas.push(Delta::CallStart(CallDelta {
                     index,
@@ -147,7 +147,7 @@ pub(super) fn stream_event(event: StreamEvent<'_>) -> Option<Chunk<'_>> {
     Some(Chunk::one(None, extent, deltas))
 }
 
-/// Whether an event matters to calls. The deltas of texts, which are most of a stream, do not.
+/// Whether an event matters to calls. Text deltas, which are most of a stream, do not.
 pub(super) fn is_about_calls(event: &StreamEvent<'_>) -> bool {
     let kind = text(event.kind).unwrap_or_default();
     if kind == "content_block_delta" {
@@ -178,7 +178,7 @@ impl<'a> Block<'a> {
         deltas.extend(text(self.signature).map(Delta::Signature));
     }
 
-    /// Reads a whole block. Blocks of unknown types count if they have text.
+    /// Reads a whole block. Blocks of unknown types are kept if they have text.
     fn whole(&self, detail: BlockDetail) -> Option<message::Block> {
         let kind = text(self.kind);
         let has_inputs = detail != BlockDetail::Names;
@@ -229,13 +229,13 @@ impl<'a> Block<'a> {
 pub(crate) enum BlockDetail {
     /// Everything.
     Full,
-    /// Not the contents of results.
+    /// Everything except the contents of results.
     Inputs,
-    /// Neither these nor thinking nor the inputs of calls.
+    /// Everything except these, thinking, and the inputs of calls.
     Names,
 }
 
-/// Reads the content of a message, which may be of a compatible API: a string or a list of blocks.
+/// Reads the content of a message, possibly of a compatible API: a string or a list of blocks.
 pub(crate) fn blocks(content: Option<&RawValue>, detail: BlockDetail) -> Vec<message::Block> {
     match Content::of(content) {
         Some(Content::Text(text)) => vec![message::Block::Text(text.into_owned())],
@@ -247,7 +247,7 @@ pub(crate) fn blocks(content: Option<&RawValue>, detail: BlockDetail) -> Vec<mes
     }
 }
 
-/// The ids of the results in a user's message.
+/// Returns the ids of the results in a user's message.
 pub(super) fn result_ids<'a>(blocks: &[Block<'a>]) -> Vec<ResultId<'a>> {
     let results = blocks.iter().filter(|block| block.is("tool_result"));
     results
@@ -255,7 +255,7 @@ pub(super) fn result_ids<'a>(blocks: &[Block<'a>]) -> Vec<ResultId<'a>> {
         .collect()
 }
 
-/// The contents of the results in a user's message, each with whether the call failed.
+/// Returns the contents of the results in a user's message, each with a flag for a failed call.
 pub(super) fn result_bodies<'a>(
     blocks: &[Block<'a>],
 ) -> impl Iterator<Item = (Option<&'a RawValue>, bool)> {
@@ -263,7 +263,7 @@ pub(super) fn result_bodies<'a>(
     results.map(|block| (block.content, is_true(block.is_error)))
 }
 
-/// A `tool_result` line.
+/// Returns a `tool_result` line.
 pub(super) fn bare_result(record: &Envelope<'_>) -> Vec<message::Block> {
     let block = Block {
         tool_use_id: record.tool_use_id,
@@ -275,7 +275,7 @@ pub(super) fn bare_result(record: &Envelope<'_>) -> Vec<message::Block> {
     result.map(message::Block::Result).into_iter().collect()
 }
 
-/// A `tool_use` line: a call only if its name and input are of the right types.
+/// Returns a `tool_use` line: a call only if its name and input are of the right types.
 pub(super) fn bare_call<'a>(record: &Envelope<'a>) -> Option<CallDelta<'a>> {
     Some(CallDelta {
         index: None,
@@ -313,7 +313,7 @@ pub(crate) fn usage(raw: Option<&RawValue>) -> Option<Usage> {
     })
 }
 
-/// Takes what the model said out of a record, unchanged.
+/// Takes the model's output out of a record, unchanged.
 pub(super) fn raw(mut record: Value) -> Verbatim {
     for wrapper in ["event", "message"] {
         if record["type"] != "message_start" && record[wrapper].is_object() {

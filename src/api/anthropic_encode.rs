@@ -67,7 +67,7 @@ pub(super) fn encode(
     body
 }
 
-/// The declaration of a function.
+/// Returns the declaration of a function.
 pub(super) fn declaration(function: &Function) -> Value {
     json!({
         "name": function.name,
@@ -80,7 +80,7 @@ fn mark(block: &mut Value) {
     block["cache_control"] = json!({"type": "ephemeral"});
 }
 
-/// The user speaks first, and both in turn.
+/// Returns the messages, alternating between user and model and starting with the user.
 fn messages(request: &Request) -> Vec<Value> {
     let mut messages = Vec::new();
     for turn in turns_from_user(request) {
@@ -93,7 +93,7 @@ fn messages(request: &Request) -> Vec<Value> {
             messages.push(json!({"role": role, "content": content}));
         }
     }
-    // A reply that the model is to continue must not end with blanks.
+    // A reply that the model continues must not end with blanks.
     if let Some(last) = messages
         .last_mut()
         .filter(|last| last["role"] == "assistant")
@@ -107,7 +107,7 @@ fn messages(request: &Request) -> Vec<Value> {
     messages
 }
 
-/// Results come first, as the API requires.
+/// Returns the content of a turn. Results come first, as the API requires.
 fn content(turn: &MergedTurn<'_>) -> Vec<Value> {
     let others = turn.blocks.iter().filter_map(|block| match block {
         Block::Text(text) => Some(json!({"type": "text", "text": text})),
@@ -177,7 +177,7 @@ pub(crate) enum BlockStart<'a> {
     Call { id: &'a str, name: &'a str },
 }
 
-/// More of a block.
+/// A delta of a block.
 pub(crate) enum BlockDelta<'a> {
     Text(&'a str),
     Thinking(&'a str),
@@ -185,7 +185,7 @@ pub(crate) enum BlockDelta<'a> {
     Input(&'a str),
 }
 
-/// The event at the start of the block at this position.
+/// Returns the event at the start of the block at this position.
 pub(crate) fn block_start(index: usize, block: &BlockStart<'_>) -> Value {
     let block = match block {
         BlockStart::Text => json!({"type": "text", "text": ""}),
@@ -198,7 +198,7 @@ pub(crate) fn block_start(index: usize, block: &BlockStart<'_>) -> Value {
     json!({"type": "content_block_start", "index": index, "content_block": block})
 }
 
-/// The event with more of a block.
+/// Returns the event with a delta of a block.
 pub(crate) fn block_delta(index: usize, delta: &BlockDelta<'_>) -> Value {
     let delta = match delta {
         BlockDelta::Text(text) => json!({"type": "text_delta", "text": text}),
@@ -209,7 +209,7 @@ pub(crate) fn block_delta(index: usize, delta: &BlockDelta<'_>) -> Value {
     json!({"type": "content_block_delta", "index": index, "delta": delta})
 }
 
-/// The event at the end of a block.
+/// Returns the event at the end of a block.
 pub(crate) fn block_stop(index: usize) -> Value {
     json!({"type": "content_block_stop", "index": index})
 }

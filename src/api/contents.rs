@@ -1,6 +1,6 @@
-//! The content of a record apart from calls: results, and the text of the model.
+//! The content of a record other than calls: results, and the text of the model.
 //!
-//! Events say that there is a result; the few stages that need more read it here.
+//! Events only announce a result; stages that need its content read it here.
 
 use std::borrow::Cow;
 
@@ -32,7 +32,7 @@ object! {
 #[derive(Debug, Clone)]
 pub struct ResultBody<'a> {
     content: Body<'a>,
-    /// Whether it says that the call failed.
+    /// Whether it reports that the call failed.
     pub failed: bool,
 }
 
@@ -49,7 +49,7 @@ impl<'a> ResultBody<'a> {
         Self { content, failed }
     }
 
-    /// The content of a result that is read already.
+    /// Returns the content of a result that has already been read.
     pub(crate) fn of(result: &ToolResult) -> Self {
         Self {
             content: Body::Text(result.text()),
@@ -57,7 +57,7 @@ impl<'a> ResultBody<'a> {
         }
     }
 
-    /// The content as JSON.
+    /// Returns the content as JSON.
     pub fn json(&self) -> Cow<'_, str> {
         match &self.content {
             Body::Json(json) => Cow::Borrowed(json.map_or("\"\"", RawValue::get)),
@@ -65,7 +65,8 @@ impl<'a> ResultBody<'a> {
         }
     }
 
-    /// The text of the result. Of more than `needed` characters only the beginning may be returned.
+    /// Returns the text of the result. If it has more than `needed` characters, it may be
+    /// truncated.
     pub fn text(&self, needed: usize) -> Cow<'_, str> {
         match &self.content {
             Body::Json(json) => result_text(*json, needed),
@@ -93,12 +94,12 @@ impl<'a> Contents<'a> {
         is_true(self.record.sidechain)
     }
 
-    /// The working directory.
+    /// Returns the working directory.
     pub fn directory(&self) -> Option<String> {
         text(self.record.cwd).map(Cow::into_owned)
     }
 
-    /// The calls that the record is a label for.
+    /// Returns the calls that the record is a label for.
     pub fn labelled_calls(&self) -> Vec<ToolUseId> {
         if !is(self.record.kind, "tool_use_summary") {
             return Vec::new();
@@ -109,7 +110,7 @@ impl<'a> Contents<'a> {
             .collect()
     }
 
-    /// The results, in the order of their events.
+    /// Returns the results, in the order of their events.
     pub fn results(&self) -> Vec<ResultBody<'a>> {
         let record = &self.record;
         let is_bare = is(record.kind, "tool_result") && record.tool_use_id.is_some();
@@ -132,7 +133,7 @@ impl<'a> Contents<'a> {
         results
     }
 
-    /// The text of the main conversation's model, if there is any.
+    /// Returns the text of the main conversation's model, if there is any.
     pub fn assistant_text(&self) -> Option<AssistantText> {
         let record = &self.record;
         if record.is_of_subagent() || self.is_sidechain() {
@@ -157,8 +158,8 @@ impl<'a> Contents<'a> {
     }
 }
 
-/// The text of a result: the texts of blocks, one a line, or the output of an object. Of a text of
-/// more than `needed` characters only the beginning may come.
+/// Returns the text of a result: the texts of blocks, one per line, or the output of an object. A
+/// text of more than `needed` characters may be truncated.
 fn result_text(content: Option<&RawValue>, needed: usize) -> Cow<'_, str> {
     let Some(raw) = content else {
         return Cow::Borrowed("");
@@ -193,8 +194,8 @@ fn beginning_of_text(raw: &RawValue, needed: usize) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The first `count` characters and escapes of a longer string in JSON, as a string in JSON; any
-/// other value as it is.
+/// Returns the first `count` characters and escapes of a longer JSON string, as a JSON string; any
+/// other value unchanged.
 pub fn beginning_of_string(json: &str, count: usize) -> Cow<'_, str> {
     if json.len() <= count || !json.starts_with('"') {
         return Cow::Borrowed(json);
@@ -274,6 +275,14 @@ mod tests {
         }
     }
 
+    #[test]
+    fn an_empty_reply_has_no_text() {
+        let text = |record| Contents::of(record).unwrap().assistant_text();
+        let reply = r#"{"role":"assistant","content":[{"type":"text","text":"a"}]}"#;
+        assert!(matches!(text(reply), Some(AssistantText::Whole(said)) if said == "a"));
+        assert!(text(r#"{"role":"assistant","content":[{"type":"text","text":""}]}"#).is_none());
+    }
+
     proptest! {
         #[test]
         fn the_beginning_of_a_string_is_a_string(
@@ -295,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_model_says_is_read() {
+    fn text_of_the_model_is_read() {
         let whole = |text: &str| Some(AssistantText::Whole(text.to_owned()));
         let more = |text: &str| Some(AssistantText::Part(text.to_owned()));
         let table = [

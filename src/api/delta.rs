@@ -1,4 +1,4 @@
-//! Deltas: replies of a model as the records of any API contain them.
+//! Deltas: replies of a model as contained in the records of any API.
 
 use std::borrow::Cow;
 
@@ -38,13 +38,13 @@ pub(crate) enum Extent {
     More,
     /// More of the streamed message that is open, or the start of one.
     MoreOrStart,
-    /// Like `MoreOrStart`; only the role marks the first chunk, and each chunk may have another id.
+    /// Like `MoreOrStart`; the role marks the first chunk, and ids of chunks may differ.
     ByRole {
         has_role: bool,
         has_calls: bool,
         has_content: bool,
     },
-    /// Like `MoreOrStart`; chunks have the id of their message, or none.
+    /// Like `MoreOrStart`; chunks have the id of their message or no id.
     ById { has_content: bool, has_end: bool },
 }
 
@@ -70,13 +70,13 @@ pub(crate) enum Delta<'a> {
     Call(CallDelta<'a>),
     /// A call starts; its end is announced.
     CallStart(CallDelta<'a>),
-    /// A call, or more of one: the first of its index, or with another id, starts the next call.
+    /// A call, or more of one: the first of its index, or one with another id, starts the next call.
     CallPart(CallDelta<'a>),
-    /// More arguments of a call; without an index of the last one.
+    /// More arguments of a call; without an index, of the last call.
     CallArguments(Option<u64>, Cow<'a, [u8]>),
     /// A call is complete.
     CallEnd(Option<u64>),
-    /// Token counts; a count of 0 says nothing.
+    /// Token counts; a count of 0 means unknown.
     Usage(Usage),
     /// The reason why the reply ends.
     End(End),
@@ -104,7 +104,7 @@ pub(crate) struct CallMarks<'a> {
 
 impl CallMarks<'_> {
     /// Returns the position of the call that a delta with these marks continues; `calls` are in order.
-    /// Some servers leave the index out, give every call the same one, or repeat the id with every
+    /// Some servers leave the index out, give every call the same index, or repeat the id with every
     /// delta.
     pub(crate) fn continued<'c>(
         self,
@@ -181,7 +181,7 @@ impl End {
 }
 
 impl<'a> Chunk<'a> {
-    /// A chunk of one reply.
+    /// Returns a chunk of one reply.
     pub(crate) fn one(id: Option<Cow<'a, str>>, extent: Extent, deltas: Vec<Delta<'a>>) -> Self {
         Self {
             id,
@@ -210,7 +210,7 @@ pub(crate) type ResultId<'a> = (Option<Cow<'a, str>>, Option<Cow<'a, str>>);
 pub(crate) enum Arguments<'a> {
     /// There are none, which the API allows.
     None,
-    /// There are none, which the API does not allow.
+    /// There are none, although the API requires them.
     Missing,
     /// A JSON value.
     Json(&'a RawValue),
@@ -218,13 +218,13 @@ pub(crate) enum Arguments<'a> {
     Text(Cow<'a, [u8]>),
 }
 
-/// The reason that a call is incomplete or unusable.
+/// The reason why a call is incomplete or unusable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CutOff {
-    /// The reply ended by its token limit inside of this call, or in the block before the end.
+    /// The reply reached its token limit inside this call, or in the block before the end.
     #[error("the reply was cut off by its token limit (`{0}`) before the call was complete")]
     TokenLimit(String),
-    /// The reply was stopped inside of this call, or in the block before the end, by a content
+    /// The reply was stopped inside this call, or in the block before the end, by a content
     /// filter, a refusal, or a failing server.
     #[error("the reply was stopped (`{0}`) before the call was complete")]
     Stopped(String),
@@ -243,7 +243,7 @@ pub enum CutOff {
 }
 
 impl<'a> Arguments<'a> {
-    /// Arguments that are JSON text in a string, or a JSON value.
+    /// Reads arguments that are JSON text in a string, or a JSON value.
     pub(crate) fn of(raw: Option<&'a RawValue>) -> Self {
         match (raw, bytes(raw)) {
             (_, Some(text)) => Self::Text(text),
@@ -255,7 +255,7 @@ impl<'a> Arguments<'a> {
     /// Returns the arguments as an object.
     ///
     /// # Errors
-    /// They are not an object.
+    /// The arguments are not an object.
     pub(crate) fn object(self) -> Result<Box<RawValue>, CutOff> {
         match self {
             Self::None => parse("{}".to_owned()),

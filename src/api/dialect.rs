@@ -33,11 +33,11 @@ pub enum Api {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ForcedCall {
-    /// By its name.
+    /// The request names the function.
     Named,
-    /// By requiring any call; only one function is offered.
+    /// The request requires any call and offers only one function.
     Any,
-    /// Not at all: JSON is requested instead.
+    /// Calls cannot be forced; JSON is requested instead.
     Json,
 }
 
@@ -45,30 +45,30 @@ pub enum ForcedCall {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JsonForm {
-    /// With the schema.
+    /// The request contains the schema.
     Schema,
-    /// As any object; the schema is in the instructions.
+    /// The request requires any object; the schema is in the instructions.
     Object,
-    /// In the instructions only.
+    /// Only the instructions contain the schema.
     Instructions,
 }
 
-/// Whether prefixes are marked for the prompt cache.
+/// Marks of prefixes for the prompt cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheMarks {
-    /// No: the server caches by itself or not at all.
+    /// No marks: the server caches by itself or not at all.
     #[default]
     None,
-    /// With `cache_control`, from this many tokens on; below, the server would ignore it.
+    /// `cache_control` for prefixes of at least this many tokens; servers ignore shorter ones.
     From(u32),
 }
 
-/// Whether a part of requests is accepted.
+/// Acceptance of a member of requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Acceptance {
-    /// It is sent.
+    /// The member is sent.
     #[default]
     Sent,
     /// The server or the model refuses it.
@@ -81,7 +81,7 @@ pub enum Acceptance {
 pub struct Dialect {
     /// The API.
     pub api: Api,
-    /// The key of the token budget, where the API has several.
+    /// The key of the token budget, if the API has several.
     pub budget_key: String,
     /// Members merged into a request to turn thinking off.
     #[serde(default)]
@@ -133,7 +133,7 @@ pub struct DialectOverrides {
 }
 
 impl Dialect {
-    /// The dialect with these settings.
+    /// Returns the dialect with these settings.
     #[must_use]
     pub fn with(self, overrides: &DialectOverrides) -> Self {
         let overrides = overrides.clone();
@@ -201,7 +201,7 @@ impl CacheMarks {
 /// The way to request the form of a reply.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Ask<'a> {
-    /// Not at all.
+    /// Text without a form.
     Text,
     /// By forcing a call of this function, by name.
     Call(&'a Function),
@@ -218,7 +218,7 @@ pub(super) enum Ask<'a> {
 }
 
 impl<'a> Ask<'a> {
-    /// The form for a request in a dialect.
+    /// Returns the form for a request in a dialect.
     pub(super) fn of(request: &'a Request, dialect: &Dialect) -> Self {
         match &request.form {
             ReplyForm::Text => Self::Text,
@@ -235,7 +235,7 @@ impl<'a> Ask<'a> {
         }
     }
 
-    /// The functions that are offered.
+    /// Returns the functions that are offered.
     pub(super) fn functions(self) -> &'a [Function] {
         match self {
             Self::Call(function) | Self::AnyCall(function) => std::slice::from_ref(function),
@@ -244,14 +244,14 @@ impl<'a> Ask<'a> {
         }
     }
 
-    /// The instructions, with the schema if the request has no member for it.
+    /// Returns the instructions, with the schema if the request has no separate member for it.
     pub(super) fn instructions(self, request: &Request) -> String {
         let (Self::Object(function) | Self::Instructions(function)) = self else {
             return request.system.clone();
         };
         let schema = &function.parameters;
         let wish = format!(
-            "ReplyForm with one JSON object and nothing else. It has to fit this JSON Schema: {schema}"
+            "Reply with one JSON object and nothing else. It has to fit this JSON Schema: {schema}"
         );
         if request.system.is_empty() {
             wish
@@ -266,7 +266,7 @@ pub(super) fn is_strict(function: &Function) -> bool {
     function.parameters.get("additionalProperties") == Some(&Value::Bool(false))
 }
 
-/// The temperature, if the server accepts one.
+/// Returns the temperature, if the server accepts one.
 pub(super) fn temperature(dialect: &Dialect, request: &Request) -> Option<Value> {
     match dialect.temperature {
         Acceptance::Sent => request.temperature.map(Value::from),

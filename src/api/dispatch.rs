@@ -14,7 +14,7 @@ impl Api {
         self == other || self == Self::OpenaiChat && matches!(other, Self::Responses | Self::Ollama)
     }
 
-    /// The path after a provider's address.
+    /// Returns the path after a provider's address.
     pub(crate) fn path(self, model: &str, delivery: Delivery) -> String {
         match self {
             Self::OpenaiChat => "chat/completions".to_owned(),
@@ -25,8 +25,8 @@ impl Api {
         }
     }
 
-    /// The path of a server's list of models, the member of the response that contains the models, and
-    /// the member that names each.
+    /// Returns the path of a server's list of models, the member of the response that contains the
+    /// models, and the member that names each.
     pub(crate) fn list_of_models(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::OpenaiChat | Self::Responses => ("models", "data", "id"),
@@ -36,7 +36,7 @@ impl Api {
         }
     }
 
-    /// Whether a stream is only complete once the server says so.
+    /// Whether the server marks the end of a stream.
     pub(crate) fn closes_streams(self) -> bool {
         matches!(self, Self::Anthropic | Self::Responses)
     }
@@ -77,7 +77,7 @@ impl Api {
         }
     }
 
-    /// The declaration of a function.
+    /// Returns the declaration of a function.
     pub(crate) fn declaration(self, function: &Function) -> Value {
         match self {
             Self::OpenaiChat | Self::Ollama => openai_chat::declaration(function),
@@ -87,7 +87,7 @@ impl Api {
         }
     }
 
-    /// The value of a request's `tools`.
+    /// Returns the value of a request's `tools`.
     pub(crate) fn tools(self, declarations: Vec<Value>) -> Value {
         match self {
             Self::Gemini if !declarations.is_empty() => gemini::tools(&declarations),
@@ -95,7 +95,7 @@ impl Api {
         }
     }
 
-    /// Takes what the model said out of a record, unchanged.
+    /// Takes the model's output out of a record, unchanged.
     pub(crate) fn raw(self, record: Value) -> Vec<Verbatim> {
         match self {
             Self::Anthropic => vec![anthropic::raw(record)],
@@ -105,7 +105,7 @@ impl Api {
         }
     }
 
-    /// Builds the message with these parts of the model, as [`Api::raw`] returned them.
+    /// Builds the message from the model's parts that [`Api::raw`] returned.
     pub(crate) fn raw_message(self, parts: Vec<Value>) -> Vec<Value> {
         match self {
             _ if parts.is_empty() => parts,

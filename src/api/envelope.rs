@@ -1,6 +1,6 @@
 //! The outermost object of a record, with every member that identifies an API or an agent.
 //!
-//! A record is parsed once, before it is known whose it is.
+//! A record is parsed once, before its API or agent is known.
 
 use std::borrow::Cow;
 
@@ -28,14 +28,14 @@ object! {
 }
 
 object! {
-    /// A message inside of a record, of any API.
+    /// A message inside a record, of any API.
     owned Message {
         role, id, model, content: Content<'a>, parts, stop_reason, usage, tool_calls, thinking,
     }
 }
 
 object! {
-    /// A content block, or more of one.
+    /// A content block, or a delta of one.
     Block {
         kind = "type", id, name, input, tool_use_id, text, thinking, signature, data,
         thought_signature, content, is_error, source, partial_json,
@@ -49,7 +49,7 @@ object! {
     }
 }
 
-/// The content of a message: nearly all of a record. It is read together with the record.
+/// The content of a message. It is most of a record, and is parsed together with it.
 #[derive(Debug, Clone)]
 pub(crate) enum Content<'a> {
     Text(Cow<'a, str>),
@@ -79,7 +79,7 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// The blocks; none if it is text.
+    /// Returns the blocks, or none if the content is text.
     pub(crate) fn blocks(&self) -> &[Block<'a>] {
         match self {
             Self::Text(_) => &[],
@@ -94,7 +94,7 @@ impl<'a> Envelope<'a> {
         non_null(self.parent_tool_use_id).is_some()
     }
 
-    /// The message in the record, or the record as a message.
+    /// Returns the message in the record, or the record as a message.
     pub(crate) fn message(&self) -> Cow<'_, Message<'a>> {
         match &self.message {
             Some(message) => Cow::Borrowed(message),
@@ -112,7 +112,7 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// The record as a streaming event.
+    /// Returns the record as a streaming event.
     pub(crate) fn as_stream_event(&self) -> StreamEvent<'a> {
         StreamEvent {
             kind: self.kind,

@@ -1,6 +1,6 @@
-//! Gemini's `generateContent`, whose contents files of agents contain as well.
+//! Gemini's `generateContent`, whose contents are also in files of agents.
 //!
-//! The API may leave out the ids of calls and of their responses.
+//! Calls and responses may lack ids.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ use crate::message::{
     Block, Call, Media, ResultPart, Role, ToolResult, Usage, input_of, result_parts,
 };
 
-/// The path after the address.
+/// Returns the path after the address.
 pub(super) fn path(model: &str, delivery: Delivery) -> String {
     let model = model.strip_prefix("models/").unwrap_or(model);
     match delivery {
@@ -63,7 +63,7 @@ pub(super) fn encode(dialect: &Dialect, request: &Request) -> Value {
     body
 }
 
-/// The value that contains declarations.
+/// Returns the value that contains declarations.
 pub(super) fn tools(declarations: &[Value]) -> Value {
     json!([{"functionDeclarations": declarations}])
 }
@@ -110,7 +110,7 @@ fn parts(turn: &MergedTurn<'_>, functions: &HashMap<&str, &str>) -> Vec<Value> {
             vec![part]
         }
         Block::Result(result) => {
-            // The API knows calls by the function's name.
+            // The API identifies calls by the function's name.
             let name = functions.get(&*result.id).copied();
             response(name.unwrap_or(&result.id), None, result)
         }
@@ -120,7 +120,7 @@ fn parts(turn: &MergedTurn<'_>, functions: &HashMap<&str, &str>) -> Vec<Value> {
     turn.blocks.iter().flat_map(parts).collect()
 }
 
-/// A response, and its images: not all models accept them inside of it.
+/// Returns a response, and its images: not all models accept images inside it.
 fn response(name: &str, id: Option<&str>, result: &ToolResult) -> Vec<Value> {
     let key = if result.failed { "error" } else { "output" };
     let mut response = json!({"name": name, "response": {key: result_text(&result.parts)}});
@@ -165,7 +165,7 @@ object! {
     Content { parts }
 }
 object! {
-    /// A part of a content.
+    /// A part of content.
     Part {
         text, thought, call = "functionCall", response = "functionResponse",
         signature = "thoughtSignature", data = "inlineData", file = "fileData",
@@ -194,10 +194,10 @@ object! {
     }
 }
 
-/// Replaces arguments that came in parts, which only Vertex sends: incomplete, hence never run.
+/// Replacement for partial arguments, which only Vertex sends: incomplete, and therefore never run.
 const PARTIAL: &[u8] = b"{";
 
-/// Reads a reply, a part of one, or an array of parts. `None` if it is none of them.
+/// Reads a reply, a part of one, or an array of parts. `None` for anything else.
 pub(super) fn parse(json: &str) -> Option<Chunk<'_>> {
     if !json.starts_with('[') {
         return parse_object(json);
@@ -269,7 +269,7 @@ fn chunk<'a>(generated: &Generated<'a>) -> Chunk<'a> {
     }
 }
 
-/// Reads a content of the model, as Qwen Code's sessions have it.
+/// Reads content of the model, as in Qwen Code's sessions.
 pub(super) fn content<'a>(parts: Option<&'a RawValue>, id: Option<Cow<'a, str>>) -> Chunk<'a> {
     Chunk::one(
         id,
@@ -293,7 +293,7 @@ fn deltas<'a>(parts: &[Part<'a>], signed: Signed) -> Vec<Delta<'a>> {
             deltas.extend(text(part.signature).map(Delta::Signature));
             continue;
         }
-        // An empty text is not a block: some replies end with one.
+        // An empty text is not a block: some replies end with such a part.
         if part.text.is_none() || non_empty(part.text).is_some() {
             deltas.push(Delta::Block);
         }
@@ -307,7 +307,7 @@ fn deltas<'a>(parts: &[Part<'a>], signed: Signed) -> Vec<Delta<'a>> {
     deltas
 }
 
-/// Reads a call. `None` if it only continues a call that came in parts.
+/// Reads a call. `None` if it only continues a call that arrived in parts.
 fn call(raw: &RawValue) -> Option<CallDelta<'_>> {
     let function = Called::of(Some(raw)).unwrap_or_default();
     let name = non_empty(function.name);
@@ -328,7 +328,7 @@ fn call(raw: &RawValue) -> Option<CallDelta<'_>> {
     })
 }
 
-/// The ids and names of the responses in a content of the user.
+/// Returns the ids and names of the responses in content of the user.
 pub(super) fn responses(parts: Option<&RawValue>) -> Vec<ResultId<'_>> {
     let parts = Part::list(parts).into_iter();
     let functions = parts.filter_map(|part| {
@@ -340,7 +340,7 @@ pub(super) fn responses(parts: Option<&RawValue>) -> Vec<ResultId<'_>> {
         .collect()
 }
 
-/// The values of the responses in a content of the user.
+/// Returns the values of the responses in content of the user.
 pub(super) fn result_bodies(parts: Option<&RawValue>) -> Vec<Option<&RawValue>> {
     let functions = Part::list(parts)
         .into_iter()
@@ -351,14 +351,14 @@ pub(super) fn result_bodies(parts: Option<&RawValue>) -> Vec<Option<&RawValue>> 
 /// The parts that are signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Signed {
-    /// Any.
+    /// Any part.
     Anything,
-    /// Only thoughts: Qwen Code does not say otherwise which parts are thoughts.
+    /// Only thoughts: in Qwen Code nothing else marks thoughts.
     Thoughts,
 }
 
-/// Reads a content, a string or a list of parts, with the names of the functions that responses belong
-/// to.
+/// Reads content, which is a string or a list of parts, with the names of the functions that
+/// responses belong to.
 pub(crate) fn blocks(parts: Option<&RawValue>, signed: Signed) -> Vec<(Block, String)> {
     if let Some(text) = text(parts) {
         return vec![(Block::Text(text.into_owned()), String::new())];
@@ -413,13 +413,13 @@ fn result(function: &Called<'_>) -> ToolResult {
     }
 }
 
-/// Reads token counts. Cached tokens are counted within the prompt.
+/// Reads token counts. The prompt includes cached tokens.
 pub(crate) fn usage(raw: Option<&RawValue>) -> Option<Usage> {
     let tokens = Tokens::of(raw)?;
     let count = |raw: Option<&RawValue>| number(raw).unwrap_or(0);
     let (prompt, cached) = (count(tokens.prompt), count(tokens.cached));
     let (candidates, thoughts) = (count(tokens.candidates), count(tokens.thoughts));
-    // Thinking may or may not be counted within the candidates. The total shows which.
+    // The candidates may or may not include thinking. The total shows which.
     let output = match number(tokens.total) {
         Some(total) if total >= prompt + candidates => total - prompt,
         _ => candidates + thoughts,
@@ -433,7 +433,7 @@ pub(crate) fn usage(raw: Option<&RawValue>) -> Option<Usage> {
     })
 }
 
-/// Takes the parts of what the model said out of a record, unchanged.
+/// Takes the parts of the model's output out of a record, unchanged.
 pub(super) fn raw(mut record: Value) -> Vec<Value> {
     let mut parts = Vec::new();
     let said = record

@@ -1,6 +1,6 @@
 //! Converts JSON Schema to the subset of `OpenAPI` that Gemini accepts for `parameters`.
 //!
-//! Keywords outside of the subset are omitted. Calls are still checked against the full schema.
+//! Keywords outside the subset are omitted. Calls are still checked against the full schema.
 
 use serde_json::{Map, Value};
 
@@ -129,7 +129,6 @@ impl<'a> Converter<'a> {
 
     /// Returns the target of a reference, or `None` if it is already being converted, because the schema is
     /// recursive.
-    /// that contains itself has no end.
     fn target_of(&self, schema: &'a Map<String, Value>) -> Option<(&'a str, &'a Value)> {
         let reference = schema.get("$ref")?.as_str()?;
         if self.following.contains(&reference) {
@@ -178,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_subset_cannot_say_goes() {
+    fn unsupported_keywords_are_omitted() {
         let rows = [
             (
                 json!({
@@ -210,6 +209,10 @@ mod tests {
                 }),
             ),
             (
+                json!({"type": ["string", "number"], "anyOf": [{"enum": ["a"]}, {"type": "number"}]}),
+                json!({"anyOf": [{"type": "STRING", "enum": ["a"]}, {"type": "NUMBER"}]}),
+            ),
+            (
                 json!({"anyOf": [{"type": "string"}, {"type": "null"}]}),
                 json!({"type": "STRING", "nullable": true}),
             ),
@@ -231,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_refers_to_itself_ends() {
+    fn a_recursive_schema_is_converted() {
         let schema = json!({
             "type": "object",
             "properties": {"self": {"$ref": "#"}, "tree": {"$ref": "#/$defs/tree"}},

@@ -16,13 +16,13 @@ use super::request::{
 use crate::json::{bytes, is_true, non_empty, number, object, text};
 use crate::message::{Call, ResultPart, Role, ToolResult, Usage};
 
-/// The default context of a server, in tokens. A longer prompt is silently cut at the front.
+/// The default context of a server, in tokens. A longer prompt is silently truncated at the start.
 const DEFAULT_CONTEXT: usize = 4096;
 
-/// The largest context that is requested.
+/// Maximum context to request, in tokens.
 const MAX_CONTEXT: usize = 128 * 1024;
 
-/// The fewest bytes of text per token, for most languages.
+/// Minimum bytes of text per token, for most languages.
 const BYTES_PER_TOKEN: usize = 3;
 
 /// Builds the body of a request.
@@ -59,7 +59,7 @@ pub(super) fn encode(
     body
 }
 
-/// The context that a request needs, if the default may be too small.
+/// Returns the context that a request needs, if the default may be too small.
 fn context(bytes: usize, max_output_tokens: u32) -> Option<usize> {
     let output = usize::try_from(max_output_tokens).unwrap_or(MAX_CONTEXT);
     let needed = (bytes / BYTES_PER_TOKEN).saturating_add(output);
@@ -142,7 +142,7 @@ object! {
     Message { content, thinking, tool_calls }
 }
 
-/// Reads a reply or a part of one, which have the same form. `None` if it is neither.
+/// Reads a reply or a part of one, which have the same form. `None` for anything else.
 pub(super) fn parse(json: &str) -> Option<Chunk<'_>> {
     let reply = Reply::read(json)?;
     if let (None, None) = (reply.message, reply.done) {

@@ -14,7 +14,7 @@ use super::verbatim::Verbatim;
 use crate::json::{bytes, non_empty, non_null, number, object, text};
 use crate::message::{Block, Call, ResultPart, Role, ToolResult, Usage};
 
-/// The member that limits the tokens of a reply: of current servers, and of older ones.
+/// Members that limit the tokens of a reply: for current servers, and for older ones.
 pub(crate) const BUDGET_KEYS: [&str; 2] = ["max_completion_tokens", "max_tokens"];
 
 /// Introduces the images in results.
@@ -83,7 +83,7 @@ pub(super) fn encode(
     body
 }
 
-/// The declaration of a function.
+/// Returns the declaration of a function.
 pub(super) fn declaration(function: &Function) -> Value {
     let declared = json!({
         "name": function.name,
@@ -102,7 +102,7 @@ pub(super) fn strict_declaration(function: &Function) -> Value {
     declaration
 }
 
-/// The messages of a request, with `instructions` before them.
+/// Returns the messages of a request, with `instructions` before them.
 fn messages(instructions: &str, request: &Request, thoughts: Acceptance) -> Vec<Value> {
     let mut messages = Vec::new();
     if !instructions.is_empty() {
@@ -117,7 +117,7 @@ fn messages(instructions: &str, request: &Request, thoughts: Acceptance) -> Vec<
     messages
 }
 
-/// Results come first: they belong to the message before.
+/// Returns the messages of a user's turn. Results come first: they belong to the message before.
 fn user(turn: &MergedTurn<'_>) -> Vec<Value> {
     let result = |result: &ToolResult| message_of_result(Some(&result.id), "", &result.parts);
     let mut messages: Vec<Value> = turn.results().map(result).collect();
@@ -136,7 +136,7 @@ fn user(turn: &MergedTurn<'_>) -> Vec<Value> {
     messages
 }
 
-/// A tool message holds text only. Without an id it names the tool.
+/// Returns a tool message, which contains only text. Without an id it names the tool.
 fn message_of_result(id: Option<&str>, name: &str, parts: &[ResultPart]) -> Value {
     let content = result_text(parts);
     match id {
@@ -145,7 +145,7 @@ fn message_of_result(id: Option<&str>, name: &str, parts: &[ResultPart]) -> Valu
     }
 }
 
-/// The message with the images in results, if there are any.
+/// Returns the message with the images in results, if there are any.
 fn images_of_results<'a>(images: impl Iterator<Item = Attachment<'a>>) -> Option<Value> {
     let mut content: Vec<Value> = images.map(image).collect();
     if content.is_empty() {
@@ -175,7 +175,7 @@ pub(super) fn results(results: &[CallResult]) -> Vec<Value> {
         .collect()
 }
 
-/// Between calls, some servers require the earlier thinking of their model (`DeepSeek`, Kimi).
+/// Returns a message of the model. Between calls, some servers require its earlier thinking (`DeepSeek`, Kimi).
 fn assistant(turn: &MergedTurn<'_>, thoughts: Acceptance) -> Value {
     let call = |call: &Call| {
         let function = json!({"name": call.name, "arguments": call.input.get()});
@@ -215,7 +215,7 @@ object! {
     Reply { index, message, delta, finish_reason, error }
 }
 object! {
-    /// A message, or more of one.
+    /// A message, or a delta of one.
     Message {
         role, content, refusal, reasoning_content, reasoning, tool_calls, function_call,
     }
@@ -225,7 +225,7 @@ object! {
     ContentPart { kind = "type", text }
 }
 object! {
-    /// A call, or more of one.
+    /// A call, or a delta of one.
     ToolCall { index, id, function, custom }
 }
 object! {
@@ -248,7 +248,7 @@ object! {
     }
 }
 
-/// The index of the one call of a message of the old form, which others do not have.
+/// Index of the only call in a message of the old form; other calls do not have this index.
 const OLD_CALL: u64 = 1 << 32;
 
 /// Reads a completion. `None` if it is not one.
@@ -267,7 +267,7 @@ pub(super) fn parse_event(json: &str) -> Option<Chunk<'_>> {
     Some(chunk(&Completion::read(json)?, true))
 }
 
-/// Reads a record with choices, with or without the deltas of texts.
+/// Reads a record with choices, with or without text deltas.
 pub(super) fn completion<'a>(record: &Envelope<'a>, reads_texts: bool) -> Chunk<'a> {
     let completion = Completion {
         id: record.id,
@@ -310,7 +310,7 @@ fn chunk<'a>(completion: &Completion<'a>, reads_texts: bool) -> Chunk<'a> {
         has_calls |= !calls.is_empty();
         has_content |= non_empty(message.content).is_some() || end.is_some();
         let mut deltas: Vec<Delta<'a>> = usage.take().into_iter().collect();
-        // The text of an error is in the place of the call.
+        // The text of an error replaces the call.
         let has_failed = end
             .as_ref()
             .is_some_and(|end| matches!(end.kind, EndKind::Failed(_)));
@@ -327,7 +327,7 @@ fn chunk<'a>(completion: &Completion<'a>, reads_texts: bool) -> Chunk<'a> {
         let index = number(reply.index).unwrap_or_default();
         choices.push(Choice { index, deltas });
     }
-    // The last chunk, with the usage, has no choice.
+    // The last chunk, which contains the usage, has no choice.
     choices.extend(usage.map(|usage| Choice {
         index: 0,
         deltas: vec![usage],
@@ -362,7 +362,8 @@ impl<'a> Message<'a> {
         deltas.extend(bytes(self.refusal).map(Delta::Refusal));
     }
 
-    /// The calls. A message of the old form has one, which some servers repeat in the new form.
+    /// Returns the calls. A message of the old form has one, which some servers repeat in the new
+    /// form.
     fn calls(&self) -> Vec<CallDelta<'a>> {
         let mut deltas = calls(self.tool_calls);
         if let Some(function) = non_null(self.function_call) {
@@ -384,7 +385,7 @@ impl<'a> Message<'a> {
 }
 
 impl<'a> ToolCall<'a> {
-    /// Only the index is required in a delta, and some servers omit even that.
+    /// Reads a call delta. It only requires the index, and some servers omit even that.
     fn delta(&self) -> CallDelta<'a> {
         let custom = Called::of(self.custom);
         let called = Called::of(self.function).or(custom).unwrap_or_default();
@@ -419,7 +420,7 @@ fn end(reason: &str, reply: &Reply<'_>, message: &Message<'_>) -> End {
     )
 }
 
-/// Cached tokens are part of the prompt's tokens.
+/// Reads token counts. The prompt includes cached tokens.
 fn usage(tokens: &Tokens<'_>) -> Usage {
     let prompt = TokenDetails::of(tokens.prompt_details).unwrap_or_default();
     let completion = TokenDetails::of(tokens.completion_details).unwrap_or_default();
@@ -451,7 +452,7 @@ pub(super) fn result(record: &Envelope<'_>) -> (Block, String) {
     (Block::Result(result), name.into_owned())
 }
 
-/// Takes what the model said out of a record, unchanged.
+/// Takes the model's output out of a record, unchanged.
 pub(super) fn raw(mut record: Value) -> Vec<Verbatim> {
     if record["role"] == "assistant" {
         return vec![Verbatim::Members(record)];

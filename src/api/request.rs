@@ -14,7 +14,7 @@ use crate::message::{Block, Call, Media, ResultPart, Role, Thought, ToolResult};
 /// One request.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The prompt that it is made from. For accounting; not sent.
+    /// The prompt template, for accounting; not sent.
     pub prompt: PromptId,
     /// The instructions; empty for none.
     pub system: String,
@@ -35,7 +35,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// A request for text that is tried once, without thinking.
+    /// Returns a request for text that is tried once, without thinking.
     pub fn new(prompt: PromptId, max_output_tokens: u32) -> Self {
         Self {
             prompt,
@@ -56,13 +56,13 @@ impl Request {
 pub struct Turn {
     /// The role. Text that the agent adds ([`Role::System`]) is sent as the user's.
     pub role: Role,
-    /// The content. Thinking is sent where the server wants it back: signed, or before calls; results
+    /// The content. Thinking is sent if the server requires it: signed, or before calls; results
     /// belong to the user's turn after their calls.
     pub blocks: Vec<Block>,
 }
 
 impl Turn {
-    /// A turn of text.
+    /// Returns a turn of text.
     pub fn new(role: Role, text: impl Into<String>) -> Self {
         Self {
             role,
@@ -70,7 +70,7 @@ impl Turn {
         }
     }
 
-    /// The user says `text`.
+    /// Returns a turn of the user.
     pub fn user(text: impl Into<String>) -> Self {
         Self::new(Role::User, text)
     }
@@ -81,8 +81,8 @@ impl Turn {
 pub enum ReplyForm {
     /// Text.
     Text,
-    /// The arguments of a call of this function. A server that cannot force a call is asked for
-    /// JSON; `Reply::structured` accepts both.
+    /// The arguments of a call of this function. If a server cannot force a call, JSON is
+    /// requested; `Reply::structured` accepts both.
     Forced(Function),
     /// Text, calls of these functions, or both.
     Tools(Vec<Function>),
@@ -99,12 +99,12 @@ pub struct Function {
     pub parameters: Value,
 }
 
-/// Whether a model thinks before it replies, where it has the choice.
+/// Thinking before a reply, for models that allow the choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Thinking {
-    /// It must not.
+    /// No thinking.
     Off,
-    /// The request does not say.
+    /// The request does not specify it.
     Unspecified,
     /// With about this many tokens.
     Tokens(u32),
@@ -113,12 +113,12 @@ pub enum Thinking {
 /// The number of attempts of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attempts {
-    /// Once, and again after waits that the server asks for.
+    /// Once, and again after a wait that the server requests.
     One,
-    /// Again after temporary failures, by the retry policy. The parts of the reply so far are then
-    /// void (`Event::Restart`).
+    /// Again after temporary failures, by the retry policy. The reply so far is then
+    /// discarded (`Event::Restart`).
     ByPolicy,
-    /// Like `ByPolicy`, until the first block of a reply is complete: its effects cannot be undone.
+    /// Like `ByPolicy`, but only until the first block of a reply is complete, because its effects cannot be undone.
     UntilABlock,
 }
 
@@ -145,7 +145,7 @@ pub(crate) struct CallResult {
     pub(crate) result: ToolResult,
 }
 
-/// Names the prompt that a request is made from. Its tokens are accounted under this id.
+/// The id of a prompt template, for accounting of tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PromptId(pub &'static str);
 
@@ -180,15 +180,15 @@ pub(super) struct MergedTurn<'a> {
     pub(super) blocks: Vec<&'a Block>,
 }
 
-/// Replaces omitted turns where the first turn must be the user's.
+/// Replacement for omitted turns, if the first turn must be the user's.
 static EARLIER: LazyLock<Block> =
     LazyLock::new(|| Block::Text("[earlier messages are left out]".to_owned()));
 
-/// Replaces an attachment that cannot be sent.
+/// Replacement for an attachment that cannot be sent.
 const ATTACHMENT: &str = "[attachment]";
 
-/// The turns of a request. Neighbours with the same role are merged; blank text is omitted, and so are
-/// turns with nothing but thinking without a signature.
+/// Returns the turns of a request. Neighbours with the same role are merged; blank text and turns that
+/// only contain unsigned thinking are omitted.
 pub(super) fn merged_turns(request: &Request) -> Vec<MergedTurn<'_>> {
     let mut merged: Vec<MergedTurn<'_>> = Vec::new();
     for turn in &request.turns {
@@ -212,7 +212,7 @@ pub(super) fn merged_turns(request: &Request) -> Vec<MergedTurn<'_>> {
     merged
 }
 
-/// The turns of a request, with one of the user before them if the first is the model's.
+/// Returns the turns of a request, preceded by a turn of the user if the first is the model's.
 pub(super) fn turns_from_user(request: &Request) -> Vec<MergedTurn<'_>> {
     let mut turns = merged_turns(request);
     if turns
@@ -229,7 +229,7 @@ pub(super) fn turns_from_user(request: &Request) -> Vec<MergedTurn<'_>> {
 }
 
 impl<'a> MergedTurn<'a> {
-    /// The text, its blocks joined by blank lines.
+    /// Returns the text, its blocks joined by blank lines.
     pub(super) fn text(&self) -> String {
         let texts: Vec<&str> = self
             .blocks
@@ -242,7 +242,7 @@ impl<'a> MergedTurn<'a> {
         texts.join("\n\n")
     }
 
-    /// The unsigned thinking of the model; empty if there is none.
+    /// Returns the unsigned thinking of the model; empty if there is none.
     pub(super) fn thoughts(&self) -> String {
         let texts = self.blocks.iter().filter_map(|block| match block {
             Block::Thinking(Thought::Plain(text)) => Some(text.as_str()),
@@ -251,7 +251,7 @@ impl<'a> MergedTurn<'a> {
         texts.collect()
     }
 
-    /// The calls.
+    /// Returns the calls.
     pub(super) fn calls(&self) -> impl Iterator<Item = &'a Call> {
         self.blocks.iter().filter_map(|block| match block {
             Block::Call(call) => Some(call),
@@ -259,7 +259,7 @@ impl<'a> MergedTurn<'a> {
         })
     }
 
-    /// The results of calls.
+    /// Returns the results of calls.
     pub(super) fn results(&self) -> impl Iterator<Item = &'a ToolResult> {
         self.blocks.iter().filter_map(|block| match block {
             Block::Result(result) => Some(result),
@@ -267,12 +267,12 @@ impl<'a> MergedTurn<'a> {
         })
     }
 
-    /// The attachments in results.
+    /// Returns the attachments in results.
     pub(super) fn result_attachments(&self) -> impl Iterator<Item = Attachment<'a>> {
         self.results().flat_map(|result| attachments(&result.parts))
     }
 
-    /// The other attachments.
+    /// Returns the attachments outside of results.
     pub(super) fn attachments(&self) -> impl Iterator<Item = Attachment<'a>> {
         self.blocks.iter().filter_map(|block| match block {
             Block::Media(media) => attachment(media),
@@ -290,7 +290,7 @@ pub(super) fn attachment(media: &Media) -> Option<Attachment<'_>> {
     (!media.media_type.is_empty()).then_some((media.media_type.as_str(), data))
 }
 
-/// The attachments in a result.
+/// Returns the attachments in a result.
 pub(super) fn attachments(parts: &[ResultPart]) -> impl Iterator<Item = Attachment<'_>> {
     parts.iter().filter_map(|part| match part {
         ResultPart::Text(_) => None,
@@ -298,18 +298,18 @@ pub(super) fn attachments(parts: &[ResultPart]) -> impl Iterator<Item = Attachme
     })
 }
 
-/// An attachment as a `data:` URL.
+/// Returns an attachment as a `data:` URL.
 pub(super) fn data_url((kind, data): Attachment<'_>) -> String {
     format!("data:{kind};base64,{data}")
 }
 
-/// The names of the functions that are called, by the ids of the calls.
+/// Returns the names of the functions that are called, by the ids of the calls.
 pub(super) fn functions_called<'a>(conversation: &[MergedTurn<'a>]) -> HashMap<&'a str, &'a str> {
     let calls = conversation.iter().flat_map(MergedTurn::calls);
     calls.map(|call| (&*call.id, &*call.name)).collect()
 }
 
-/// The text of a result. Attachments are mentioned.
+/// Returns the text of a result. Attachments are mentioned.
 pub(super) fn result_text(parts: &[ResultPart]) -> String {
     let texts = parts.iter().map(|part| match part {
         ResultPart::Text(text) => Cow::from(text),
@@ -321,7 +321,7 @@ pub(super) fn result_text(parts: &[ResultPart]) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-/// The arguments of a call; an empty object if they are unusable.
+/// Returns the arguments of a call; an empty object if they are unusable.
 pub(super) fn arguments(input: &RawValue) -> Value {
     let json = input.get();
     let repaired = replace_lone_surrogates(json);

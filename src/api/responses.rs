@@ -12,7 +12,7 @@ use super::verbatim::Verbatim;
 use crate::json::{bytes, is, non_empty, non_null, number, object, text};
 use crate::message::{self, ResultPart, Role, Thought, ToolResult, Usage};
 
-/// Builds the body of a request. The server keeps nothing: the conversation is sent each time.
+/// Builds the body of a request. The server stores nothing: each request contains the conversation.
 pub(super) fn encode(
     dialect: &Dialect,
     model: &str,
@@ -55,7 +55,7 @@ pub(super) fn encode(
     body
 }
 
-/// The declaration of a function. Without `strict` the server would rewrite the schema.
+/// Returns the declaration of a function. Without `strict` the server would rewrite the schema.
 pub(super) fn declaration(function: &Function) -> Value {
     json!({
         "type": "function",
@@ -66,7 +66,7 @@ pub(super) fn declaration(function: &Function) -> Value {
     })
 }
 
-/// Results come first: they belong to the calls before.
+/// Returns the items of a turn. Results come first: they belong to the calls before.
 fn items(turn: &MergedTurn<'_>) -> Vec<Value> {
     let results = turn.results().map(|result| output(CALL_OUTPUT, result));
     let mut items: Vec<Value> = results.collect();
@@ -168,7 +168,7 @@ object! {
     Event { kind = "type", response, item, delta }
 }
 object! {
-    /// The reason that a response is incomplete, or failed.
+    /// The reason why a response is incomplete, or failed.
     Reason { reason, message }
 }
 object! {
@@ -190,7 +190,7 @@ pub(super) fn parse_whole(json: &str) -> Option<Chunk<'_>> {
     Some(whole(&response))
 }
 
-/// Reads an event of a stream. `None` if it is not one. Events of unknown types say nothing.
+/// Reads an event of a stream. `None` if it is not one. Events of unknown types are empty.
 pub(super) fn parse_event(json: &str) -> Option<Chunk<'_>> {
     let event = Event::read(json)?;
     Some(chunk(&text(event.kind)?, &event))
@@ -247,7 +247,7 @@ fn chunk<'a>(kind: &str, event: &Event<'a>) -> Chunk<'a> {
         "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
             deltas.extend(bytes(event.delta).map(Delta::Thinking));
         }
-        // The arguments of calls come whole, and so their deltas are not needed.
+        // Calls arrive with complete arguments, so deltas of arguments are not needed.
         "response.output_item.done" => {
             extent = Extent::MoreOrStart;
             let item = Item::of(event.item).unwrap_or_default();
@@ -327,7 +327,7 @@ impl Response<'_> {
     }
 }
 
-/// Cached tokens are part of the input's tokens.
+/// Reads token counts. The input includes cached tokens.
 fn usage<'a>(response: &Response<'_>) -> Option<Delta<'a>> {
     let tokens = Tokens::of(response.usage)?;
     let count = |raw: Option<&RawValue>| number(raw).unwrap_or(0);
@@ -361,7 +361,7 @@ pub(super) fn is_item(record: &Envelope<'_>) -> bool {
     is_in(record.kind, &ITEMS) || parts.iter().any(|part| is_in(part.kind, &PARTS))
 }
 
-/// Reads an item that the user or a tool said. `None` if the model said it, or if it is not one.
+/// Reads an item of the user or a tool. `None` for anything else.
 pub(super) fn user_block(record: &Envelope<'_>) -> Option<Vec<message::Block>> {
     match &*text(record.kind).unwrap_or("message".into()) {
         CALL_OUTPUT | "custom_tool_call_output" => {
@@ -380,7 +380,7 @@ pub(super) fn user_block(record: &Envelope<'_>) -> Option<Vec<message::Block>> {
     }
 }
 
-/// Reads an item of the model that is a record. `None` if it is not one.
+/// Reads an item of the model that is a record. `None` for anything else.
 pub(super) fn item<'a>(record: &Envelope<'a>) -> Option<Chunk<'a>> {
     let kind = text(record.kind).unwrap_or("message".into());
     let is_said = matches!(&*kind, "function_call" | "custom_tool_call" | "reasoning")
@@ -416,7 +416,7 @@ pub(crate) fn parts(raw: Option<&RawValue>) -> Vec<ResultPart> {
     parts.collect()
 }
 
-/// An image from a `data:` URL, or from elsewhere.
+/// Returns an image from a `data:` URL, or from elsewhere.
 fn image(url: Option<&RawValue>) -> message::Media {
     let url = text(url).unwrap_or_default();
     let inline = url.strip_prefix("data:");
@@ -435,7 +435,7 @@ pub(crate) fn is_response(record: &Value) -> bool {
     record["object"] == "response" || kind.starts_with("response.")
 }
 
-/// Takes the items of what the model said out of a record, unchanged.
+/// Takes the items of the model's output out of a record, unchanged.
 pub(super) fn raw(mut record: Value) -> Verbatim {
     let mut taken = |pointer| match record.pointer_mut(pointer).map(Value::take) {
         Some(Value::Array(items)) => items,

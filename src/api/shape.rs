@@ -1,4 +1,4 @@
-//! Recognises which kind of record a line is, by the line alone, and reads what it says.
+//! Recognises the kind of a record from its line alone, and reads its content.
 
 use std::sync::LazyLock;
 
@@ -59,9 +59,9 @@ pub(super) enum RecordKind {
     Response,
     /// A streaming event of that API.
     ResponseEvent,
-    /// A delta of a text in it.
+    /// A text delta of that API.
     ResponseText,
-    /// A content of Gemini.
+    /// Content of Gemini.
     Content,
     /// A response of Gemini, or a chunk of one.
     Candidates,
@@ -73,7 +73,8 @@ pub(super) enum RecordKind {
 }
 
 impl RecordKind {
-    /// The API of the record, if it can be of one only. Texts and prompts look the same in several.
+    /// Returns the API of the record, if only one is possible. Texts and prompts look the same in
+    /// several.
     fn api(self, record: &Envelope<'_>) -> Option<Api> {
         match self {
             Self::Assistant if has_blocks(record) => Some(Api::Anthropic),
@@ -101,12 +102,12 @@ object! {
     Request { subtype }
 }
 
-/// Reads a record, with the deltas of texts.
+/// Reads a record, including text deltas.
 pub(crate) fn everything_said<'a>(record: &Envelope<'a>) -> Said<'a> {
     read(record, None, true)
 }
 
-/// Reads the messages and calls in a record, if it is of this API. Skips the deltas of texts, which
+/// Reads the messages and calls in a record, if it is of this API. Skips text deltas, which
 /// are most of a stream.
 pub(crate) fn said<'a>(record: &Envelope<'a>, pinned: Option<Api>) -> Said<'a> {
     read(record, pinned, false)
@@ -229,7 +230,7 @@ pub(crate) fn spoken<'a>(record: &Envelope<'a>) -> Option<Spoken<'a>> {
     Some(Spoken::User(blocks))
 }
 
-/// The kind of a record of the type `kind`.
+/// Returns the kind of a record of the type `kind`.
 pub(super) fn shape(kind: Option<&str>, record: &Envelope<'_>) -> RecordKind {
     let Some(kind) = kind else {
         return untyped(record);
@@ -265,7 +266,7 @@ pub(super) fn shape(kind: Option<&str>, record: &Envelope<'_>) -> RecordKind {
     }
 }
 
-/// A message, completion or response as an API returns it.
+/// Returns a message, completion or response as an API returns it.
 fn untyped(record: &Envelope<'_>) -> RecordKind {
     if is_array(record.choices) {
         return RecordKind::Completion;
@@ -299,10 +300,9 @@ fn asks_to_stop(record: &Envelope<'_>) -> bool {
 }
 
 /// Every record that makes events, or that a decoder needs to join later records, contains at least
-/// one of these. They are names and values of members together with their quotes. By line: what the
-/// model said; streaming events of Anthropic; results and prompts; ends, control and openings; other
-/// agents; and escapes that may occur in the name of a member: of `$` and `.`, capital letters,
-/// `_`, and small letters.
+/// one of these: quoted names and values of members. By line: output of the model; streaming events
+/// of Anthropic; results and prompts; ends, control and openings; other agents; and escapes that
+/// may occur in the name of a member: of `$` and `.`, capital letters, `_`, and small letters.
 const OF_EVENTS: &str = r#"
     "assistant" "tool_use" "choices" "candidates" "parts" "response" "response.output_item.done"
     "message_start" "content_block_start" "partial_json" "content_block_stop" "message_delta" "message_stop"
@@ -316,11 +316,11 @@ const OF_EVENTS: &str = r#"
 "#;
 
 /// Returns the needles: every record that can make an event, or that a decoder needs to join later
-/// records, contains at least one, however it is escaped.
+/// records, contains at least one, even if it is escaped.
 pub fn prefilter_needles() -> &'static [&'static str] {
     static NEEDLES: LazyLock<Vec<&str>> = LazyLock::new(|| OF_EVENTS.split_whitespace().collect());
     &NEEDLES
 }
 
-/// The needles of the deltas that make no event, but are parts of what the model said.
+/// Needles of text deltas, which make no event.
 pub const TEXT_NEEDLES: [&str; 2] = ["\"content_block_delta\"", "\"response."];

@@ -1,17 +1,17 @@
 //! Replies as JSON, for the message in the next request of the same API. Members that turnpipe does
-//! not know are kept, so these values are merged, not understood: blocks and calls come from deltas.
+//! not know are kept, so these values are merged without interpretation; blocks and calls come from deltas.
 
 use serde_json::{Map, Value};
 
 use super::delta::CallMarks;
 
-/// What a record says of a reply, as JSON.
+/// The part of a reply in a record, as JSON.
 #[derive(Debug)]
 pub(crate) enum Verbatim {
     Nothing,
     /// A streamed message with this id starts.
     Start(Value),
-    /// The blocks of a message with this id. If it was streamed, they repeat it.
+    /// The blocks of a message with this id. If it was streamed, they repeat the deltas.
     Message {
         id: Value,
         parts: Vec<Value>,
@@ -21,23 +21,23 @@ pub(crate) enum Verbatim {
         index: Value,
         part: Value,
     },
-    /// More of a block.
+    /// A delta of a block.
     MoreOfBlock {
         index: Value,
         delta: Value,
     },
     /// Parts, or items.
     Parts(Vec<Value>),
-    /// All items, if none came before.
+    /// All items; used only if none came before.
     Repeated(Vec<Value>),
-    /// The members of a message, or more of them.
+    /// Members of a message, or deltas of them.
     Members(Value),
 }
 
-/// The input of a block, as JSON in pieces.
+/// The input of a block, as fragments of JSON.
 pub(crate) const PARTIAL_INPUT: &str = "partial_json";
 
-/// Members that come in pieces; all others come whole, some of them with each delta.
+/// Members that arrive in fragments; all others arrive whole, some of them with each delta.
 const IN_PIECES: [&str; 9] = [
     "content",
     "reasoning",

@@ -1,4 +1,4 @@
-//! The blocks of a reply while it arrives: which are complete. Pure.
+//! Builds the blocks of a reply as it arrives. Pure.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -11,7 +11,7 @@ use super::made_ids::own_id;
 use crate::api::{Arguments, BlockDelta, BlockStart, block_delta, block_start, block_stop};
 use crate::message::{Block, Call, Thought};
 
-/// Puts a reply together from its parts.
+/// Builds the blocks of a reply from its parts.
 pub struct BlockBuilder {
     /// Blocks that are not complete, and the blocks after them.
     open: VecDeque<Open>,
@@ -51,7 +51,7 @@ enum Open {
 }
 
 impl BlockBuilder {
-    /// For a reply in a conversation that has calls of these ids.
+    /// Creates a builder for a reply in a conversation that has calls with these ids.
     pub fn new<'a>(taken: impl Iterator<Item = &'a str>) -> Self {
         Self {
             open: VecDeque::new(),
@@ -60,7 +60,7 @@ impl BlockBuilder {
         }
     }
 
-    /// Keeps the ids of calls as they are, and makes no events.
+    /// Creates a builder that keeps the ids of calls and makes no events.
     pub fn verbatim() -> Self {
         Self {
             open: VecDeque::new(),
@@ -183,13 +183,13 @@ impl BlockBuilder {
         self.open.push_back(open);
     }
 
-    /// The position of the newest block in the reply.
+    /// Returns the position of the newest block in the reply.
     fn newest(&self) -> usize {
         self.done + self.open.len() - 1
     }
 
-    /// A signature belongs to the call or the thinking before it; thinking that is not shown has
-    /// nothing else.
+    /// Adds a signature to the call or the thinking before it. Hidden thinking has only a
+    /// signature.
     fn sign(&mut self, proof: String, outputs: &mut Vec<Output>) {
         if let Some(Open::Call { signature, .. }) = self.open.back_mut() {
             *signature = Some(proof);
@@ -221,7 +221,7 @@ impl BlockBuilder {
 }
 
 impl Open {
-    /// Whether nothing can be missing. The input of a call may still be to come.
+    /// Whether the block is complete. The input of a call may still follow.
     fn is_complete(&self, is_last: bool) -> bool {
         match self {
             Self::Text(_) | Self::Redacted(_) => true,
@@ -264,7 +264,7 @@ impl Open {
     }
 }
 
-/// The input of a call; what is not an object becomes a string, which no tool accepts.
+/// Returns the input of a call; anything other than an object becomes a string, which no tool accepts.
 fn json_of(input: &str) -> Box<RawValue> {
     let object = Arguments::Text(input.as_bytes().into()).object();
     object.unwrap_or_else(|_| {

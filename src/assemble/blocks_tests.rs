@@ -92,7 +92,7 @@ fn inputs_that_mix_wait_for_each_other() {
 }
 
 #[test]
-fn a_call_that_was_cut_off_does_not_come_out() {
+fn a_call_that_was_cut_off_is_omitted() {
     let mut assembly = assembly(&[]);
     for event in [
         says("I read."),
@@ -141,7 +141,7 @@ fn a_restart_begins_again() {
 }
 
 #[test]
-fn what_is_no_object_stays_visible() {
+fn input_that_is_not_an_object_stays_visible() {
     let mut assembly = assembly(&[]);
     for event in [begins(0, "a"), input(0, "rm -rf")] {
         assembly.take(event);
@@ -160,7 +160,7 @@ fn any_event() -> impl Strategy<Value = ReplyPart> {
 }
 
 proptest! {
-    /// The events that a client adds up have the same content as the records.
+    /// The events, joined by a client, have the same content as the records.
     #[test]
     fn events_are_well_formed(events in prop::collection::vec(any_event(), 0..20)) {
         let mut assembly = assembly(&[]);

@@ -29,7 +29,7 @@ pub struct Decoder {
     session: Option<SessionId>,
 }
 
-/// A decoded record, or one of the items that a row of another agent's stream says.
+/// A decoded record, or an item in a row of another agent's stream.
 #[derive(Debug)]
 pub struct Decoded<'a> {
     /// The record.
@@ -69,15 +69,15 @@ impl Decoder {
         self
     }
 
-    /// The events of one record: a JSON object. A record of no known kind has none.
+    /// Returns the events of one record: a JSON object. A record of no known kind has none.
     pub fn record(&mut self, record: &str) -> Vec<Event> {
         let mut events = Vec::new();
         self.decode(record, |decoded| events.extend(decoded.events));
         events
     }
 
-    /// Decodes one record. `visit` gets it as it is, or the items that it says, of which there may be
-    /// none. Returns whether it is an object.
+    /// Decodes one record. `visit` receives the record, or its items, of which there may be none.
+    /// Returns whether it is an object.
     pub fn decode(&mut self, record: &str, mut visit: impl FnMut(Decoded<'_>)) -> bool {
         let Some(contents) = Contents::of(record) else {
             return false;
@@ -111,7 +111,7 @@ impl Decoder {
         true
     }
 
-    /// Takes what a record says about its stream, if it is of a known kind.
+    /// Reads what a record says about its stream, if its kind is known.
     fn signs(&mut self, kind: Option<&str>, record: &Envelope<'_>, said: &Said<'_>) {
         let sign = sign(kind, record);
         if sign.is_none() && matches!(said, Said::Nothing) {
@@ -128,7 +128,7 @@ impl Decoder {
                 .events
                 .push(Event::SessionFile(file.into_owned()));
         }
-        // The traffic of a subagent has its own session.
+        // Records of a subagent have their own session.
         if !record.is_of_subagent() {
             self.session(record, record.id.filter(|_| names_session));
         }
@@ -138,22 +138,22 @@ impl Decoder {
         std::mem::take(&mut self.identity.events)
     }
 
-    /// Returns a text whose end the input did not reach, at the end of the input.
+    /// Returns the text that was incomplete at the end of the input.
     pub fn unfinished_text(&mut self) -> Option<Source<'static>> {
         self.agent.finish().map(Source::Stream)
     }
 
-    /// The events of the end of the input: open streamed calls are cut off, the turn ends.
+    /// Returns the events of the end of the input: open streamed calls are cut off, the turn ends.
     pub fn finish(&mut self) -> Vec<Event> {
         self.identity.finish();
         self.take_events()
     }
 
-    /// An opening record always makes an event, a mark only when it says something new.
+    /// Adds an event for an opening record, and for a mark if it is new.
     fn opening(&mut self, sign: Sign) {
         let opening = match sign {
             Sign::Opens(opening) => {
-                // What came before is cut off first: it is not of this stream.
+                // Earlier records are cut off first: they are not part of this stream.
                 self.identity.new_stream();
                 opening
             }
@@ -171,7 +171,7 @@ impl Decoder {
         self.identity.events.push(Event::Opening(opening));
     }
 
-    /// Takes the id of the session, which agents call by several names.
+    /// Reads the id of the session, whose name differs between agents.
     fn session(&mut self, record: &Envelope<'_>, own_id: Option<&RawValue>) {
         let ids = [
             record.session_id,
@@ -190,7 +190,7 @@ impl Decoder {
     }
 
     fn said(&mut self, said: Said<'_>, record: &Envelope<'_>) {
-        // The traffic of a subagent has its own calls and results.
+        // Records of a subagent have their own calls and results.
         if record.is_of_subagent() {
             return;
         }
@@ -241,7 +241,7 @@ impl<'a> Source<'a> {
         matches!(self, Self::Record(contents) if contents.is_sidechain())
     }
 
-    /// The working directory.
+    /// Returns the working directory.
     pub fn directory(&self) -> Option<String> {
         match self {
             Self::Record(contents) => contents.directory(),
@@ -249,7 +249,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The calls that the record is a label for.
+    /// Returns the calls that the record is a label for.
     pub fn labelled_calls(&self) -> Vec<ToolUseId> {
         match self {
             Self::Record(contents) => contents.labelled_calls(),
@@ -257,7 +257,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The results, in the order of their events.
+    /// Returns the results, in the order of their events.
     pub fn results(&self) -> Vec<ResultBody<'a>> {
         match self {
             Self::Record(contents) => contents.results(),
@@ -268,7 +268,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The text of the main conversation's model, if there is any.
+    /// Returns the text of the main conversation's model, if there is any.
     pub fn assistant_text(&self) -> Option<AssistantText> {
         match self {
             Self::Record(contents) => contents.assistant_text(),

@@ -43,8 +43,8 @@ impl DialogStream {
         self.record_live(record, None, taken);
     }
 
-    /// The same; also calls `said` with each part of a text that the model is still writing. The message with the
-    /// whole text follows.
+    /// Like [`Self::record`], but also calls `said` with each fragment of text that is still being written. The
+    /// message with the whole text follows.
     pub fn record_live(
         &mut self,
         record: &str,
@@ -98,7 +98,7 @@ impl DialogStream {
         let mut empty = Vec::new();
         let mut of_agent = |agent: Agent| {
             let messages = agent.format().messages(record);
-            // A format that knows the record but not its content has not understood it.
+            // A format that knows the record but not its content does not count.
             if messages.iter().any(|message| !message.blocks.is_empty()) {
                 return Some(messages);
             }
@@ -122,22 +122,22 @@ impl DialogStream {
         empty
     }
 
-    /// The session, if the stream names it.
+    /// Returns the session, if the stream names it.
     pub fn session_id(&self) -> Option<&str> {
         self.session_id.as_ref().map(|id| &*id.0)
     }
 
-    /// The instructions for the model in the stream; empty if there are none.
+    /// Returns the instructions for the model in the stream; empty if there are none.
     pub fn instructions(&self) -> &str {
         self.messages.instructions()
     }
 
-    /// The message that may not be complete.
+    /// Returns the message that may not be complete.
     pub fn open(&self) -> Option<&Message> {
         self.merger.as_ref()?.open()
     }
 
-    /// Calls `taken` with what is left at the end of the stream.
+    /// Calls `taken` with the remaining messages at the end of the stream.
     pub fn finish(&mut self, taken: &mut dyn FnMut(Message)) {
         let unfinished = self.decoder.unfinished_text();
         let unfinished = unfinished.map(|source| self.messages("", source));

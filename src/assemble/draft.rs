@@ -15,7 +15,7 @@ pub enum ReplyPart {
     Text(String),
     /// More thinking.
     Thinking(String),
-    /// The signature of the thinking or the call before it, which the server wants back.
+    /// The signature of the thinking or the call before it, which the server requires back.
     Signature(String),
     /// Encrypted thinking.
     RedactedThinking(String),
@@ -45,11 +45,11 @@ pub(crate) struct Draft {
     calls: Joiner,
     /// The progress of each call in the parts.
     sent: Vec<Sent>,
-    /// The block that is open has text.
+    /// Whether the open block has text.
     has_text: bool,
     /// The reason why the reply ends.
     pub(crate) end: Option<EndKind>,
-    /// The server said that the reply is complete.
+    /// Whether the server reported that the reply is complete.
     pub(crate) closed: bool,
     /// The usage, if known.
     pub(crate) usage: Usage,
@@ -62,7 +62,7 @@ pub(crate) struct Draft {
 enum Sent {
     Nothing,
     Begin,
-    /// Its input, which came in one piece.
+    /// Its input, which arrived whole.
     Input,
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct DraftedCall {
 }
 
 impl Draft {
-    /// An empty draft. `ids` are for calls without an id.
+    /// Returns an empty draft. `ids` are for calls without an id.
     pub(crate) fn new(ids: Arc<dyn Ids>) -> Self {
         Self {
             ids: Some(ids),
@@ -93,7 +93,7 @@ impl Draft {
         }
     }
 
-    /// An empty draft, which leaves the ids of calls without one empty.
+    /// Returns an empty draft, which leaves the ids of calls without one empty.
     pub(crate) fn without_ids() -> Self {
         Self {
             text: SplitText::default(),
@@ -153,7 +153,7 @@ impl Draft {
         self.parts.extend(is_one.then_some(part));
     }
 
-    /// A count of 0 says nothing.
+    /// Adds token counts. A count of 0 means unknown.
     fn usage(&mut self, usage: Usage) {
         let known = &mut self.usage;
         for (known, count) in [
@@ -170,7 +170,7 @@ impl Draft {
         known.cost = usage.cost.or(known.cost);
     }
 
-    /// The call at this position changed.
+    /// Adds the parts of the call at this position, which changed.
     fn call(&mut self, index: usize) {
         let Some(call) = self.calls.call(index) else {
             return;

@@ -7,7 +7,7 @@ use crate::api::{Arguments, CallDelta, CutOff};
 use crate::message::{MessageId, SessionId, ToolUseId};
 use crate::records::ControlResponse;
 
-/// One part of the meaning of a record. A record may have several, in this order.
+/// An event in a record. A record may have several, in this order.
 #[derive(Debug, Clone)]
 pub enum Event {
     /// The agent that wrote the stream or file. Emitted for each opening record, and for any other
@@ -36,33 +36,33 @@ pub enum Event {
     /// The turn ends (`docs/records.md`, Which calls run). Only an open turn ends, and every call
     /// is followed by an end; a call after the end opens the turn again.
     TurnEnd(TurnEnd),
-    /// A `result` record: held until the turn's tool results are out. `TurnEnd(SessionResult)`
+    /// A `result` record: held until the turn's tool results are written. `TurnEnd(SessionResult)`
     /// follows it even if no turn is open.
     SessionResult,
     /// A `control_request` with subtype `interrupt`.
     Interrupt {
-        /// To be answered under this id; empty if the request has none.
+        /// The id for the response; empty if the request has none.
         request_id: String,
     },
-    /// An answer to a control request.
+    /// A response to a control request.
     ControlResponse(ControlResponse),
 }
 
 /// Whether a stream was understood so far.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub enum Understanding {
-    /// Nothing was read but blanks.
+    /// Only blanks were read.
     #[default]
     Empty,
     /// No line was understood.
     Nothing,
-    /// At least one line was.
+    /// At least one line was understood.
     Something,
 }
 
 impl Understanding {
-    /// Takes a part of the stream and its events. That a line names its agent or session is not
-    /// enough.
+    /// Takes a part of the stream and its events. A line that only names its agent or session does
+    /// not count.
     pub fn note(&mut self, raw: &[u8], events: &[Event]) {
         let names = |event: &Event| {
             matches!(
@@ -81,20 +81,20 @@ impl Understanding {
 /// A tool call.
 #[derive(Debug, Clone)]
 pub struct ToolCall {
-    /// Its id; results carry it. Other messages may have calls with the same one.
+    /// Its id, which results repeat. Other messages may have calls with the same id.
     pub id: ToolUseId,
     /// The tool's name as the model wrote it; empty if it never arrived.
     pub name: String,
-    /// The arguments: a JSON object, bytes kept. Or why the call must never run; it gets a result all
-    /// the same.
+    /// The arguments, an unchanged JSON object, or the reason why the call must never run; it still
+    /// gets a result.
     pub input: Result<Box<RawValue>, CutOff>,
     /// The assistant message it belongs to.
     pub message: Option<MessageId>,
 }
 
 impl ToolCall {
-    /// A call with all the arguments that came. The message, and an id that is missing, are filled in
-    /// when the call is emitted.
+    /// Returns a call with all the arguments that arrived. The message, and an id that is missing, are
+    /// filled in when the call is emitted.
     pub(super) fn new(id: Option<&str>, name: &str, arguments: Arguments<'_>) -> Self {
         Self {
             id: ToolUseId::from(id.unwrap_or_default()),
@@ -107,13 +107,13 @@ impl ToolCall {
         }
     }
 
-    /// A call that came whole.
+    /// Returns a call that arrived whole.
     pub(super) fn of(delta: CallDelta<'_>) -> Self {
         let name = delta.name.unwrap_or_default();
         Self::new(delta.id.as_deref(), &name, delta.arguments)
     }
 
-    /// The same call, which turned out to be cut off.
+    /// Returns the same call, which turned out to be cut off.
     pub(super) fn cut_off(self, reason: CutOff) -> Self {
         Self {
             input: Err(reason),
@@ -121,7 +121,7 @@ impl ToolCall {
         }
     }
 
-    /// Its name and input. The same input may be spelled with other blanks.
+    /// Returns its name and input, with normalised whitespace.
     pub(super) fn content(&self) -> (&str, String) {
         let input = self.input.as_ref().map_or("", |input| input.get());
         let parsed = serde_json::from_str::<serde_json::Value>(input);
@@ -130,7 +130,7 @@ impl ToolCall {
     }
 }
 
-/// The reason that a turn ends.
+/// The reason why a turn ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TurnEnd {
     /// A stop reason, `message_stop`, `finish_reason`, `finishReason`.

@@ -20,7 +20,7 @@ fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The lines that are JSON, or the file as one record if it is one document.
+/// Returns the lines that are JSON, or the file as one record if it is one document.
 fn records(text: &str) -> Vec<&str> {
     if serde_json::from_str::<&RawValue>(text).is_ok() {
         return vec![text];

@@ -2,7 +2,7 @@
 
 use crate::json::from_wtf8;
 
-/// Text that arrives in fragments. Servers written in JavaScript cut strings between the halves of a
+/// Text that arrives in fragments. Servers written in JavaScript may split strings inside a
 /// surrogate pair.
 #[derive(Debug, Default)]
 pub(super) struct SplitText {
@@ -21,7 +21,7 @@ impl SplitText {
         self.whole.is_empty()
     }
 
-    /// Returns the text since the last call. Half of a pair at the end waits for the other half.
+    /// Returns the text since the last call. Half of a pair at the end is held back until the other half arrives.
     pub(super) fn take_new(&mut self) -> String {
         let end = match self.whole.len().checked_sub(3) {
             Some(half) if half >= self.taken && is_high_half(&self.whole[half..]) => half,
@@ -49,9 +49,9 @@ fn is_high_half(bytes: &[u8]) -> bool {
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
 
-/// Splits a text into what is said, and thinking at its beginning. The chat template may have
+/// Splits a text into the reply and the thinking at its beginning. The chat template may have
 /// opened the tag already, so a lone closing tag on its own line ends thinking as well. If the tag
-/// is not closed, there is no answer.
+/// is not closed, there is no reply.
 pub fn without_think_tags(text: String) -> (String, String) {
     if let Some(inner) = text.trim_start().strip_prefix(OPEN) {
         return match inner.split_once(CLOSE) {

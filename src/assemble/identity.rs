@@ -1,13 +1,13 @@
-//! Decides which call is which: tracks the open message, its streamed calls, and whether the turn has
-//! ended. Knows no API.
+//! Decides which call is which: tracks the open message, its streamed calls, and whether the turn
+//! has ended. Independent of APIs.
 //!
-//! A message id starts one message, however many records carry it:
+//! A message id starts one message, however many records have it:
 //!
-//! | what comes | message | turn |
+//! | input | message | turn |
 //! |---|---|---|
 //! | the start of a streamed message | a new one | the open one ends (`NewMessage`) |
 //! | a whole record, id of the open message or of one of the last few | the same one | continues |
-//! | a whole record inside of a streamed message, none of whose calls is unknown | the same one (an agent may give each kind of block its own id) | continues |
+//! | a whole record inside a streamed message, all of whose calls are known | the same one (an agent may give each kind of block its own id) | continues |
 //! | any other whole record | a new one | the open one ends (`NewMessage`) |
 //! | a stop reason | the same one | ends (`Stop`) |
 //! | a new call after that | the same one | opens again, so that an end follows every call |
@@ -34,7 +34,7 @@ use crate::message::{Block, MessageId, Role, ToolUseId};
 /// The number of earlier messages that are recognised by their id.
 const MAX_EARLIER: usize = 16;
 
-/// The open message, and what came before.
+/// The open message, and facts about earlier ones.
 #[derive(Debug, Default)]
 pub(super) struct Identity {
     /// The calls of the streamed message.
@@ -48,9 +48,9 @@ pub(super) struct Identity {
     /// The number of messages so far.
     messages: u64,
     hasher: RandomState,
-    /// The calls emitted since the last prompt, as keyed hashes: a few bytes a call.
+    /// The calls emitted since the last prompt, as keyed hashes: a few bytes per call.
     calls: HashSet<u64>,
-    /// Ids of these calls to which whole records add nothing.
+    /// Calls to which whole records add nothing.
     settled: HashSet<u64>,
     /// The number of results since then, by id.
     results: HashMap<u64, u64>,
@@ -59,7 +59,7 @@ pub(super) struct Identity {
 #[derive(Debug)]
 struct Open {
     id: Option<MessageId>,
-    /// Deltas of it may still come.
+    /// Whether more deltas may follow.
     streaming: bool,
     /// The hashes of its streamed calls.
     streamed: Vec<u64>,
@@ -76,7 +76,7 @@ enum Owner<'a> {
     Bare(u64),
 }
 
-/// Returns the cut-off that an end causes.
+/// Returns the cut-off caused by an end.
 fn cut(end: &End) -> Option<CutOff> {
     match end.kind {
         EndKind::Regular => None,
@@ -196,7 +196,7 @@ impl Identity {
                 if is_streaming && is_same {
                     return true;
                 }
-                // After the end only usage comes under the same id, or another candidate.
+                // After the end, the same id only has usage or another candidate.
                 if is_same && id.is_some() {
                     return self.resumes(has_content);
                 }
@@ -209,7 +209,7 @@ impl Identity {
         begins
     }
 
-    /// More deltas of the open message come after its end, if they have `content`.
+    /// Reopens the message for deltas after its end, if they have `content`.
     fn resumes(&mut self, content: bool) -> bool {
         if let Some(open) = self.message.as_mut().filter(|_| content) {
             open.streaming = true;
@@ -234,7 +234,7 @@ impl Identity {
         }
     }
 
-    /// A record with a whole message, or with whole blocks of one.
+    /// Handles a record with a whole message, or with whole blocks of one.
     fn whole(&mut self, mut id: Option<MessageId>, deltas: Vec<Delta<'_>>) {
         let mut calls = Vec::new();
         let mut last_is_call = false;
@@ -287,7 +287,7 @@ impl Identity {
         }
     }
 
-    /// A call that belongs to no message.
+    /// Handles a call that belongs to no message.
     pub(super) fn bare(&mut self, call: CallDelta<'_>) {
         let call = ToolCall::of(call);
         let (_, hash) = self.call_hash(Owner::Bare(self.messages), &call, &[]);
@@ -296,8 +296,8 @@ impl Identity {
         }
     }
 
-    /// A result for the call with this id. Without an id it answers a call that had none either,
-    /// of the tool with this name if there is one.
+    /// Handles a result for the call with this id. Without an id it belongs to a call without an
+    /// id, of the tool with this name if there is one.
     pub(super) fn result(&mut self, id: Option<&str>, name: Option<&str>) {
         let id = match id.filter(|id| !id.is_empty()) {
             Some(id) => {
@@ -312,14 +312,14 @@ impl Identity {
         }
     }
 
-    /// Lets out the streamed calls that are ready.
+    /// Emits the streamed calls that are ready.
     fn release(&mut self) {
         for call in self.joiner.release() {
             self.out_of_stream(call);
         }
     }
 
-    /// A stop reason, or the end of a streamed message.
+    /// Handles a stop reason, or the end of a streamed message.
     fn stop(&mut self, choice: u64, cut: Option<CutOff>) {
         for call in self.joiner.stop(choice, cut) {
             self.out_of_stream(call);
@@ -333,14 +333,14 @@ impl Identity {
         self.end_turn(TurnEnd::Stop);
     }
 
-    /// A user record without results.
+    /// Handles a user record without results.
     pub(super) fn prompt(&mut self) {
         self.forget_message();
         self.end_turn(TurnEnd::Prompt);
         self.events.push(Event::Prompt);
     }
 
-    /// A `result` record.
+    /// Handles a `result` record.
     pub(super) fn session_result(&mut self) {
         self.forget_message();
         self.events.push(Event::SessionResult);
@@ -348,12 +348,12 @@ impl Identity {
         self.turn_is_open = false;
     }
 
-    /// An opening record: what comes now is another stream or another turn of it.
+    /// Handles an opening record, which starts another stream or another turn.
     pub(super) fn new_stream(&mut self) {
         self.forget_message();
     }
 
-    /// The input has ended.
+    /// Handles the end of the input.
     pub(super) fn finish(&mut self) {
         self.forget_message();
         self.end_turn(TurnEnd::EndOfInput);
@@ -370,7 +370,7 @@ impl Identity {
         self.joiner.has_id(call.id.as_str())
     }
 
-    /// A hash of the call, and another one that tells it from the same calls `before` it.
+    /// Returns a hash of the call, and another one that distinguishes it from equal calls `before` it.
     fn call_hash(&self, owner: Owner<'_>, call: &ToolCall, before: &[u64]) -> (u64, u64) {
         let results = self.results.get(&self.hasher.hash_one(&call.id));
         let hash = (owner, &call.id, call.content(), results);
@@ -384,7 +384,7 @@ impl Identity {
             .contains(&self.hasher.hash_one((owner, &call.id)))
     }
 
-    /// Whole records tell nothing new of this call.
+    /// Marks a call to which whole records add nothing.
     fn settle(&mut self, owner: Owner<'_>, call: &ToolCall) {
         let hash = self.hasher.hash_one((owner, &call.id));
         self.settled.insert(hash);
@@ -410,7 +410,7 @@ impl Identity {
         self.events.push(Event::Message(id));
     }
 
-    /// Lets a streamed call out.
+    /// Emits a streamed call.
     fn out_of_stream(&mut self, call: ToolCall) {
         let Some(mut open) = self.message.take() else {
             return self.out(call, None);
@@ -429,7 +429,7 @@ impl Identity {
         }
     }
 
-    /// Lets out a call of the message `message`.
+    /// Emits a call of the message `message`.
     fn out(&mut self, mut call: ToolCall, message: Option<MessageId>) {
         if call.id.as_str().is_empty() {
             call.id = self.made_ids.make(&call.name, self.messages);

@@ -15,7 +15,7 @@ use crate::api::{Arguments, CallDelta, CallMarks, CutOff, Delta};
 #[derive(Debug, Default)]
 pub(super) struct Joiner {
     calls: Vec<JoinedCall>,
-    /// All calls before this one are released.
+    /// Position of the first call that is not released.
     first_held: usize,
 }
 
@@ -26,18 +26,18 @@ pub(super) struct JoinedCall {
     choice: u64,
     /// The number of the call or block.
     index: u64,
-    /// The stream announces the end of its arguments. Otherwise they end where they are whole and
+    /// Whether the stream announces the end of its arguments. Otherwise they end when they are whole and
     /// another call starts.
     end_is_announced: bool,
     pub(super) id: Option<String>,
     pub(super) name: String,
-    /// Arguments that came in one piece; fragments win over them.
+    /// Arguments that arrived whole; fragments override them.
     pub(super) input: Option<Box<RawValue>>,
     pub(super) fragments: SplitText,
     balance: Balance,
-    /// The arguments are complete.
+    /// Whether the arguments are complete.
     closed: bool,
-    /// Something after this call was seen.
+    /// Whether something followed this call.
     followed: bool,
     released: bool,
 }
@@ -68,7 +68,7 @@ impl JoinedCall {
         call
     }
 
-    /// The first id and name that are not empty count.
+    /// Adds a delta. The first id and name that are not empty count.
     fn add(&mut self, delta: CallDelta<'_>) {
         if let (None, Some(id)) = (&self.id, delta.id.filter(|id| !id.is_empty())) {
             self.id = Some(id.into_owned());
@@ -90,7 +90,7 @@ impl JoinedCall {
 }
 
 impl Joiner {
-    /// Takes a delta of the reply `choice`. Returns the position of the call that it is about.
+    /// Takes a delta of the reply `choice`. Returns the position of the call that it belongs to.
     pub(super) fn push(&mut self, choice: u64, delta: Delta<'_>) -> Option<usize> {
         match delta {
             Delta::Block => self.follow(choice),
@@ -133,7 +133,7 @@ impl Joiner {
         None
     }
 
-    /// Whether a call with this id was seen; an empty id matches calls without one.
+    /// Whether there is a call with this id; an empty id matches calls without one.
     pub(super) fn has_id(&self, id: &str) -> bool {
         self.calls
             .iter()
@@ -147,12 +147,12 @@ impl Joiner {
             .any(|call| !call.released)
     }
 
-    /// The call at a position.
+    /// Returns the call at a position.
     pub(super) fn call(&mut self, position: usize) -> Option<&mut JoinedCall> {
         self.calls.get_mut(position)
     }
 
-    /// All calls.
+    /// Returns all calls.
     pub(super) fn into_calls(self) -> Vec<JoinedCall> {
         self.calls
     }
@@ -175,8 +175,8 @@ impl Joiner {
         released
     }
 
-    /// The reply `choice` has ended: releases all its calls. If it was cut, the last one is unusable
-    /// if nothing follows it.
+    /// Ends the reply `choice` and releases all its calls. If it was cut, the last one is unusable
+    /// unless something follows it.
     pub(super) fn stop(&mut self, choice: u64, cut: Option<CutOff>) -> Vec<ToolCall> {
         let held = &mut self.calls[self.first_held..];
         let mut last = None;
@@ -201,7 +201,7 @@ impl Joiner {
         released
     }
 
-    /// The stream has ended without a stop reason: calls that are held are cut off.
+    /// Ends a stream without a stop reason: held calls are cut off.
     pub(super) fn cut(&mut self) -> Vec<ToolCall> {
         let mut released = Vec::new();
         for call in &mut self.calls[self.first_held..] {
@@ -213,7 +213,7 @@ impl Joiner {
         released
     }
 
-    /// Starts a call. An earlier one of the same index is complete.
+    /// Starts a call. An earlier one with the same index is complete.
     fn start(&mut self, choice: u64, index: u64, end_is_announced: bool) -> usize {
         self.follow(choice);
         if let Some(earlier) = self.held(choice, Some(index)) {
@@ -234,7 +234,7 @@ impl Joiner {
         }
     }
 
-    /// The call that a delta continues.
+    /// Returns the call that a delta continues.
     fn continued_by(&self, choice: u64, delta: &CallDelta<'_>) -> Option<usize> {
         let calls = self.calls.iter().enumerate();
         let calls = calls.filter(|(_, call)| call.choice == choice);
@@ -246,7 +246,7 @@ impl Joiner {
         marks.continued(calls.map(|(position, call)| (position, call.marks())))
     }
 
-    /// The latest call of this index, or the last one, unless it is released.
+    /// Returns the latest call with this index, or the last call, unless it is released.
     fn held(&self, choice: u64, index: Option<u64>) -> Option<usize> {
         let index = index.or_else(|| self.last(choice).map(|call| call.index))?;
         self.calls

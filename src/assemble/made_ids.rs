@@ -1,8 +1,8 @@
-//! Ids for calls without one: some APIs and servers leave it out.
+//! Ids for calls without one: some APIs and servers omit it.
 //!
-//! They are numbered in the order of the input, so that every reader of a stream makes the same ids.
-//! Their prefix is in the `system/executor` record of the stream, and differs between runs, so that no
-//! two runs of a session make the same ids.
+//! They are numbered in the order of the input, so that every reader of a stream generates the same ids.
+//! Their prefix is in the `system/executor` record of the stream, and differs between runs, so that
+//! ids of different runs of a session differ.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -17,7 +17,7 @@ const MAX_PREFIX: usize = 64;
 /// Maximum number of calls without an id that wait for a result.
 const MAX_OPEN: usize = 1024;
 
-/// The ids made so far.
+/// The ids generated so far.
 #[derive(Debug, Default)]
 pub(super) struct MadeIds {
     prefix: Option<String>,
@@ -42,7 +42,7 @@ impl MadeIds {
         }
     }
 
-    /// An id for a call of this tool.
+    /// Returns an id for a call of this tool.
     pub(super) fn make(&mut self, name: &str, message: u64) -> ToolUseId {
         self.made += 1;
         let prefix = self.prefix.as_deref().unwrap_or(PREFIX);
@@ -68,7 +68,7 @@ impl MadeIds {
         self.open.remove(position).map(|open| open.id)
     }
 
-    /// Takes a result with the id of its call.
+    /// Removes the call with this id, which has a result.
     pub(super) fn answered(&mut self, id: &str) {
         self.open.retain(|open| open.id.as_str() != id);
     }
@@ -77,8 +77,8 @@ impl MadeIds {
 /// Maximum length of an id that every API accepts.
 const MAX_ID: usize = 40;
 
-/// An id that every API accepts and that no call before has. `taken` has the ids of these calls, each
-/// with the number that was last appended to it: some servers give every call the same id.
+/// Returns an id that every API accepts and that no earlier call has. `taken` contains the ids of these
+/// calls, each with the number that was last appended to it: some servers give every call the same id.
 pub(crate) fn own_id(id: &str, taken: &mut HashMap<String, usize>) -> String {
     let is_usual = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let usual = |c: char| if is_usual(c) { c } else { '_' };

@@ -18,7 +18,7 @@ pub struct MessageReader {
     instructions: String,
 }
 
-/// A message whose deltas are still coming.
+/// A message whose deltas are still arriving.
 struct Streamed {
     id: Option<String>,
     model: Option<String>,
@@ -41,7 +41,7 @@ impl MessageReader {
         self.made_ids.set_prefix(prefix);
     }
 
-    /// The instructions in the records; empty if there are none.
+    /// Returns the instructions in the records; empty if there are none.
     pub fn instructions(&self) -> &str {
         &self.instructions
     }
@@ -137,7 +137,7 @@ impl MessageReader {
         (!message.blocks.is_empty() || message.usage.is_some()).then_some(message)
     }
 
-    /// Gives ids to calls without one.
+    /// Adds ids to calls without one.
     fn identified(&mut self, mut message: Message) -> Message {
         for block in &mut message.blocks {
             if let Block::Call(call) = block
@@ -149,8 +149,8 @@ impl MessageReader {
         message
     }
 
-    /// The messages of the user, of one origin each. Results without an id belong to calls without
-    /// one, of the tool with this name.
+    /// Returns the messages of the user, each with one origin. Results without an id belong to calls
+    /// without one, of the tool with this name.
     fn user(&mut self, blocks: Vec<(Block, String)>) -> Vec<Message> {
         let (mut results, mut rest) = (Vec::new(), Vec::new());
         for (mut block, name) in blocks {
@@ -217,5 +217,73 @@ fn block(output: Output) -> Option<Block> {
     match output {
         Output::Block(block) => Some(block),
         Output::Event(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The messages in a record: role, model, input tokens, and blocks.
+    fn read(record: &str) -> Option<Vec<String>> {
+        let messages = MessageReader::default().record(&Envelope::read(record)?)?;
+        let outline = |message: Message| {
+            let blocks = message.blocks.iter().map(|block| match block {
+                Block::Text(text) => text.clone(),
+                Block::Thinking(thought) => format!("({})", thought.text()),
+                Block::Call(call) => format!("{} {}", call.id, call.name),
+                Block::Result(result) => {
+                    let mark = if result.failed { "!" } else { "=" };
+                    format!("{}{mark}{}", result.id, result.text())
+                }
+                Block::Media(media) => media.media_type.clone(),
+            });
+            let blocks: Vec<String> = blocks.collect();
+            let input = message.usage.map_or(0, |usage| usage.input);
+            let model = message.model.as_deref().unwrap_or("-");
+            format!("{:?} {model} {input} {}", message.role, blocks.join(", "))
+        };
+        Some(messages.into_iter().map(outline).collect())
+    }
+
+    #[test]
+    fn whole_records_of_all_dialects_are_messages() {
+        for (record, expected) in [
+            (
+                r#"{"role":"assistant","id":"m","model":"a","content":"hi","usage":{"input_tokens":3}}"#,
+                "Assistant a 3 hi",
+            ),
+            (
+                r#"{"type":"tool_use","id":"c","name":"f","input":{"a":1}}"#,
+                "Assistant - 0 c f",
+            ),
+            (
+                r#"{"type":"tool_result","tool_use_id":"c","content":"x","is_error":true}"#,
+                "User - 0 c!x",
+            ),
+            (
+                r#"{"object":"response","id":"r","model":"a","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]}]}"#,
+                "Assistant a 0 hi",
+            ),
+            (
+                r#"{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}"#,
+                "Assistant - 0 c f",
+            ),
+            (
+                r#"{"type":"function_call_output","call_id":"c","output":"x"}"#,
+                "User - 0 c=x",
+            ),
+            (
+                r#"{"type":"reasoning","summary":[{"type":"summary_text","text":"s"}],"encrypted_content":"e"}"#,
+                "Assistant - 0 (s)",
+            ),
+            (
+                r#"{"role":"user","parts":[{"functionResponse":{"id":"c","name":"f","response":{"rows":1}}}]}"#,
+                r#"User - 0 c={"rows":1}"#,
+            ),
+        ] {
+            let found = read(record).map(|messages| messages.join("\n"));
+            assert_eq!(found.as_deref(), Some(expected), "{record}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Joins deltas into blocks and records into messages, and decides which call is which.
 //!
-//! Reads records of every API and agent, recognised line by line. Executes nothing and reads no files.
+//! Reads records of every API and agent, and recognises each line by itself. Executes nothing and reads no files.
 
 mod blocks;
 mod decoder;

@@ -1,4 +1,4 @@
-//! Properties of any input: no panic, no call lost or changed by the way it was split, and no event
+//! Properties of any input: no panic, no call lost or changed by how it was split, and no event
 //! in a line that the prefilter skips.
 
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use super::recorded_tests::line;
 use super::*;
 use crate::api::{Api, prefilter_needles};
 
-/// Any JSON value, a little biased towards what decoders look for.
+/// Any JSON value, biased towards the members that decoders read.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -33,7 +33,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The names and values that mean something in any dialect.
+/// Returns the names and values that have a meaning in any dialect.
 fn word() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "type",
@@ -127,7 +127,7 @@ fn word() -> impl Strategy<Value = &'static str> {
     ])
 }
 
-/// Records that are likely to mean something.
+/// Returns records that probably have a meaning.
 fn any_record() -> impl Strategy<Value = String> {
     let kind = prop::sample::select(vec![
         "assistant",
@@ -168,7 +168,8 @@ fn any_record() -> impl Strategy<Value = String> {
     })
 }
 
-/// The same JSON with one letter of each string escaped. In strings a letter follows a quote.
+/// Returns the same JSON with one letter of each string escaped. In strings, a letter follows a
+/// quote.
 fn escaped(json: &str) -> String {
     let mut out = String::new();
     let mut after_quote = false;
@@ -203,7 +204,7 @@ fn has_needle(record: &str) -> bool {
         .any(|needle| record.contains(needle))
 }
 
-/// A call and how its arguments are cut up: byte positions, rounded to characters.
+/// Returns a call and the byte positions, rounded to characters, at which its arguments are split.
 fn any_call() -> impl Strategy<Value = (String, Vec<usize>)> {
     let input = vec(("[a-z]{1,4}", "\\PC{0,12}"), 0..4).prop_map(|members| {
         let members = members
@@ -214,7 +215,7 @@ fn any_call() -> impl Strategy<Value = (String, Vec<usize>)> {
     (input, vec(0_usize..80, 0..6))
 }
 
-/// The arguments in pieces, some of them empty.
+/// Returns the arguments in pieces, some of them empty.
 fn pieces(input: &str, cuts: &[usize]) -> Vec<String> {
     let mut cuts: Vec<usize> = cuts
         .iter()
@@ -227,7 +228,7 @@ fn pieces(input: &str, cuts: &[usize]) -> Vec<String> {
         .collect()
 }
 
-/// Deals the pieces of several calls out in turns that `order` decides, each call's in order.
+/// Interleaves the pieces of several calls as `order` decides, keeping the order of each call.
 fn dealt(pieces: &[Vec<String>], order: &[usize]) -> Vec<(usize, String)> {
     let mut left: Vec<_> = pieces.iter().map(|pieces| pieces.iter()).collect();
     let mut dealt = Vec::new();

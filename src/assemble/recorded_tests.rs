@@ -1,5 +1,5 @@
 //! Recorded turns in `tests/data/wire/*.jsonl`: each file's events must be those in the file of
-//! the same name with the ending `.events`, one a line after the number of its input line.
+//! the same name with the extension `.events`, one per line after the number of its input line.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::agent::Opening;
 use crate::api::{Api, prefilter_needles};
 use crate::message::MessageId;
 
-/// An event on one line, for people.
+/// Returns an event on one line, readable.
 pub(super) fn line(event: &Event) -> String {
     fn at(message: Option<&MessageId>) -> String {
         message.map(|id| format!(" @{id}")).unwrap_or_default()
@@ -98,7 +98,7 @@ fn a_line_without_a_needle_changes_nothing() {
     }
 }
 
-/// The record with each occurrence of one character in strings escaped.
+/// Returns the record with each occurrence of one character in strings escaped.
 fn with_escape(record: &str, spelled: char) -> String {
     let mut out = String::new();
     let (mut in_string, mut after_backslash) = (false, false);
@@ -140,7 +140,7 @@ fn escapes_hide_no_record_from_the_prefilter() {
 }
 
 #[test]
-fn a_pinned_dialect_reads_no_other() {
+fn a_pinned_dialect_ignores_the_others() {
     let rows = [
         (
             r#"{"type":"tool_use","id":"a","name":"n","input":{}}"#,
@@ -218,7 +218,7 @@ fn depth_does_not_matter() {
     );
 }
 
-/// The ids and names of the calls in records, with calls that were cut off.
+/// Returns the ids and names of the calls in records, with calls that were cut off.
 fn calls_of<'a>(records: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut decoder = Decoder::detecting();
     let mut events: Vec<Event> = records.flat_map(|record| decoder.record(record)).collect();
@@ -231,7 +231,7 @@ fn calls_of<'a>(records: impl Iterator<Item = &'a str>) -> Vec<String> {
 }
 
 #[test]
-fn what_the_model_said_is_sent_back_with_the_same_calls() {
+fn replies_are_sent_back_with_the_same_calls() {
     let rows = [
         ("anthropic-stream", Api::Anthropic),
         ("anthropic-partial-and-whole", Api::Anthropic),
@@ -268,7 +268,7 @@ fn what_the_model_said_is_sent_back_with_the_same_calls() {
         }
         sent.extend(messages.take_reply());
         let sent: Vec<String> = match name {
-            // Items are not records; together they are one.
+            // Items are not records, but all of them together are.
             "openai-responses" => vec![json!({"object": "response", "output": sent}).to_string()],
             _ => sent.iter().map(ToString::to_string).collect(),
         };

@@ -1,7 +1,7 @@
-//! Puts the JSON of a reply into the message for the next request of the same API. Lossless: some APIs
+//! Merges the JSON of a reply into the message for the next request of the same API. Lossless: some APIs
 //! require the thinking of their models.
 //!
-//! This is not a joiner: it does not know what a block or call is, or whether it is complete. It
+//! This is not a joiner: it does not know blocks or calls, or whether they are complete. It
 //! merges JSON objects, and the message goes back to the server that wrote it.
 
 use serde_json::{Map, Value, json};
@@ -17,11 +17,11 @@ pub struct VerbatimReply {
     api: Api,
     /// The API of the last reply: chat completions and responses are both of `OpenAI`.
     form: Api,
-    /// Deltas of the message may still come.
+    /// Whether more deltas of the message may follow.
     streaming: bool,
     /// The id of the last streamed message.
     streamed: Value,
-    /// Blocks, parts or items.
+    /// The blocks, parts or items.
     parts: Vec<Part>,
     /// The members of a message.
     members: Map<String, Value>,
@@ -39,7 +39,7 @@ struct Part {
 }
 
 impl VerbatimReply {
-    /// For this API.
+    /// Creates a collector for this API.
     pub fn of(api: Api) -> Self {
         Self {
             api,
@@ -53,7 +53,7 @@ impl VerbatimReply {
         }
     }
 
-    /// Takes the result of the next call of a tool. `has_id` says whether its model gave it one.
+    /// Takes the result of the next call of a tool. `has_id` is true if the model gave the call an id.
     pub fn result(&mut self, name: String, has_id: bool, result: ToolResult) {
         let is_custom = self.custom_calls.contains(&result.id);
         self.results.push(CallResult {

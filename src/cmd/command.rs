@@ -127,7 +127,7 @@ impl Definitions<'_> {
 }
 
 impl Command {
-    /// A single command.
+    /// Returns a single command.
     pub(super) const fn new<Arguments: Run>(name: &'static str) -> Self {
         Self {
             name,
@@ -143,7 +143,7 @@ impl Command {
         commands.iter().find(|command| command.name == name)
     }
 
-    /// The commands of this group; empty for a single command.
+    /// Returns the commands of this group; empty for a single command.
     pub(super) fn members(&self) -> &'static [Self] {
         match self.kind {
             Kind::Group { commands, .. } => commands,
@@ -151,7 +151,7 @@ impl Command {
         }
     }
 
-    /// The parser of this command.
+    /// Returns the parser of this command.
     fn parser(&self, definitions: Definitions<'_>) -> clap::Command {
         let parser = clap::Command::new(self.name);
         match self.kind {

@@ -1,4 +1,4 @@
-//! From arguments to an exit status.
+//! Runs a command line and returns its exit status.
 
 use std::ffi::OsString;
 
@@ -23,12 +23,12 @@ pub fn run(arguments: &[OsString], io: &mut Io) -> Status {
     dispatch(arguments, io).unwrap_or_else(|error| error::report(&error, &io.messages))
 }
 
-/// The exit status of the command line `arguments` that ended with `outcome`. Agents treat status 2 of a
-/// hook as a denial, so a hook that fails has status 1 instead.
+/// Returns the exit status of the command line `arguments` that ended with `outcome`. Agents treat
+/// status 2 of a hook as a denial, so a hook that fails has status 1 instead.
 pub fn exit_status(outcome: Status, arguments: &[OsString]) -> u8 {
     let is_hook = || {
         let named = cli::named(arguments);
-        let is_for_users = ["install", "uninstall", "status"]
+        let is_for_users = ["install", "uninstall", "status", "explain"]
             .iter()
             .any(|command| named.ends_with(command));
         named.starts_with("turnpipe hook") && !is_for_users

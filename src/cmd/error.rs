@@ -75,7 +75,7 @@ pub(super) fn report(error: &anyhow::Error, messages: &Messages) -> Status {
     Status::InputOutputFailed
 }
 
-/// The chain of causes on one line, without repetition.
+/// Returns the chain of causes on one line, without repetition.
 fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
     for cause in error.chain().map(ToString::to_string) {

@@ -67,7 +67,7 @@ pub(super) enum ColorWhen {
 }
 
 impl Globals {
-    /// The messages to print.
+    /// Returns the messages to print.
     pub(super) fn level(&self) -> MessageLevel {
         match (self.quiet, self.verbose) {
             (true, _) => MessageLevel::Errors,
@@ -87,7 +87,7 @@ impl Globals {
         }
     }
 
-    /// The configuration. Its file is read once.
+    /// Returns the configuration. Its file is read once.
     ///
     /// # Errors
     /// The file is unreadable or invalid.
@@ -99,7 +99,7 @@ impl Globals {
         Ok(self.loaded.get_or_init(|| config))
     }
 
-    /// The configuration file to read.
+    /// Returns the configuration file to read.
     pub(super) fn config_source(&self) -> ConfigSource {
         match (&self.config, self.no_config) {
             (Some(path), _) => ConfigSource::Named(path.clone()),
@@ -108,7 +108,7 @@ impl Globals {
         }
     }
 
-    /// The settings: `overrides` from the command line over the configuration.
+    /// Returns the settings: `overrides` from the command line over the configuration.
     ///
     /// # Errors
     /// The configuration is invalid.
@@ -120,7 +120,7 @@ impl Globals {
         Ok(self.config(environment)?.settings(overrides))
     }
 
-    /// The style of a conversation on standard output.
+    /// Returns the style of a conversation on standard output.
     pub(super) fn style(&self, io: &Io) -> Style {
         if self.colors_output(io) {
             Style::Ansi
@@ -136,8 +136,8 @@ impl Globals {
 }
 
 impl ColorWhen {
-    /// The value in unparsed arguments, for the parser's own messages. The last one counts; unknown values
-    /// are left to the parser.
+    /// Returns the value in unparsed arguments, for the parser's own messages. The last one counts;
+    /// unknown values are left to the parser.
     pub(super) fn requested(arguments: &[OsString]) -> Self {
         let texts: Vec<&str> = arguments
             .iter()

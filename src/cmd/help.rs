@@ -43,7 +43,7 @@ Exit status:
   0         success; a failed tool call is data, not an error
   1         success with a negative answer: `session search` found nothing,
             `doctor` found a problem, or a call failed under --exit-status;
-            also a failed `hook`
+            also if `hook` itself failed
   2         usage or configuration error, or unreadable input
   3         unusable records in the input, with --strict
   4         the model provider refused the request; retrying will not help
@@ -101,7 +101,7 @@ pub(super) struct HelpArguments {
 }
 
 impl HelpArguments {
-    /// Prints a topic, or returns the help of a command as `parser` returns it: as an error.
+    /// Prints a topic, or returns the help of a command as an error, like `parser`.
     ///
     /// # Errors
     /// Writing failed, or the help.
@@ -123,7 +123,7 @@ impl HelpArguments {
     }
 }
 
-/// The environment variables, wrapped for 80 columns.
+/// Returns the environment variables, wrapped for 80 columns.
 fn environment() -> String {
     let mut text = "Environment:\n".to_owned();
     for (names, purpose) in VARIABLES.lines().filter_map(|line| line.split_once('\t')) {

@@ -14,7 +14,7 @@ use crate::io::{InputStream, Io, Messages};
 use crate::jsonl::Mapping;
 use crate::session::Session;
 
-/// The id that is recorded in a session file, if it can be read.
+/// Returns the id that is recorded in a session file, if it can be read.
 pub(super) fn recorded_id(path: &Path) -> Option<String> {
     let session = Session::open(path).ok()?;
     session.summary(Mapping::Allowed).ok()?.session_id
@@ -27,7 +27,7 @@ pub(super) struct InputErrors {
 }
 
 impl InputErrors {
-    /// None so far.
+    /// Creates an empty collection.
     pub(super) fn new(messages: &Messages) -> Self {
         Self {
             messages: messages.clone(),
@@ -41,7 +41,7 @@ impl InputErrors {
         error.about(name).report(&self.messages);
     }
 
-    /// The outcome of a command, given its `outcome` for the usable inputs.
+    /// Returns the outcome of a command, given its `outcome` for the usable inputs.
     pub(super) fn outcome(&self, outcome: Status) -> Status {
         match outcome {
             Status::Done | Status::Negative if self.any => Status::UsageError,
@@ -89,7 +89,7 @@ pub(super) fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// The directory given by an option, with links resolved.
+/// Returns the directory given by an option, with links resolved.
 ///
 /// # Errors
 /// The path is not a directory.

@@ -1,5 +1,5 @@
-//! The command line: one file per command, with a struct of arguments, whose doc comments are the help,
-//! and `run`.
+//! The command line. Each command has a file with its `run` function and a struct of arguments, whose
+//! doc comments are the help.
 //!
 //! Commands read input, call the modules with the rules, write records and return an exit status.
 

@@ -56,18 +56,18 @@ pub(super) enum NoModel {
     SkipWithHint,
 }
 
-/// The fallback for the fast model.
+/// Fallback for the fast model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fallback {
     /// The main model.
     MainModel,
-    /// None.
+    /// No fallback.
     None,
 }
 
 impl ModelArguments {
-    /// The model of `--model`, else the configured one, else `fallback` or `no_model`. Requests are
-    /// sent at this pace until `stop`. Opens the recording, but no connection.
+    /// Returns the model of `--model`, else the configured one, else `fallback` or `no_model`. Sends
+    /// requests at this pace until `stop`. Opens the recording, but no connection.
     ///
     /// # Errors
     /// The configuration is invalid, the model cannot be asked (unknown provider, no key, no
@@ -120,7 +120,7 @@ impl ModelArguments {
     /// Returns the main model, from `--model` or the configuration, with its name at the server.
     ///
     /// # Errors
-    /// As [`Self::engine`]; or no model is configured, or it is `none` or `builtin`.
+    /// As in [`Self::engine`]; or no model is configured, or it is `none` or `builtin`.
     pub(super) fn main_model(
         &self,
         globals: &Globals,
@@ -182,7 +182,7 @@ impl ModelArguments {
         Ok(connector)
     }
 
-    /// The model of `--model`, else the configured one.
+    /// Returns the model of `--model`, else the configured one.
     fn chosen(&self, configured: Option<&ChosenModel>) -> Result<Option<ModelName>, UsageError> {
         let (name, by) = match (&self.model, configured) {
             (Some(name), _) => (name, "--model"),
@@ -194,7 +194,7 @@ impl ModelArguments {
             .map_err(|error| UsageError::reason(error).about(by))
     }
 
-    /// The model to ask; `None` if none was chosen.
+    /// Returns the model to ask; `None` if none was chosen.
     fn name(
         &self,
         fallback: Fallback,
@@ -211,7 +211,7 @@ impl ModelArguments {
     }
 }
 
-/// The refusal of `--dry-run` where no model would be asked.
+/// Returns the error for `--dry-run` if no model would be asked.
 pub(super) fn nothing_to_send() -> UsageError {
     UsageError::new("--dry-run: no request would be sent").with_hint("name a model with `--model`")
 }

@@ -37,7 +37,7 @@ pub(super) struct FormArguments {
 }
 
 impl FormArguments {
-    /// The given form; by default text on a terminal, otherwise records.
+    /// Returns the given form; by default text on a terminal, otherwise records.
     pub(super) fn form(&self, terminal: TerminalFacts) -> Form {
         match self.output {
             Some(form) => form,
@@ -47,7 +47,7 @@ impl FormArguments {
     }
 }
 
-/// Returns text in this style of the terminal, or as it is where nothing is colored.
+/// Returns text in this terminal style, or unchanged if output is not colored.
 pub(super) fn styled(colored: bool, style: &str, text: &str) -> String {
     if colored && !text.is_empty() {
         format!("\u{1b}[{style}m{text}\u{1b}[0m")
@@ -75,7 +75,7 @@ pub(super) fn record_writer(io: &mut Io) -> anyhow::Result<RecordWriter> {
     writer(Form::Jsonl, io)
 }
 
-/// Takes standard output for the records of a run, which become text in that form.
+/// Takes standard output for the records of a run. In the form `text`, they are converted to text.
 ///
 /// # Errors
 /// Standard output is closed.
@@ -88,7 +88,7 @@ pub(super) fn run_sink(
     if form == Form::Jsonl {
         return Ok(record_sink(io)?);
     }
-    // The window may change its size.
+    // The window may be resized.
     let first = io.terminal.columns;
     let look = RunLook {
         style: globals.style(io),
@@ -139,7 +139,7 @@ pub(super) fn use_pager(globals: &Globals, io: &mut Io) -> bool {
 /// Takes standard output for records. On a terminal, control characters in them are escaped.
 ///
 /// # Errors
-/// It is closed.
+/// Standard output is closed.
 pub(super) fn record_sink(io: &mut Io) -> Result<Box<dyn Write + Send>, WriteError> {
     let sink = take_sink(io)?;
     Ok(if io.terminal.stdout {
@@ -152,7 +152,7 @@ pub(super) fn record_sink(io: &mut Io) -> Result<Box<dyn Write + Send>, WriteErr
 /// Takes standard output.
 ///
 /// # Errors
-/// It is closed.
+/// Standard output is closed.
 pub(super) fn take_sink(io: &mut Io) -> Result<Box<dyn Write + Send>, WriteError> {
     match mem::replace(&mut io.stdout, OutputStream::Closed) {
         OutputStream::Sink(sink) => Ok(sink),

@@ -33,7 +33,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// The code for the operating system.
+    /// Returns the code for the operating system.
     pub fn code(self) -> u8 {
         self as u8
     }

@@ -38,7 +38,7 @@ impl StopWatch {
         watch
     }
 
-    /// The outcome of a run, given its `outcome` without a signal.
+    /// Returns the outcome of a run, or `outcome` if there was no signal.
     pub(super) fn or(&self, outcome: Status) -> Status {
         match self.signal.load(Ordering::SeqCst) {
             INTERRUPTED => Status::Interrupted,

@@ -80,7 +80,8 @@ impl FromStr for TimeArgument {
 }
 
 impl TimeArgument {
-    /// The timestamp, given the current time and the time zone of dates. Saturates at the minimum.
+    /// Returns the timestamp, given the current time and the time zone of dates. Saturates at the
+    /// minimum.
     pub(super) fn time(self, now: Timestamp, zone: &TimeZone) -> Timestamp {
         let start = |date: Date| {
             let start = date.to_zoned(zone.clone());
@@ -98,7 +99,7 @@ impl TimeArgument {
     }
 }
 
-/// The time since `time` as text; the date if it is not within the last two weeks.
+/// Returns the time since `time` as text; the date if it is older than two weeks.
 pub(super) fn ago(time: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     let minutes = now.duration_since(time).as_mins();
     match minutes {
@@ -111,7 +112,7 @@ pub(super) fn ago(time: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     }
 }
 
-/// A duration as text, in its two largest units.
+/// Returns a duration as text, with its two largest units.
 pub(super) fn spelled(length: SignedDuration) -> String {
     let minutes = length.as_mins();
     match minutes {
@@ -122,7 +123,7 @@ pub(super) fn spelled(length: SignedDuration) -> String {
     }
 }
 
-/// A time as text, without seconds.
+/// Returns a time as text, without seconds.
 pub(super) fn to_the_minute(time: Timestamp, zone: &TimeZone) -> String {
     let zoned = time.to_zoned(zone.clone());
     zoned.strftime("%Y-%m-%d %H:%M").to_string()
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn times_of_the_past_are_told_in_one_unit() {
+    fn past_times_have_one_unit() {
         let now: Timestamp = "2026-01-31T12:00:00Z".parse().unwrap();
         let rows = [
             ("2026-01-31T12:00:00Z", "just now"),
@@ -212,7 +213,7 @@ mod tests {
             ("2026-01-29T13:00:00Z", "1 day ago"),
             ("2026-01-18T12:00:00Z", "13 days ago"),
             ("2026-01-17T12:00:00Z", "2026-01-17"),
-            // By a clock that is ahead.
+            // The clock of the other machine is ahead.
             ("2026-02-01T12:00:00Z", "2026-02-01"),
         ];
         for (time, expected) in rows {

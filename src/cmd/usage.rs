@@ -52,7 +52,7 @@ pub(super) fn report(
     Ok(Status::UsageError)
 }
 
-/// The problem on one line.
+/// Returns the problem on one line.
 fn problem(error: &clap::Error) -> String {
     let text = |kind| context(error, kind);
     let argument = text(ContextKind::InvalidArg);
@@ -93,7 +93,7 @@ fn problem(error: &clap::Error) -> String {
     }
 }
 
-/// The parser's suggestions.
+/// Returns the parser's suggestions.
 fn hints(error: &clap::Error) -> Vec<String> {
     if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) {
         let mut commands = cli::grouped(name).peekable();
@@ -115,7 +115,7 @@ fn hints(error: &clap::Error) -> Vec<String> {
         .collect()
 }
 
-/// A part of the error as text: lists separated by commas; empty if the error lacks it.
+/// Returns a part of the error as text: lists separated by commas; empty if the error lacks it.
 fn context(error: &clap::Error, kind: ContextKind) -> String {
     match error.get(kind) {
         Some(ContextValue::Strings(texts)) => texts.join(", "),

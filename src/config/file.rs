@@ -5,6 +5,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use jsonc_parser::tokens::Token;
+use jsonc_parser::{Scanner, ScannerOptions};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
@@ -28,7 +30,7 @@ pub enum ConfigSource {
 }
 
 impl ConfigSource {
-    /// The path of the file, which may be missing, and what set the path.
+    /// Returns the path of the file, which may be missing, and what set the path.
     pub fn path(&self, environment: &Environment) -> Option<(PathBuf, ValueSource)> {
         match self {
             Self::None => None,
@@ -87,11 +89,11 @@ pub enum ConfigError {
     },
 }
 
-/// The configuration file. Unknown keys are errors, so that misspelled ones are noticed.
+/// The configuration file. Unknown keys are errors, to detect misspellings.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct ConfigFile {
-    /// The directory of the state.
+    /// The directory of session state.
     pub(super) state_dir: Option<Spanned<PathBuf>>,
     /// Maximum number of calls that run at once.
     pub(super) max_concurrency: Option<Spanned<std::num::NonZeroUsize>>,
@@ -121,7 +123,7 @@ pub(super) struct ConfigFile {
     pub(super) permissions: PermissionTable,
     #[serde(skip)]
     pub(super) path: Option<PathBuf>,
-    /// Its text, to find the lines of values.
+    /// The text of the file, to find the lines of values.
     #[serde(skip)]
     text: String,
 }
@@ -163,7 +165,7 @@ impl ConfigFile {
         Ok(file)
     }
 
-    /// A value of the file with its line.
+    /// Returns a value of the file with its line.
     pub(super) fn sourced<T: Clone>(&self, value: Option<&Spanned<T>>) -> Option<Sourced<T>> {
         let value = value?;
         let before = self.text.get(..value.span().start).unwrap_or_default();
@@ -234,7 +236,7 @@ pub(super) enum CommandWords {
 }
 
 impl CommandWords {
-    /// The program and its arguments.
+    /// Returns the program and its arguments.
     pub(super) fn into_words(self) -> Vec<String> {
         match self {
             Self::Line(line) => vec!["sh".to_owned(), "-c".to_owned(), line],
@@ -270,45 +272,18 @@ pub(super) fn read_agent_settings<T: DeserializeOwned>(path: &Path) -> Result<T,
 
 /// Replaces comments with spaces, so that errors have the right line and column.
 fn blank_comments(text: &str) -> String {
-    let mut blanked = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find(['"', '/']) {
-        let (before, found) = rest.split_at(start);
-        let block = found.strip_prefix("/*").and_then(|body| body.find("*/"));
-        let (length, is_comment) = if found.starts_with("//") {
-            (found.find('\n').unwrap_or(found.len()), true)
-        } else if let Some(end) = block {
-            (end + "/**/".len(), true)
-        } else if found.starts_with('"') {
-            (string_length(found), false)
-        } else {
-            (1, false)
-        };
-        let (part, after) = found.split_at(length);
-        blanked.push_str(before);
-        if is_comment {
-            let spaces = part
-                .bytes()
-                .map(|byte| if byte == b'\n' { '\n' } else { ' ' });
-            blanked.extend(spaces);
-        } else {
-            blanked.push_str(part);
+    let mut blanked = text.to_owned();
+    let mut scanner = Scanner::new(text, &ScannerOptions::default());
+    // The JSON parser reports what the scanner refuses.
+    while let Ok(Some(token)) = scanner.scan() {
+        if matches!(token, Token::CommentLine(_) | Token::CommentBlock(_)) {
+            let range = scanner.token_start()..scanner.token_end();
+            let bytes = text.get(range.clone()).unwrap_or_default().bytes();
+            let spaces = bytes.map(|byte| if byte == b'\n' { '\n' } else { ' ' });
+            blanked.replace_range(range, &spaces.collect::<String>());
         }
-        rest = after;
     }
-    blanked + rest
-}
-
-/// Returns the length of the string at the start of a text, with its quotes.
-fn string_length(text: &str) -> usize {
-    // The opening quote does not end it.
-    let mut is_escaped = true;
-    let end = text.find(|character| {
-        let ends = character == '"' && !is_escaped;
-        is_escaped = character == '\\' && !is_escaped;
-        ends
-    });
-    end.map_or(text.len(), |end| end + 1)
+    blanked
 }
 
 #[cfg(test)]

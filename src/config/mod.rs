@@ -1,4 +1,4 @@
-//! One typed configuration: flags over environment over file over defaults. Values carry their sources.
+//! The typed configuration: flags override the environment, which overrides the file. Values carry their sources.
 //!
 //! The only module that reads settings from the environment.
 

@@ -37,7 +37,7 @@ const PROVIDERS: &[(&str, Variable, Option<Variable>, Option<Variable>)] = &[
 ];
 
 impl Config {
-    /// The settings of models. `total` is the timeout of a request, if a flag sets one.
+    /// Returns the settings of models. `total` is the timeout of a request, if a flag sets one.
     pub fn models(&self, total: Option<Duration>) -> ModelSettings {
         let mut http = Vec::new();
         ModelSettings {
@@ -48,7 +48,7 @@ impl Config {
         }
     }
 
-    /// The settings of models for `doctor`: models and addresses, then keys.
+    /// Returns the settings of models for `doctor`: models and addresses, then keys.
     pub fn listed_models(&self) -> (Vec<Setting>, Vec<Setting>) {
         let models = self.models(None);
         let mut listed = Vec::new();
@@ -82,7 +82,8 @@ impl Config {
         (listed, keys)
     }
 
-    /// The settings of providers by name; their addresses and the sources of their keys for `doctor`.
+    /// Returns the settings of providers by name, and for `doctor` their addresses and the sources of
+    /// their keys.
     fn providers(
         &self,
     ) -> (
@@ -137,7 +138,7 @@ impl Config {
         (providers, addresses, keys)
     }
 
-    /// The source of a provider's key according to the file.
+    /// Returns the source of a provider's key according to the file.
     fn key_in_file(&self, table: &ProviderTable) -> Option<Sourced<KeySource>> {
         let file = &self.file;
         let named = table.api_key_env.as_deref().and_then(|name| {
@@ -154,7 +155,7 @@ impl Config {
             .or_else(|| Some(command()?.map(|words| KeySource::Command(words.into_words()))))
     }
 
-    /// The model of the tool `Advisor`, from the flag or the configuration; `None` if the
+    /// Returns the model of the tool `Advisor`, from the flag or the configuration; `None` if the
     /// environment disables the tool.
     pub fn advisor(&self, flag: Option<&str>) -> Option<ChosenModel> {
         if says_yes(ADVISOR_OFF.text(&self.environment)) {
@@ -170,7 +171,7 @@ impl Config {
         })
     }
 
-    /// The model that a variable names, else a key of the file.
+    /// Returns the model that a variable names, else a key of the file.
     fn chosen(
         &self,
         variable: Variable,
@@ -185,7 +186,7 @@ impl Config {
         Some(ChosenModel { name, by })
     }
 
-    /// The settings of HTTP requests. `total` is their timeout, if a flag sets one.
+    /// Returns the settings of HTTP requests. `total` is their timeout, if a flag sets one.
     pub(super) fn http(&self, total: Option<Duration>, listed: &mut Vec<Setting>) -> HttpSettings {
         let (table, environment) = (&self.file.http, &self.environment);
         let usual = TimeLimits::default();
@@ -214,7 +215,7 @@ impl Config {
         let path = |variable: Variable| variable.text(environment).map(PathBuf::from);
         let http_proxy = match WEB_SERVER.text(environment) {
             None => secret(HTTP_PROXY),
-            // `HTTP_PROXY` may be a request header then.
+            // Under CGI, `HTTP_PROXY` may come from a request header.
             Some(_) => HTTP_PROXY
                 .names()
                 .next()
@@ -236,7 +237,7 @@ impl Config {
     }
 }
 
-/// The source of a key as text, without the key.
+/// Returns the source of a key as text, without the key.
 fn key_state(key: &KeySource) -> String {
     match key {
         KeySource::File(path) => format!("in the file {}", path.display()),
@@ -245,7 +246,7 @@ fn key_state(key: &KeySource) -> String {
     }
 }
 
-/// A provider of the file, without its key and address.
+/// Returns a provider of the file, without its key and address.
 fn provider(table: &ProviderTable) -> ProviderSettings {
     let headers = table.headers.clone().into_iter();
     ProviderSettings {
@@ -265,8 +266,8 @@ fn provider(table: &ProviderTable) -> ProviderSettings {
     }
 }
 
-/// The address for `OLLAMA_HOST`, on which the server listens: scheme and port may be missing, and the
-/// wildcard address is replaced by the loopback address.
+/// Returns the address for `OLLAMA_HOST`, on which the server listens. Scheme and port may be missing,
+/// and the wildcard address is replaced by the loopback address.
 fn ollama_address(host: &str) -> String {
     const PORT: &str = "11434";
     let host = host.trim().trim_end_matches('/');

@@ -38,7 +38,7 @@ pub struct PermissionFlags {
     /// Deny the calls that a rule matches, whatever else allows them; repeatable
     #[arg(long, value_name = "RULE")]
     pub deny: Vec<String>,
-    /// What happens to calls that no rule decides [default: the mode of the settings, else `default`]
+    /// What to do with calls that no rule decides [default: the mode of the settings, else `default`]
     #[arg(long = "permission-mode", value_enum, value_name = "MODE")]
     pub mode: Option<Mode>,
     /// Ignore settings that are not understood, although they may restrict calls

@@ -59,7 +59,7 @@ impl Fixture {
     }
 }
 
-/// The rule that decides about writing a file.
+/// Returns the rule that decides about writing a file.
 fn rule_about(settings: &PermissionSettings, file: &Path) -> Option<String> {
     let action = Action::Files {
         reads: Vec::new(),
@@ -86,7 +86,7 @@ fn rule_about(settings: &PermissionSettings, file: &Path) -> Option<String> {
 }
 
 #[test]
-fn rules_of_all_sources_count_and_paths_begin_where_they_stand() {
+fn rules_of_all_sources_count_and_paths_are_relative_to_their_file() {
     let fixture = Fixture::new();
     let text = |number: usize| format!(r#"{{"permissions":{{"deny":["Edit(/{number})"]}}}}"#);
     let files = [
@@ -162,7 +162,7 @@ fn hooks_are_kept_unless_one_file_disables_them() {
 }
 
 #[test]
-fn what_is_ignored_is_mentioned() {
+fn ignored_settings_are_reported() {
     let fixture = Fixture::new();
     let text = r#"{"permissions":{"denny":[],"_comment":1,"additionalDirectories":["docs","../none","~/.claude"]}}"#;
     let settings = fixture
@@ -263,7 +263,7 @@ fn malformed_files_are_errors_with_their_place() {
 }
 
 #[test]
-fn examples_of_rules_are_tried() {
+fn examples_of_rules_are_checked() {
     let fixture = Fixture::new();
     // The list, the rule, a call that it matches, and one that it does not.
     let table = [

@@ -13,7 +13,7 @@ use crate::permission::{Behavior, Mode, OutsideAccess, Rule, RuleSource};
 
 /// The restriction of a key.
 pub(super) enum Restriction {
-    /// Nothing.
+    /// No restriction.
     None,
     /// Deny rules.
     Rules(Vec<Rule>),
@@ -64,7 +64,7 @@ pub(super) fn of_permissions(key: &str, value: &Value, source: &Arc<RuleSource>)
         ("disableAutoMode", Value::String(text)) if text == "disable" => {
             Restriction::Forbids(Mode::Auto, name())
         }
-        // A comment, such as `_comment` and `$schema`.
+        // A comment, such as `_comment` or `$schema`.
         _ if !key.starts_with(char::is_alphabetic) => Restriction::None,
         _ => Restriction::Unknown(name()),
     }
@@ -168,7 +168,7 @@ pub(super) struct SettingsFile {
 }
 
 impl SettingsFile {
-    /// The mode of Qwen Code and Gemini CLI, if stricter than the default.
+    /// Returns the mode of Qwen Code and Gemini CLI, if stricter than the default.
     pub(super) fn approval_mode(&self) -> Option<Mode> {
         let tools = self
             .others

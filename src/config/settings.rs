@@ -35,7 +35,7 @@ pub struct Config {
 /// Settings from flags.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// The directory of the state.
+    /// The directory of session state.
     pub state_directory: Option<PathBuf>,
     /// Maximum number of calls that run at once.
     pub concurrency: Option<NonZeroUsize>,
@@ -48,7 +48,7 @@ pub struct Overrides {
 /// The settings of tools and runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// The directory of the state.
+    /// The directory of session state.
     pub state_root: StateRoot,
     /// Maximum number of calls that run at once.
     pub concurrency: NonZeroUsize,
@@ -64,7 +64,7 @@ pub struct Settings {
     pub http: HttpSettings,
     /// The directory of temporary files.
     pub temporary_directory: PathBuf,
-    /// All of these that `doctor` prints, with their sources.
+    /// The settings that `doctor` prints, with their sources.
     pub listed: Vec<Setting>,
 }
 
@@ -80,7 +80,7 @@ impl Config {
         })
     }
 
-    /// The settings of tools.
+    /// Returns the settings of tools.
     pub fn settings(&self, overrides: Overrides) -> Settings {
         let (file, environment) = (&self.file, &self.environment);
         let mut listed = Vec::new();
@@ -93,7 +93,7 @@ impl Config {
         let temporary_directory = Sourced::or_default(temporary, PathBuf::from("/tmp"));
         let state = state
             .unwrap_or_else(|| default_state_directory(environment, &temporary_directory.value));
-        // The model gets paths below it, and may have another working directory.
+        // The model receives absolute paths below it, since its working directory may differ.
         let state = state.map(|path| std::path::absolute(&path).unwrap_or(path));
         let state_root = StateRoot(state.listed("state_dir", path, &mut listed));
         let temporary_directory = temporary_directory.listed("TMPDIR", path, &mut listed);
@@ -144,7 +144,7 @@ impl Config {
         }
     }
 
-    /// Timeouts of shell calls. A default above the maximum raises the maximum.
+    /// Returns the timeouts of shell calls. A default above the maximum raises the maximum.
     fn shell_timeouts(&self, listed: &mut Vec<Setting>) -> ShellTimeouts {
         let usual = ShellTimeouts::default();
         let rows = [
@@ -176,7 +176,7 @@ impl Config {
         }
     }
 
-    /// The files that the configuration names, except itself.
+    /// Returns the files that the configuration names, except itself.
     pub fn files(&self) -> Vec<Setting> {
         let file = &self.file;
         let mut listed = Vec::new();
@@ -204,7 +204,7 @@ impl Config {
         listed
     }
 
-    /// Timeouts of MCP servers.
+    /// Returns the timeouts of MCP servers.
     #[cfg(feature = "mcp")]
     pub fn mcp_timeouts(&self) -> crate::mcp::Timeouts {
         let of = |variable: Variable, default: Duration| {
@@ -217,14 +217,15 @@ impl Config {
         }
     }
 
-    /// Maximum number of times in a row that `Stop` hooks can continue a turn; `None` for no limit.
+    /// Returns the maximum number of consecutive continuations of a turn by `Stop` hooks; `None` for no limit.
     pub fn stop_hook_cap(&self) -> Option<u64> {
         let set = STOP_HOOK_CAP.text(&self.environment);
         let cap = set.and_then(|cap| cap.trim().parse().ok());
         Some(cap.unwrap_or(8)).filter(|cap| *cap > 0)
     }
 
-    /// The prices of models: of the file `named` by a flag, else of the configuration, else built-in.
+    /// Returns the prices of models: of the file `named` by a flag, else of the configuration, else
+    /// built-in.
     ///
     /// # Errors
     /// A file is missing, unreadable or invalid.
@@ -244,7 +245,7 @@ impl Config {
     }
 }
 
-/// A duration as text, in milliseconds.
+/// Returns a duration as text, in milliseconds.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "as `listed` calls it")]
 pub(super) fn milliseconds(time: &Duration) -> String {
     time.as_millis().to_string()
@@ -276,7 +277,8 @@ pub struct SideGates {
 }
 
 impl Config {
-    /// The switches: environment over an agent's settings file, if given, over the configuration file.
+    /// Returns the switches: environment over an agent's settings file, if given, over the
+    /// configuration file.
     ///
     /// # Errors
     /// The agent's file is missing, unreadable or invalid.
@@ -285,7 +287,7 @@ impl Config {
         Ok(self.gates(by_agent).0)
     }
 
-    /// The switches, also for `doctor`.
+    /// Returns the switches, also for `doctor`.
     pub(super) fn gates(&self, by_agent: Option<bool>) -> (SideGates, Vec<Setting>) {
         let (file, environment) = (&self.file, &self.environment);
         let mut listed = Vec::new();
@@ -309,7 +311,7 @@ impl Config {
     }
 }
 
-/// The switch of labels in an agent's `settings.json`.
+/// Returns the switch of labels in an agent's `settings.json`.
 fn labels_of_agent(path: &Path) -> Result<Option<bool>, ConfigError> {
     let settings: Value = read_agent_settings(path)?;
     Ok(settings["experimental"]["emitToolUseSummaries"].as_bool())

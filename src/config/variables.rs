@@ -8,8 +8,8 @@ use crate::io::Environment;
 /// The names and descriptions of all variables for the documentation, one per line.
 pub const VARIABLES: &str = include_str!("variables.tsv");
 
-/// The names of a variable, separated by blanks. The first name that is set counts; names of other tools
-/// follow ours.
+/// The names of a variable, separated by blanks. The first name that is set counts. Names that other
+/// tools use follow ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Variable(&'static str);
 
@@ -69,12 +69,12 @@ pub(super) const CERTIFICATE_FILE: Variable = Variable("SSL_CERT_FILE");
 pub(super) const CERTIFICATE_DIRECTORY: Variable = Variable("SSL_CERT_DIR");
 
 impl Variable {
-    /// The names, in order of precedence.
+    /// Returns the names, in order of precedence.
     pub(super) fn names(self) -> impl Iterator<Item = &'static str> {
         self.0.split_whitespace()
     }
 
-    /// The value of the first name that is set and not empty.
+    /// Returns the value of the first name that is set and not empty.
     pub(super) fn sourced(self, environment: &Environment) -> Option<Sourced<&str>> {
         self.names().find_map(|name| {
             Some(Sourced {
@@ -84,19 +84,19 @@ impl Variable {
         })
     }
 
-    /// The value of the first name that is set and not empty.
+    /// Returns the value of the first name that is set and not empty.
     pub(super) fn text(self, environment: &Environment) -> Option<&str> {
         self.sourced(environment).map(|found| found.value)
     }
 
-    /// The value of the first name that is set, even if it is empty.
+    /// Returns the value of the first name that is set, even if it is empty.
     pub(super) fn set(self, environment: &Environment) -> Option<&str> {
         self.names()
             .find_map(|name| environment.get(name))?
             .to_str()
     }
 
-    /// The value as a positive whole number; other values are ignored.
+    /// Returns the value as a positive whole number; other values are ignored.
     pub(super) fn positive(self, environment: &Environment) -> Option<Sourced<u64>> {
         let number = self.set(environment)?.trim().parse().ok()?;
         let found = self.sourced(environment)?.map(|_| number);
@@ -104,7 +104,7 @@ impl Variable {
     }
 }
 
-/// The pager's command; `None` for no pager.
+/// Returns the pager's command; `None` for no pager.
 pub fn pager(environment: &Environment) -> Option<&str> {
     let command = PAGER.set(environment).unwrap_or("less");
     (!command.is_empty() && command != "cat").then_some(command)
@@ -152,13 +152,13 @@ pub(super) struct Sourced<T> {
 }
 
 impl<T> Sourced<T> {
-    /// The value of a flag, if it is given.
+    /// Returns the value of a flag, if it is given.
     pub(super) fn flag(flag: &'static str, value: Option<T>) -> Option<Self> {
         let source = ValueSource::Flag(flag);
         value.map(|value| Self { value, source })
     }
 
-    /// The value, or a default one.
+    /// Returns the value, or a default one.
     pub(super) fn or_default(found: Option<Self>, default: T) -> Self {
         found.unwrap_or(Self {
             value: default,

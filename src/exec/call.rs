@@ -1,4 +1,4 @@
-//! A call from its arrival to its result: one state, whose variants carry the data of that state.
+//! A call from its arrival to its result: a state with its data.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::text::terminal_safe_line;
 use crate::tool_facts::{Parameter, parameters};
 use crate::tools::{Access, Assessment, Input, PreparedCall, Tool, ToolContext, ToolKind, Touch};
 
-/// A call that this run answers.
+/// A call that this run executes.
 pub(super) struct RunCall {
     pub(super) id: ToolUseId,
     /// The tool name as the model wrote it.
@@ -32,7 +32,7 @@ pub(super) struct RunCall {
 
 /// The state of a call.
 pub(super) enum CallState {
-    /// The server that may have the tool is starting. Until it answers, the call counts as touching
+    /// The server that may have the tool is starting. Until it responds, the call counts as touching
     /// everything.
     Resolving(Arc<UnresolvedCall>),
     /// Waits for its start.
@@ -42,7 +42,7 @@ pub(super) enum CallState {
     /// A worker thread runs it.
     Running(Arc<ReadyCall>),
     /// It has its result. A call that is refused on arrival has one while it is still queued: it counts
-    /// as touching everything, and so keeps its place between its neighbours.
+    /// as touching everything, to keep its place between its neighbours.
     Done(Box<CallResult>),
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Profile {
     /// A short description, such as `Bash(npm test)`.
     pub(super) label: String,
     pub(super) lane: Lane,
-    /// The result of the analysis, as records state it.
+    /// The result of the analysis, for records.
     pub(super) verdict: Option<VerdictReport>,
 }
 
@@ -111,7 +111,7 @@ impl RunCall {
         matches!(self.state, CallState::Running(_))
     }
 
-    /// Whether a thread finds out what the call is or whether it may run.
+    /// Whether a thread resolves the call or checks its permission.
     pub(super) fn is_being_checked(&self) -> bool {
         matches!(self.state, CallState::Resolving(_) | CallState::Checking(_))
     }
@@ -122,7 +122,7 @@ impl RunCall {
         self.cancel.cancel();
     }
 
-    /// The call with its result; `None` while it has none.
+    /// Returns the call with its result; `None` while it has none.
     pub(super) fn finished(self, batch: Option<BatchNumber>) -> Option<FinishedCall> {
         let CallState::Done(result) = self.state else {
             return None;
@@ -141,7 +141,7 @@ impl RunCall {
 }
 
 impl CallState {
-    /// The call itself, unless its tool is unknown or it is over.
+    /// Returns the call itself, unless its tool is unknown or it is done.
     pub(super) fn ready(&self) -> Option<&Arc<ReadyCall>> {
         match self {
             Self::Queued(ready) | Self::Checking(ready) | Self::Running(ready) => Some(ready),
@@ -149,7 +149,7 @@ impl CallState {
         }
     }
 
-    /// The profile of the call `name`, and its access for the schedule.
+    /// Returns the profile of the call `name`, and its access for the schedule.
     pub(super) fn profile(&self, name: &str) -> (Profile, Access) {
         let Some(ready) = self.ready() else {
             let profile = Profile {
@@ -162,14 +162,14 @@ impl CallState {
         (ready.profile(), ready.assessment.access.clone())
     }
 
-    /// The kind of the tool, if it is known.
+    /// Returns the kind of the tool, if it is known.
     pub(super) fn kind(&self) -> Option<ToolKind> {
         self.ready().map(|ready| ready.tool.kind())
     }
 }
 
 impl ReadyCall {
-    /// The call as permission rules see it, with the given assessment.
+    /// Returns the call as permission rules see it, with the given assessment.
     pub(super) fn request<'a>(
         &'a self,
         assessment: &'a Assessment,
@@ -178,7 +178,7 @@ impl ReadyCall {
         session.request(self.tool.name(), &self.input, &assessment.action)
     }
 
-    /// The same call with its permission and its current assessment.
+    /// Returns the same call with its permission and its current assessment.
     pub(super) fn permitted(self, permission: Permission, assessment: Assessment) -> Self {
         Self {
             assessment,
@@ -208,9 +208,9 @@ impl ReadyCall {
         }
     }
 
-    /// The tool with the argument that identifies the call, such as `Bash(npm test)`.
+    /// Returns the tool with the argument that identifies the call, such as `Bash(npm test)`.
     fn label(&self) -> String {
-        /// Longest argument shown, in characters.
+        /// Maximum length of the argument shown, in characters.
         const MAX_SUBJECT: usize = 60;
         let tool = self.tool.name();
         let [commands, paths] = [Parameter::Command, Parameter::Path].map(parameters);

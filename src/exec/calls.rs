@@ -1,5 +1,5 @@
-//! The calls of a run, from arrival until their results are written: which start, which run, how they
-//! end, and which siblings a failure cancels.
+//! The calls of a run, from arrival until their results are written: how they start, run and end,
+//! and how failures cancel siblings.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -29,7 +29,7 @@ const MAX_CALLS: usize = 1024;
 /// Memory use of calls and results, in bytes, at which reading the input and starting calls pause.
 const MAX_WEIGHT: usize = 16 * 1024 * 1024;
 
-/// The calls that this run answers and whose results are not written yet.
+/// The calls of this run whose results are not written yet.
 pub(super) struct Calls {
     lifecycle: Arc<Lifecycle>,
     workers: Workers,
@@ -47,16 +47,16 @@ pub(super) struct Calls {
     /// The hooks after each turn; `None` if there are none.
     turn_hooks: Option<TurnHooks>,
     started: u64,
-    /// The first denied call was reported to the user.
+    /// Whether the first denied call was reported to the user.
     mentioned_denial: bool,
 }
 
-/// The running calls that get a result before they have ended.
+/// The running calls that get a result before they end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Force {
-    /// The cancelled ones.
+    /// Cancelled calls.
     IfCancelled,
-    /// All.
+    /// All calls.
     AtOnce,
 }
 
@@ -116,7 +116,7 @@ impl Calls {
         self.weight += weight;
         let index = self.schedule.enqueue(access);
         if let CallState::Resolving(unresolved) = &call.state {
-            // Servers start at once, before the calls that come first have ended.
+            // Servers start at once, even before earlier calls have ended.
             self.schedule.hold(index);
             let work = Work::Resolve(Arc::clone(unresolved));
             self.workers.start(index, &call, work, session);
@@ -124,7 +124,7 @@ impl Calls {
         self.by_index.insert(index, call);
     }
 
-    /// All calls of the current turn are known.
+    /// Ends the current turn: all its calls are known.
     pub(super) fn end_turn(&mut self, session: &RunSession) {
         self.turns.end();
         self.start_turn_hooks(session);
@@ -132,8 +132,8 @@ impl Calls {
 
     /// Starts every call that may start.
     pub(super) fn start_ready(&mut self, session: &mut RunSession) {
-        // While results wait to be written, no more are produced; but something must run, or nothing
-        // would ever let them go.
+        // While too many results wait to be written, no more are produced; but one call must run, or no
+        // result would ever be written.
         while !(self.is_heavy() && self.schedule.executing_count() > 0)
             && let Some(index) = self.schedule.start_next()
         {
@@ -167,7 +167,7 @@ impl Calls {
         }
     }
 
-    /// A call was resolved or checked: it is queued again, or it is refused.
+    /// Handles a call that was resolved or checked: it is queued again or refused.
     pub(super) fn prepared(
         &mut self,
         index: CallIndex,
@@ -189,12 +189,12 @@ impl Calls {
         self.schedule.release(index, access);
     }
 
-    /// The tool of a call has ended, and hooks follow.
+    /// Handles the end of a call's tool; hooks follow.
     pub(super) fn tool_done(&mut self, index: CallIndex) {
         self.schedule.finishing(index);
     }
 
-    /// A worker thread has run a call.
+    /// Handles the end of a call on a worker thread.
     pub(super) fn finish(
         &mut self,
         index: CallIndex,
@@ -214,13 +214,13 @@ impl Calls {
         self.complete(index, result, session);
     }
 
-    /// Gives a call its result.
+    /// Sets the result of a call.
     fn complete(&mut self, index: CallIndex, result: CallResult, session: &mut RunSession) {
         let Some(call) = self.by_index.get_mut(&index) else {
             return;
         };
         if call.is_being_checked() {
-            // The answer does not matter any more.
+            // The response no longer matters.
             call.cancel.cancel();
         }
         let input = match call.state.ready() {
@@ -245,7 +245,7 @@ impl Calls {
             self.messages.warn(note);
         }
         if result.persisted.is_some() {
-            // The session is in use from here on, so no other process removes the file.
+            // From here on the session is marked as in use, so no other process removes the file.
             let _ = session.directory();
         }
         if let Some(reason) = &result.denial
@@ -295,14 +295,14 @@ impl Calls {
         }
     }
 
-    /// The hooks after a turn have ended.
+    /// Handles the end of the hooks after a turn.
     pub(super) fn turn_hooks_done(&mut self, turn: TurnNumber, feedback: HookFeedback) {
         if let Some(hooks) = &mut self.turn_hooks {
             hooks.done(turn, feedback);
         }
     }
 
-    /// Results no longer wait for the hooks after their turn.
+    /// Stops waiting for the hooks after a turn.
     pub(super) fn skip_turn_hooks(&mut self) {
         self.turn_hooks = None;
     }
@@ -348,7 +348,8 @@ impl Calls {
         }
     }
 
-    /// The failed sibling that cancels a call; `None` if there is none, or if the call has its result.
+    /// Returns the failed sibling that cancels a call; `None` if there is none, or if the call has its
+    /// result.
     fn sibling_failure(&self, index: CallIndex) -> Option<CancelReason> {
         let call = self.by_index.get(&index)?;
         let failure = self.turns.failure(call.turn)?;
@@ -360,7 +361,7 @@ impl Calls {
         is_cancelled.then(|| CancelReason::Sibling(failure.to_owned()))
     }
 
-    /// Gives every waiting call its result without running it.
+    /// Completes every waiting call without running it.
     pub(super) fn refuse_waiting(&mut self, reason: &CancelReason, session: &mut RunSession) {
         for index in self.schedule.waiting().collect::<Vec<_>>() {
             self.complete(index, CallResult::never_started(reason), session);
@@ -383,7 +384,7 @@ impl Calls {
         any
     }
 
-    /// Gives running calls their results before they have ended. Their processes are ended all the same.
+    /// Completes running calls before they end. Their processes are still killed.
     pub(super) fn end_running(&mut self, force: Force, session: &mut RunSession) {
         for index in self.schedule.begun().collect::<Vec<_>>() {
             let Some(call) = self.by_index.get_mut(&index) else {
@@ -430,7 +431,7 @@ impl Calls {
         Some(call)
     }
 
-    /// The result of a call of this turn and weight was written.
+    /// Notes that the result of a call of this turn and weight was written.
     pub(super) fn written(&mut self, turn: TurnNumber, weight: usize) {
         self.turns.answered(turn);
         self.weight = self.weight.saturating_sub(weight);
@@ -446,20 +447,20 @@ impl Calls {
         self.turns.finished()
     }
 
-    /// The running calls, each with the time since its start.
+    /// Returns the running calls, each with the time since its start.
     pub(super) fn running(&self) -> impl Iterator<Item = (&RunCall, Duration)> {
         let running = self.by_index.values().filter(|call| call.is_running());
         let now = self.clock.elapsed();
         running.map(move |call| (call, now.saturating_sub(call.times.started.unwrap_or(now))))
     }
 
-    /// The numbers of calls that started, that are executing, and that are open.
+    /// Returns the numbers of calls that started, that are executing, and that are open.
     pub(super) fn counts(&self) -> (u64, usize, usize) {
         let executing = self.schedule.executing_count();
         (self.started, executing, self.schedule.len())
     }
 
-    /// The progress of the run.
+    /// Returns the progress of the run.
     pub(super) fn progress(&self) -> Progress<'_> {
         let now = self.clock.elapsed();
         let calls = self.by_index.iter();
@@ -482,7 +483,7 @@ impl Calls {
         self.by_index.is_empty()
     }
 
-    /// Calls started so far.
+    /// Returns the number of calls started so far.
     pub(super) fn started(&self) -> u64 {
         self.started
     }

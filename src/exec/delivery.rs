@@ -1,4 +1,4 @@
-//! Delivery of results: in call order, one by one or by turns within a budget.
+//! Delivery of results: in call order, either one by one or in turns within a budget.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -8,7 +8,7 @@ use super::calls::Calls;
 use super::emitter::Emitter;
 use super::session::{Dedup, Emit, Options, RunSession};
 use crate::io::Messages;
-use crate::jsonl::WriteError;
+use crate::jsonl::{WriteError, WriteResult};
 use crate::message::ToolUseId;
 use crate::results::{
     BudgetAction, BudgetCandidate, MAX_REPLACEMENT, TURN_BUDGET, decide, decision_key, persist,
@@ -85,7 +85,7 @@ impl<Sink: Write> Delivery<Sink> {
         &mut self,
         results: &mut [FinishedCall],
         session: &mut RunSession,
-    ) -> Result<(), WriteError> {
+    ) -> WriteResult {
         let candidates: Vec<BudgetCandidate> = results.iter().map(candidate).collect();
         let actions = decide(
             &candidates,
@@ -141,7 +141,7 @@ impl<Sink: Write> Delivery<Sink> {
         mut call: FinishedCall,
         calls: &mut Calls,
         session: &mut RunSession,
-    ) -> Result<(), WriteError> {
+    ) -> WriteResult {
         let result = &mut call.result;
         if self.dedup == Dedup::On
             && !result.is_error()

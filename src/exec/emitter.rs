@@ -1,4 +1,4 @@
-//! The writer of a run's output: the copy of the input and own records, never inside an open line.
+//! Writes a run's output: the copy of the input, and its own records between lines.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::intake::Boundary;
 use super::session::{Echo, Listener, Options};
 use crate::assemble::VerbatimReply;
 use crate::io::{Clock, Ids};
-use crate::jsonl::{Piece, WriteError, Writer};
+use crate::jsonl::{Piece, WriteResult, Writer};
 use crate::message::{SessionId, ToolUseId};
 use crate::process::ConfinementReport;
 use crate::records::{
@@ -28,10 +28,10 @@ pub(super) struct Emitter<Sink: Write> {
     ids: Arc<dyn Ids>,
     pub(super) session: SessionId,
     echo: Echo,
-    /// Own records that wait for the end of an open line.
+    /// Records that wait for the end of an open line.
     pending: Vec<Value>,
     boundary: Boundary,
-    /// The messages of the next request, if these are written instead of records.
+    /// The messages of the next request, if they are written instead of records.
     api: Option<VerbatimReply>,
     /// Prefix of the ids of calls that have none.
     call_ids: String,
@@ -66,7 +66,7 @@ impl<Sink: Write> Emitter<Sink> {
         }
     }
 
-    pub(super) fn echo(&mut self, piece: &Piece, boundary: Boundary) -> Result<(), WriteError> {
+    pub(super) fn echo(&mut self, piece: &Piece, boundary: Boundary) -> WriteResult {
         if let Some(listener) = &mut self.listener {
             for record in piece.records().0 {
                 listener(record.text(piece.raw()));
@@ -89,21 +89,21 @@ impl<Sink: Write> Emitter<Sink> {
     }
 
     /// Ends the reply of the model.
-    pub(super) fn end_reply(&mut self) -> Result<(), WriteError> {
+    pub(super) fn end_reply(&mut self) -> WriteResult {
         let reply = self.api.as_mut().map(VerbatimReply::take_reply);
         self.messages(reply.filter(|_| self.echo == Echo::Everything))
     }
 
-    fn messages(&mut self, messages: Option<Vec<Value>>) -> Result<(), WriteError> {
+    fn messages(&mut self, messages: Option<Vec<Value>>) -> WriteResult {
         let mut messages = messages.into_iter().flatten();
         messages.try_for_each(|message| self.writer.record(&message))
     }
 
-    pub(super) fn flush(&mut self) -> Result<(), WriteError> {
+    pub(super) fn flush(&mut self) -> WriteResult {
         self.writer.flush()
     }
 
-    pub(super) fn turn_end(&mut self, ids: Vec<ToolUseId>) -> Result<(), WriteError> {
+    pub(super) fn turn_end(&mut self, ids: Vec<ToolUseId>) -> WriteResult {
         if let Some(listener) = &mut self.listener {
             self.unheard.drain(..).for_each(|record| listener(&record));
         }
@@ -118,7 +118,7 @@ impl<Sink: Write> Emitter<Sink> {
     }
 
     /// Writes the result of a call.
-    pub(super) fn result(&mut self, call: FinishedCall) -> Result<(), WriteError> {
+    pub(super) fn result(&mut self, call: FinishedCall) -> WriteResult {
         let result = call.result;
         let is_error = result.is_error();
         let turnpipe = ToolResultExtension {
@@ -175,11 +175,7 @@ impl<Sink: Write> Emitter<Sink> {
     }
 
     /// Reports that a call still runs.
-    pub(super) fn heartbeat(
-        &mut self,
-        call: &RunCall,
-        elapsed: Duration,
-    ) -> Result<(), WriteError> {
+    pub(super) fn heartbeat(&mut self, call: &RunCall, elapsed: Duration) -> WriteResult {
         let record = ToolProgressRecord {
             tool_use_id: call.id.clone(),
             tool_name: call.name.clone(),
@@ -196,7 +192,7 @@ impl<Sink: Write> Emitter<Sink> {
     pub(super) fn content_replacement(
         &mut self,
         replacements: Vec<(ToolUseId, String)>,
-    ) -> Result<(), WriteError> {
+    ) -> WriteResult {
         let replacements = replacements
             .into_iter()
             .map(|(tool_use_id, replacement)| Replacement {
@@ -213,7 +209,7 @@ impl<Sink: Write> Emitter<Sink> {
         self.write(record)
     }
 
-    pub(super) fn interrupt_received(&mut self, request_id: &str) -> Result<(), WriteError> {
+    pub(super) fn interrupt_received(&mut self, request_id: &str) -> WriteResult {
         let request_id = request_id.to_owned();
         let response = ControlResponse::Success {
             request_id,
@@ -222,8 +218,8 @@ impl<Sink: Write> Emitter<Sink> {
         self.write(ControlResponseRecord { response })
     }
 
-    /// Writes the cost of asking another model.
-    pub(super) fn model_cost(&mut self, cost: SideExtension) -> Result<(), WriteError> {
+    /// Writes the cost of a request to another model.
+    pub(super) fn model_cost(&mut self, cost: SideExtension) -> WriteResult {
         let session = Some(self.session.clone());
         self.write(UsageRecord::new(self.uuid(), session, cost))
     }
@@ -236,9 +232,9 @@ impl<Sink: Write> Emitter<Sink> {
         format!("{:.3}", self.clock.now())
     }
 
-    /// Writes an own record, after the open line if there is one. Does nothing if messages of an API are
+    /// Writes a record, after the open line if there is one. Does nothing if messages of an API are
     /// written.
-    pub(super) fn write(&mut self, record: impl serde::Serialize) -> Result<(), WriteError> {
+    pub(super) fn write(&mut self, record: impl serde::Serialize) -> WriteResult {
         if self.api.is_some() {
             return Ok(());
         }

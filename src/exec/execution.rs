@@ -1,4 +1,4 @@
-//! Running a permitted call on a worker thread: the tool, hooks, limits, the file for a long result.
+//! Runs a permitted call on a worker thread: tool, hooks, limits, and the file for a long result.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use crate::state::SessionKey;
 use crate::text::utf16_length;
 use crate::tools::{CallContext, CallStatus, Content, FullText, ToolReply};
 
-/// Longest text that is sent in full because it cannot be saved, in bytes.
+/// Maximum length of a text that is sent in full because it cannot be saved, in bytes.
 const MAX_UNSAVED: u64 = 4 * 1024 * 1024;
 
 impl Lifecycle {
@@ -33,7 +33,7 @@ impl Lifecycle {
                 Err(denied) => return *denied,
             },
         };
-        // Only a call that may write can make read files stale.
+        // Only a call that may write can change files that were read.
         let read_log = &context.session.read_log;
         let may_write = !ready.assessment.access.is_read_only();
         let stale_before = may_write.then(|| read_log.stale_files());
@@ -70,8 +70,8 @@ impl Lifecycle {
         result
     }
 
-    /// The result of a reply. A text over the tool's limit is saved to a file, and replaced with an
-    /// excerpt.
+    /// Returns the result of a reply. A text that exceeds the tool's limit is saved to a file and replaced
+    /// with an excerpt.
     fn limited(
         &self,
         ready: &ReadyCall,
@@ -127,7 +127,7 @@ impl Lifecycle {
     }
 }
 
-/// The whole of a text that could not be saved; `None` if it is longer than [`MAX_UNSAVED`].
+/// Returns the whole of a text that could not be saved; `None` if it is longer than [`MAX_UNSAVED`].
 fn whole_text(full: &FullText) -> Option<String> {
     if full.bytes() > MAX_UNSAVED {
         return None;

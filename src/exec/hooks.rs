@@ -1,4 +1,4 @@
-//! Hooks around a call: their input, and the effect of their answers.
+//! Hooks around a call: their input, and the effect of their responses.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub struct CallHooks {
 }
 
 impl CallHooks {
-    /// The given hooks, with the permission mode for their input.
+    /// Returns the given hooks, with the permission mode for their input.
     pub fn new(hooks: Option<SessionHooks>, mode: Mode) -> Self {
         Self { hooks, mode }
     }
@@ -31,7 +31,7 @@ impl CallHooks {
             .is_some_and(|session| session.hooks.has(event))
     }
 
-    /// Runs the hooks before a call, or those that may answer instead of the user.
+    /// Runs the hooks before a call, or those that may decide instead of the user.
     pub(super) fn before_call(
         &self,
         event: HookEvent,
@@ -145,7 +145,7 @@ impl CallHooks {
 }
 
 impl HookFeedback {
-    /// Adds the answers of the hooks of one event, and returns them.
+    /// Adds the responses of the hooks of one event, and returns them.
     fn add(&mut self, event: HookEvent, merged: Merged) -> Merged {
         self.reports.extend(merged.reports.iter().cloned());
         self.messages.extend(merged.messages.iter().cloned());
@@ -157,7 +157,7 @@ impl HookFeedback {
     }
 }
 
-/// The input that one call contributes to the hooks after its turn.
+/// Returns the input that one call contributes to the hooks after its turn.
 pub(super) fn turn_hook_input(
     id: &ToolUseId,
     name: &str,
@@ -173,7 +173,7 @@ pub(super) fn turn_hook_input(
     })
 }
 
-/// The event of a call that ended with this status; `None` for a cancelled one.
+/// Returns the event of a call that ended with this status; `None` for a cancelled one.
 fn event_after(status: CallStatus) -> Option<HookEvent> {
     match status {
         CallStatus::Ok => Some(HookEvent::PostToolUse),
@@ -182,7 +182,7 @@ fn event_after(status: CallStatus) -> Option<HookEvent> {
     }
 }
 
-/// The text of an output that a hook gave: a string, the output of a command, or JSON.
+/// Returns the text of an output from a hook: a string, the output of a command, or JSON.
 fn text_of(output: &Value) -> String {
     let printed = |member: &str| output.get(member).and_then(Value::as_str);
     match (output, printed("stdout"), printed("stderr")) {

@@ -1,5 +1,5 @@
 //! The input side of a run: a thread that reads lines, decodes them and hands them over in batches that
-//! never exceed the credit; and the queue of what was read and is not passed on yet.
+//! never exceed the credit; and the queue of input that is not yet passed on.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -11,10 +11,10 @@ use super::stream::Ledger;
 use crate::assemble::{Decoder, Event};
 use crate::jsonl::{Damage, Piece, Prefilter, Reader};
 
-/// Most bytes of input between the reader and the main loop.
+/// Maximum input between the reader and the main loop, in bytes.
 const MAX_CREDIT: usize = 4 * 1024 * 1024;
 
-/// Most bytes that are read ahead of the first call in a pipe, to find its result. Pipes usually hold less.
+/// Maximum input to read ahead of the first call in a pipe to find its result, in bytes. Pipes usually hold less.
 const MAX_READ_AHEAD: usize = 1024 * 1024;
 
 /// A part of the input, in order.
@@ -81,7 +81,7 @@ impl Credit {
     }
 }
 
-/// The input that was read and is not passed on yet.
+/// The input that is not yet passed on.
 pub(super) struct Backlog {
     items: VecDeque<Item>,
     credit: Credit,
@@ -127,9 +127,9 @@ impl Backlog {
     }
 }
 
-/// Reads until the end of the input, or until `deliver` returns `false`. The result of a call may follow
-/// in the input, so before the first call is delivered, `read_ahead` reads the whole input; without it,
-/// everything is read that `has_input` says can be read without waiting. See `docs/records.md`, Which calls run.
+/// Reads until the end of the input, or until `deliver` returns `false`. The result of a call may follow in the
+/// input, so before the first call is delivered, `read_ahead` reads the whole input; without it, everything is
+/// read that is available without waiting (`has_input`). See `docs/records.md`, Which calls run.
 pub(super) fn read_all(
     mut reader: Reader<impl Read>,
     has_input: impl Fn() -> bool,
@@ -154,7 +154,7 @@ pub(super) fn read_all(
                     items.push(item);
                 }
                 Ok(None) => {
-                    // The events that follow from the end of the input.
+                    // The events at the end of the input.
                     items.push(Item {
                         piece: Piece::Plain { raw: Vec::new() },
                         events: decoder.finish(),
@@ -191,7 +191,7 @@ pub(super) fn read_all(
     }
 }
 
-/// The events of the records in a piece, and its damage.
+/// Returns the events of the records in a piece, and its damage.
 fn events(piece: &Piece, decoder: &mut Decoder) -> (Vec<Event>, Vec<Damage>) {
     let mut events = Vec::new();
     let damage = piece
@@ -214,7 +214,7 @@ fn item(piece: Piece, decoder: &mut Decoder) -> Item {
     }
 }
 
-/// A second reader of a regular file, from the position that the file has now. It leaves that position
+/// A second reader of a regular file, from the current position of the file, which it leaves
 /// unchanged.
 pub(super) struct ReadAhead {
     file: File,
@@ -222,10 +222,10 @@ pub(super) struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// A reader of `file`; `None` if it is not a regular file.
+    /// Returns a reader of `file`; `None` if it is not a regular file.
     ///
     /// # Errors
-    /// The system cannot tell what it is.
+    /// The type of the file cannot be determined.
     pub(super) fn of(file: &File) -> io::Result<Option<Self>> {
         if !file.metadata()?.is_file() {
             return Ok(None);
@@ -235,7 +235,8 @@ impl ReadAhead {
         Ok(Some(Self { file, start }))
     }
 
-    /// The calls and results of the whole file. `decoder` must be set up like the one of the first reader.
+    /// Returns the calls and results of the whole file. `decoder` must be set up like the one of the first
+    /// reader.
     pub(super) fn ledger(self, needles: Prefilter, mut decoder: Decoder) -> io::Result<Ledger> {
         let mut ledger = Ledger::default();
         let mut reader = Reader::new(self, needles);

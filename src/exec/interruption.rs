@@ -6,9 +6,9 @@ use super::result::CancelReason;
 use super::session::EndCause;
 use crate::process::EndSignal;
 
-/// The time a cancelled call has to end. Then its result is written without it.
+/// Time for a cancelled call to end. After it, a result is written without the call.
 const CANCEL_GRACE: Duration = Duration::from_millis(400);
-/// The time an interrupted run without calls waits for more input.
+/// Time that an interrupted run without calls waits for more input.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The requests to end so far, and the deadlines.
@@ -17,7 +17,7 @@ pub(super) struct Interruption {
     run_ends: Option<Instant>,
     time_is_up: bool,
     signal: Option<EndSignal>,
-    /// A second signal came.
+    /// Whether a second signal arrived.
     insisted: bool,
     /// The end of the grace period of cancelled calls.
     grace_ends: Option<Instant>,
@@ -60,7 +60,7 @@ impl Interruption {
         Demand::StopAtOnce
     }
 
-    /// The reason to refuse calls that arrive now; `None` if they may start.
+    /// Returns the reason to refuse calls that arrive now; `None` if they may start.
     pub(super) fn refusal(&self) -> Option<CancelReason> {
         match (self.signal, self.time_is_up) {
             (Some(_), _) => Some(CancelReason::Interrupt),
@@ -69,7 +69,7 @@ impl Interruption {
         }
     }
 
-    /// Running calls were cancelled.
+    /// Starts the grace period of cancelled calls.
     pub(super) fn calls_cancelled(&mut self, now: Instant) {
         self.grace_ends.get_or_insert(now + CANCEL_GRACE);
     }
@@ -90,12 +90,12 @@ impl Interruption {
         up
     }
 
-    /// Input arrived, so the producer still runs.
+    /// Notes that input arrived, so the producer is still running.
     pub(super) fn input_arrived(&mut self, now: Instant) {
         self.idle_since = now;
     }
 
-    /// The next time to check without an event.
+    /// Returns the next time at which to check without an event.
     pub(super) fn next_deadline(&self) -> Option<Instant> {
         let run_ends = self.run_ends.filter(|_| !self.time_is_up);
         let idle_ends = self.signal.map(|_| self.idle_since + IDLE_TIMEOUT);
@@ -106,7 +106,8 @@ impl Interruption {
             .min()
     }
 
-    /// The cause of an end before the end of the input; `None` if the run continues. Called while no call is open.
+    /// Returns the cause of an end before the end of the input; `None` if the run continues. Called while no call
+    /// is open.
     pub(super) fn ends_the_run(&self, stage: StageKind, now: Instant) -> Option<EndCause> {
         let Some(signal) = self.signal else {
             return self.time_is_up.then_some(EndCause::TimeUp);
@@ -122,7 +123,7 @@ impl Interruption {
         })
     }
 
-    /// The cause of an end with the end of the input.
+    /// Returns the cause of an end with the end of the input.
     pub(super) fn cause_at_end(&self, stage: StageKind) -> EndCause {
         match (self.signal, stage) {
             (Some(EndSignal::Terminate), _) => EndCause::Terminated,
@@ -133,14 +134,14 @@ impl Interruption {
     }
 }
 
-/// The part that this process has in its pipeline.
+/// The role of this process in its pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StageKind {
     /// It has started calls.
     Active,
-    /// It passes on a recording.
+    /// It copies a recording.
     History,
-    /// Neither, so far.
+    /// Neither so far.
     Untouched,
 }
 
@@ -159,6 +160,14 @@ mod tests {
     }
 
     #[test]
+    fn the_time_limit_is_a_deadline_until_it_is_reached() {
+        let mut state = Interruption::new(Some(Duration::ZERO));
+        let deadline = state.next_deadline().unwrap();
+        assert!(state.time_is_up(deadline));
+        assert_eq!(state.next_deadline(), None);
+    }
+
+    #[test]
     fn a_later_stage_ignores_the_first_request_to_terminate() {
         let now = Instant::now();
         let state = signalled(EndSignal::Terminate, now);
@@ -169,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn an_active_stage_ends_when_its_calls_are_answered() {
+    fn an_active_stage_ends_when_its_calls_have_results() {
         let now = Instant::now();
         let state = interrupted(now);
         let end = state.ends_the_run(StageKind::Active, now);

@@ -30,7 +30,7 @@ use crate::tools::{
 pub struct Lifecycle {
     /// The tools on offer.
     pub registry: Arc<Registry>,
-    /// The permission mode, which decides where no rule does.
+    /// The permission mode, which decides if no rule does.
     pub mode: Mode,
     /// The permission rules.
     pub rules: RwLock<Rules>,
@@ -38,7 +38,7 @@ pub struct Lifecycle {
     pub anchor: PathBuf,
     /// The user's hooks.
     pub hooks: CallHooks,
-    /// The judge of calls that the rules leave open, in the mode `auto`.
+    /// The judge of calls that no rule decides, in the mode `auto`.
     pub judge: Option<GuardedJudge>,
     /// Asks about calls that no rule decides. Without it, these calls do not run.
     pub prompter: Option<Box<dyn Prompter>>,
@@ -58,7 +58,7 @@ pub enum ShellVerdicts {
     /// By analysis.
     #[default]
     Analysed,
-    /// All as read-only. For tests of the sandbox: nothing else keeps a command from writing then.
+    /// All count as read-only. For tests of the sandbox, which alone then prevents writes.
     AssumedReadOnly,
 }
 
@@ -85,7 +85,7 @@ impl Lifecycle {
             None => Vec::new(),
         };
         if let Some(tool) = self.registry.slow_name(&call.name) {
-            // The server is not started for a call that nothing can permit.
+            // The server is not started for a call that cannot be permitted.
             self.check_offered(tool)?;
             let decided = self.decide(&session.request(tool, &input, &Action::Anything));
             if self.is_final(&decided) {
@@ -104,7 +104,7 @@ impl Lifecycle {
         })))
     }
 
-    /// Completes [`Lifecycle::prepare`] for a call whose server has to start. Waits for that.
+    /// Completes [`Lifecycle::prepare`] for a call after waiting for its server to start.
     pub(super) fn resolve(&self, unresolved: &UnresolvedCall, session: &ToolContext) -> CallState {
         match self.ready(&unresolved.name, unresolved.input.clone(), session) {
             Ok(ready) => CallState::Queued(Arc::new(ReadyCall {
@@ -115,7 +115,7 @@ impl Lifecycle {
         }
     }
 
-    /// A call of the tool with this name or alias, and these arguments.
+    /// Returns a call of the tool with this name or alias, and these arguments.
     pub(super) fn ready(
         &self,
         name: &str,
@@ -170,7 +170,7 @@ impl Lifecycle {
         }
     }
 
-    /// The assessment of a call that starts now, in the current directory.
+    /// Returns the assessment of a call that starts now, in the current directory.
     pub(super) fn reassess(&self, ready: &ReadyCall, session: &ToolContext) -> Assessment {
         self.assess(&*ready.tool, &*ready.call, session)
     }
@@ -191,8 +191,9 @@ impl Lifecycle {
         }
     }
 
-    /// The assessment that permission is decided on. A shell command that was read-only when it was queued
-    /// is assessed again: calls before it may have changed its directory or the git settings there.
+    /// Returns the assessment for the permission decision. A shell command that was read-only when it
+    /// was queued is assessed again: calls before it may have changed its directory or the git settings
+    /// there.
     pub(super) fn assessment_now(&self, ready: &ReadyCall, session: &ToolContext) -> Assessment {
         let queued = &ready.assessment;
         if ready.tool.kind() == ToolKind::Shell && queued.access.is_read_only() {
@@ -202,14 +203,14 @@ impl Lifecycle {
         }
     }
 
-    /// The decision of the rules and the mode.
+    /// Returns the decision of the rules and the mode.
     pub(super) fn decide(&self, request: &Request<'_>) -> Decided {
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
         rules.decide(self.mode, request)
     }
 
-    /// The decision about a call that has not started, for a plan; `None` if its tool is unknown or it is
-    /// refused.
+    /// Returns the decision about a call that has not started, for a plan; `None` if its tool is unknown
+    /// or it is refused.
     pub(super) fn planned_decision(
         &self,
         state: &CallState,
@@ -220,10 +221,10 @@ impl Lifecycle {
         Some(self.decide(&request).decision)
     }
 
-    /// The permission of the rules alone.
+    /// Returns the permission of the rules alone.
     ///
     /// # Errors
-    /// They do not allow the call.
+    /// The rules do not allow the call.
     pub(super) fn permission_by_rules(
         &self,
         ready: &ReadyCall,
@@ -242,7 +243,7 @@ impl Lifecycle {
         }
     }
 
-    /// Whether the call has to wait for a permission check.
+    /// Whether the call must wait for a permission check.
     pub(super) fn must_check(&self, ready: &ReadyCall) -> bool {
         ready.permission.is_none() && self.has_deciders()
     }
@@ -282,7 +283,7 @@ pub(super) fn is_open(by: &DecidedBy) -> bool {
     }
 }
 
-/// The result of a call that the rules or the mode deny. `effect` is the reason of its assessment.
+/// Returns the result of a call that the rules or the mode deny. `effect` is the reason of its assessment.
 pub(super) fn denied(tool: &str, decided: Decided, effect: Option<&str>) -> Box<CallResult> {
     let text = decided.reason(tool, effect);
     Box::new(CallResult {

@@ -1,6 +1,6 @@
 //! Execution of tool calls: the schedule, the life of one call, the runner from events to records.
 //!
-//! Knows nothing of command-line flags; `cmd` turns them into [`Options`].
+//! Independent of command-line flags, which `cmd` converts to [`Options`].
 
 mod call;
 mod calls;

@@ -1,4 +1,4 @@
-//! Whether a call may run: the decision of hooks and rules, else of a judge or the user.
+//! Decides whether a call may run, by hooks and rules, else by a judge or the user.
 
 use std::sync::{Arc, PoisonError};
 use std::thread;
@@ -41,7 +41,7 @@ enum Resolution {
 }
 
 /// Combines the decision of hooks with that of the rules. A hook that blocks always wins, a rule that
-/// denies beats a hook that allows, and a rule that asks is asked about even if a hook allows the call.
+/// denies beats a hook that allows, and a rule that asks takes effect even if a hook allows the call.
 fn resolution(hook: Option<HookDecision>, decided: &Decided) -> Resolution {
     let is_open = is_open(&decided.by);
     match (hook, decided.decision) {
@@ -59,7 +59,7 @@ fn resolution(hook: Option<HookDecision>, decided: &Decided) -> Resolution {
 
 impl Lifecycle {
     /// Determines whether a call may run, and with which arguments. Waits for hooks, the judge and the
-    /// user. Returns a call that is queued with its permission, or done with a denial.
+    /// user. Returns the call, queued with its permission or done with a denial.
     pub(super) fn check(
         &self,
         ready: &ReadyCall,
@@ -119,8 +119,8 @@ impl Lifecycle {
         }
     }
 
-    /// Asks the judge, hooks and the user, in this order. `hook_reason` is the reason of a hook that wants
-    /// the call approved.
+    /// Asks the judge, hooks and the user, in this order. `hook_reason` is the reason of a hook that requires
+    /// approval.
     fn ask(
         &self,
         candidate: Candidate<'_>,
@@ -192,7 +192,7 @@ impl Lifecycle {
             reason: hook_reason
                 .filter(|reason| !reason.is_empty())
                 .unwrap_or(&candidate.assessment.why),
-            rule: candidate.decided.remedy.as_deref(),
+            rule: candidate.decided.hint.as_deref(),
         };
         let answer = prompter.ask(&question, candidate.call.cancel);
         let by = DecidedBy::Prompt {
@@ -236,7 +236,7 @@ impl Lifecycle {
         Some(judge.judge.judge(&case, candidate.call.cancel))
     }
 
-    /// The same call with other arguments, which are checked like those of a new call.
+    /// Returns the call with other arguments, which are checked like those of a new call.
     fn with_input<'a>(
         &self,
         candidate: &Candidate<'a>,
@@ -277,7 +277,7 @@ impl Lifecycle {
 }
 
 impl Candidate<'_> {
-    /// The call with its permission, decided by `by` or else by the rules.
+    /// Returns the call with its permission, decided by `by` or else by the rules.
     fn permitted(self, by: Option<DecidedBy>) -> ReadyCall {
         let permission = Permission {
             decision: Decision::Allow,
@@ -286,7 +286,7 @@ impl Candidate<'_> {
         self.ready.permitted(permission, self.assessment)
     }
 
-    /// The same for changed arguments, which the rules may deny.
+    /// Like [`Self::permitted`], for changed arguments, which the rules may deny.
     fn permitted_unless_denied(self, by: Option<DecidedBy>) -> Result<ReadyCall, Box<CallResult>> {
         match self.decided.decision {
             Decision::Deny => Err(self.denied()),
@@ -299,7 +299,7 @@ impl Candidate<'_> {
         denied(self.ready.tool.name(), self.decided, effect)
     }
 
-    /// The result of a call that needs approval and gets no answer.
+    /// Returns the result of a call that needs approval but gets no response.
     fn unapproved(mut self, hook_reason: Option<&str>) -> Box<CallResult> {
         let needs_approval = self.decided.decision == Decision::Ask && !is_open(&self.decided.by);
         if let Some(reason) = hook_reason
@@ -307,13 +307,13 @@ impl Candidate<'_> {
         {
             self.decided.by = by_hook(HookEvent::PreToolUse);
             self.decided.parts.clear();
-            self.decided.remedy = None;
+            self.decided.hint = None;
             reason.trim().clone_into(&mut self.assessment.why);
         }
         self.denied()
     }
 
-    /// The result of a call that a hook blocks.
+    /// Returns the result of a call that a hook blocks.
     fn blocked(self, event: HookEvent, reason: &str) -> Box<CallResult> {
         let tool = self.ready.tool.name();
         let event_name = event.name();
@@ -327,7 +327,7 @@ impl Candidate<'_> {
         })
     }
 
-    /// The result of a call that a hook leaves to the program that drives the session.
+    /// Returns the result of a call that a hook leaves to the program that drives the session.
     fn deferred(self, reason: String) -> Box<CallResult> {
         let tool = self.ready.tool.name();
         let text = format!("This call of {tool} was deferred by a hook and has not run.");
@@ -341,7 +341,7 @@ impl Candidate<'_> {
         })
     }
 
-    /// The result of a call that the judge or the user denies, with their text for the model.
+    /// Returns the result of a call that the judge or the user denies, with their text for the model.
     fn refused(self, by: DecidedBy, text: Option<String>) -> Box<CallResult> {
         let tool = self.ready.tool.name();
         let text = match text {
@@ -410,7 +410,7 @@ mod tests {
             decision,
             by,
             parts: Vec::new(),
-            remedy: None,
+            hint: None,
         }
     }
 

@@ -1,6 +1,6 @@
-//! Questions about calls that no rule decides: to a model, with a limit on its denials, or to the user, by a
-//! tool or in the control protocol, where a `control_request` is written among the records and a
-//! `control_response` read from the input.
+//! Questions about calls that no rule decides. A model decides, with a limit on its denials, or the user,
+//! through a tool or the control protocol: a `control_request` among the output records, and a
+//! `control_response` in the input.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
@@ -17,10 +17,10 @@ use crate::records::{ControlCancelRecord, ControlRequest, ControlRequestRecord, 
 use crate::text::{fitted, terminal_safe_line, truncate_utf16};
 use crate::tools::{CallContext, CallStatus, Content, Input, Registry, ToolContext};
 
-/// Longest reason passed to the model, in UTF-16 units.
+/// Maximum length of a reason passed to the model, in UTF-16 units.
 const MAX_REASON: usize = 10_000;
 
-/// Longest part of an unusable answer in a message, in columns.
+/// Maximum length of an unusable response in a message, in columns.
 const MAX_PROBLEM: usize = 200;
 
 /// Interval at which a waiting question checks whether its call was cancelled.
@@ -32,7 +32,7 @@ pub trait Prompter: Send + Sync {
     /// Its name in records: `tty`, `stdio`, or the name of a tool.
     fn name(&self) -> &str;
 
-    /// Waits for the answer, until `cancel` fires.
+    /// Waits for the response, until `cancel` fires.
     fn ask(&self, question: &Question<'_>, cancel: &CancelToken) -> PromptResponse;
 }
 
@@ -50,7 +50,7 @@ pub struct Question<'a> {
     pub rule: Option<&'a str>,
 }
 
-/// The answer to a question.
+/// The response to a question.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PromptResponse {
     /// The call may run, with these arguments if there are any.
@@ -59,7 +59,7 @@ pub enum PromptResponse {
     AllowAlways(String),
     /// The call must not run. The text is for the model.
     Deny(Option<String>),
-    /// The question has no answer, for this reason.
+    /// There is no response, for this reason.
     None(String),
 }
 
@@ -77,7 +77,7 @@ enum Reply {
 }
 
 impl PromptResponse {
-    /// Parses the answer of a program.
+    /// Parses the response of a program.
     fn parse(reply: &Value) -> Option<Self> {
         Some(match Reply::deserialize(reply).ok()? {
             Reply::Allow { updated_input } => Self::Allow(updated_input),
@@ -154,7 +154,7 @@ pub(super) enum ControlRecord {
     Cancel(ControlCancelRecord),
 }
 
-/// The questions of the control protocol without an answer.
+/// The questions of the control protocol without a response.
 #[derive(Debug, Clone, Default)]
 pub(super) struct OpenQuestions {
     shared: Arc<Mutex<Shared>>,
@@ -163,7 +163,7 @@ pub(super) struct OpenQuestions {
 #[derive(Debug, Default)]
 struct Shared {
     by_request: BTreeMap<String, Sender<PromptResponse>>,
-    /// The input has ended, so no answer can come.
+    /// Whether the input has ended, so that no response can follow.
     ended: bool,
 }
 
@@ -172,7 +172,7 @@ impl OpenQuestions {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Delivers an answer to its question.
+    /// Delivers a response to its question.
     pub(super) fn answer(&self, response: &ControlResponse) {
         let (request_id, answer) = match response {
             ControlResponse::Success {
@@ -180,7 +180,8 @@ impl OpenQuestions {
                 response,
             } => {
                 let answer = response.as_ref().and_then(PromptResponse::parse);
-                let unusable = || PromptResponse::None("the answer was not understood".to_owned());
+                let unusable =
+                    || PromptResponse::None("the response was not understood".to_owned());
                 (request_id, answer.unwrap_or_else(unusable))
             }
             ControlResponse::Error { request_id, error } => {
@@ -192,7 +193,7 @@ impl OpenQuestions {
         }
     }
 
-    /// Ends all questions without an answer.
+    /// Ends all questions without a response.
     pub(super) fn end(&self) {
         let mut shared = self.lock();
         shared.ended = true;
@@ -203,7 +204,7 @@ impl OpenQuestions {
 /// A prompter that asks in the control protocol.
 pub(super) struct ControlPrompter<Write> {
     pub(super) open: OpenQuestions,
-    /// Has a record written.
+    /// Writes a record.
     pub(super) write: Write,
     pub(super) ids: Arc<dyn Ids>,
 }
@@ -214,7 +215,7 @@ impl<Write: Fn(ControlRecord) + Send + Sync> Prompter for ControlPrompter<Write>
     }
 
     fn ask(&self, question: &Question<'_>, cancel: &CancelToken) -> PromptResponse {
-        let input_ended = || PromptResponse::None("the input ended before an answer".to_owned());
+        let input_ended = || PromptResponse::None("the input ended before a response".to_owned());
         let request_id = self.ids.uuid().to_string();
         let (sender, answer) = channel();
         {
@@ -251,13 +252,13 @@ impl<Write: Fn(ControlRecord) + Send + Sync> Prompter for ControlPrompter<Write>
     }
 }
 
-/// Consecutive denials after which the user is asked instead, until a call is allowed.
+/// Number of consecutive denials after which the user is asked instead, until a call is allowed.
 const MAX_CONSECUTIVE_DENIALS: u32 = 3;
-/// Denials of a run after which the user is asked instead for the rest of the run.
+/// Number of denials in a run after which the user is asked instead for the rest of the run.
 const MAX_DENIALS: u32 = 20;
-/// Earlier calls that a judge sees.
+/// Maximum number of earlier calls that a judge sees.
 const MAX_EARLIER_CALLS: usize = 20;
-/// Longest input of an earlier call that a judge sees, in bytes.
+/// Maximum length of an earlier call's input that a judge sees, in bytes.
 const MAX_EARLIER_INPUT: usize = 500;
 
 /// Judges whether a call is harmless enough to run without asking the user. Called from several threads
@@ -279,19 +280,19 @@ pub struct JudgedCall<'a> {
     pub earlier: &'a [String],
 }
 
-/// The answer of a judge.
+/// The judgement of a judge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Judgement {
     /// The call may run.
     Allow,
-    /// The call must not run, for this reason. An answer that cannot be parsed is a denial.
+    /// The call must not run, for this reason. An unparsable reply counts as a denial.
     Deny(String),
     /// The judge failed, for this reason.
     None(String),
 }
 
 /// A judge, with the denials and the calls of the run so far. After too many denials the user decides
-/// instead: otherwise a wrong judge would block the run for good.
+/// instead: a wrong judge would otherwise block the run forever.
 pub struct GuardedJudge {
     pub(super) judge: Box<dyn Judge>,
     denials: Mutex<Denials>,
@@ -314,7 +315,7 @@ impl GuardedJudge {
         }
     }
 
-    /// Whether the judge has not reached a limit on denials.
+    /// Whether the judge is below the limits on denials.
     pub(super) fn is_trusted(&self) -> bool {
         let denials = self.denials.lock().unwrap_or_else(PoisonError::into_inner);
         denials.consecutive < MAX_CONSECUTIVE_DENIALS && denials.total < MAX_DENIALS

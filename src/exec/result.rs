@@ -26,9 +26,9 @@ pub(super) struct CallResult {
     /// Whether the turn's budget may replace the content: `false` if the tool declares no limit.
     pub(super) replaceable: bool,
     pub(super) phases: Phases,
-    /// The permission decision; `None` if the call ended before it was made.
+    /// The permission decision; `None` if the call ended before the decision.
     pub(super) permission: Option<Permission>,
-    /// The reason of a denial, for the user.
+    /// The reason for a denial, for the user.
     pub(super) denial: Option<String>,
     /// The confinement of its processes; `None` if the parallel lane started none.
     pub(super) confinement: Option<ConfinementReport>,
@@ -51,10 +51,10 @@ pub(super) struct Phases {
     pub(super) map: Duration,
 }
 
-/// The reason of a cancellation.
+/// The reason for a cancellation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum CancelReason {
-    /// The user interrupted.
+    /// The user interrupted the run.
     Interrupt,
     /// The run reached its time limit.
     TimeUp,
@@ -76,13 +76,13 @@ pub(super) struct HookFeedback {
 }
 
 impl CallResult {
-    /// The result of a call that did not run, with the text for the model.
+    /// Returns the result of a call that did not run, with the text for the model.
     pub(super) fn refused(outcome: Outcome, content: String) -> Self {
         let structured = error_output(&content);
         Self::new(outcome, Content::Text(content), structured)
     }
 
-    /// A result with every other field empty.
+    /// Returns a result whose other fields are empty.
     pub(super) fn new(outcome: Outcome, content: Content, structured: Value) -> Self {
         Self {
             outcome,
@@ -102,7 +102,7 @@ impl CallResult {
         }
     }
 
-    /// The result of a call that never started.
+    /// Returns the result of a call that never started.
     pub(super) fn never_started(reason: &CancelReason) -> Self {
         let text = match reason {
             CancelReason::Interrupt => {
@@ -116,8 +116,8 @@ impl CallResult {
         Self::refused(Outcome::NotRun, text.to_owned())
     }
 
-    /// The result of a call that was cancelled while it ran. `partial` is the tool's own result, if it
-    /// returned one.
+    /// Returns the result of a call that was cancelled while it ran. `partial` is the tool's own
+    /// result, if it returned one.
     pub(super) fn cancelled(reason: &CancelReason, partial: Option<Self>) -> Self {
         let (outcome, text) = match reason {
             CancelReason::Interrupt => (
@@ -148,7 +148,7 @@ impl CallResult {
         partial.with_content(outcome, Content::Text(text))
     }
 
-    /// The same with another content, and without effects on other calls.
+    /// Returns the result with other content, and without effects on other calls.
     fn with_content(self, outcome: Outcome, content: Content) -> Self {
         Self {
             outcome,
@@ -185,19 +185,19 @@ impl CallResult {
             .reduce(|all, next| all + "\n" + &next);
     }
 
-    /// Approximate memory use, in bytes.
+    /// Returns the approximate memory use, in bytes.
     pub(super) fn weight(&self) -> usize {
         self.content.weight() + weight(&self.structured)
     }
 
-    /// Whether the model gets the result as an error.
+    /// Whether the result is an error for the model.
     pub(super) fn is_error(&self) -> bool {
         self.outcome != Outcome::Ok
     }
 
-    /// The reason that cancelled siblings get: the failed call and its error.
+    /// Returns the reason that cancelled siblings get: the failed call and its error.
     pub(super) fn failure_text(&self, label: &str) -> String {
-        /// Longest error text shown, in bytes.
+        /// Maximum length of the error text shown, in bytes.
         const MAX_ERROR: usize = 2000;
         let Content::Text(error) = &self.content else {
             return format!("parallel tool call {label} errored");
@@ -207,7 +207,7 @@ impl CallResult {
     }
 }
 
-/// The structured output of a call that failed with this text.
+/// Returns the structured output of a call that failed with this text.
 pub(super) fn error_output(text: &str) -> Value {
     let plain = untagged(text);
     let prefix = if plain.starts_with("Error: ") {
@@ -218,14 +218,14 @@ pub(super) fn error_output(text: &str) -> Value {
     Value::String(format!("{prefix}{plain}"))
 }
 
-/// The text of an error without its `<tool_use_error>` tags.
+/// Returns the text of an error without its `<tool_use_error>` tags.
 pub(super) fn untagged(text: &str) -> &str {
     text.strip_prefix("<tool_use_error>")
         .and_then(|rest| rest.strip_suffix("</tool_use_error>"))
         .unwrap_or(text)
 }
 
-/// Approximate memory use of a value, in bytes. Structured outputs are only a few levels deep.
+/// Returns the approximate memory use of a value, in bytes. Structured outputs are only a few levels deep.
 fn weight(value: &Value) -> usize {
     /// Overhead of a value, in bytes.
     const OVERHEAD: usize = 32;

@@ -1,7 +1,7 @@
 //! The main loop of a run: events in, records out.
 //!
-//! One thread owns everything that has an order: the schedule, the copy of the input, the results. It
-//! waits for events only: lines from the reader thread, results from the workers, signals.
+//! One thread owns all ordered state: the schedule, the copy of the input, the results. It
+//! only waits for events: lines from the reader thread, results from the workers, signals.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use super::stream::Stream;
 use super::workers::{Channels, RunnerEvent};
 use crate::assemble::{Event, Understanding};
 use crate::io::Messages;
-use crate::jsonl::WriteError;
+use crate::jsonl::{WriteError, WriteResult};
 use crate::message::{SessionId, ToolUseId};
 use crate::process::EndSignal;
 use crate::records::ExecutorRecord;
@@ -49,11 +49,11 @@ struct Runner<'a, Sink: Write> {
     observer: Box<dyn Observer>,
     messages: Messages,
     next_heartbeat: Option<Instant>,
-    /// The executor record is written.
+    /// Whether the executor record is written.
     claimed: bool,
     damaged_lines: u64,
     understanding: Understanding,
-    /// The counts that the observer got last.
+    /// The counts last passed to the observer.
     shown: (u64, usize, usize),
 }
 
@@ -172,7 +172,7 @@ impl<Sink: Write> Runner<'_, Sink> {
 
     /// Waits for the next event. Returns `None` when a deadline passes first.
     fn wait(&self) -> Option<RunnerEvent> {
-        // On a busy machine an event arrives while this thread yields, and no thread has to wake it.
+        // On a busy machine an event often arrives while this thread yields, which saves a wake-up.
         std::thread::yield_now();
         if let Ok(event) = self.events.try_recv() {
             return Some(event);
@@ -187,7 +187,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
     }
 
-    fn handle(&mut self, event: RunnerEvent) -> Result<(), WriteError> {
+    fn handle(&mut self, event: RunnerEvent) -> WriteResult {
         match event {
             RunnerEvent::Input(InputEvent::Ledger(ledger)) => self.stream.ledger = ledger,
             RunnerEvent::Input(InputEvent::Items(items)) => {
@@ -236,8 +236,8 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
     }
 
-    /// Does all work that needs no waiting.
-    fn advance(&mut self) -> Result<(), WriteError> {
+    /// Does all work that requires no waiting.
+    fn advance(&mut self) -> WriteResult {
         loop {
             while let Some(item) = self.next_item()? {
                 self.pass_on(&item)?;
@@ -251,9 +251,8 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
     }
 
-    /// The next part of the input, unless it has to wait: a `result` record, and in a list of messages for an
-    /// API the next message, until the results before it are written; anything while too many calls are
-    /// open.
+    /// Returns the next part of the input. A `result` record waits for the results before it, and so does the
+    /// next message in a list of messages for an API; everything waits while too many calls are open.
     fn next_item(&mut self) -> Result<Option<Item>, WriteError> {
         let Some(item) = self.backlog.front() else {
             return Ok(None);
@@ -265,7 +264,7 @@ impl<Sink: Write> Runner<'_, Sink> {
             _ => false,
         };
         let must_wait = if item.events.iter().any(ends_turn) {
-            // Such a record ends the turn whose results it waits for.
+            // A `result` record ends the turn whose results it waits for.
             self.end_turn()?;
             self.has_open_calls()
         } else {
@@ -274,7 +273,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         Ok(if must_wait { None } else { self.backlog.pop() })
     }
 
-    fn end_turn(&mut self) -> Result<(), WriteError> {
+    fn end_turn(&mut self) -> WriteResult {
         self.output.emitter.end_reply()?;
         self.calls.end_turn(&self.session);
         Ok(())
@@ -284,7 +283,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         !self.calls.is_empty() || self.output.is_waiting()
     }
 
-    fn pass_on(&mut self, item: &Item) -> Result<(), WriteError> {
+    fn pass_on(&mut self, item: &Item) -> WriteResult {
         self.understanding.note(item.piece.raw(), &item.events);
         for damage in &item.damage {
             self.damaged_lines += 1;
@@ -310,7 +309,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         Ok(())
     }
 
-    fn react(&mut self, event: &Event) -> Result<(), WriteError> {
+    fn react(&mut self, event: &Event) -> WriteResult {
         self.stream.observe(event);
         match event {
             Event::Session(_) | Event::SessionFile(_) => self.learn_session(event),
@@ -364,7 +363,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
     }
 
-    /// Handles what the stream says about its session. State is restored before the first call.
+    /// Reads facts about the session from the stream. State is restored before the first call.
     fn learn_session(&mut self, event: &Event) {
         match event {
             Event::Session(id) => self.name_session(id),
@@ -423,7 +422,7 @@ impl<Sink: Write> Runner<'_, Sink> {
     }
 
     /// Handles the time limit of the run, the end of the grace period of cancelled calls, and heartbeats.
-    fn handle_deadlines(&mut self) -> Result<(), WriteError> {
+    fn handle_deadlines(&mut self) -> WriteResult {
         let now = Instant::now();
         if self.interruption.time_is_up(now) {
             self.stop(&CancelReason::TimeUp);
@@ -454,7 +453,7 @@ impl<Sink: Write> Runner<'_, Sink> {
         }
     }
 
-    /// The cause of the end of the run; `None` if it continues.
+    /// Returns the cause of the end of the run; `None` if it continues.
     fn end_cause(&mut self) -> Result<Option<EndCause>, WriteError> {
         if self.has_open_calls() {
             return Ok(None);
@@ -467,7 +466,7 @@ impl<Sink: Write> Runner<'_, Sink> {
             StageKind::History
         };
         if let Some(cause) = self.interruption.ends_the_run(stage, Instant::now()) {
-            // Input that was read is passed on first.
+            // Input that was read is copied first.
             match self.events.try_recv() {
                 Ok(event) => self.handle(event)?,
                 Err(_) if self.backlog.is_empty() => return Ok(Some(cause)),
@@ -482,10 +481,10 @@ impl<Sink: Write> Runner<'_, Sink> {
         self.stream.report_unanswered();
         if self.session.has_changes() && !self.session.has_name() {
             self.messages.warn(
-                "the working directory or to-do list of this run is not kept: the session has no name",
+                "the working directory and to-do list of this run are not saved: the session has no id",
             );
             self.messages
-                .hint("give the session a name with --session-id");
+                .hint("`--session-id ID` gives the session an id");
         }
         if let Err(error) = self.session.save() {
             self.messages

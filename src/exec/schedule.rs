@@ -25,7 +25,7 @@ pub enum Policy {
     Access,
 }
 
-/// The calls from their arrival until they are yielded.
+/// The calls, from arrival until they are yielded.
 #[derive(Debug, Clone)]
 pub(super) struct Schedule {
     policy: Policy,
@@ -56,20 +56,20 @@ enum Stage {
     /// Waits for its permission, or for the access of an unknown tool.
     Checking,
     Executing,
-    /// Has run and waits for hooks.
+    /// Has run, and waits for hooks.
     Finishing,
     Completed,
 }
 
 impl Stage {
-    /// Whether it may have had effects, so that others must wait for its end.
+    /// Whether the call may have had effects, so that others must wait for its end.
     fn has_run(self) -> bool {
         matches!(self, Self::Executing | Self::Finishing)
     }
 }
 
 impl Schedule {
-    /// An empty schedule that runs at most `cap` calls at once.
+    /// Returns an empty schedule that runs at most `cap` calls at once.
     pub(super) fn new(policy: Policy, cap: NonZeroUsize) -> Self {
         Self {
             policy,
@@ -118,12 +118,12 @@ impl Schedule {
         }
     }
 
-    /// Has the call that was just started checked first.
+    /// Marks the call that was just started as being checked.
     pub(super) fn check(&mut self, call: CallIndex) {
         self.leave_slot(call, Stage::Checking);
     }
 
-    /// The tool of an executing call has ended: the call leaves its slot.
+    /// Frees the slot of a call whose tool has ended.
     pub(super) fn finishing(&mut self, call: CallIndex) {
         self.leave_slot(call, Stage::Finishing);
     }
@@ -144,13 +144,13 @@ impl Schedule {
         };
         if self.slots[position].stage == Stage::Checking {
             self.slots[position].stage = Stage::Queued { blockers: 0 };
-            // Other calls may conflict with it no longer, or now.
+            // Conflicts of other calls with it may have changed.
             let mut access = Some(access);
             self.reassess(|other| access.take_if(|_| other == call));
         }
     }
 
-    /// A call has ended, or will never run.
+    /// Completes a call that has ended or will never run.
     pub(super) fn complete(&mut self, call: CallIndex) {
         let Some(position) = self.position(call) else {
             return;
@@ -166,7 +166,7 @@ impl Schedule {
         }
         let access = self.slots[position].access.clone();
         if self.writers > 0 {
-            // Earlier calls wait for it only if it started before they were known to conflict.
+            // Earlier calls only wait for it if it started before they were known to conflict.
             let first = if before.has_run() { 0 } else { position + 1 };
             let waiting = self.slots.range_mut(first..);
             for (index, slot) in (self.first + first as u64..).zip(waiting) {
@@ -183,7 +183,7 @@ impl Schedule {
         self.writers -= usize::from(!access.is_side_effect_free());
     }
 
-    /// The next call in call order, if it is completed.
+    /// Returns the next call in call order, if it is completed.
     pub(super) fn next_completed(&self) -> Option<CallIndex> {
         let front = self.slots.front()?;
         (front.stage == Stage::Completed).then_some(CallIndex(self.first))
@@ -221,8 +221,8 @@ impl Schedule {
         }
     }
 
-    /// The number of calls that keep the one at `position`, with this access, from starting: calls before
-    /// it, and calls after it that started before its access was known.
+    /// Returns the number of calls that keep the one at `position`, with this access, from starting: calls
+    /// before it, and calls after it that started before its access was known.
     fn blockers(&self, position: usize, access: &Access) -> usize {
         if self.writers == 0 {
             return 0;
@@ -234,22 +234,22 @@ impl Schedule {
         others.filter(|slot| slot.blocks(access)).count()
     }
 
-    /// Calls that have not run, in call order.
+    /// Returns the calls that have not run, in call order.
     pub(super) fn waiting(&self) -> impl Iterator<Item = CallIndex> + '_ {
         self.in_stage(|stage| matches!(stage, Stage::Queued { .. } | Stage::Checking))
     }
 
-    /// Calls that have started and not ended, in call order.
+    /// Returns the calls that have started but not ended, in call order.
     pub(super) fn begun(&self) -> impl Iterator<Item = CallIndex> + '_ {
         self.in_stage(Stage::has_run)
     }
 
-    /// The number of executing calls.
+    /// Returns the number of executing calls.
     pub(super) fn executing_count(&self) -> usize {
         self.executing
     }
 
-    /// The number of calls that are not yielded.
+    /// Returns the number of calls that are not yielded.
     pub(super) fn len(&self) -> usize {
         self.slots.len()
     }
@@ -269,7 +269,7 @@ impl Schedule {
         (position < self.slots.len()).then_some(position)
     }
 
-    /// The access under the policy: a greedy schedule knows only reading and writing everything.
+    /// Returns the access under the policy: a greedy schedule only distinguishes reading and writing everything.
     fn coarsened(&self, access: Access) -> Access {
         match self.policy {
             Policy::Access => access,
@@ -334,7 +334,7 @@ impl Plan {
             .insert(self.schedule.enqueue(access), (profile.lane, call));
     }
 
-    /// Ends the turn. Returns its batches: each holds the calls that may start at the same time.
+    /// Ends the turn. Returns its batches: each contains the calls that may start together.
     pub(super) fn take_turn(&mut self) -> Vec<PlanRecord> {
         let mut batches = Vec::new();
         while !self.calls.is_empty() {

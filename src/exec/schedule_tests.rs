@@ -1,4 +1,4 @@
-//! The schedule against a plain statement of its rule: exhaustively for few calls, at random for many.
+//! The schedule against a plain statement of its rule: exhaustive for few calls, random for many.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -31,7 +31,7 @@ fn a_held_call_delays_later_ones_until_its_access_is_known() {
     }
 }
 
-/// The kinds of calls that can differ under the rule.
+/// Returns the kinds of calls that can differ under the rule.
 fn kinds() -> Vec<Access> {
     vec![
         Access::nothing(),
@@ -75,7 +75,7 @@ struct Run<'a> {
     running: BTreeSet<u64>,
     finishing: BTreeSet<u64>,
     checking: BTreeSet<u64>,
-    /// The calls that were checked already.
+    /// The calls that have been checked.
     checked: BTreeSet<u64>,
     started: Vec<bool>,
     done: Vec<bool>,
@@ -121,7 +121,7 @@ impl<'a> Run<'a> {
         self.conflicts[place(one)][place(other)]
     }
 
-    /// The rule, stated without counters.
+    /// Returns the next call that may start, by the rule without counters.
     fn may_start(&self) -> Option<u64> {
         if self.running.len() >= self.schedule.cap.get() {
             return None;
@@ -227,7 +227,7 @@ impl<'a> Run<'a> {
         conflicts[place(index)] = row;
     }
 
-    /// Ends all calls: from every state, plain progress ends everything.
+    /// Ends all calls. From every state, normal progress must end everything.
     fn finish(mut self) {
         while self.arrived < self.calls.len() {
             self.step(Step::Arrive);
@@ -253,7 +253,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Every list of up to `length` calls over `kinds`.
+/// Returns every list of up to `length` calls over `kinds`.
 fn sequences(kinds: &[Access], length: usize) -> Vec<Vec<Access>> {
     let mut all = vec![Vec::new()];
     let mut longest = all.clone();
@@ -324,7 +324,7 @@ fn the_rule_holds_for_up_to_six_calls_in_every_order() {
     assert!(runs > 50_000, "explored only {runs} runs");
 }
 
-/// The partitioning of `docs/records.md`, Scheduling, written independently of the schedule.
+/// Returns the partitioning of `docs/records.md`, Scheduling, written independently of the schedule.
 fn partition(read_only: &[bool]) -> Vec<Vec<usize>> {
     let mut batches: Vec<(bool, Vec<usize>)> = Vec::new();
     for (index, safe) in read_only.iter().enumerate() {

@@ -25,7 +25,7 @@ use crate::tools::{ContextChange, ToolContext};
 pub(super) struct RunSession {
     pub(super) context: Arc<ToolContext>,
     pub(super) key: SessionKey,
-    /// The id was given, so a later process can use it.
+    /// Whether the session has a given id, so that a later process can use it.
     has_name: bool,
     start: StartDirectory,
     pub(super) seen: SeenResults,
@@ -67,7 +67,8 @@ impl RunSession {
         self.has_name = true;
     }
 
-    /// The context of a call that only reads. The lane's own threads start its children, confined.
+    /// Returns the context of a call that only reads. The lane's own threads start its children,
+    /// confined.
     pub(super) fn confined_context(&self) -> Arc<ToolContext> {
         Arc::new(ToolContext {
             spawners: Arc::new(self.context.lane.for_one_call()),
@@ -101,7 +102,7 @@ impl RunSession {
         Ok(())
     }
 
-    /// The state directory of the session, which is created when it is first needed.
+    /// Returns the state directory of the session, which is created when it is first needed.
     pub(super) fn directory(&mut self) -> Result<&SessionDirectory, StateError> {
         let directory = match self.directory.take() {
             Some(directory) => directory,
@@ -170,7 +171,7 @@ pub struct Options {
     pub mode: RunMode,
     /// Conflict granularity of the schedule.
     pub policy: Policy,
-    /// Most calls that run at once.
+    /// Maximum number of calls that run at once.
     pub cap: NonZeroUsize,
     /// The effect of a failed call on its siblings.
     pub on_error: OnError,
@@ -178,8 +179,8 @@ pub struct Options {
     pub emit: Emit,
     /// Whether to copy the input.
     pub echo: Echo,
-    /// Write the messages of the next request to this API and no records: the model's reply instead of a
-    /// copy of the input, and the results of each turn.
+    /// Write the messages of the next request to this API instead of records: the model's reply instead
+    /// of a copy of the input, and the results of each turn.
     pub results: Option<Api>,
     /// Whether to warn of the first denied call.
     pub mentions_denial: bool,
@@ -252,7 +253,7 @@ pub enum OnError {
     /// A failed shell command that is not read-only cancels the shell commands of its turn.
     #[default]
     CancelShell,
-    /// None.
+    /// No effect.
     Continue,
     /// A failed call cancels all other calls of its turn.
     CancelAll,
@@ -272,10 +273,10 @@ pub enum Emit {
 /// Whether to copy the input.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Echo {
-    /// Copy every line, byte for byte.
+    /// Copy every line byte for byte.
     #[default]
     Everything,
-    /// Write own records only.
+    /// Write only records of this run.
     OwnRecords,
 }
 
@@ -292,10 +293,10 @@ pub enum HistoryPolicy {
 /// Whether to replace repeated results with a reference.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Dedup {
-    /// Repeat them.
+    /// Write repeated results in full.
     #[default]
     Off,
-    /// Replace them.
+    /// Write references.
     On,
 }
 
@@ -325,9 +326,9 @@ pub struct RunningCall<'a> {
 
 /// Shows the progress of a run.
 pub trait Observer: Send {
-    /// A call has started or ended.
+    /// Called when a call has started or ended.
     fn changed(&mut self, progress: &Progress<'_>);
-    /// The run is over.
+    /// Called at the end of the run.
     fn finished(&mut self);
 }
 

@@ -1,5 +1,5 @@
-//! The calls of the input that this run answers: calls without a result in a stream that was made for it, once
-//! each. See `docs/records.md`, Which calls run.
+//! The calls of the input that this run executes: calls without a result, in a stream that was made for it,
+//! once each. See `docs/records.md`, Which calls run.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
@@ -17,7 +17,7 @@ pub(super) struct Stream {
     messages: Messages,
     /// Prefix of the ids of calls that have none.
     call_ids: String,
-    /// The user knows that the calls of a recording are not run.
+    /// Whether the user was told that the calls of a recording are not run.
     mentioned_history: bool,
 }
 
@@ -32,7 +32,7 @@ impl Stream {
         }
     }
 
-    /// Updates the state by an event that is passed on.
+    /// Updates the state for an event that is passed on.
     pub(super) fn observe(&mut self, event: &Event) {
         self.ownership.observe(event);
         if let Event::Executor {
@@ -47,18 +47,18 @@ impl Stream {
         &self.call_ids
     }
 
-    /// Notes an event that was read and is passed on later.
+    /// Notes an event that was read ahead.
     pub(super) fn look_ahead(&mut self, event: &Event) {
         if self.ledger.read(event)
             && let Event::Result(id) = event
         {
             self.messages.warn(&format!(
-                "the input holds a result for {id}, which was run here"
+                "the input contains a result for {id}, which was run here"
             ));
         }
     }
 
-    /// Enters the next call of the input. Returns whether this run answers it.
+    /// Enters the next call of the input. Returns whether this run executes it.
     pub(super) fn take(&mut self, id: &ToolUseId) -> bool {
         let is_ours = self.runs_calls();
         if !is_ours {
@@ -67,12 +67,12 @@ impl Stream {
         !self.ledger.enter(id, is_ours) && is_ours
     }
 
-    /// Enters the next call of the input without answering it. Returns whether it has no result there.
+    /// Enters the next call of the input without executing it. Returns whether it has no result there.
     pub(super) fn skip(&mut self, id: &ToolUseId) -> bool {
         !self.ledger.enter(id, false)
     }
 
-    /// Whether this run will answer one of these events.
+    /// Whether this run will execute a call among these events.
     pub(super) fn will_take_any(&self, events: &[Event]) -> bool {
         let mut ownership = self.ownership;
         let mut ahead = 0;
@@ -103,7 +103,7 @@ impl Stream {
         self.messages.warn(&format!(
             "{calls} no result in this recording and did not run again"
         ));
-        self.messages.hint("run them with --execute");
+        self.messages.hint("`--execute` runs them");
     }
 
     fn mention_history(&mut self) {
@@ -112,13 +112,13 @@ impl Stream {
         }
         let kind = match self.ownership.owner {
             Owner::Foreign(name) => name,
-            Owner::Executed => "stream that an executor has worked on",
+            Owner::Executed => "stream that another executor has processed",
             Owner::Unclaimed | Owner::Ours => "recording",
         };
         self.messages
             .warn(&format!("this is a {kind}: its calls are not run"));
         self.messages
-            .hint("look at them with --plan, or run them with --execute");
+            .hint("`--plan` shows them, and `--execute` runs them");
     }
 }
 
@@ -131,14 +131,14 @@ struct Ownership {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Owner {
-    /// This run, as long as no record says otherwise.
+    /// This run, unless a record says otherwise.
     #[default]
     Unclaimed,
     /// This run: the stream was opened for it.
     Ours,
     /// Another agent, whose recording this is. The name is for messages.
     Foreign(&'static str),
-    /// Another executor, which has worked on this stream.
+    /// Another executor, which has processed this stream.
     Executed,
 }
 
@@ -179,12 +179,12 @@ pub(super) struct Ledger {
     /// that keeping the texts of a whole recording would not be bounded. The hash is keyed, so that no
     /// input can provoke a collision; by chance, a million open calls have one in 37 million runs.
     open: HashMap<u64, Vec<OpenCall>>,
-    /// The numbers of answered calls that are not entered yet.
+    /// The numbers of calls with a result that are not entered yet.
     answered: HashSet<u64>,
     messages: u64,
     calls_read: u64,
     calls_entered: u64,
-    /// The end of the input was read.
+    /// Whether the end of the input was read.
     is_complete: bool,
 }
 
@@ -193,14 +193,14 @@ struct OpenCall {
     number: u64,
     /// The number of its message.
     message: u64,
-    /// Whether this run answers it.
+    /// Whether this run executes it.
     is_ours: bool,
 }
 
 impl Ledger {
-    /// Reads an event, unless the ledger is complete. A result answers an earlier call: of the last message
-    /// that has an open call with its id, the first one. Returns whether it answers a call that this run
-    /// has answered, too.
+    /// Reads an event, unless the ledger is complete. A result belongs to an earlier call: in the last
+    /// message with an open call of its id, the first such call. Returns whether this run has executed that
+    /// call, too.
     pub(super) fn read(&mut self, event: &Event) -> bool {
         if self.is_complete {
             return false;
@@ -228,13 +228,13 @@ impl Ledger {
         self.is_complete = true;
     }
 
-    /// Whether the call `ahead` calls after the next one has its result in the input.
+    /// Whether the call at distance `ahead` from the next one has a result in the input.
     pub(super) fn has_result(&self, ahead: u64) -> bool {
         self.answered.contains(&(self.calls_entered + ahead))
     }
 
-    /// Enters the next call. `is_ours` tells whether this run answers it if the input does not. Returns
-    /// whether it has its result in the input.
+    /// Enters the next call. `is_ours` is true if this run executes it unless the input has its result. Returns
+    /// whether the input has its result.
     pub(super) fn enter(&mut self, id: &ToolUseId, is_ours: bool) -> bool {
         let number = self.calls_entered;
         self.calls_entered += 1;
@@ -246,7 +246,7 @@ impl Ledger {
         self.answered.remove(&number)
     }
 
-    /// The number of entered calls without a result, here or in the input.
+    /// Returns the number of entered calls without a result, here or in the input.
     pub(super) fn unanswered(&self) -> usize {
         let open = self.open.values().flatten();
         open.filter(|call| call.number < self.calls_entered && !call.is_ours)
@@ -338,7 +338,7 @@ mod ledger_tests {
     }
 
     #[test]
-    fn a_result_answers_a_call_before_it() {
+    fn a_result_belongs_to_an_earlier_call() {
         let rows = [
             ("maA", "+"),
             ("mabBA", "++"),

@@ -35,7 +35,7 @@ struct Turn {
     unanswered: usize,
     /// Calls without a result.
     unfinished: usize,
-    /// All its calls are known.
+    /// Whether all its calls are known.
     ended: bool,
     last_batch: Option<(BatchNumber, Lane)>,
     failure: Option<String>,
@@ -56,8 +56,8 @@ impl Turns {
         number
     }
 
-    /// The batch of the next call of this turn, in call order, which ran in `lane`. Consecutive calls of
-    /// the parallel lane share a batch.
+    /// Returns the batch of the next call of this turn, in call order, which ran in `lane`. Consecutive
+    /// calls of the parallel lane share a batch.
     pub(super) fn batch(&mut self, number: TurnNumber, lane: Lane) -> Option<BatchNumber> {
         let turn = self.find_mut(number)?;
         let batch = match turn.last_batch {
@@ -78,14 +78,14 @@ impl Turns {
         }
     }
 
-    /// All calls of the current turn are known.
+    /// Ends the current turn: all its calls are known.
     pub(super) fn end(&mut self) {
         if let Some(turn) = self.open.back_mut() {
             turn.ended = true;
         }
     }
 
-    /// A call of this turn has its result.
+    /// Notes that a call of this turn has its result.
     pub(super) fn completed(&mut self, number: TurnNumber) {
         if let Some(turn) = self.find_mut(number) {
             turn.unfinished = turn.unfinished.saturating_sub(1);
@@ -109,21 +109,21 @@ impl Turns {
         self.find(number).is_none_or(|turn| turn.ended)
     }
 
-    /// A result of this turn was written.
+    /// Notes that a result of this turn was written.
     pub(super) fn answered(&mut self, number: TurnNumber) {
         if let Some(turn) = self.find_mut(number) {
             turn.unanswered = turn.unanswered.saturating_sub(1);
         }
     }
 
-    /// A failed call cancels the other calls of this turn. The text names the call and its error.
+    /// Notes a failed call that cancels the other calls of this turn. The text names the call and its error.
     pub(super) fn failed(&mut self, number: TurnNumber, failure: String) {
         if let Some(turn) = self.find_mut(number) {
             turn.failure.get_or_insert(failure);
         }
     }
 
-    /// The failure that cancels the calls of this turn, if there is one.
+    /// Returns the failure that cancels the calls of this turn, if there is one.
     pub(super) fn failure(&self, number: TurnNumber) -> Option<&str> {
         self.find(number).and_then(|turn| turn.failure.as_deref())
     }
@@ -169,7 +169,7 @@ impl TurnHooks {
         }
     }
 
-    /// The turns whose hooks are due, with the input of each; they count as running from here on.
+    /// Returns the turns whose hooks are due, with the input of each; they then count as running.
     pub(super) fn take_due(&mut self, turns: &Turns) -> Vec<(TurnNumber, Vec<Value>)> {
         let mut due = Vec::new();
         for (turn, state) in &mut self.by_turn {
@@ -183,7 +183,7 @@ impl TurnHooks {
         due
     }
 
-    /// The hooks of a turn have ended.
+    /// Notes that the hooks of a turn have ended.
     pub(super) fn done(&mut self, turn: TurnNumber, feedback: HookFeedback) {
         if let Some(state) = self.by_turn.get_mut(&turn) {
             *state = HookState::Done(feedback);
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_turn_is_finished_when_it_ended_and_all_is_answered() {
+    fn a_turn_is_finished_when_it_ended_and_all_results_are_written() {
         let mut turns = Turns::default();
         let first = turns.call("a".into());
         turns.answered(first);

@@ -20,7 +20,7 @@ use crate::process::{EndSignal, Job, ThreadPool};
 use crate::records::SideExtension;
 use crate::tools::CallContext;
 
-/// Calls that may wait for a server, a hook or the user at the same time.
+/// Maximum number of calls that wait for a server, a hook or the user at the same time.
 const MAX_WAITING: usize = 32;
 
 /// The work of a thread on a call.
@@ -43,9 +43,9 @@ pub(super) struct Workers {
 }
 
 impl Workers {
-    /// Pools that run at most `cap` tools at once.
+    /// Creates pools that run at most `cap` tools at once.
     pub(super) fn new(lifecycle: Arc<Lifecycle>, cap: usize, events: Sender<RunnerEvent>) -> Self {
-        // A call that waits for its post-hooks holds a thread, but no slot of the schedule.
+        // A call that waits for post-hooks occupies a thread, but no slot of the schedule.
         let waiting = if lifecycle.has_post_hooks() {
             MAX_WAITING
         } else {
@@ -117,7 +117,7 @@ impl Workers {
     }
 }
 
-/// Runs a job on a thread of the pool, or on this one if the system has no thread.
+/// Runs a job on a thread of the pool, or on this one if no thread can be created.
 fn run(threads: &ThreadPool, job: Job<()>) {
     if let Err(no_thread) = threads.run(job) {
         (no_thread.job)(&());
@@ -134,7 +134,7 @@ pub(super) enum RunnerEvent {
     },
     /// A question to the user, or its withdrawal, is to be written.
     Control(ControlRecord),
-    /// Another model was asked, at this cost.
+    /// The cost of a request to another model.
     ModelCost(Box<SideExtension>),
     /// The tool of a call has ended, and hooks follow.
     ToolDone {
@@ -165,7 +165,7 @@ pub struct Channels {
 }
 
 impl Channels {
-    /// Fresh channels.
+    /// Creates channels.
     pub fn new() -> Self {
         let (sender, events) = channel();
         Self {
@@ -176,7 +176,7 @@ impl Channels {
         }
     }
 
-    /// A prompter that writes questions among the records and reads answers from the input.
+    /// Returns a prompter that writes questions among the records and reads responses from the input.
     pub fn prompter(&self, ids: Arc<dyn Ids>) -> impl Prompter + use<> {
         let sender = self.sender.clone();
         let write = move |record| {
@@ -189,7 +189,7 @@ impl Channels {
         }
     }
 
-    /// A function that reports the cost of asking another model.
+    /// Returns a function that reports the cost of a request to another model.
     pub fn spent(&self) -> impl Fn(SideExtension) + Send + Sync + use<> {
         let sender = self.sender.clone();
         move |cost| {
@@ -197,7 +197,7 @@ impl Channels {
         }
     }
 
-    /// A function that reports signals.
+    /// Returns a function that reports signals.
     pub fn signals(&self) -> impl Fn(EndSignal) + Send + use<> {
         let sender = self.sender.clone();
         move |signal| {
@@ -205,7 +205,7 @@ impl Channels {
         }
     }
 
-    /// A function that reports that the reader of the output is gone.
+    /// Returns a function that reports that the reader of the output is gone.
     pub fn output_gone(&self) -> impl FnOnce() + Send + use<> {
         let sender = self.sender.clone();
         move || {
@@ -216,7 +216,7 @@ impl Channels {
     /// Starts the thread that reads the input. A file is read twice, with separate prefilters and decoders.
     ///
     /// # Errors
-    /// The system grants no thread, or cannot tell what the input is.
+    /// No thread can be created, or the type of the input cannot be determined.
     pub fn start_reading(
         &self,
         source: InputStream,

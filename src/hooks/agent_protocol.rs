@@ -1,16 +1,21 @@
-//! This program as a hook of another agent: the input that Claude Code, Qwen Code, Codex and Gemini CLI
-//! write, and the answers that they understand.
+//! The protocol of agents' hooks, with this program as the hook: the input that Claude Code, Qwen Code,
+//! Codex and Gemini CLI write, and the responses that they understand.
 //!
-//! Without an answer the agent proceeds as if no hook were installed. See `docs/permissions.md`, The hook for
+//! Without a response, the agent proceeds as if no hook were installed. See `docs/permissions.md`, The hook for
 //! other agents.
 
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::agent::session_roots;
+use crate::io::Environment;
 use crate::message::{BuiltinRule, DecidedBy, Decision};
 use crate::permission::{Action, Decided, Mode};
+use crate::records::HookDecisionRecord;
+use crate::view::input_gist;
 
 /// The input of a hook.
 #[derive(Debug, Deserialize)]
@@ -23,8 +28,10 @@ pub struct AgentHookInput {
     /// The working directory of the agent.
     pub cwd: PathBuf,
     permission_mode: Option<String>,
-    /// Codex numbers its turns; Claude Code and Qwen Code do not.
+    /// Only Codex numbers its turns.
     turn_id: Option<Value>,
+    session_id: Option<Value>,
+    transcript_path: Option<Value>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -41,12 +48,12 @@ impl AgentHookInput {
         self.hook_event_name == AgentEvent::PermissionRequest
     }
 
-    /// Whether the agent is in plan mode. Its other modes are for the agent to apply.
+    /// Whether the agent is in plan mode. The agent applies its other modes itself.
     pub fn is_planning(&self) -> bool {
         self.permission_mode.as_deref() == Some(Mode::Plan.name())
     }
 
-    /// Whether the agent runs commands with bash, as far as that is known: Qwen Code and Gemini CLI do, and
+    /// Whether the agent runs commands with bash, if known: Qwen Code and Gemini CLI do, and
     /// Claude Code uses the user's shell.
     pub fn runs_bash(&self, user_shell: Option<&Path>) -> bool {
         let is_user_shell_bash = user_shell.is_some_and(|shell| shell.ends_with("bash"));
@@ -54,30 +61,69 @@ impl AgentHookInput {
         self.tool_name == "run_shell_command" || (!is_codex && is_user_shell_bash)
     }
 
-    /// The answer to the decision about a call that does this. With `denies_instead_of_asking`, a call that
-    /// the user would have to approve is denied. `None` if the decision is left to the agent.
-    pub fn answer(
+    /// Returns the response for the decision about a call with this action. With
+    /// `denies_instead_of_asking`, a call that needs approval is denied. `None` if the decision is left
+    /// to the agent, else the decision in the response and the response.
+    pub fn response(
         &self,
         decided: &Decided,
         action: &Action,
         denies_instead_of_asking: bool,
-    ) -> Option<Value> {
-        let decision = match spoken_decision(decided, action)? {
+    ) -> Option<(Decision, Value)> {
+        let decision = match response_decision(decided, action)? {
             Decision::Ask if denies_instead_of_asking => Decision::Deny,
             decision => decision,
         };
-        self.written_answer(decision, &reason(decided))
+        let response = self.written_response(decision, &reason(decided))?;
+        Some((decision, response))
     }
 
-    /// The answer that denies the call for this reason.
-    pub fn denial(&self, reason: &str) -> Option<Value> {
-        self.written_answer(Decision::Deny, reason)
+    /// Returns the response that denies the call for this reason.
+    pub fn denial(&self, reason: &str) -> Option<(Decision, Value)> {
+        let response = self.written_response(Decision::Deny, reason)?;
+        Some((Decision::Deny, response))
     }
 
-    fn written_answer(&self, decision: Decision, reason: &str) -> Option<Value> {
+    /// Returns the record of the decision that was made `now`, or of the reason why none could be made.
+    /// `answer` is the decision in the response.
+    pub fn record(
+        &self,
+        decided: Result<&Decided, &str>,
+        answer: Option<Decision>,
+        environment: &Environment,
+        now: Timestamp,
+    ) -> HookDecisionRecord {
+        let text = |value: &Option<Value>| Some(value.as_ref()?.as_str()?.to_owned());
+        let transcript = PathBuf::from(text(&self.transcript_path).unwrap_or_default());
+        let mut roots = session_roots(environment).into_iter();
+        let root = roots.find(|root| transcript.starts_with(&root.path));
+        let decided_by_rules = decided.ok();
+        let decision = decided_by_rules.map_or(Decision::Ask, |decided| decided.decision);
+        let hints = decided_by_rules.and_then(Decided::hints);
+        HookDecisionRecord {
+            timestamp: format!("{now:.3}"),
+            agent: root.and_then(|root| Some(root.agent?.name().to_owned())),
+            session_id: text(&self.session_id),
+            cwd: self.cwd.display().to_string(),
+            event: format!("{:?}", self.hook_event_name),
+            tool: self.tool_name.clone(),
+            about: input_gist(&self.tool_input, self.cwd.to_str()),
+            decision: answer.unwrap_or(decision),
+            answered: answer.is_some(),
+            by: decided_by_rules.map(|decided| decided.by.clone()),
+            reason: decided.map_or_else(str::to_owned, reason),
+            hints: hints
+                .unwrap_or_default()
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
+        }
+    }
+
+    fn written_response(&self, decision: Decision, reason: &str) -> Option<Value> {
         let is_codex = self.turn_id.is_some();
         match (self.hook_event_name, decision) {
-            // The agent asks anyway; and Gemini CLI without a terminal would wait for an answer.
+            // The agent asks anyway, and Gemini CLI without a terminal would wait for a response.
             (AgentEvent::PermissionRequest | AgentEvent::BeforeTool, Decision::Ask) => None,
             (AgentEvent::PermissionRequest, _) => {
                 let decision = match decision {
@@ -90,7 +136,7 @@ impl AgentHookInput {
                 }}))
             }
             (AgentEvent::BeforeTool, _) => Some(json!({ "decision": decision, "reason": reason })),
-            // Codex reports these answers as errors.
+            // Codex reports these responses as errors.
             (AgentEvent::PreToolUse, Decision::Ask | Decision::Allow) if is_codex => None,
             (AgentEvent::PreToolUse, _) => Some(json!({ "hookSpecificOutput": {
                 "hookEventName": "PreToolUse",
@@ -101,12 +147,12 @@ impl AgentHookInput {
     }
 }
 
-/// The decision to answer with; `None` if it is left to the agent.
-fn spoken_decision(decided: &Decided, action: &Action) -> Option<Decision> {
+/// Returns the decision for the response; `None` if it is left to the agent.
+fn response_decision(decided: &Decided, action: &Action) -> Option<Decision> {
     let is_spoken = match decided.decision {
         Decision::Deny => true,
         Decision::Ask => matches!(decided.by, DecidedBy::Rule { .. }),
-        // The agent decides which files may be read without a question.
+        // The agent decides which files may be read without asking.
         Decision::Allow => {
             let is_command = matches!(action, Action::Command { .. });
             is_command || !matches!(decided.by, DecidedBy::Builtin { .. })
@@ -115,11 +161,11 @@ fn spoken_decision(decided: &Decided, action: &Action) -> Option<Decision> {
     is_spoken.then_some(decided.decision)
 }
 
-/// The reason, for the user or the model.
+/// Returns the reason for the user or the model.
 fn reason(decided: &Decided) -> String {
     let verb = match decided.decision {
         Decision::Allow => "allowed",
-        Decision::Ask => "to be approved",
+        Decision::Ask => "flagged for approval",
         Decision::Deny => "denied",
     };
     let why = match &decided.by {
@@ -130,7 +176,7 @@ fn reason(decided: &Decided) -> String {
         } => return "it only reads".to_owned(),
         DecidedBy::Builtin { builtin } => format!("{verb}, since it {}", builtin.effect()),
         DecidedBy::Default { .. } | DecidedBy::Hook { .. } | DecidedBy::Prompt { .. } => {
-            format!("{verb}: no rule allows it")
+            "no rule allows it".to_owned()
         }
     };
     let mut parts = decided.parts.iter();
@@ -157,18 +203,18 @@ mod tests {
     }
 
     #[test]
-    fn each_agent_gets_answers_that_it_understands() {
+    fn each_agent_gets_responses_that_it_understands() {
         let codex = json!({"turn_id": "1"});
-        let answers = |event, more: &Value| {
+        let responses = |event, more: &Value| {
             [Decision::Allow, Decision::Ask, Decision::Deny].map(|decision| {
-                let answer = input(event, more).written_answer(decision, "why");
-                answer.is_some()
+                let response = input(event, more).written_response(decision, "why");
+                response.is_some()
             })
         };
-        assert_eq!(answers("PreToolUse", &Value::Null), [true, true, true]);
-        assert_eq!(answers("PreToolUse", &codex), [false, false, true]);
-        assert_eq!(answers("BeforeTool", &Value::Null), [true, false, true]);
-        assert_eq!(answers("PermissionRequest", &codex), [true, false, true]);
+        assert_eq!(responses("PreToolUse", &Value::Null), [true, true, true]);
+        assert_eq!(responses("PreToolUse", &codex), [false, false, true]);
+        assert_eq!(responses("BeforeTool", &Value::Null), [true, false, true]);
+        assert_eq!(responses("PermissionRequest", &codex), [true, false, true]);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Adds the hooks of turnpipe to the settings of an agent, and removes them. Everything else in the file, its
-//! comments included, stays as it is.
+//! Adds the hooks of turnpipe to the settings of an agent, and removes them. Everything else in the file,
+//! including comments, is preserved.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
@@ -144,7 +144,7 @@ fn edit_json(
     Ok(root.to_string())
 }
 
-/// The hooks of turnpipe in the list of an event, each with its group and its command.
+/// Returns the hooks of turnpipe in the list of an event, each with its group and its command.
 fn our_json_hooks(groups: &CstArray) -> Vec<(CstObject, CstNode, String)> {
     let groups = groups.elements().into_iter();
     let groups = groups.filter_map(|group| group.as_object());
@@ -286,7 +286,7 @@ fn edit_toml(
     Ok(document.to_string())
 }
 
-/// The name under which the trust in a hook is recorded.
+/// Returns the name under which the trust in a hook is recorded.
 fn trust_key(path: &str, subcommand: &str, group: usize, hook: usize) -> String {
     format!("{path}:{}:{group}:{hook}", subcommand.replace('-', "_"))
 }

@@ -1,4 +1,4 @@
-//! Running hooks: programs, and requests to servers.
+//! Runs hooks: programs, and requests to servers.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::{io, thread};
 
 use serde_json::Value;
 
-use super::answer::{Answer, HookDecision, HookEnd, answer};
+use super::response::{HookDecision, HookEnd, HookResponse, response};
 use super::settings::{Action, Handler};
 use crate::http::{Address, Client, Engine, Header, HttpFailure, Outgoing, Task, unless_cancelled};
 use crate::io::{CancelToken, Clock};
@@ -16,10 +16,10 @@ use crate::process::{
     Capture, Command, Ended, ExitStatus, Finished, Limits, Spawners, Stdin, Variables,
 };
 
-/// Most bytes of a hook's output that are read.
+/// Maximum size of a hook's output to read, in bytes.
 const MAX_OUTPUT: u64 = 1 << 20;
 
-/// Exit status of a shell that does not find a command.
+/// Exit status of a shell if a command is not found.
 const NOT_FOUND: i32 = 127;
 
 /// Runs hooks.
@@ -41,7 +41,7 @@ pub struct HookRunner {
     pub clock: Arc<dyn Clock>,
 }
 
-/// A hook that ran, with its answer.
+/// A hook that ran, with its response.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct HookRun {
     /// Its name in records.
@@ -50,12 +50,12 @@ pub(super) struct HookRun {
     pub(super) duration: Duration,
     /// Its exit status; `None` if it is not a program or did not exit.
     pub(super) exit_code: Option<i32>,
-    /// Its answer.
-    pub(super) answer: Answer,
+    /// Its response.
+    pub(super) response: HookResponse,
 }
 
 impl HookRunner {
-    /// Runs hooks in parallel, each with the same input, and waits for all that do not run in the background.
+    /// Runs hooks in parallel, each with the same input, and waits for those not in the background.
     /// Returns them in the order of `handlers`. Running hooks are ended when `cancel` fires.
     pub(super) fn run(
         &self,
@@ -111,9 +111,9 @@ impl HookRunner {
                     name: handler.name().to_owned(),
                     duration: Duration::ZERO,
                     exit_code: None,
-                    answer: Answer {
+                    response: HookResponse {
                         decision: Some((HookDecision::Block, reason)),
-                        ..Answer::default()
+                        ..HookResponse::default()
                     },
                 };
             }
@@ -128,7 +128,7 @@ impl HookRunner {
             name: handler.name().to_owned(),
             duration: self.clock.elapsed().saturating_sub(begun),
             exit_code,
-            answer: answer(handler.event, &end, handler.blocks_on_failure),
+            response: response(handler.event, &end, handler.blocks_on_failure),
         }
     }
 
@@ -163,7 +163,7 @@ impl HookRunner {
         };
         if handler.in_background {
             let spawners = Arc::clone(&self.spawners);
-            // It is ended with this process at the latest.
+            // It ends with this process at the latest.
             let started = thread::Builder::new().spawn(move || {
                 let _ = spawners.run(&command, &CancelToken::default());
             });
@@ -220,7 +220,7 @@ impl HookRunner {
             variables,
         } = &handler.action
         else {
-            return Err("it has no address".to_owned());
+            return Err("the hook has no address".to_owned());
         };
         let headers = headers.iter().map(|(name, value)| {
             let value = self.expanded(value, variables);
@@ -233,7 +233,7 @@ impl HookRunner {
         })
     }
 
-    /// Replaces `$NAME` and `${NAME}` in a header: by the variable if its name is allowed, else by nothing.
+    /// Replaces `$NAME` and `${NAME}` in a header: with the variable if its name is allowed, else with nothing.
     fn expanded(&self, value: &str, allowed: &[String]) -> String {
         let mut result = String::new();
         let mut rest = value;
@@ -273,7 +273,7 @@ async fn body(client: &Client, outgoing: &Outgoing) -> Result<String, HttpFailur
     Ok(String::from_utf8_lossy(&body).into_owned())
 }
 
-/// The end of a hook in the background.
+/// Returns the end of a hook in the background.
 fn in_background(started: io::Result<thread::JoinHandle<()>>) -> HookEnd {
     match started {
         Ok(_) => HookEnd::Unknown,

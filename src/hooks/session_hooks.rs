@@ -1,11 +1,11 @@
-//! The hooks of a session: which an event fires, what they read, and their merged answer.
+//! The hooks of a session: their selection by events, their input, and their merged response.
 
 use std::fmt::Display;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::answer::{Answer, HookDecision};
+use super::response::{HookDecision, HookResponse};
 use super::runner::{HookRun, HookRunner};
 use super::settings::{HookEvent, Hooks};
 use crate::io::CancelToken;
@@ -57,7 +57,7 @@ impl SessionHooks {
         let reports = runs.iter().map(|run| report(event, run)).collect();
         Merged {
             reports,
-            ..merge(runs.into_iter().map(|run| (run.name, run.answer)))
+            ..merge(runs.into_iter().map(|run| (run.name, run.response)))
         }
     }
 
@@ -81,7 +81,7 @@ impl SessionHooks {
 }
 
 fn report(event: HookEvent, run: &HookRun) -> HookReport {
-    let decision = run.answer.decision.as_ref();
+    let decision = run.response.decision.as_ref();
     HookReport {
         event: event.name().to_owned(),
         name: run.name.clone(),
@@ -95,7 +95,7 @@ fn report(event: HookEvent, run: &HookRun) -> HookReport {
     }
 }
 
-/// The merged answers of the hooks of an event.
+/// The merged responses of the hooks of an event.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Merged {
     /// The strictest decision, with the reasons of all hooks that made it.
@@ -106,7 +106,7 @@ pub struct Merged {
     pub updated_output: Option<Value>,
     /// Texts for the model.
     pub additional_context: Vec<String>,
-    /// Messages for the user: from hooks, and about failures and conflicts.
+    /// Messages for the user: from hooks, or about failures and conflicts.
     pub messages: Vec<String>,
     /// The first reason to stop the session.
     pub stop: Option<String>,
@@ -114,12 +114,14 @@ pub struct Merged {
     pub reports: Vec<HookReport>,
 }
 
-/// Merges the answers of hooks, each with the name of its hook, in the order of the configuration.
-pub(super) fn merge<Name: Display>(answers: impl IntoIterator<Item = (Name, Answer)>) -> Merged {
+/// Merges the responses of hooks, each with the name of its hook, in the order of the configuration.
+pub(super) fn merge<Name: Display>(
+    responses: impl IntoIterator<Item = (Name, HookResponse)>,
+) -> Merged {
     let mut merged = Merged::default();
     let mut inputs = 0;
-    for (name, answer) in answers {
-        if let Some((decision, reason)) = answer.decision {
+    for (name, response) in responses {
+        if let Some((decision, reason)) = response.decision {
             merged.decision = Some(match merged.decision.take() {
                 Some((before, reasons)) if before > decision => (before, reasons),
                 Some((before, reasons)) if before == decision && !reasons.is_empty() => {
@@ -129,16 +131,18 @@ pub(super) fn merge<Name: Display>(answers: impl IntoIterator<Item = (Name, Answ
                 _ => (decision, reason),
             });
         }
-        if answer.updated_input.is_some() {
+        if response.updated_input.is_some() {
             inputs += 1;
-            merged.updated_input = answer.updated_input;
+            merged.updated_input = response.updated_input;
         }
-        merged.updated_output = answer.updated_output.or(merged.updated_output);
-        merged.additional_context.extend(answer.additional_context);
-        merged.messages.extend(answer.system_message);
-        let error = answer.error.map(|error| format!("hook {name}: {error}"));
+        merged.updated_output = response.updated_output.or(merged.updated_output);
+        merged
+            .additional_context
+            .extend(response.additional_context);
+        merged.messages.extend(response.system_message);
+        let error = response.error.map(|error| format!("hook {name}: {error}"));
         merged.messages.extend(error);
-        merged.stop = merged.stop.or(answer.stop);
+        merged.stop = merged.stop.or(response.stop);
     }
     if inputs > 1 {
         merged.messages.push(format!(
@@ -154,18 +158,18 @@ mod merge_tests {
 
     use super::*;
 
-    fn deciding(decision: HookDecision, reason: &str) -> Answer {
-        Answer {
+    fn deciding(decision: HookDecision, reason: &str) -> HookResponse {
+        HookResponse {
             decision: Some((decision, reason.to_owned())),
-            ..Answer::default()
+            ..HookResponse::default()
         }
     }
 
-    fn rewriting(command: &str) -> Answer {
+    fn rewriting(command: &str) -> HookResponse {
         let input = serde_json::json!({ "command": command });
-        Answer {
+        HookResponse {
             updated_input: input.as_object().cloned(),
-            ..Answer::default()
+            ..HookResponse::default()
         }
     }
 
@@ -189,15 +193,15 @@ mod merge_tests {
 
     proptest! {
         #[test]
-        fn another_answer_never_loosens_a_decision(picks in prop::collection::vec(0..5_usize, 0..8), more in 0..5_usize) {
+        fn another_response_never_loosens_a_decision(picks in prop::collection::vec(0..5_usize, 0..8), more in 0..5_usize) {
             use HookDecision::{Allow, Ask, Block, Defer};
-            let answer = |pick: usize| match [Allow, Ask, Defer, Block].get(pick) {
+            let response = |pick: usize| match [Allow, Ask, Defer, Block].get(pick) {
                 Some(decision) => deciding(*decision, "r"),
-                None => Answer::default(),
+                None => HookResponse::default(),
             };
             let decided = |picks: &[usize]| {
-                let answers = picks.iter().map(|pick| ("h", answer(*pick)));
-                merge(answers).decision.map(|(decision, _)| decision)
+                let responses = picks.iter().map(|pick| ("h", response(*pick)));
+                merge(responses).decision.map(|(decision, _)| decision)
             };
             let strictest = picks.iter().filter(|pick| **pick < 4).max();
             prop_assert_eq!(decided(&picks), strictest.map(|pick| [Allow, Ask, Defer, Block][*pick]));

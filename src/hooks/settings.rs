@@ -73,7 +73,7 @@ pub(super) struct Handler {
     condition: Option<Rule>,
     pub(super) action: Action,
     pub(super) timeout: Duration,
-    /// Whether its end is not awaited.
+    /// Whether the run does not wait for it.
     pub(super) in_background: bool,
     /// Whether a failure of the hook blocks the call.
     pub(super) blocks_on_failure: bool,
@@ -192,7 +192,7 @@ impl Hooks {
         Ok(warnings)
     }
 
-    /// Whether there are none.
+    /// Whether there are no hooks.
     pub fn is_empty(&self) -> bool {
         self.handlers.is_empty()
     }
@@ -202,8 +202,8 @@ impl Hooks {
         self.handlers.iter().any(|handler| handler.event == event)
     }
 
-    /// The hooks that an event fires. `names` are the names of the tool, its own and as the model called it;
-    /// they are empty if the event has no tool. `request` is the call as rules see it.
+    /// Returns the hooks that an event fires. `names` are the names of the tool, its own and as the model
+    /// called it; they are empty if the event has no tool. `request` is the call as rules see it.
     pub(super) fn fired(
         &self,
         event: HookEvent,
@@ -231,7 +231,7 @@ impl Hooks {
 }
 
 impl Handler {
-    /// Whether its answer decides about a call.
+    /// Whether its output decides about a call.
     fn guards(&self) -> bool {
         self.event.guards() && !self.in_background
     }

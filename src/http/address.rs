@@ -20,6 +20,11 @@ pub enum UnusableAddress {
     /// Not a URL.
     #[error("not a URL: {0}")]
     Unreadable(String),
+    /// A host and a path only.
+    #[error(
+        "a scheme is missing; start with `https://`, or with `http://` for a server on this machine"
+    )]
+    NoScheme,
     /// A URL with another scheme.
     #[error("only http and https addresses are supported, not {0}; start with `https://`")]
     Scheme(String),
@@ -41,6 +46,10 @@ impl Address {
     /// The text is not a usable address.
     pub fn parse(text: &str) -> Result<Self, UnusableAddress> {
         let text = text.trim();
+        // `localhost:8080/v1` would be read as a URL with the scheme `localhost`.
+        if !text.contains("://") {
+            return Err(UnusableAddress::NoScheme);
+        }
         let url =
             Url::parse(text).map_err(|error| UnusableAddress::Unreadable(error.to_string()))?;
         if !matches!(url.scheme(), "http" | "https") {
@@ -206,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_joined_whatever_the_slashes() {
+    fn paths_are_joined_with_any_slashes() {
         let rows = [
             (
                 "https://a.b/v1",
@@ -234,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repeated_part_of_a_path_is_found() {
+    fn repeated_parts_of_a_path_are_found() {
         let rows = [
             ("https://a.b/v1/v1/messages", Some("v1")),
             ("https://a.b/v1/messages", None),

@@ -21,12 +21,12 @@ use super::{
 const TLS_HINTS: [(&str, &str); 3] = [
     (
         "CaUsedAsEndEntity",
-        "the server's certificate is one for an authority; make it with \
+        "the server uses the certificate of an authority (CA) as its own; create one with \
          `-addext basicConstraints=critical,CA:FALSE`",
     ),
     (
         "UnknownIssuer",
-        "the authority of the server's certificate is unknown; name its file in `SSL_CERT_FILE` or in \
+        "the authority (CA) of the server's certificate is unknown; set its file in `SSL_CERT_FILE` or in \
          the configuration",
     ),
     (

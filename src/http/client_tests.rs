@@ -71,7 +71,7 @@ fn send(settings: HttpSettings, url: &str) -> Result<String, HttpFailure> {
 }
 
 #[test]
-fn an_extra_authority_is_trusted_and_a_stranger_is_not() {
+fn only_the_configured_extra_authority_is_trusted() {
     for (extra, replaced) in [
         (Some(data("authority.pem")), None),
         (None, Some(data("authority.pem"))),
@@ -86,23 +86,29 @@ fn an_extra_authority_is_trusted_and_a_stranger_is_not() {
         assert_eq!(answer, Ok("ok".to_owned()));
         server.join().unwrap();
     }
-    // The store has another authority.
-    let (port, server) = encrypted_server("server.pem");
-    let settings = HttpSettings {
-        certificate_file: Some(data("server.pem")),
-        ..HttpSettings::default()
-    };
-    let refused = send(settings, &format!("https://127.0.0.1:{port}/")).unwrap_err();
-    assert!(
-        matches!(refused, HttpFailure::Unreachable { .. }),
-        "{refused:?}"
-    );
-    assert!(refused.to_string().contains("certificate"), "{refused}");
-    server.join().unwrap();
+    // The store has another authority: for a certificate of a private authority, and for one that is its own.
+    for (certificate, store) in [
+        ("server.pem", "server.pem"),
+        ("self_signed_leaf.pem", "authority.pem"),
+    ] {
+        let (port, server) = encrypted_server(certificate);
+        let settings = HttpSettings {
+            certificate_file: Some(data(store)),
+            ..HttpSettings::default()
+        };
+        let refused = send(settings, &format!("https://localhost:{port}/")).unwrap_err();
+        assert!(
+            matches!(refused, HttpFailure::Unreachable { .. }),
+            "{refused:?}"
+        );
+        let advice = "the authority (CA) of the server's certificate is unknown; set its file in `SSL_CERT_FILE`";
+        assert!(refused.to_string().contains(advice), "{refused}");
+        server.join().unwrap();
+    }
 }
 
 #[test]
-fn a_server_that_is_its_own_authority_is_refused_with_advice() {
+fn a_server_that_is_its_own_authority_is_refused_with_a_hint() {
     let (port, server) = encrypted_server("self_signed.pem");
     let settings = HttpSettings {
         extra_certificates: Some(data("self_signed.pem")),
@@ -114,7 +120,7 @@ fn a_server_that_is_its_own_authority_is_refused_with_advice() {
 }
 
 #[test]
-fn certificates_are_looked_at_only_for_encrypted_connections() {
+fn certificates_are_read_only_for_encrypted_connections() {
     let nothing = || HttpSettings {
         certificate_file: Some("/nonexistent/roots.pem".into()),
         ..HttpSettings::default()

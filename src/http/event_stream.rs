@@ -35,7 +35,7 @@ impl Lines {
     }
 }
 
-/// Decoder of a stream of server-sent events. Returns only the data of events: its lines, separated by line feeds.
+/// Decoder of a stream of server-sent events. Returns only the data of events, with line feeds between its lines.
 /// Invalid UTF-8 becomes U+FFFD.
 #[derive(Debug)]
 pub struct EventStream {
@@ -64,7 +64,7 @@ impl EventStream {
         Ok(events)
     }
 
-    /// Returns the data at the end of the stream, of an event without the blank line that completes it. It may be
+    /// Returns the data of an event without its final blank line, at the end of the stream. It may be
     /// truncated.
     pub fn rest(mut self) -> Option<String> {
         if let Some(line) = self.lines.rest() {

@@ -27,7 +27,7 @@ pub enum Reach {
 
 /// An error: the client may not connect to an address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{address} is {what}, which is not fetched from{hint}")]
+#[error("{address} is {what}, which must not be accessed{hint}")]
 pub struct RefusedAddress {
     address: IpAddr,
     what: &'static str,
@@ -37,9 +37,9 @@ pub struct RefusedAddress {
 /// The kind of a network that is not public.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Network {
-    /// This machine, or a private network.
+    /// This machine or a private network.
     Private(&'static str),
-    /// A cloud service that trusts its machines, or not a machine.
+    /// Never accessed: a cloud service that trusts its machines, or not an address of a machine.
     Never(&'static str),
 }
 
@@ -183,7 +183,7 @@ impl Guard {
         match address.host() {
             Host::Machine(address) => self.reach.check(address),
             Host::Name(name) if !self.proxies.is_empty() => {
-                // Behind a proxy, local look-ups of external names may fail; then the proxy decides.
+                // Behind a proxy, local lookups of external names may fail; the proxy then decides.
                 let found = look_up(name.to_owned()).await.unwrap_or_default();
                 found.iter().try_for_each(|one| self.reach.check(one.ip()))
             }
@@ -340,12 +340,12 @@ mod tests {
         let refused = |url: &str| Reach::Public.check(literal(url)).unwrap_err().to_string();
         assert_eq!(
             refused("http://[::ffff:127.0.0.1]"),
-            "127.0.0.1 is this machine, which is not fetched from without \
+            "127.0.0.1 is this machine, which must not be accessed without \
              `--allow-private-addresses`"
         );
         assert_eq!(
             refused("http://169.254.169.254"),
-            "169.254.169.254 is a metadata service, which is not fetched from"
+            "169.254.169.254 is a metadata service, which must not be accessed"
         );
     }
 

@@ -291,7 +291,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn no_spelling_of_a_secret_stays() {
+    fn all_spellings_of_a_secret_are_masked() {
         let redaction = Redaction::of(&[
             Secret::new("Bearer sk-canary/1\"2"),
             Secret::new("sk-canary"),
@@ -307,7 +307,7 @@ mod tests {
             "c2stY2FuYXJ5LzEiMg==",
             "%73%6B%2D%63%61%6E%61%72%79%2F%31%22%32",
             "736B2D63616E6172792F312232",
-            // Behind one and two other bytes.
+            // After one and two other bytes.
             "eHNrLWNhbmFyeS8xIjI=",
             "eHhzay1jYW5hcnkvMSIy",
             "sk-c%61nar\\u0079/1\\\"%32",
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_short_and_one_line() {
+    fn a_line_is_short_and_has_no_line_breaks() {
         let redaction = Redaction::default();
         assert_eq!(redaction.clean_line("a\r\n  b\tc", 80), "a b c");
         assert_eq!(redaction.clean_line("äöü", 3), "ä…");
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_become_a_secret_is_shown_at_once() {
+    fn text_that_cannot_become_a_secret_is_shown_at_once() {
         let mut stream = StreamRedaction::new(redaction());
         assert_eq!(stream.push("Fix sk"), "Fix ");
         assert_eq!(stream.push("i"), "ski");

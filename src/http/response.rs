@@ -114,12 +114,12 @@ impl Response {
 /// Maximum length of an error message, in bytes.
 pub(super) const MAX_MESSAGE_BYTES: usize = 300;
 
-/// A failure of a request or a response. Messages are one line without secrets. All variants but `Unusable` can
+/// A failure of a request or a response. Messages are one line without secrets. All variants except `Unusable` can
 /// be recorded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum HttpFailure {
-    /// No connection, or it ended before the response.
+    /// The connection failed, or ended before the response.
     #[error("{message}")]
     Unreachable {
         /// The cause.
@@ -306,8 +306,8 @@ impl ContentType {
     }
 }
 
-/// Returns the wait that a response asks for: `retry-after-ms`, or `retry-after` in seconds (fractions allowed)
-/// or as a date. A date in the past means no wait. `None` if neither header is valid.
+/// Returns the delay that a response requests: `retry-after-ms`, or `retry-after` in seconds (fractions allowed)
+/// or as a date. A date in the past means no delay. `None` if neither header is valid.
 pub fn retry_after(headers: &Headers, now: Timestamp) -> Option<Duration> {
     let seconds = |value: &str, unit: f64| {
         let number: f64 = value.trim().parse().ok()?;
@@ -365,7 +365,7 @@ mod tests {
         }
     }
 
-    /// Headers, and the milliseconds that they ask for.
+    /// Headers, and the delay that they request, in milliseconds.
     type Row<'a> = (&'a [(&'a str, &'a str)], Option<u64>);
 
     #[test]

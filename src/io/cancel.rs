@@ -61,8 +61,8 @@ impl CancelToken {
         *self.lock()
     }
 
-    /// A descriptor that becomes readable when the level exceeds `seen`. `None` at the last level, or if no
-    /// descriptor is available: then the level must be polled.
+    /// Returns a descriptor that becomes readable when the level exceeds `seen`. `None` at the last level,
+    /// or if no descriptor is available: then the level must be polled.
     pub(crate) fn beyond(&self, seen: Level) -> Option<BorrowedFd<'_>> {
         let (waker, fires_at) = match seen {
             Level::Running => (&self.shared.on_cancel, Level::Cancelled),
@@ -104,7 +104,7 @@ struct Waker {
 }
 
 impl Waker {
-    /// The descriptor to poll for reading; `None` if none is available.
+    /// Returns the descriptor to poll for reading; `None` if none is available.
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         if self.ends.get().is_none()
             && let Ok((reader, writer)) = pipe()
@@ -154,7 +154,7 @@ mod tests {
         }
 
         #[test]
-        fn each_level_has_its_own_and_wakes_whether_asked_for_before_or_after() {
+        fn each_level_has_a_waker_that_works_before_and_after_it_fires() {
             let token = CancelToken::default();
             let early = token.beyond(Level::Running).unwrap();
             assert!(!is_readable(early));

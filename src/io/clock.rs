@@ -10,11 +10,11 @@ use jiff::tz::TimeZone;
 ///
 /// Deadlines use the real monotonic clock instead, so that a fixed clock cannot stop a timeout.
 pub trait Clock: std::fmt::Debug + Send + Sync {
-    /// The wall-clock time, for records.
+    /// Returns the wall-clock time, for records.
     fn now(&self) -> Timestamp;
-    /// Time since an arbitrary fixed point.
+    /// Returns the time since an arbitrary fixed point.
     fn elapsed(&self) -> Duration;
-    /// The time zone of times in text.
+    /// Returns the time zone of times in text.
     fn time_zone(&self) -> TimeZone {
         TimeZone::UTC
     }

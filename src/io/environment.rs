@@ -10,21 +10,21 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// The raw value of a variable.
+    /// Returns the raw value of a variable.
     pub fn get(&self, name: &str) -> Option<&OsStr> {
         self.variables
             .get(OsStr::new(name))
             .map(OsString::as_os_str)
     }
 
-    /// The value of a variable that is set, not empty and valid UTF-8.
+    /// Returns the value of a variable that is set, not empty and valid UTF-8.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.get(name)
             .and_then(OsStr::to_str)
             .filter(|value| !value.is_empty())
     }
 
-    /// A copy with these variables set.
+    /// Returns a copy with these variables set.
     #[must_use]
     pub fn with<Name, Value>(&self, set: impl IntoIterator<Item = (Name, Value)>) -> Self
     where
@@ -39,7 +39,7 @@ impl Environment {
         Self { variables }
     }
 
-    /// All variables, sorted by name.
+    /// Returns all variables, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
         self.variables
             .iter()

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 /// A source of new ids.
 pub trait Ids: Send + Sync {
-    /// A version 4 UUID.
+    /// Returns a version 4 UUID.
     fn uuid(&self) -> Uuid;
 }
 
@@ -34,7 +34,7 @@ impl SeededIds {
         }
     }
 
-    /// Starts the sequence of `seed` for one stage of a pipeline; other stages get other ids.
+    /// Starts the sequence of `seed` for one stage of a pipeline; each stage gets different ids.
     pub fn of_stage(seed: u64, stage: &str) -> Self {
         let salt = stage.bytes().fold(0_u64, |salt, byte| {
             (salt ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -42,7 +42,7 @@ impl SeededIds {
         Self::new(seed ^ salt)
     }
 
-    /// One step of `SplitMix64`.
+    /// Returns the next number of `SplitMix64`.
     fn next(&self) -> u64 {
         const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
         let mut word = self

@@ -38,13 +38,13 @@ pub struct UnusableVariable {
 }
 
 impl Io {
-    /// The streams, clock, ids and environment of this process. Clock and ids are fixed by
+    /// Returns the streams, clock, ids and environment of this process. Clock and ids are fixed by
     /// `TURNPIPE_CLOCK` and `TURNPIPE_ID_SEED`.
     ///
     /// # Errors
     /// One of these variables is invalid.
     pub fn of_process(stdout: StdoutAtStart) -> Result<Self, UnusableVariable> {
-        let environment: Environment = std::env::vars_os().collect();
+        let environment = Environment::of_process();
         Ok(Self {
             stdin: standard_input(),
             stdout: standard_output(stdout),
@@ -63,14 +63,21 @@ impl Io {
     }
 }
 
+impl Environment {
+    /// The variables of this process.
+    pub fn of_process() -> Self {
+        std::env::vars_os().collect()
+    }
+}
+
 impl Messages {
-    /// Messages go to standard error, each line in one write.
+    /// Writes messages to standard error, each line in one write.
     pub fn of_process() -> Self {
         Self::new(LineWriter::new(io::stderr()))
     }
 }
 
-/// The width of the terminal; `None` if standard output is not a terminal or its size is unknown.
+/// Returns the width of the terminal; `None` if standard output is not a terminal or its size is unknown.
 pub fn columns() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
@@ -105,8 +112,8 @@ fn clock(environment: &Environment) -> Result<Arc<dyn Clock>, UnusableVariable> 
     Ok(Arc::new(FixedClock(time)))
 }
 
-/// The words of the command. Stages of a pipeline share their environment, and must not generate the same
-/// ids from the same seed.
+/// Returns the words of the command. Stages of a pipeline share their environment, and must not generate
+/// the same ids from the same seed.
 fn stage() -> String {
     std::env::args_os()
         .skip(1)

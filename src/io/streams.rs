@@ -18,7 +18,7 @@ pub enum InputStream {
 }
 
 impl InputStream {
-    /// Returns a function that tells whether input is waiting. Always false for files.
+    /// Returns a function that checks whether input is waiting. Always false for files.
     pub fn readiness(&self) -> impl Fn() -> bool + use<> {
         let pipe = match self {
             Self::Descriptor(file) => file

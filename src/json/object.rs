@@ -53,8 +53,8 @@ impl<'de, T: LenientVisitor<'de>> Deserialize<'de> for Lenient<T> {
     }
 }
 
-/// The default if the value is of another kind. As large as the value, so that a list of them
-/// becomes a list of values in place.
+/// The default if the value is of another kind. As large as the value, so that a list of these
+/// is converted to a list of values in place.
 struct OrDefault<T>(T);
 
 impl<'de, T: LenientVisitor<'de> + Default> Deserialize<'de> for OrDefault<T> {
@@ -109,9 +109,9 @@ impl<'de, T: LenientVisitor<'de>> Visitor<'de> for AnyValue<T> {
     }
 }
 
-/// Declares an object by the members that are read; all others are skipped. A member `name` has that
-/// key, and `name = "key"` another one. A member is a raw value, or with `name: Type` any
-/// [`LenientVisitor`]. With `owned` before its name the object is not `Copy`.
+/// Declares an object by the members that are read; all others are skipped. A member `name` has the
+/// key `name`; `name = "key"` sets another key. A member is a raw value, or with `name: Type` any
+/// [`LenientVisitor`]. An object declared `owned` is not `Copy`.
 macro_rules! object {
     (@type) => { &'a serde_json::value::RawValue };
     (@type $type:ty) => { $type };
@@ -197,7 +197,7 @@ impl<'de, T: Members<'de>> Visitor<'de> for InPlace<'_, T> {
     }
 }
 
-/// Reads the object in `json` in place: the largest is over 1 KB. Returns whether it is an object.
+/// Reads the object in `json` in place, because the largest is over 1 KB. Returns whether it is an object.
 pub(crate) fn fill<'a>(object: &mut impl Members<'a>, json: &'a str) -> bool {
     let mut json = serde_json::Deserializer::from_str(json);
     json.deserialize_map(InPlace(object)).is_ok() && json.end().is_ok()

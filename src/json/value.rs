@@ -91,7 +91,7 @@ pub(crate) fn is_true(raw: Option<&RawValue>) -> bool {
     raw.is_some_and(|raw| raw.get() == "true")
 }
 
-/// A count or index.
+/// Returns a count or index.
 pub(crate) fn number(raw: Option<&RawValue>) -> Option<u64> {
     raw?.get().parse().ok()
 }
@@ -112,8 +112,8 @@ pub(crate) fn elements(raw: Option<&RawValue>) -> Vec<&RawValue> {
     elements.unwrap_or_default()
 }
 
-/// Converts bytes that may contain surrogates: a pair becomes its character (a stream may split one
-/// between two deltas), a lone one U+FFFD.
+/// Converts bytes that may contain surrogates: a pair becomes its character (a stream may split a pair
+/// between two deltas), and a lone surrogate U+FFFD.
 pub(crate) fn from_wtf8(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| {
         let bytes = error.as_bytes();

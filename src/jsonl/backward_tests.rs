@@ -26,7 +26,7 @@ fn hits_of_any(text: &[u8], needles: &[&str]) -> Vec<(u64, String)> {
 }
 
 #[test]
-fn lines_with_the_needle_come_last_first_and_once() {
+fn lines_with_the_needle_are_visited_once_last_first() {
     let text = b"xx needle\nno\nneedle needle\nneedle";
     let expected = [(27, "needle"), (13, "needle needle"), (0, "xx needle")];
     assert_eq!(
@@ -36,7 +36,7 @@ fn lines_with_the_needle_come_last_first_and_once() {
     assert!(hits(b"", "needle").is_empty());
 }
 
-/// The needle, and the line, on either side of every kind of boundary of windows.
+/// The needle and the line are on either side of every kind of window boundary.
 #[test]
 fn boundaries_of_windows_hide_nothing() {
     for back in [
@@ -65,7 +65,7 @@ fn boundaries_of_windows_hide_nothing() {
 }
 
 #[test]
-fn a_line_may_be_longer_than_windows_but_not_endless() {
+fn lines_may_be_longer_than_windows_up_to_a_limit() {
     let long = |length: usize| format!("{} needle {}", "a".repeat(length), "b".repeat(length));
     let text = format!("needle 1\n{}\nneedle 2\n", long(1_000_000));
     let lengths = |text: &str| -> Vec<usize> {
@@ -78,7 +78,7 @@ fn a_line_may_be_longer_than_windows_but_not_endless() {
 }
 
 #[test]
-fn a_search_stops_where_it_is_told() {
+fn a_search_stops_at_the_given_offset() {
     let text = b"needle 1\nneedle 2\nneedle 3\n";
     let run = |answers: &[SearchControl]| {
         let mut answers = answers.iter();
@@ -98,7 +98,7 @@ fn a_search_stops_where_it_is_told() {
 }
 
 #[test]
-fn lines_are_whole_whichever_windows_they_lie_in() {
+fn lines_are_whole_in_all_windows() {
     let long = usize::try_from(3 * SMALL_WINDOW).unwrap();
     for length in [10, 20_000, 60_000, 140_000, long, MAX_LINE_BYTES + 1] {
         let text = format!(
@@ -126,7 +126,7 @@ fn lines_are_whole_whichever_windows_they_lie_in() {
 
 proptest! {
     #[test]
-    fn places_of_lines_are_those_of_a_split(text in "[ab\\n]{0,60}") {
+    fn ranges_of_lines_match_those_of_a_split(text in "[ab\\n]{0,60}") {
         let mut places = Vec::new();
         lines_backward(&mut fixed(text.as_bytes()), &mut |place, line| {
             let range = usize::try_from(place.start).unwrap()..usize::try_from(place.end).unwrap();

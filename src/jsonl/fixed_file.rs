@@ -17,12 +17,12 @@ use super::lines::Buffer;
 /// Minimum size of a mapping, in bytes. Copying a smaller window costs less than its page faults.
 const MIN_MAPPING_BYTES: u64 = 1024 * 1024;
 
-/// Whether large windows may be mapped into memory.
+/// Permission to map large windows into memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mapping {
     /// Mapped if the system supports it.
     Allowed,
-    /// Always read.
+    /// Windows are always read.
     Refused,
 }
 
@@ -170,7 +170,7 @@ impl<Source: Borrow<File>> FixedFile<Source> {
         Ok(())
     }
 
-    /// Maps bytes that the file has now.
+    /// Maps bytes, if the file still contains them.
     fn mapped(&self, start: u64, size: u64) -> Option<Mmap> {
         let whole = self.file.borrow().metadata().ok()?.len() >= start + size;
         let size = usize::try_from(size).ok()?;

@@ -309,13 +309,13 @@ fn gap(text: &[u8]) -> Gap {
     }
 }
 
-/// Returns where the next record starts after a torn one whose byte at `fault` is invalid: only where no part of
-/// the torn record can start.
+/// Returns the start of the record after a torn one whose byte at `fault` is invalid. No part of the torn record
+/// can start there.
 fn record_after(text: &[u8], fault: usize) -> Option<usize> {
     match text[fault] {
-        // The brace is invalid, so no value of the torn record can start here.
+        // The brace is invalid here, so no value of the torn record can start with it.
         b'{' => Some(fault),
-        // Neither values nor whitespace contain raw NULs: a crash left them between two writes.
+        // Values and whitespace contain no raw NULs: a crash left them between two writes.
         0 => {
             let next = fault + gap(&text[fault..]).length;
             matches!(text.get(next), None | Some(b'{')).then_some(fault)

@@ -1,11 +1,11 @@
 use proptest::prelude::*;
 
 use super::super::Piece;
-use super::super::samples::{mutated, object_line};
+use super::super::test_samples::{mutated, object_line};
 use super::super::value::{FirstValue, PARSED, first_value};
 use super::{Defect, MAX_FINDINGS, examine, is_sound, only_record, split_line};
 
-/// The objects on the line, and the defects with their positions.
+/// Returns the objects on the line, and the defects with their positions.
 fn seen(line: &str) -> (Vec<&str>, Vec<(Defect, usize)>) {
     let result = examine(line.as_bytes());
     let objects = result.objects.into_iter().map(|range| &line[range]);
@@ -70,7 +70,7 @@ fn damage_is_reported() {
     }
 }
 
-/// Every place where a record can be torn that proves that the next one is not a part of it.
+/// Every position at which a torn record is recognisable as separate from the next one.
 #[test]
 fn a_record_after_a_torn_one_is_recovered() {
     for torn in [
@@ -96,7 +96,7 @@ fn a_record_after_a_torn_one_is_recovered() {
         let (objects, findings) = seen(&line);
         assert_eq!(objects, [WHOLE], "{line}");
         assert_eq!(findings[0], (Defect::Torn, 0), "{line}");
-        // … also when another one follows, or a second torn one.
+        // The same if another record follows, or a second torn one.
         assert_eq!(seen(&format!("{torn}{WHOLE}{WHOLE}")).0, [WHOLE, WHOLE]);
         assert_eq!(seen(&format!("{torn}{WHOLE}{{\"a\":")).0, [WHOLE]);
     }
@@ -117,7 +117,7 @@ fn a_record_that_may_be_a_part_of_another_is_left_alone() {
     }
 }
 
-/// A record with a hole in it, or with unescaped quotes, does not give up its inner objects.
+/// The inner objects of a record with a hole or with unescaped quotes are not records.
 #[test]
 fn inner_objects_are_not_taken_for_records() {
     for line in [
@@ -171,7 +171,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_comes_out_of_a_cut_off_record(line in object_line(), cut in any::<prop::sample::Index>()) {
+    fn a_cut_off_record_yields_nothing(line in object_line(), cut in any::<prop::sample::Index>()) {
         let FirstValue::Object(span) = first_value(&line) else {
             return Err(TestCaseError::fail("a generated object does not validate"));
         };
@@ -181,10 +181,10 @@ proptest! {
         prop_assert_eq!(result.findings.is_empty(), end == span.start);
     }
 
-    /// A prefix of a record never swallows or splits the whole record after it: that one comes
-    /// out as it is, or the line yields nothing.
+    /// A prefix of a record never swallows or splits the whole record after it: that record is
+    /// returned unchanged, or the line yields nothing.
     #[test]
-    fn a_glued_record_comes_out_whole_or_not_at_all(
+    fn a_glued_record_is_returned_whole_or_not_at_all(
         torn in object_line(),
         cut in any::<prop::sample::Index>(),
     ) {
@@ -197,9 +197,9 @@ proptest! {
         }
     }
 
-    /// A newline at the end makes no difference, and the quick look agrees with the close one.
+    /// A final newline makes no difference, and the quick check agrees with the full one.
     #[test]
-    fn quick_and_close_looks_agree(line in "[{}\":a1,\\[\\] ]{0,20}") {
+    fn quick_and_full_checks_agree(line in "[{}\":a1,\\[\\] ]{0,20}") {
         let texts = |line: &str| {
             let (records, damage) = split_line(line.as_bytes());
             let records = records.iter();
@@ -208,7 +208,7 @@ proptest! {
         };
         let (records, sound) = texts(&line);
         prop_assert_eq!(texts(&format!("{line}\n")), (records.clone(), sound));
-        // Lists are taken apart before their elements are looked at.
+        // Lists are split before their elements are checked.
         let piece = Piece::Line { raw: line.clone().into(), number: 2, offset: 2 };
         prop_assert_eq!(is_sound(line.as_bytes()), piece.records().1.is_empty());
         prop_assert_eq!(only_record(line.as_bytes()).is_some(), sound && records.len() == 1);

@@ -33,7 +33,7 @@ pub struct LineSplitter {
     /// The current line: of a line that is too long, the beginning.
     line: Vec<u8>,
     is_complete: bool,
-    /// The last byte was a CR: an LF after it belongs to the same line ending.
+    /// Whether the last byte was a CR: an LF after it belongs to the same line ending.
     after_return: bool,
 }
 
@@ -49,7 +49,7 @@ impl LineSplitter {
         }
     }
 
-    /// Takes bytes from a non-empty chunk up to the end of the current line. Returns how many it took, and
+    /// Takes bytes from a non-empty chunk up to the end of the current line. Returns the number of bytes taken, and
     /// whether the line is complete. If so, [`LineSplitter::line`] returns it until the next call.
     pub fn push(&mut self, chunk: &[u8]) -> (usize, bool) {
         if std::mem::take(&mut self.is_complete) {

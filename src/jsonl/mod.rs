@@ -11,7 +11,7 @@ mod piece;
 mod prefilter;
 mod reader;
 #[cfg(test)]
-mod samples;
+mod test_samples;
 mod value;
 mod writer;
 
@@ -23,4 +23,4 @@ pub use piece::Piece;
 pub use prefilter::Prefilter;
 pub use reader::{MAX_LINE_BYTES, Reader, UnwantedLines};
 pub use value::{FirstValue, first_value, replace_lone_surrogates};
-pub use writer::{WriteError, Writer, append_record};
+pub use writer::{WriteError, WriteResult, Writer, append_record};

@@ -50,7 +50,7 @@ impl Piece {
         raw
     }
 
-    /// Returns the complete JSON objects on the line, in order, and its damage. There are several objects if
+    /// Returns the complete JSON objects on the line, in order, and its damage. There are several if
     /// records are glued together or in a list.
     pub fn records(&self) -> (Vec<Record>, Vec<Damage>) {
         match self {
@@ -76,7 +76,7 @@ impl Piece {
     }
 
     /// Calls `visit` with each of the [`Piece::records`], and returns the damage of the line. A line that looks
-    /// like one record is not checked first: `visit` may get a text that is not JSON, and returns whether a text is
+    /// like one record is not checked first: `visit` may receive text that is not JSON, and returns whether it is
     /// a JSON object.
     pub fn visit_records(&self, mut visit: impl FnMut(&str) -> bool) -> Vec<Damage> {
         if let Self::Line { raw, offset, .. } = self {

@@ -1,4 +1,4 @@
-//! Finds the lines that have to be parsed.
+//! Finds the lines that must be parsed.
 
 use aho_corasick::packed::Searcher;
 use aho_corasick::{AhoCorasick, BuildError};

@@ -1,4 +1,4 @@
-//! Splits a byte stream into lines without losing a byte, and selects the lines that have to be parsed. An object
+//! Splits a byte stream into lines without losing a byte, and selects the lines that must be parsed. An object
 //! or a list that spans several lines counts as one line.
 
 use std::io::{self, ErrorKind, Read};
@@ -170,7 +170,7 @@ impl<Source: Read> Reader<Source> {
         }
     }
 
-    /// Returns the lines before the next one that has to be parsed, or that line.
+    /// Returns the lines before the next one that must be parsed, or that line.
     fn next_lines(&mut self) -> Piece {
         let wanted = self.wanted_line();
         let (mut plain_end, length) = match self.multiline {
@@ -335,8 +335,8 @@ impl<Source: Read> Reader<Source> {
         }
     }
 
-    /// Removes bytes from the buffer and counts their lines. If they are most of it, returns the buffer itself and
-    /// copies the remaining bytes.
+    /// Removes bytes from the buffer and counts their lines. If they are most of the buffer, returns the buffer
+    /// itself and copies the remaining bytes.
     fn take(&mut self, length: usize) -> Vec<u8> {
         let raw = if self.start == 0 && length == self.lines_end && 2 * length > self.buffer.len() {
             let rest = self.buffer[length..self.end].to_vec();

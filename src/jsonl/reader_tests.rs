@@ -2,18 +2,18 @@ use std::io::{self, Read};
 
 use proptest::prelude::*;
 
-use super::super::samples::{interesting_byte, mutated, object_line};
+use super::super::test_samples::{interesting_byte, mutated, object_line};
 use super::super::{Damage, FirstValue, MAX_LINE_BYTES, Piece, Prefilter, Record, first_value};
 use super::{MULTILINE_DELIMITERS, Reader, UnwantedLines};
 
-/// Hands out its parts one a read, with an interruption before each.
+/// Returns one part per read, with an interruption before each.
 struct Chunks {
     parts: Vec<Vec<u8>>,
     interrupted: bool,
 }
 
 impl Chunks {
-    /// `input` cut after each of the `lengths`, over and over.
+    /// Splits `input` into parts with these `lengths`, which repeat.
     fn new(input: &[u8], lengths: &[usize]) -> Self {
         let mut parts = Vec::new();
         let mut rest = input;
@@ -55,7 +55,7 @@ fn prefilter() -> Prefilter {
     Prefilter::new(&["\"w\"", "wanted"]).unwrap()
 }
 
-/// Wants everything, so that every line comes out.
+/// Returns a prefilter that matches every line.
 fn all() -> Prefilter {
     Prefilter::new(&[""]).unwrap()
 }
@@ -64,7 +64,7 @@ fn pieces(source: impl Read, prefilter: Prefilter) -> Vec<Piece> {
     pieces_of(Reader::new(source, prefilter))
 }
 
-/// Lines without a needle are checked, too.
+/// Returns the pieces, with lines without a needle checked.
 fn checked(source: impl Read) -> Vec<Piece> {
     pieces_of(Reader::new(source, prefilter()).with_unwanted(UnwantedLines::Checked))
 }
@@ -106,7 +106,7 @@ fn lines(pieces: &[Piece]) -> Vec<Line> {
     pieces.iter().filter_map(line).collect()
 }
 
-/// Records visited by a reader of JSON objects only.
+/// Returns the records that a reader of JSON objects visits.
 fn visited(piece: &Piece) -> (Vec<String>, Vec<Damage>) {
     let mut texts = Vec::new();
     let damage = piece.visit_records(|text| {
@@ -119,7 +119,7 @@ fn visited(piece: &Piece) -> (Vec<String>, Vec<Damage>) {
     (texts, damage)
 }
 
-/// The texts and reasons of a single line.
+/// Returns the texts and reasons of a single line.
 fn seen(input: &[u8]) -> (Vec<String>, Vec<(String, u64)>) {
     let mut texts = Vec::new();
     let mut reasons = Vec::new();
@@ -134,7 +134,7 @@ fn seen(input: &[u8]) -> (Vec<String>, Vec<(String, u64)>) {
     (texts, reasons)
 }
 
-/// Cut up in several ways: what comes out, a piece a string.
+/// Returns one string per piece, after checking that they do not depend on how the input is split.
 fn texts_of(input: &[u8], unwanted: UnwantedLines) -> Vec<String> {
     let cuts: [&[usize]; 3] = [&[1], &[7, 2], &[100_000]];
     let mut all = cuts.into_iter().map(|cuts| {
@@ -154,7 +154,7 @@ fn texts_of(input: &[u8], unwanted: UnwantedLines) -> Vec<String> {
 }
 
 #[test]
-fn an_object_may_stand_on_several_lines() {
+fn an_object_may_span_several_lines() {
     let wanted = "{\n  \"w\": 1\n}\n";
     let object = wanted.trim_end();
     let tabs = "{\n\t\"w\": {\n\t}\n}";
@@ -182,7 +182,7 @@ fn an_object_may_stand_on_several_lines() {
             format!("{windows}\r\n{{\"w\":2}}\r\n"),
             &[&windows, "{\"w\":2}"],
         ),
-        // As `jq` prints a list, whole or one a line.
+        // As `jq` prints a list, whole or with one element per line.
         (
             "[\n  {\n    \"w\": 1\n  },\n  {}\n]\n".to_owned(),
             &["{\n    \"w\": 1\n  }", "{}"],
@@ -191,7 +191,7 @@ fn an_object_may_stand_on_several_lines() {
             "[{\"w\":1},{\"w\":2}]\n{\"w\":3}".to_owned(),
             &["{\"w\":1}", "{\"w\":2}", "{\"w\":3}"],
         ),
-        // What has no end gives nothing.
+        // An unfinished object yields nothing.
         (
             "[{\"w\":1},{\"w\":".to_owned(),
             &["input line 1 (byte 8): text after a record"],
@@ -224,7 +224,7 @@ fn an_object_may_stand_on_several_lines() {
 }
 
 #[test]
-fn an_object_on_several_lines_is_not_held_for_ever() {
+fn an_object_on_several_lines_is_not_held_forever() {
     let mut input = b"{\n".to_vec();
     for _ in 0..MAX_LINE_BYTES / 1000 + 100 {
         input.extend([b' '; 999]);
@@ -316,7 +316,7 @@ fn bad_input_matrix() {
 }
 
 #[test]
-fn depth_is_no_damage() {
+fn depth_is_not_damage() {
     let line = format!("{}1{}\n", "{\"w\":".repeat(100_000), "}".repeat(100_000));
     let pieces = pieces(line.as_bytes(), prefilter());
     let [piece @ Piece::Line { raw, .. }] = pieces.as_slice() else {
@@ -336,7 +336,7 @@ fn depth_is_no_damage() {
 }
 
 #[test]
-fn lines_without_needle_come_in_runs() {
+fn lines_without_a_needle_are_returned_in_runs() {
     let input = "{\"a\":1}\n\n{\"b\":2}\r\n{\"w\":3}\n{\"c\":4}\n{bad\n{\"d\":5}";
     let wanted = Piece::Line {
         raw: b"{\"w\":3}\n".to_vec(),
@@ -406,7 +406,7 @@ fn all_records_of_a_glued_line_are_delivered() {
     assert_eq!(lines[0].4.len(), 2);
 }
 
-/// The reader may read again only after everything whole was returned.
+/// The reader only reads again after all whole lines were returned.
 #[test]
 fn a_whole_line_is_returned_before_the_next_read() {
     struct Watched(Vec<&'static [u8]>);
@@ -506,7 +506,7 @@ fn long_lines_are_returned_in_parts() {
     }
 }
 
-/// Lines of all sorts, healthy and not.
+/// Returns lines of all kinds, valid and damaged.
 fn input() -> impl Strategy<Value = Vec<u8>> {
     let line = prop_oneof![
         4 => object_line(),
@@ -556,7 +556,7 @@ proptest! {
             for text in texts {
                 prop_assert_eq!(first_value(text.as_bytes()), FirstValue::Object(0..text.len()));
                 let value: Result<serde_json::Value, _> = serde_json::from_str(&text);
-                // A number may be out of range; nothing else may be wrong.
+                // A number may be out of range; no other error is allowed.
                 let fine = value.map_or_else(|error| error.to_string().contains("out of range"), |value| value.is_object());
                 prop_assert!(fine, "{}", text);
             }
@@ -572,7 +572,7 @@ proptest! {
         }
     }
 
-    /// Of checked lines, the plain ones are those without damage and without a needle.
+    /// Checked lines are plain if they have neither damage nor a needle.
     #[test]
     fn plain_lines_are_sound_if_checked(input in input()) {
         for piece in checked(input.as_slice()) {

@@ -152,7 +152,7 @@ enum Half {
     Low,
 }
 
-/// Returns the half of a pair that the escape at `at` is, if any.
+/// Returns the surrogate in the escape at `at`, if any.
 fn surrogate_at(json: &str, at: usize) -> Option<Half> {
     let digits = json.get(at..at + 6)?.strip_prefix("\\u")?;
     match u16::from_str_radix(digits, 16).ok()? {
@@ -166,11 +166,11 @@ fn surrogate_at(json: &str, at: usize) -> Option<Half> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::samples::{interesting_byte, json_text, mutated};
+    use super::super::test_samples::{interesting_byte, json_text, mutated};
     use super::*;
 
     #[test]
-    fn values_and_faults() {
+    fn values_and_errors_are_found() {
         use FirstValue::{CutOff, Missing, NotAnObject, Object};
         let whole = [
             ("", Missing),

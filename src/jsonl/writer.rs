@@ -9,6 +9,9 @@ use serde::Serialize;
 /// Size of the buffer, in bytes. Longer echoes are written directly.
 const BUFFER_SIZE: usize = 64 * 1024;
 
+/// The outcome of writing.
+pub type WriteResult = Result<(), WriteError>;
+
 /// A write failure. Every later call returns the same error.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
@@ -51,7 +54,7 @@ pub struct Writer<Sink: Write> {
 ///
 /// # Errors
 /// The record cannot be serialized. A part of it may have been appended.
-pub fn append_record(text: &mut Vec<u8>, record: &impl Serialize) -> Result<(), WriteError> {
+pub fn append_record(text: &mut Vec<u8>, record: &impl Serialize) -> WriteResult {
     serde_json::to_writer(&mut *text, record)?;
     text.push(b'\n');
     Ok(())
@@ -73,7 +76,7 @@ impl<Sink: Write> Writer<Sink> {
     ///
     /// # Errors
     /// See [`WriteError`].
-    pub fn echo(&mut self, raw: &[u8]) -> Result<(), WriteError> {
+    pub fn echo(&mut self, raw: &[u8]) -> WriteResult {
         self.check()?;
         let Some(last) = raw.last() else {
             return Ok(());
@@ -96,11 +99,11 @@ impl<Sink: Write> Writer<Sink> {
     }
 
     /// Writes a record on its own line. If the echo stopped in the middle of a line, writes a newline first. The
-    /// record must serialize to a single line, as every value does that has no `RawValue` with a newline.
+    /// record must serialize to a single line, as does every value without a `RawValue` that contains a newline.
     ///
     /// # Errors
     /// See [`WriteError`].
-    pub fn record(&mut self, record: &impl Serialize) -> Result<(), WriteError> {
+    pub fn record(&mut self, record: &impl Serialize) -> WriteResult {
         self.check()?;
         let start = self.buffer.len();
         if !self.at_line_start {
@@ -122,7 +125,7 @@ impl<Sink: Write> Writer<Sink> {
     ///
     /// # Errors
     /// See [`WriteError`].
-    pub fn flush(&mut self) -> Result<(), WriteError> {
+    pub fn flush(&mut self) -> WriteResult {
         self.check()?;
         self.empty_buffer()?;
         loop {
@@ -144,24 +147,24 @@ impl<Sink: Write> Writer<Sink> {
         self.written
     }
 
-    fn check(&self) -> Result<(), WriteError> {
+    fn check(&self) -> WriteResult {
         match &self.failure {
             None => Ok(()),
             Some(failure) => Err(failure.to_error(self.written)),
         }
     }
 
-    fn empty_buffer(&mut self) -> Result<(), WriteError> {
+    fn empty_buffer(&mut self) -> WriteResult {
         let mut buffer = std::mem::take(&mut self.buffer);
         let result = self.write(&buffer);
         buffer.clear();
-        // A single long record must not keep its memory.
+        // A single long record must not hold on to its memory.
         buffer.shrink_to(2 * BUFFER_SIZE);
         self.buffer = buffer;
         result
     }
 
-    fn write(&mut self, mut bytes: &[u8]) -> Result<(), WriteError> {
+    fn write(&mut self, mut bytes: &[u8]) -> WriteResult {
         while !bytes.is_empty() {
             match self.sink.write(bytes) {
                 Ok(0) => return Err(self.fail(&ErrorKind::WriteZero.into())),

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{BUFFER_SIZE, WriteError, Writer};
 
-/// A sink that takes a few bytes at a time, is interrupted in between, and is full in the end.
+/// A sink that takes a few bytes at a time, is interrupted in between, and finally is full.
 #[derive(Clone)]
 struct Reluctant {
     taken: Rc<RefCell<Vec<u8>>>,
@@ -52,7 +52,7 @@ impl Write for Reluctant {
 }
 
 #[test]
-fn a_record_gets_a_line_of_its_own() {
+fn a_record_gets_its_own_line() {
     let mut out = Vec::new();
     let mut writer = Writer::new(&mut out);
     writer.record(&json!({"a": "x\ny"})).unwrap();
@@ -117,7 +117,7 @@ fn a_full_disk_stays_full() {
 }
 
 #[test]
-fn real_devices() {
+fn devices_report_their_errors() {
     let mut full = Writer::new(File::options().write(true).open("/dev/full").unwrap());
     full.record(&json!({})).unwrap();
     let error = full.flush().unwrap_err();

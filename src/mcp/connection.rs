@@ -61,7 +61,7 @@ pub(super) struct Connection {
     service: Mutex<Option<RunningService<RoleClient, Listener>>>,
     process: Option<ServerProcess>,
     output: Arc<Output>,
-    /// A request could not be sent, or its response did not arrive.
+    /// Whether a request could not be sent, or its response did not arrive.
     is_lost: AtomicBool,
 }
 
@@ -221,7 +221,7 @@ impl Connection {
         }
     }
 
-    /// Returns the reason of a failure: the end of the process, if it ended.
+    /// Returns the reason for a failure: the end of the process, if it has ended.
     async fn reason(&self, reason: String) -> String {
         if !self.is_closed() {
             return reason;
@@ -328,7 +328,7 @@ pub(super) const MAX_MESSAGE_WIDTH: usize = 200;
 #[derive(Debug)]
 pub(super) struct ServerProcess {
     cancel: CancelToken,
-    /// A description of how it ended.
+    /// A description of how the program ended.
     ending: watch::Receiver<Option<String>>,
 }
 

@@ -130,7 +130,7 @@ fn text_block(text: String) -> Block {
     Block::Text { text }
 }
 
-/// Content of an unknown kind.
+/// Returns a block for content of an unknown kind.
 fn unknown(content: &impl Serialize) -> Block {
     text_block(serde_json::to_string(content).unwrap_or_default())
 }

@@ -115,7 +115,7 @@ fn declaration(tool: &McpTool) -> String {
     declaration.to_string()
 }
 
-/// Returns the matching tools. By words, those with the most words come first.
+/// Returns the matching tools. Tools that contain the most words come first.
 fn found<'a>(tools: &'a [Arc<McpTool>], query: &Query) -> Vec<&'a Arc<McpTool>> {
     if let Some(names) = query.query.strip_prefix("select:") {
         let names: Vec<&str> = names.split(',').map(str::trim).collect();

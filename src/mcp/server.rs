@@ -1,4 +1,4 @@
-//! The servers of a run, each with its tools. A server is started when it is first needed, and again after it died.
+//! The servers of a run, each with its tools. A server is started when it is first needed, and again after it dies.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -70,7 +70,7 @@ impl Server {
         }
     }
 
-    /// Lists its tools. Starts the server if it does not run.
+    /// Lists its tools. Starts the server if it is not running.
     pub(super) async fn tools(self: Arc<Self>) -> Result<Vec<Arc<McpTool>>, McpFailure> {
         let (connection, mut state) = self.connected().await?;
         if self.changed.swap(false, Ordering::Relaxed) {
@@ -112,7 +112,7 @@ impl Server {
         Ok(self.connected().await?.0)
     }
 
-    /// A connection to it. It is started if it does not run.
+    /// Returns a connection to the server; starts it if it is not running.
     async fn connected(
         self: &Arc<Self>,
     ) -> Result<(Arc<Connection>, MutexGuard<'_, State>), McpFailure> {

@@ -98,7 +98,7 @@ impl From<ResultPart> for Block {
     }
 }
 
-/// The input of a call, or the empty object if there is none.
+/// Returns the input of a call, or the empty object if there is none.
 pub(crate) fn input_of(raw: Option<&RawValue>) -> Box<RawValue> {
     match raw {
         Some(raw) => raw.to_owned(),
@@ -106,7 +106,7 @@ pub(crate) fn input_of(raw: Option<&RawValue>) -> Box<RawValue> {
     }
 }
 
-/// The blocks that may be part of a result.
+/// Returns the blocks that may be part of a result.
 pub(crate) fn result_parts(blocks: Vec<Block>) -> Vec<ResultPart> {
     let parts = blocks.into_iter().filter_map(|block| match block {
         Block::Text(text) => Some(ResultPart::Text(text)),
@@ -148,7 +148,7 @@ macro_rules! identifier {
         pub struct $name(pub String);
 
         impl $name {
-            /// The id as written in records.
+            /// Returns the id as written in records.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

@@ -13,7 +13,7 @@ const TAGS: &str = "system-reminder local-command-stdout local-command-stderr lo
     permissions session_context hook_context state_snapshot qwen:user-prompt-submit-context \
     oai-mem-citation";
 
-/// An agent wrote all of a text that starts with one of these lines.
+/// Lines that start a text written entirely by an agent.
 const BEGINNINGS: &str = "\
 <command-
 <local-command
@@ -42,8 +42,8 @@ const EDITOR_CONTEXT: (&str, &str) = ("# Context from my IDE setup:", "## My req
 /// Beginnings of remarks in brackets. A remark ends at the closing bracket.
 const REMARKS: [&str; 2] = ["[Request interrupted", "[Image"];
 
-/// The part of a text that the user typed, without blanks around injected parts. Empty if an agent wrote
-/// all of it.
+/// Returns the part of a text that the user typed, without blanks around injected parts. Empty if an
+/// agent wrote all of it.
 pub fn typed(text: &str) -> Cow<'_, str> {
     match split(text) {
         Some((_, own)) => Cow::Owned(own),
@@ -79,7 +79,7 @@ pub fn split_typed(blocks: Vec<Block>) -> (Vec<Block>, Vec<Block>) {
     (injected, own)
 }
 
-/// A text without the tags and remarks of agents. Blanks around them are kept.
+/// Returns a text without the tags and remarks of agents. Blanks around them are kept.
 pub fn without_injected(text: &str) -> Cow<'_, str> {
     match cut(text) {
         Some((_, kept)) => Cow::Owned(kept),
@@ -87,7 +87,7 @@ pub fn without_injected(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The injected and the typed part of a text. `None` if the user typed all of it.
+/// Returns the injected and the typed part of a text. `None` if the user typed all of it.
 fn split(text: &str) -> Option<(String, String)> {
     if let Some(command) = slash_command(text) {
         return Some((String::new(), command));
@@ -114,8 +114,8 @@ fn split(text: &str) -> Option<(String, String)> {
 const SETTING_COMMANDS: &str = "/add-dir /agents /color /config /effort /export /fast /hooks /login /mcp \
     /model /output-style /permissions /plugin /rename /resume /statusline /theme";
 
-/// A slash command with its arguments, as the user typed it. `None` for any other text, and for a command
-/// without arguments.
+/// Returns a slash command with its arguments, as the user typed it. `None` for any other text, and for a
+/// command without arguments.
 fn slash_command(text: &str) -> Option<String> {
     if !text.trim_start().starts_with("<command-") {
         return None;
@@ -139,7 +139,7 @@ fn slash_command(text: &str) -> Option<String> {
     (!is_setting).then(|| format!("/{name} {arguments}{rest}"))
 }
 
-/// The content of tags and remarks of agents, and the rest. `None` if there are none.
+/// Returns the content of tags and remarks of agents, and the rest. `None` if there are none.
 fn cut(text: &str) -> Option<(String, String)> {
     let (mut put_in, mut kept) = (String::new(), String::new());
     let (mut copied, mut at) = (0, 0);
@@ -158,7 +158,7 @@ fn cut(text: &str) -> Option<(String, String)> {
     (!put_in.is_empty()).then_some((put_in, kept))
 }
 
-/// Whether a text is a single remark in brackets: it stands for omitted content, or an agent added it.
+/// Whether a text is a single remark in brackets: it replaces omitted content, or an agent added it.
 pub fn is_remark(text: &str) -> bool {
     let inner = text
         .trim()
@@ -167,7 +167,7 @@ pub fn is_remark(text: &str) -> bool {
     inner.is_some_and(|inner| inner.contains(' ') && !inner.contains(['[', ']', '"', ',']))
 }
 
-/// Length of the injected part at the start of a text that starts with `<` or `[`, in bytes.
+/// Returns the length of the injected part at the start of a text that starts with `<` or `[`, in bytes.
 fn injected_length(text: &str) -> Option<usize> {
     if text.starts_with('[') {
         REMARKS.iter().find(|remark| text.starts_with(**remark))?;
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_typed_is_told_from_what_an_agent_wrote() {
+    fn typed_text_is_separated_from_injected_text() {
         let table = [
             (" as it is \n", " as it is \n"),
             ("<ide_opened_file>x</ide_opened_file>\n fix it\n", "fix it"),
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_split_and_attachments_go_with_what_was_typed() {
+    fn blocks_are_split_and_attachments_belong_to_typed_text() {
         let block = |text: &str| Block::Text(text.to_owned());
         let image = || {
             Block::Media(crate::message::Media {
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_remark_stands_for_itself() {
+    fn a_remark_is_a_separate_text() {
         for text in ["[left out for brevity]", " [no content here]\n"] {
             assert!(is_remark(text), "{text}");
         }
@@ -281,7 +281,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_invented(text in any::<String>()) {
+        fn no_text_is_added(text in any::<String>()) {
             prop_assert!(without_injected(&text).len() <= text.len());
             prop_assert!(typed(&text).len() <= text.len());
         }

@@ -1,4 +1,4 @@
-//! Messages, and what several of them form.
+//! Messages, and the merging of their records.
 
 use std::collections::HashMap;
 
@@ -99,7 +99,7 @@ impl Message {
         }
     }
 
-    /// Masks what looks like a key or a password.
+    /// Masks text that looks like a key or a password.
     pub fn redact(&mut self) {
         let mask = |text: &mut String| {
             if let Cow::Owned(masked) = redact(text) {

@@ -1,4 +1,4 @@
-//! The outcome of a call, as its result tells it.
+//! The outcome of a call, from the text of its result.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -24,7 +24,7 @@ pub enum CallOutcome {
     Cancelled,
 }
 
-/// Results of calls that did not run, or not to the end.
+/// Phrases in results of calls that did not run or did not finish.
 const REFUSALS: [(&str, CallOutcome); 8] = [
     (
         "doesn't want to proceed with this tool use",

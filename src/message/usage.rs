@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn costs_add_up_where_they_are_told() {
+    fn recorded_costs_are_added_up() {
         let mut sum = usage(1, 1);
         sum += usage(1, 0);
         assert_eq!((sum.total(), sum.cost), (3, None));

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_refusal_names_is_changed_once() {
+    fn a_refused_parameter_is_changed_once() {
         let dashscope = preset("dashscope").unwrap().dialect("qwen3");
         let message = "The value of the enable_thinking parameter is restricted to True.";
         let changed = adapted(&dashscope, message).unwrap();

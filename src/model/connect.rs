@@ -173,11 +173,11 @@ impl Connector {
                 if preset.name == name || settings.base_url.is_some() {
                     return Ok((preset, settings));
                 }
-                "it needs a `base_url`".to_owned()
+                "a `base_url` is missing".to_owned()
             }
             (None, Some(_), Some(like)) => format!("unknown preset `{like}`"),
             (None, Some(_), None) => {
-                "it needs a `preset`: the known provider that it resembles".to_owned()
+                "a `preset` is missing: the known provider that it resembles".to_owned()
             }
             (None, None, _) => {
                 return Err(ConnectError::UnknownProvider {

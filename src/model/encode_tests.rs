@@ -112,7 +112,7 @@ fn the_same_request_in_every_dialect() {
 }
 
 #[test]
-fn streams_are_asked_for() {
+fn streams_are_requested() {
     let streamed = |provider, model| {
         body(
             provider,
@@ -133,7 +133,7 @@ fn streams_are_asked_for() {
 }
 
 #[test]
-fn json_is_asked_for_in_the_form_that_a_server_knows() {
+fn json_is_requested_in_a_form_that_the_server_supports() {
     let json = |provider, function| {
         let dialect = Dialect {
             forced_call: ForcedCall::Json,
@@ -167,14 +167,14 @@ fn json_is_asked_for_in_the_form_that_a_server_knows() {
 }
 
 #[test]
-fn no_empty_list_of_tools_is_sent() {
+fn empty_lists_of_tools_are_omitted() {
     for provider in ["openai", "responses", "anthropic", "gemini", "ollama"] {
         let body = whole(provider, "m", ReplyForm::Tools(Vec::new()));
         assert_eq!(body.get("tools"), None, "{body}");
     }
 }
 
-/// A conversation with all kinds of blocks.
+/// Returns a conversation with all kinds of blocks.
 fn conversation() -> Request {
     let call = Call {
         id: "c1".to_owned(),
@@ -318,9 +318,13 @@ fn images_in_results_reach_every_api() {
         media_type: "image/png".to_owned(),
         data: Some("aGk=".to_owned()),
     };
+    let elsewhere = Media {
+        data: None,
+        ..image.clone()
+    };
     let result = ToolResult {
         id: "c1".to_owned(),
-        parts: vec![ResultPart::Media(image)],
+        parts: vec![ResultPart::Media(image), ResultPart::Media(elsewhere)],
         failed: false,
     };
     let turn = |role, block| Turn {
@@ -351,6 +355,10 @@ fn images_in_results_reach_every_api() {
         json!({"mimeType": "image/png", "data": "aGk="})
     );
     assert_eq!(sent("ollama", "/messages/2/images/0"), "aGk=");
+    assert_eq!(
+        sent("ollama", "/messages/2/content"),
+        "[image: image/png]\n[attachment]"
+    );
 }
 
 #[test]
@@ -396,7 +404,7 @@ fn prefixes_are_marked_only_where_they_are_long_enough() {
 }
 
 #[test]
-fn ollama_is_asked_for_a_context_that_holds_the_prompt() {
+fn ollama_gets_a_context_that_fits_the_prompt() {
     let context = |bytes: usize| {
         let request = Request {
             system: "x".repeat(bytes),
@@ -410,7 +418,7 @@ fn ollama_is_asked_for_a_context_that_holds_the_prompt() {
 }
 
 #[test]
-fn what_a_configuration_adds_is_laid_over_the_rest() {
+fn members_of_the_configuration_override_the_rest() {
     let mut dialect = preset("gemini").unwrap().dialect("gemini-2.5-flash");
     let extra = json!({"generationConfig": {"topP": 1}, "safetySettings": []});
     dialect.extra_body = extra.as_object().unwrap().clone();
@@ -425,7 +433,7 @@ fn what_a_configuration_adds_is_laid_over_the_rest() {
 }
 
 #[test]
-fn what_a_server_signed_goes_back_to_it() {
+fn signed_blocks_are_sent_back_unchanged() {
     let call = Call {
         id: "c1".to_owned(),
         name: "read".to_owned(),
@@ -503,7 +511,7 @@ fn what_a_server_signed_goes_back_to_it() {
 }
 
 #[test]
-fn thinking_has_a_budget_in_the_words_of_each_provider() {
+fn each_provider_gets_its_form_of_the_thinking_budget() {
     let body = |provider, model| {
         let request = Request {
             thinking: Thinking::Tokens(5000),

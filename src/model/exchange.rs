@@ -320,7 +320,7 @@ impl<'a> Listener<'a> {
         self.has_begun
     }
 
-    /// Whether a complete block was forwarded: a later one started.
+    /// Whether a complete block was forwarded, that is, whether a later one has started.
     pub(super) fn has_block(&self) -> bool {
         self.has_block
     }

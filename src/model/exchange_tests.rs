@@ -95,7 +95,7 @@ fn body_in_pieces(api: Api, content_type: &str, pieces: Vec<Vec<u8>>) -> Result<
 }
 
 #[test]
-fn every_reply_is_read_wherever_it_is_split() {
+fn replies_do_not_depend_on_how_they_are_split() {
     for sample in SAMPLES {
         let bytes = sample.body.as_bytes();
         for split in 0..=bytes.len() {
@@ -115,7 +115,7 @@ fn every_reply_is_read_wherever_it_is_split() {
 }
 
 #[test]
-fn the_events_of_a_stream_add_up_to_its_reply() {
+fn the_events_of_a_stream_form_its_reply() {
     for sample in SAMPLES.iter().filter(|sample| sample.is_stream()) {
         let single = sample.body.bytes().map(|byte| vec![byte]).collect();
         let (reply, events) = in_pieces(sample, single);
@@ -155,7 +155,7 @@ fn the_events_of_a_stream_add_up_to_its_reply() {
 }
 
 #[test]
-fn a_reply_that_is_cut_anywhere_is_no_reply() {
+fn a_reply_that_is_cut_anywhere_is_a_failure() {
     for sample in SAMPLES {
         let bytes = sample.body.as_bytes();
         // OpenAI's streams are complete once they contain a finish reason; only usage follows.
@@ -185,7 +185,7 @@ fn a_reply_that_is_cut_anywhere_is_no_reply() {
 }
 
 #[test]
-fn a_connection_that_breaks_is_a_cut_whatever_came_before() {
+fn a_broken_connection_always_cuts_the_reply() {
     for sample in SAMPLES {
         for end in [0, sample.body.len() / 2] {
             let answer = Answer {
@@ -214,7 +214,7 @@ fn a_connection_that_breaks_is_a_cut_whatever_came_before() {
 }
 
 #[test]
-fn an_answer_in_another_framing_than_asked_for_is_read() {
+fn a_response_in_an_unexpected_framing_is_read() {
     for sample in SAMPLES {
         for delivery in [Delivery::Whole, Delivery::Streamed] {
             for content_type in [Some(sample.content_type), None, Some("text/plain")] {
@@ -299,7 +299,7 @@ fn ending(outcome: Result<Reply, Failure>) -> Ending {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
-fn what_is_no_good_answer_has_its_name() {
+fn each_unusable_response_has_its_failure() {
     use Api::{Anthropic, Gemini, Ollama, OpenaiChat};
     const EVENTS: &str = "text/event-stream";
     const JSON: &str = "application/json";
@@ -513,7 +513,7 @@ fn what_is_no_good_answer_has_its_name() {
 }
 
 #[test]
-fn odd_but_usable_answers_are_used() {
+fn unusual_responses_are_accepted() {
     let rows = [
         // Content as a list, without a finish reason.
         (
@@ -561,7 +561,7 @@ fn odd_but_usable_answers_are_used() {
 }
 
 #[test]
-fn calls_without_an_index_are_told_apart() {
+fn calls_without_an_index_are_distinguished() {
     let stream = concat!(
         "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"{\"}}]}}]}\n\n",
         "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"function\":{\"arguments\":\"}\"}}]}}]}\n\n",

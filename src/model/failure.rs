@@ -251,7 +251,7 @@ impl Failure {
     }
 }
 
-/// The wait that a server asks for, if no retry of this run waits that long.
+/// Returns the wait that a server asks for, if no retry of this run waits that long.
 fn wait_suffix(wait: Option<Duration>) -> String {
     let long = wait.filter(|wait| *wait >= Duration::from_mins(1));
     long.map_or_else(String::new, |wait| {

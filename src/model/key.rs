@@ -55,9 +55,9 @@ impl Key {
     fn fetch(&self, limit: Duration) -> Result<Option<Header>, Failure> {
         let secret = match &self.source {
             KeySource::None => return Ok(None),
-            KeySource::Given(secret) => usable(secret.expose(), "the key of the environment")?,
+            KeySource::Given(secret) => usable(secret.expose(), "the key in the environment")?,
             KeySource::Token(secret) => {
-                let secret = usable(secret.expose(), "the token of the environment")?;
+                let secret = usable(secret.expose(), "the token in the environment")?;
                 return Ok(Some(bearer(&secret)));
             }
             KeySource::File(path) => {
@@ -66,9 +66,10 @@ impl Key {
                     .map_err(|error| unusable(format!("{source_name}: {error}")))?;
                 usable(&text, &source_name)?
             }
-            KeySource::Command(words) => {
-                usable(&self.printed(words, limit)?, "what the key command printed")?
-            }
+            KeySource::Command(words) => usable(
+                &self.printed(words, limit)?,
+                "the output of the key command",
+            )?,
         };
         Ok(Some(match &self.scheme {
             KeyScheme::Bearer | KeyScheme::BearerIfAny => bearer(&secret),
@@ -133,7 +134,7 @@ fn usable(text: &str, source_name: &str) -> Result<String, Failure> {
     }
     if !line.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(unusable(format!(
-            "{source_name} contains characters that no key has"
+            "{source_name} contains characters that are invalid in keys"
         )));
     }
     Ok(line.to_owned())
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_come_from_everywhere() {
+    fn keys_are_read_from_all_sources() {
         let expected = Header::secret("authorization", "Bearer sk-canary");
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("key");
@@ -187,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_gets_no_more_time_than_the_request() {
+    fn a_command_gets_at_most_the_time_of_the_request() {
         let key = Key {
             source: KeySource::Command(["sleep", "20"].map(str::to_owned).into()),
             scheme: KeyScheme::Bearer,
@@ -201,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_not_repeated() {
+    fn an_invalid_key_is_not_repeated() {
         let command =
             |script: &str| KeySource::Command(["sh", "-c", script].map(str::to_owned).into());
         for source in [

@@ -12,7 +12,7 @@ use super::Failure;
 /// Number of successful requests after which requests run concurrently again.
 const SUCCESSES_TO_RUN_CONCURRENTLY: u32 = 20;
 
-/// Scheduling state shared by the requests of a run: a rate limit, pauses that the server asked for,
+/// Scheduling state shared by the requests of a run: a rate limit, pauses that the server requested,
 /// sequential sending after the server was overloaded, and refusals that apply to all requests.
 #[derive(Debug, Default)]
 pub struct Pace {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_that_was_asked_for_holds_for_all_and_then_one_goes_after_the_other() {
+    fn a_requested_delay_applies_to_all_and_then_requests_are_sequential() {
         wait_for(async {
             let pace = Pace::default();
             let start = Instant::now();
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_for_a_time_ends() {
+    fn a_temporary_refusal_expires() {
         let pace = Pace::default();
         pace.failed(&overloaded(MAX_DELAY), Duration::ZERO);
         wait_for(async {
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_sent_after_a_refusal_of_everything() {
+    fn nothing_is_sent_after_all_requests_were_refused() {
         let refused = |what| Failure::Rejected {
             status: Some(401),
             message: "no such key".to_owned(),

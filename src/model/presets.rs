@@ -93,7 +93,7 @@ mod tests {
     use crate::api::CacheMarks::From;
 
     #[test]
-    fn the_file_is_in_order() {
+    fn the_file_is_sorted() {
         let presets: Presets = toml::from_str(FILE).unwrap();
         for provider in presets.models.keys() {
             assert!(preset(provider).is_some(), "{provider}");
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn every_address_of_the_table_takes_keys() {
+    fn every_address_in_the_table_accepts_keys() {
         for preset in &PRESETS.provider {
             let address = crate::http::Address::parse(&preset.base_url).unwrap();
             address

@@ -34,7 +34,7 @@ pub trait Provider: Send + Sync {
     /// Sends a request and returns the complete reply, without streaming.
     ///
     /// # Errors
-    /// As [`Provider::ask`].
+    /// As in [`Provider::ask`].
     fn complete(&self, request: &Request, stop: &CancelToken) -> Result<Reply, Failure> {
         self.ask(request, Delivery::Whole, stop, &mut |_| ())
     }
@@ -162,9 +162,9 @@ impl FromStr for ModelName {
             None if text == "none" => Ok(Self::None),
             None if text == "builtin" => Ok(Self::Builtin),
             None => Err(wrong(
-                "it needs a provider and a colon, as in `openai:gpt-5-mini`",
+                "expected a provider and a colon, as in `openai:gpt-5-mini`",
             )),
-            Some((_, "")) => Err(wrong("there is nothing after the colon")),
+            Some((_, "")) => Err(wrong("the name after the colon is missing")),
             Some(("replay", file)) => Ok(Self::Replay(file.into())),
             Some((provider, _)) if !is_provider(provider) => Err(wrong(
                 "the name of a provider consists of lower-case letters, digits, `-` and `_`",
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_model_says_why() {
+    fn errors_about_names_give_the_reason() {
         for text in ["", "gpt-5", ":", "openai:", ":m", "Open AI:m", "replay:"] {
             assert!(text.parse::<ModelName>().is_err(), "{text}");
         }

@@ -133,7 +133,7 @@ fn every_reply_arrives_byte_by_byte() {
 }
 
 #[test]
-fn keys_go_where_each_api_wants_them() {
+fn keys_are_sent_in_the_header_of_each_api() {
     let rows = [
         (
             "openai",
@@ -178,7 +178,7 @@ fn keys_go_where_each_api_wants_them() {
 }
 
 #[test]
-fn side_calls_are_tried_once() {
+fn side_requests_are_tried_once() {
     for body in [
         answer(500, &[JSON], "{}"),
         answer(429, &[("retry-after", "0")], ""),
@@ -193,7 +193,7 @@ fn side_calls_are_tried_once() {
 }
 
 #[test]
-fn a_server_is_left_alone_for_as_long_as_it_asks() {
+fn a_requested_delay_is_respected() {
     let in_body = r#"{"error":{"code":429,"message":"q","details":[{"retryDelay":"0.2s"}]}}"#;
     let rows = [
         (answer(429, &[JSON, ("Retry-After", "0.2")], "{}"), 200),
@@ -225,7 +225,7 @@ fn a_server_is_left_alone_for_as_long_as_it_asks() {
 }
 
 #[test]
-fn what_may_pass_is_tried_again_and_the_rest_is_not() {
+fn only_temporary_failures_are_retried() {
     let passing = [
         answer(500, &[JSON], "{}"),
         answer(
@@ -285,7 +285,7 @@ fn what_may_pass_is_tried_again_and_the_rest_is_not() {
 }
 
 #[test]
-fn a_status_of_404_names_the_address_and_what_is_there_twice() {
+fn a_status_of_404_names_the_address_and_a_repeated_part() {
     let rows = [
         ("/v1", "/v1/chat/completions: gone"),
         (
@@ -308,7 +308,7 @@ fn a_status_of_404_names_the_address_and_what_is_there_twice() {
 }
 
 #[test]
-fn a_stream_that_is_cut_is_no_reply_and_not_begun_again_once_it_was_told() {
+fn a_stream_that_is_cut_fails_and_is_not_retried_once_forwarded() {
     let part = "data: {\"choices\":[{\"delta\":{\"content\":\"Fix\"}}]}\n\n";
     for head in [
         open_answer(200, &[EVENTS]),
@@ -345,7 +345,7 @@ fn a_stream_that_is_cut_is_no_reply_and_not_begun_again_once_it_was_told() {
         assert_eq!(heard, [ReplyEvent::Part(ReplyPart::Text("Fix".to_owned()))]);
         assert_eq!(server.requests().len(), 1);
     }
-    // It is retried before any delta was sent, and afterwards if the deltas are withdrawn.
+    // It is retried before any delta was sent, and afterwards only if the deltas can be withdrawn.
     let empty = open_answer(200, &[EVENTS]);
     let mut begun = open_answer(200, &[EVENTS]);
     begun.extend_from_slice(part.as_bytes());
@@ -372,7 +372,7 @@ fn a_stream_that_is_cut_is_no_reply_and_not_begun_again_once_it_was_told() {
 }
 
 #[test]
-fn what_was_told_of_a_whole_block_is_not_taken_back() {
+fn a_forwarded_block_is_not_withdrawn() {
     let text = "data: {\"choices\":[{\"delta\":{\"content\":\"Fix\"}}]}\n\n";
     let call = "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"{\"}}]}}]}\n\n";
     let cut = |parts: &[&str]| {
@@ -402,7 +402,7 @@ fn what_was_told_of_a_whole_block_is_not_taken_back() {
 }
 
 #[test]
-fn silence_and_dripping_end_in_time() {
+fn silent_and_slow_responses_time_out() {
     let stuck = vec![Step::Send(open_answer(200, &[EVENTS])), Step::AwaitClose];
     let silent = vec![Step::AwaitClose];
     let drip = |_| {
@@ -472,7 +472,7 @@ fn stopping_closes_the_connection_at_once() {
 }
 
 #[test]
-fn several_threads_ask_at_once() {
+fn several_threads_send_requests_at_once() {
     let server = TestServer::start(
         (0..8)
             .map(|_| vec![Step::Send(answer(200, &[JSON], GOOD))])
@@ -542,7 +542,7 @@ fn no_key_is_ever_shown() {
 }
 
 #[test]
-fn a_reply_that_holds_the_key_is_cleaned() {
+fn a_reply_that_contains_the_key_is_redacted() {
     let body = json!({"choices": [{"message": {"content": format!("Your key is {CANARY}.")}, "finish_reason": "stop"}]});
     let server = TestServer::answering([answer(200, &[JSON], &body.to_string())]);
     let reply = openai(&server)
@@ -579,7 +579,7 @@ fn a_reply_that_holds_the_key_is_cleaned() {
 }
 
 #[test]
-fn a_key_is_not_sent_in_the_clear_to_the_open_network() {
+fn a_key_is_not_sent_unencrypted_to_public_networks() {
     let far = settings("openai", "http://198.51.100.7/v1");
     let failure = provider(&connector(far.clone()), "openai:m")
         .complete(&request(), &CancelToken::default())
@@ -592,7 +592,7 @@ fn a_key_is_not_sent_in_the_clear_to_the_open_network() {
 }
 
 #[test]
-fn requests_go_through_the_proxy_but_for_the_exceptions() {
+fn requests_use_the_proxy_except_for_listed_hosts() {
     let server = TestServer::answering([answer(200, &[JSON], GOOD)]);
     let mut settings = settings("vllm", "http://gpu.internal:8000/v1");
     settings.http.proxies = Proxies {
@@ -635,7 +635,7 @@ fn requests_go_through_the_proxy_but_for_the_exceptions() {
 }
 
 #[test]
-fn requests_go_through_socks_proxies() {
+fn requests_use_socks_proxies() {
     let rows = [
         // The scheme determines who resolves the name; here only the proxy can.
         (
@@ -654,7 +654,7 @@ fn requests_go_through_socks_proxies() {
     ];
     for (scheme, login, url, target) in rows {
         let server = TestServer::answering([answer(200, &[JSON], GOOD)]);
-        let proxy = SocksServer::leading_to(server.port);
+        let proxy = SocksServer::connecting_to(server.port);
         let mut settings = settings("vllm", url);
         settings.providers.get_mut("vllm").unwrap().key = KeySource::None;
         settings.http.proxies = Proxies {
@@ -677,7 +677,7 @@ fn requests_go_through_socks_proxies() {
 }
 
 #[test]
-fn a_socks_proxy_that_is_not_there_is_named_without_its_password() {
+fn an_unreachable_socks_proxy_is_named_without_its_password() {
     let port = {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.local_addr().unwrap().port()
@@ -725,7 +725,7 @@ fn a_request_is_adapted_to_what_a_server_refuses() {
 }
 
 #[test]
-fn a_missing_key_and_an_unknown_provider_are_told_before_anything_is_sent() {
+fn a_missing_key_and_an_unknown_provider_are_reported_before_anything_is_sent() {
     let connector = |keys| Connector::new(ModelSettings::default(), deps(), keys);
     let fails = |name: &str| {
         let name: ModelName = name.parse().unwrap();
@@ -763,7 +763,7 @@ fn a_missing_key_and_an_unknown_provider_are_told_before_anything_is_sent() {
 }
 
 #[test]
-fn nothing_listens_to_the_environment_of_the_process() {
+fn clients_ignore_the_environment_of_the_process() {
     // A client that is never used builds nothing: no thread, no certificates.
     let model = provider(
         &connector(settings("openai", "https://example.com/v1")),

@@ -354,7 +354,7 @@ fn nearest(exchanges: &[ExchangeRecord], forms: &[Outgoing]) -> (String, String)
             }
             let is_change = |line: &&String| line.starts_with(['+', '-']);
             let reason = match lines.iter().filter(is_change).count() {
-                0 => "the same request, with other blanks".to_owned(),
+                0 => "the same request with different whitespace".to_owned(),
                 changed => format!("the nearest request differs in {changed} lines"),
             };
             lines.truncate(MAX_DIFF_LINES);
@@ -363,7 +363,7 @@ fn nearest(exchanges: &[ExchangeRecord], forms: &[Outgoing]) -> (String, String)
     }
     match best {
         Some((_, reason, difference)) => (reason, difference),
-        None => ("it holds no request like it".to_owned(), String::new()),
+        None => ("it contains no similar request".to_owned(), String::new()),
     }
 }
 

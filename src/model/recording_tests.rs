@@ -65,7 +65,7 @@ fn said(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn what_was_recorded_is_answered_again_without_network_and_key() {
+fn a_recording_replays_without_network_and_key() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("recording.jsonl");
     let mut stream = open_answer(200, &[("content-type", "text/event-stream")]);
@@ -194,7 +194,7 @@ fn failures_are_recorded_too() {
 }
 
 #[test]
-fn what_is_no_recording_is_refused_with_its_line() {
+fn a_file_that_is_not_a_recording_is_refused_with_its_line() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("recording.jsonl");
     let refusal = |text: &str| {
@@ -207,7 +207,7 @@ fn what_is_no_recording_is_refused_with_its_line() {
 }
 
 #[test]
-fn secrets_of_any_known_shape_are_masked() {
+fn secrets_of_any_known_form_are_masked() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("recording.jsonl");
     let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_found_wherever_it_stands() {
+    fn structured_output_is_found_anywhere() {
         let title = json!({"title": "A"});
         let found: [(&str, &[(&str, &str)]); 8] = [
             ("", &[("f", r#"{"title":"A"}"#)]),
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn no_answer_has_a_reason() {
+    fn missing_output_has_a_reason() {
         let missing = Failure::Malformed {
             reason: "the reply contains neither a call of f nor JSON".to_owned(),
         };

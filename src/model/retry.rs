@@ -7,15 +7,15 @@ use super::{Attempts, Failure, Retryability};
 /// Retry limits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RetryPolicy {
-    /// Maximum number of attempts, not counting those after a delay that the server asked for.
+    /// Maximum number of attempts, not counting those after a delay that the server requested.
     pub max_attempts: u32,
     /// Delay after the first failure; doubles with each further one.
     pub first_wait: Duration,
-    /// Maximum delay, unless the server asks for a longer one.
+    /// Maximum delay, unless the server requests a longer one.
     pub max_wait: Duration,
-    /// Maximum delay that a server may ask for. A request fails if it asks for more.
+    /// Maximum delay that a server may request. Longer delays fail the request.
     pub max_server_wait: Duration,
-    /// Maximum number of delays that a server may ask for.
+    /// Maximum number of delays that a server may request.
     pub max_server_waits: u32,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Retry {
 }
 
 impl Retry {
-    /// Starts with these limits; `deadline` is relative to the first attempt.
+    /// Creates a schedule with these limits; `deadline` is relative to the first attempt.
     pub(super) fn new(attempts: Attempts, policy: RetryPolicy, deadline: Duration) -> Self {
         let max_attempts = match attempts {
             Attempts::One => 1,
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_asks_for_is_waited_for() {
+    fn a_requested_delay_is_waited_for() {
         let wait = |ms| Some(Duration::from_millis(ms));
         assert_eq!(
             decide(&overloaded(Some(2000)), Duration::ZERO, 0.0),
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_begins_after_the_deadline() {
+    fn no_attempt_starts_after_the_deadline() {
         let late = Duration::from_secs(59);
         assert_eq!(decide(&overloaded(Some(2000)), late, 0.0), None);
         assert_eq!(decide(&overloaded(None), MINUTE, 0.0), None);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn one_attempt_is_one_but_for_waits_that_are_asked_for() {
+    fn a_single_attempt_is_only_repeated_after_requested_delays() {
         let policy = RetryPolicy::default();
         let mut retry = Retry::new(Attempts::One, policy, MINUTE);
         for _ in 0..policy.max_server_waits {
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_may_pass_is_tried_again() {
+    fn only_temporary_failures_are_retried() {
         let usage = Usage::default();
         let hopeless = [
             Failure::Rejected {

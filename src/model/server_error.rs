@@ -187,7 +187,7 @@ mod tests {
     const STAYS: bool = false;
 
     #[test]
-    fn every_shape_is_understood() {
+    fn all_forms_of_errors_are_parsed() {
         let rows = [
             (
                 401,
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_inside_of_replies_are_found() {
+    fn errors_inside_replies_are_found() {
         assert_eq!(ServerError::inside(r#"{"error":null,"choices":[]}"#), None);
         assert_eq!(ServerError::inside("{}"), None);
         assert_eq!(ServerError::inside("nonsense"), None);
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_in_the_body_counts_if_no_header_asks_for_one() {
+    fn a_delay_in_the_body_counts_without_one_in_a_header() {
         let body = r#"{"error":{"code":429,"message":"q","status":"RESOURCE_EXHAUSTED",
             "details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"46.5s"}]}}"#;
         let wait = |header| match ServerError::of_body(body).failure(Some(429), header) {

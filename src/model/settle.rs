@@ -62,7 +62,7 @@ pub(super) fn malformed(body: &str) -> Failure {
     } else {
         let excerpt: String = body.chars().take(MAX_EXCERPT).collect();
         let line = excerpt.split_whitespace().collect::<Vec<_>>().join(" ");
-        format!("not in the form of the api: {line}")
+        format!("not in the format of the API: {line}")
     };
     Failure::Malformed { reason }
 }

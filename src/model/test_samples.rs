@@ -11,7 +11,7 @@ pub(in crate::model) struct Sample {
     pub(in crate::model) body: &'static str,
     /// Number of bytes that may be missing at the end without the reply being incomplete.
     pub(in crate::model) dispensable: usize,
-    /// The reply, as `describe` formats it.
+    /// The reply, formatted by `describe`.
     pub(in crate::model) says: &'static str,
 }
 

@@ -59,7 +59,7 @@ impl TestServer {
         }
     }
 
-    /// A server whose connections each answer with these bytes.
+    /// Starts a server that answers each connection with the next of these responses.
     pub(super) fn answering(answers: impl IntoIterator<Item = Vec<u8>>) -> Self {
         let script = |answer| vec![Step::Send(answer)];
         Self::start(answers.into_iter().map(script).collect())
@@ -154,7 +154,7 @@ fn read_request(stream: &mut TcpStream) -> Option<Seen> {
     Some(Seen::Request { head, body })
 }
 
-/// A complete response: status and headers, then the body with its length.
+/// Returns a complete response: status and headers, then the body with its length.
 pub(super) fn answer(status: u16, headers: &[(&str, &str)], body: &str) -> Vec<u8> {
     let length = body.len().to_string();
     let mut bytes = head(status, headers, &[("content-length", &length)]);
@@ -162,7 +162,7 @@ pub(super) fn answer(status: u16, headers: &[(&str, &str)], body: &str) -> Vec<u
     bytes
 }
 
-/// The start of a response that ends with the connection.
+/// Returns the start of a response that ends with the connection.
 pub(super) fn open_answer(status: u16, headers: &[(&str, &str)]) -> Vec<u8> {
     head(status, headers, &[])
 }

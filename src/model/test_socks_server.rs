@@ -19,12 +19,12 @@ pub(super) struct SocksServer {
     requests: Receiver<SocksRequest>,
 }
 
-/// Authentication methods offered by a client.
+/// The authentication method "name and password".
 const PASSWORD: u8 = 2;
 
 impl SocksServer {
     /// Connects clients to the server at `port`.
-    pub(super) fn leading_to(port: u16) -> Self {
+    pub(super) fn connecting_to(port: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let own = listener.local_addr().unwrap().port();
         let (sender, requests) = channel();
@@ -63,7 +63,7 @@ fn greet(client: &mut TcpStream) -> std::io::Result<SocksRequest> {
     if offered.contains(&PASSWORD) {
         client.write_all(&[5, PASSWORD])?;
         let [1] = bytes(client)? else {
-            panic!("another version of logging in");
+            panic!("unknown version of the login");
         };
         request.login = Some((short_text(client)?, short_text(client)?));
         client.write_all(&[1, 0])?;
@@ -71,12 +71,12 @@ fn greet(client: &mut TcpStream) -> std::io::Result<SocksRequest> {
         client.write_all(&[5, 0])?;
     }
     let [5, 1, 0, kind] = bytes(client)? else {
-        panic!("something else than to connect");
+        panic!("expected a connect request");
     };
     let host = match kind {
         1 => std::net::Ipv4Addr::from(bytes::<4>(client)?).to_string(),
         3 => short_text(client)?,
-        _ => panic!("an address of kind {kind}"),
+        _ => panic!("unknown address type {kind}"),
     };
     request.target = format!("{host}:{}", u16::from_be_bytes(bytes(client)?));
     client.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0])?;

@@ -3,7 +3,7 @@
 use super::call::ParsedCall;
 use super::command::Command;
 use super::path_context::PathContext;
-use super::{Action, Behavior, Mode, Request, Rule, Rules, remedy};
+use super::{Action, Behavior, Mode, Request, Rule, Rules, hint};
 use crate::message::{BuiltinRule, DecidedBy, Decision};
 use crate::records::CheckedPart;
 
@@ -17,7 +17,7 @@ pub struct Decided {
     /// The decision for each command of a command line with several.
     pub parts: Vec<CheckedPart>,
     /// A rule that would allow the call, if possible.
-    pub remedy: Option<String>,
+    pub hint: Option<String>,
 }
 
 type Verdict = (Decision, DecidedBy);
@@ -35,12 +35,12 @@ impl Rules {
             }
             (None, _) => {
                 let (decision, by) = self.decide_other(mode, &call);
-                let remedy = match by {
-                    DecidedBy::Default { .. } => remedy::of_call(request),
+                let hint = match by {
+                    DecidedBy::Default { .. } => hint::of_call(request),
                     _ => None,
                 };
                 Decided {
-                    remedy,
+                    hint,
                     ..decided(decision, by)
                 }
             }
@@ -54,7 +54,7 @@ impl Rules {
         decided
     }
 
-    /// Rules that restrict the call regardless of its effects.
+    /// Returns the verdict of rules that restrict the call regardless of its effects.
     fn decide_whole(&self, call: &ParsedCall<'_>) -> Option<Verdict> {
         let request = call.context.request;
         let whole = self.restricting(|rule| rule.is_about(request))?;
@@ -74,13 +74,13 @@ impl Rules {
             .iter()
             .map(|command| {
                 let (decision, by) = self.decide_command(mode, only_reads, command, call.context);
-                let remedy = match by {
+                let hint = match by {
                     DecidedBy::Default { .. } => {
                         let mut rules = self.that(Behavior::Allow);
                         let is_allowed = command.is_redirection()
                             || command.only_reads(call.context)
                             || rules.any(|rule| rule.allows_command(command));
-                        remedy::of_command(command, is_allowed, call.context)
+                        hint::of_command(command, is_allowed, call.context)
                     }
                     _ => None,
                 };
@@ -88,7 +88,7 @@ impl Rules {
                     command: command.text.to_owned(),
                     decision,
                     by,
-                    remedy,
+                    hint,
                 }
             })
             .collect();
@@ -109,14 +109,14 @@ impl Rules {
             .rev()
             .max_by_key(|part| (part.decision, says_more(&part.by)))
         else {
-            // Nothing is run.
+            // Nothing runs.
             let (decision, by) = reads_only();
             return decided(decision, by);
         };
         let (decision, by) = (deciding.decision, deciding.by.clone());
         let mut open = parts.iter().filter(|part| part.decision != Decision::Allow);
-        let remedy = match (open.next(), open.next()) {
-            (Some(part), None) => part.remedy.clone(),
+        let hint = match (open.next(), open.next()) {
+            (Some(part), None) => part.hint.clone(),
             _ => None,
         };
         if parts.len() == 1 {
@@ -126,7 +126,7 @@ impl Rules {
             decision,
             by,
             parts,
-            remedy,
+            hint,
         }
     }
 
@@ -276,7 +276,7 @@ fn decided(decision: Decision, by: DecidedBy) -> Decided {
         decision,
         by,
         parts: Vec::new(),
-        remedy: None,
+        hint: None,
     }
 }
 

@@ -123,7 +123,7 @@ impl Row {
     }
 }
 
-/// The cause, in one word.
+/// Returns the cause, in one word.
 pub(super) fn name(by: &DecidedBy) -> &str {
     match by {
         DecidedBy::Rule { rule, .. } => rule,
@@ -157,7 +157,7 @@ fn decisions() {
 }
 
 #[test]
-fn parts_say_what_decided_about_each() {
+fn each_part_names_what_decided_it() {
     let row = Row {
         allow: vec!["Bash(npm test)".to_owned()],
         deny: vec!["Bash(git push *)".to_owned()],
@@ -182,7 +182,7 @@ fn parts_say_what_decided_about_each() {
 }
 
 #[test]
-fn remedies_allow_the_call() {
+fn hints_allow_the_call() {
     let command = |text: &str| Row {
         command: Some(text.to_owned()),
         ..Row::default()
@@ -227,9 +227,9 @@ fn remedies_allow_the_call() {
     ];
     for (mut row, expected) in rows {
         let decided = row.decided();
-        assert_eq!(decided.remedy.as_deref(), expected, "{row:?}");
-        if let Some(remedy) = decided.remedy {
-            row.allow.push(remedy);
+        assert_eq!(decided.hint.as_deref(), expected, "{row:?}");
+        if let Some(hint) = decided.hint {
+            row.allow.push(hint);
             assert_eq!(row.decided().decision, Decision::Allow, "{row:?}");
         }
     }

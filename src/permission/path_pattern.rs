@@ -30,7 +30,7 @@ pub(super) struct PathPattern {
     parts: Vec<Glob>,
     /// The same with `*` for each glob construct: `**/` matching no directory, and matching some.
     outlines: [String; 2],
-    /// Whether it may match inside an unknown directory. Names of files do not.
+    /// Whether it may match inside an unknown directory. Names of files cannot.
     may_be_directory: bool,
 }
 

@@ -155,7 +155,7 @@ proptest! {
     }
 
     #[test]
-    fn joined_commands_are_allowed_no_more_than_each(
+    fn joined_commands_are_not_allowed_unless_each_is(
         mut row in call(),
         one in proptest::sample::select(COMMANDS),
         other in proptest::sample::select(COMMANDS),
@@ -172,12 +172,12 @@ proptest! {
         let strictest = if is_elsewhere { first } else { first.max(decision(other)) };
         let joined = form.replace('@', one).replace('#', other);
         let together = decision(&joined);
-        // A command that is denied is denied in every form; how it is spelled decides otherwise.
+        // A command that is denied is denied in every form; otherwise its form may affect the decision.
         prop_assert!(together >= strictest, "{joined:?}: {together:?} < {strictest:?}, {row:?}");
     }
 
     #[test]
-    fn a_denied_file_is_denied_by_every_name(
+    fn a_denied_file_is_denied_under_every_name(
         file in proptest::sample::select(&["src/a.rs", ".env", "sub/.env"][..]),
         form in 0..8,
         with in proptest::sample::select(&["cat @", "cat < @", "ls; head -3 @", "echo x > @"][..]),

@@ -54,7 +54,7 @@ impl Decided {
                 None => format!("no rule allows {what}"),
             },
         };
-        let remedy = match self.remedies().as_deref() {
+        let hint = match self.hints().as_deref() {
             None | Some([]) => String::new(),
             Some(rules) => {
                 let flags = rules
@@ -64,18 +64,18 @@ impl Decided {
                 format!("; `{}` would allow it", flags.join(" "))
             }
         };
-        format!("{why}{remedy}.")
+        format!("{why}{hint}.")
     }
 
     /// Returns rules that together would allow the call, if possible.
-    fn remedies(&self) -> Option<Vec<&str>> {
+    pub fn hints(&self) -> Option<Vec<&str>> {
         if self.parts.is_empty() {
-            return Some(self.remedy.as_deref().into_iter().collect());
+            return Some(self.hint.as_deref().into_iter().collect());
         }
         let open = self
             .parts
             .iter()
             .filter(|part| part.decision != Decision::Allow);
-        open.map(|part| part.remedy.as_deref()).collect()
+        open.map(|part| part.hint.as_deref()).collect()
     }
 }

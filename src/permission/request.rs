@@ -18,7 +18,7 @@ pub enum Action {
         parts: Option<Arc<[CommandPart]>>,
         /// Whether the analysis found that it changes nothing.
         only_reads: bool,
-        /// Whether a shell other than bash may run it, and read it differently.
+        /// Whether a shell other than bash may run it and parse it differently.
         is_ambiguous: bool,
     },
     /// Reads and writes files; a directory includes everything below it. Paths are absolute,
@@ -52,7 +52,7 @@ pub struct Request<'a> {
     pub directory: &'a Path,
     /// The working directories; the session started in the first. Never empty.
     pub working_directories: &'a [PathBuf],
-    /// Whether a command that only reads needs permission if it may read outside of the working
+    /// Whether a command that only reads needs permission if it may read outside the working
     /// directories.
     pub confines_reads: bool,
     /// The home directory, if there is one.

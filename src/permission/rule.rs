@@ -34,7 +34,7 @@ pub struct Rule {
 /// The calls of a tool that a rule matches.
 #[derive(Debug, Clone)]
 pub(super) enum Specifier {
-    /// All.
+    /// All calls.
     Any,
     /// `Bash(…)`
     Command(CommandPattern),
@@ -48,7 +48,7 @@ pub(super) enum Specifier {
     Outside(OutsideAccess),
     /// Calls with an argument.
     Argument,
-    /// No call: the tool takes no path in this form.
+    /// No calls: the tool takes no path in this form.
     Nothing,
 }
 
@@ -69,7 +69,7 @@ struct Argument {
     value: Wildcard,
 }
 
-/// A text is not a valid rule.
+/// The text of a rule is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{source_name}: `{text}` is not a permission rule: {problem}")]
 pub struct InvalidRule {
@@ -240,14 +240,26 @@ impl Rule {
         let paths = self.paths();
         let may_be =
             |file: &NamedFile| paths.is_none_or(|pattern| pattern.may_restrict(file, context));
+        let mentioned = |names: &mut dyn Iterator<Item = &str>| {
+            let mut files = names.flat_map(|name| command.mentioned_file(name, context));
+            files.any(|file| may_be(&file))
+        };
         match &self.specifier {
-            Specifier::Command(_) => command.runs_unknown,
+            Specifier::Command(pattern) => {
+                command.runs_unknown || command.mentions(context).runs(pattern)
+            }
             Specifier::Reading(_) => {
                 command.runs_unknown
+                    || mentioned(&mut command.mentions(context).read())
                     || command.reads_unknown(context, may_be)
                     || command.changes_unknown(context, may_be)
             }
-            Specifier::Writing(_) | Specifier::Outside(_) => {
+            Specifier::Writing(_) => {
+                command.runs_unknown
+                    || mentioned(&mut command.mentions(context).changed())
+                    || command.changes_unknown(context, may_be)
+            }
+            Specifier::Outside(_) => {
                 command.runs_unknown || command.changes_unknown(context, may_be)
             }
             Specifier::Any | Specifier::Domain(_) | Specifier::Argument | Specifier::Nothing => {
@@ -284,7 +296,7 @@ impl Rule {
         }
     }
 
-    /// A rule that denies reading also denies writing.
+    /// Whether it restricts writing. A rule that denies reading also denies writing.
     pub(super) fn restricts_writing(&self, path: &ResolvedPath, context: &PathContext<'_>) -> bool {
         match &self.specifier {
             Specifier::Reading(pattern) | Specifier::Writing(pattern) => {
@@ -311,7 +323,7 @@ impl Rule {
         matches!(&self.specifier, Specifier::Command(pattern) if command.is(pattern))
     }
 
-    /// The path pattern, for rules on files.
+    /// Returns the path pattern, for rules on files.
     pub(super) fn paths(&self) -> Option<&PathPattern> {
         match &self.specifier {
             Specifier::Reading(pattern) | Specifier::Writing(pattern) => Some(pattern),

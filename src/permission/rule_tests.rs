@@ -36,7 +36,7 @@ fn malformed_rules_say_what_is_wrong() {
 }
 
 #[test]
-fn rules_that_never_matter_are_reported() {
+fn rules_without_effect_are_reported() {
     let rules = Rules::new(vec![
         parse("Write(src/**)", Behavior::Allow).unwrap(),
         parse("Glob(src/**)", Behavior::Deny).unwrap(),
@@ -102,7 +102,7 @@ fn any_part_of_a_command_matches() {
     }
 }
 
-/// Rows of Qwen Code's rules where turnpipe does as Claude Code does; see `docs/deviations.md`.
+/// Rows of Qwen Code's rules in which turnpipe follows Claude Code; see `docs/deviations.md`.
 const OTHERWISE: &[(&str, &str)] = &[
     // A command without a star is matched as a whole.
     ("Bash(ls)", "FOO=1 ls -la"),
@@ -115,7 +115,7 @@ const OTHERWISE: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn rules_match_as_in_qwen_code_but_for_the_listed_rows() {
+fn rules_match_as_in_qwen_code_except_for_listed_rows() {
     let text = include_str!("../../tests/data/qwen-code.jsonl");
     let mut wrong = Vec::new();
     let mut seen = 0;
@@ -159,7 +159,7 @@ fn rules_match_as_in_qwen_code_but_for_the_listed_rows() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A call of Qwen Code, moved to our directory.
+/// Returns a call of Qwen Code, moved to our directory.
 fn qwen_call(input: &Value) -> Row {
     let text = |field: &str| input[field].as_str().map(str::to_owned);
     let here = |text: &str| {

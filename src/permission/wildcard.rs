@@ -11,7 +11,7 @@ pub(super) fn begins_with_gap(text: &str) -> bool {
     text.starts_with([GAP, GLOB])
 }
 
-/// Maximum length of a text with gaps for comparison, in bytes; a longer one always may match. The
+/// Maximum length of a text with gaps for comparison, in bytes; longer texts may always match. The
 /// time is the product of the lengths of text and pattern.
 const MAX_COMPARED: usize = 1024;
 
@@ -43,7 +43,7 @@ impl Wildcard {
         Self { pieces }
     }
 
-    /// Number of stars.
+    /// Returns the number of stars.
     pub(super) fn stars(&self) -> usize {
         self.pieces.len() - 1
     }
@@ -125,7 +125,7 @@ fn begins_otherwise(text: &str, beginning: &str) -> bool {
     first.is_some() && first != text.as_bytes().first()
 }
 
-/// Escapes a text to a pattern that matches only the text.
+/// Converts a text to a pattern that matches only the text.
 pub(super) fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('*', "\\*")
 }
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gaps() {
+    fn gaps_match_any_text() {
         let rows = [
             ("rm -rf *", "rm \0", true),
             ("rm -rf *", "rm -r\0 x", true),
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_of_globs_stay_within_a_name_and_find_nothing_hidden() {
+    fn gaps_of_globs_stay_within_a_name_and_match_no_hidden_files() {
         let rows = [
             ("/*/.env", "/a/\0", false),
             ("/*/.env", "/a/\0.rs", false),

@@ -7,11 +7,11 @@ use std::path::Path;
 use super::captured::{Appended, SpillFile};
 use super::{Capture, Captured};
 
-/// Most bytes of a tail. It is kept in memory, since a child with endless output would overwrite a file again
+/// Maximum size of a tail, in bytes. It is kept in memory, since endless output would overwrite a file again
 /// and again.
 const MAX_TAIL: u64 = 1024 * 1024;
 
-/// A stream while it is read. Up to `total_bytes` everything is kept; of a longer stream the tail (half of
+/// A stream while it is read. Up to `total_bytes` everything is kept; of a longer stream, the tail (half of
 /// that, at most 1 MiB) and the head (the rest).
 #[derive(Debug)]
 pub(super) struct CaptureBuffer<'a> {
@@ -64,7 +64,7 @@ impl<'a> CaptureBuffer<'a> {
         self.memory.len() as u64 + self.spill.as_ref().map_or(0, SpillFile::length)
     }
 
-    /// Adds bytes to the head. Returns how many belong to it.
+    /// Adds bytes to the head. Returns the number of bytes that belong to it.
     fn push_head(&mut self, bytes: &[u8]) -> usize {
         let free = self.head_bytes - self.kept_in_head();
         let bytes = &bytes[..clamp(free, bytes.len())];

@@ -5,10 +5,10 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-/// Most bytes of a spill file in memory at once.
+/// Maximum number of bytes of a spill file in memory at once.
 const COPY_BYTES: usize = 64 * 1024;
 
-/// One captured stream: a head, and of a long stream a gap and a tail. A part of the head may be in an
+/// A captured stream: a head, and for a long stream also a gap and a tail. A part of the head may be in an
 /// unlinked file, so that a long output takes a descriptor instead of memory.
 #[derive(Debug, Default)]
 pub struct Captured {
@@ -25,8 +25,8 @@ pub struct Captured {
 }
 
 impl Captured {
-    /// The kept text, with invalid UTF-8 replaced. A line `[N bytes dropped]` marks a gap. The whole text is
-    /// in memory; see [`Captured::write_to`].
+    /// Returns the kept text, with invalid UTF-8 replaced. A line `[N bytes dropped]` marks a gap. The whole
+    /// text is in memory; see [`Captured::write_to`].
     ///
     /// # Errors
     /// The spill file could not be read back.
@@ -36,7 +36,7 @@ impl Captured {
         Ok(into_text(bytes))
     }
 
-    /// Writes the same as [`Captured::text`], with the bytes as the child wrote them, and at most 64 KiB of a
+    /// Like [`Captured::text`], but writes the original bytes, with at most 64 KiB of a
     /// spill file in memory. Returns the number of bytes written.
     ///
     /// # Errors
@@ -52,7 +52,8 @@ impl Captured {
         Ok(written + self.tail.len() as u64)
     }
 
-    /// The first `max_bytes` bytes, as the child wrote them, or all if the stream or its head is shorter.
+    /// Returns the first `max_bytes` bytes, as the child wrote them, or all if the stream or its head is
+    /// shorter.
     ///
     /// # Errors
     /// The spill file could not be read back.
@@ -67,7 +68,7 @@ impl Captured {
         Ok(bytes)
     }
 
-    /// [`Captured::prefix`] as text, with invalid UTF-8 replaced. A character that `max_bytes` splits is
+    /// Returns [`Captured::prefix`] as text, with invalid UTF-8 replaced. A character that `max_bytes` splits is
     /// omitted.
     ///
     /// # Errors
@@ -84,7 +85,8 @@ impl Captured {
         Ok(into_text(bytes))
     }
 
-    /// The last `max_bytes` bytes, as the child wrote them, or all if the stream or its tail is shorter.
+    /// Returns the last `max_bytes` bytes, as the child wrote them, or all if the stream or its tail is
+    /// shorter.
     ///
     /// # Errors
     /// The spill file could not be read back.
@@ -105,7 +107,7 @@ impl Captured {
         self.total_bytes == 0
     }
 
-    /// The number of kept bytes.
+    /// Returns the number of kept bytes.
     pub fn kept_bytes(&self) -> u64 {
         self.total_bytes - self.dropped_bytes
     }
@@ -151,7 +153,7 @@ fn into_text(bytes: Vec<u8>) -> String {
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// The bytes of the last character, which may be incomplete.
+/// Returns the bytes of the last character, which may be incomplete.
 fn last_character(bytes: &[u8]) -> &[u8] {
     let start = bytes
         .iter()
@@ -187,7 +189,7 @@ impl SpillFile {
         Self { file, length: 0 }
     }
 
-    /// Bytes written so far.
+    /// Returns the number of bytes written so far.
     pub(super) fn length(&self) -> u64 {
         self.length
     }
@@ -211,7 +213,7 @@ impl SpillFile {
     /// Fills `buffer` from `offset` on.
     ///
     /// # Errors
-    /// The file cannot be read, or is shorter than that.
+    /// The file cannot be read, or is too short.
     pub(super) fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         self.file.read_exact_at(buffer, offset)
     }

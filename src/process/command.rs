@@ -14,7 +14,7 @@ use super::Captured;
 pub type Variables = Arc<[(OsString, OsString)]>;
 
 /// A program to run. It inherits only what is listed here: the child gets its own session and process group,
-/// default signal actions, an empty signal mask, and only the descriptors 0-2 and the one of its report.
+/// default signal actions, an empty signal mask, and only the descriptors 0-2 and the descriptor of its report.
 #[derive(Debug, Clone)]
 pub struct Command {
     /// The program: a path, or a name that is looked up in the `PATH` of `environment`.
@@ -49,14 +49,14 @@ pub enum Stdin {
 pub struct Capture {
     /// Bytes of a stream kept in memory. Further bytes spill to an unlinked temporary file.
     pub memory_bytes: usize,
-    /// Bytes of a stream kept in all. Of a longer stream the head and the tail are kept, with the number of
+    /// Bytes of a stream kept in total. A longer stream keeps its head and its tail, with the number of
     /// bytes dropped between them. The tail has half of this, at most 1 MiB, and is kept in memory in addition
     /// to `memory_bytes`. The child is never blocked.
     pub total_bytes: u64,
 }
 
 impl Default for Capture {
-    /// 256 KiB in memory, 64 MiB in all.
+    /// Returns limits of 256 KiB in memory and 64 MiB in total.
     fn default() -> Self {
         Self {
             memory_bytes: 256 * 1024,
@@ -68,16 +68,16 @@ impl Default for Capture {
 /// The deadlines of one child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The time after which its group gets SIGTERM.
+    /// Time after which its group gets SIGTERM.
     pub timeout: Duration,
-    /// The time between SIGTERM and SIGKILL.
+    /// Time between SIGTERM and SIGKILL.
     pub grace: Duration,
-    /// The time that processes which survive the child have to end by themselves.
+    /// Time for processes that survive the child to end by themselves.
     pub drain: Duration,
 }
 
 impl Limits {
-    /// The given timeout, 2 s grace, 250 ms drain.
+    /// Returns the given timeout, 2 s grace, 250 ms drain.
     pub fn with_timeout(timeout: Duration) -> Self {
         Self {
             timeout,
@@ -87,7 +87,7 @@ impl Limits {
     }
 }
 
-/// The exit status of a child, as the kernel reports it.
+/// The exit status of a child, as reported by the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitStatus {
     /// It exited with this code; -1 if other code of this process waited for it.
@@ -97,7 +97,7 @@ pub enum ExitStatus {
 }
 
 impl ExitStatus {
-    /// The status as a shell shows it: the code, or 128 plus the signal.
+    /// Returns the status as a shell shows it: the code, or 128 plus the signal.
     pub fn shell_code(self) -> i32 {
         match self {
             Self::Code(code) => code,
@@ -111,9 +111,9 @@ impl ExitStatus {
 pub enum Ended {
     /// By itself.
     Exited,
-    /// It reached its timeout.
+    /// The child reached its timeout.
     TimedOut,
-    /// Its cancellation token fired. If that was before its start, nothing has run.
+    /// Its cancellation token fired. If it fired before the start, nothing has run.
     Cancelled,
 }
 
@@ -146,7 +146,7 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// The result of a command that was cancelled before its start.
+    /// Returns the result of a command that was cancelled before its start.
     pub(super) fn never_started() -> Self {
         Self {
             status: ExitStatus::Signal(libc::SIGTERM),
@@ -215,7 +215,7 @@ impl ChildEnds {
         })
     }
 
-    /// The ends with their numbers in the child, in ascending order.
+    /// Returns the ends with their numbers in the child, in ascending order.
     pub(super) fn descriptors(&self) -> impl Iterator<Item = (RawFd, &OwnedFd)> {
         let report = self.report.as_ref().map(|(number, end)| (*number, end));
         let standard = [&*self.stdin, &self.stdout, &self.stderr];
@@ -244,7 +244,7 @@ impl PipeMaker {
     /// Creates the pipes of one child.
     ///
     /// # Errors
-    /// The system has no descriptor left.
+    /// No descriptor is available.
     pub(super) fn make(&self, command: &Command) -> io::Result<(ChildEnds, OurEnds)> {
         let (stdout, their_stdout) = io::pipe()?;
         let (stderr, their_stderr) = io::pipe()?;
@@ -291,7 +291,7 @@ impl PipeMaker {
     }
 }
 
-/// Moves a descriptor above the numbers 0-2, which it may have if standard streams of this process are closed.
+/// Moves a descriptor above 0-2, which it may have if standard streams of this process are closed.
 pub(super) fn above_standard_streams(descriptor: OwnedFd) -> io::Result<OwnedFd> {
     if descriptor.as_raw_fd() > 2 {
         return Ok(descriptor);

@@ -14,7 +14,7 @@ pub enum Enforcement {
     Auto,
     /// All of it, or nothing runs.
     Require,
-    /// None.
+    /// No enforcement.
     Off,
 }
 
@@ -31,17 +31,17 @@ pub struct LaneOptions {
 /// The restrictions that the kernel enforces on a child.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confinement {
-    /// The version of the Landlock interface that keeps it from writing files; `None` if nothing does.
+    /// The version of the Landlock interface that prevents it from writing files; `None` without Landlock.
     pub landlock_abi: Option<u32>,
     /// Whether a system call filter keeps it from changing modes, owners, times and attributes and from
     /// using sockets.
     pub seccomp: bool,
-    /// The reason of a missing restriction, in one line.
+    /// The reason for a missing restriction, on one line.
     pub missing: Option<String>,
 }
 
 impl Confinement {
-    /// No restrictions, for this reason.
+    /// Returns no restrictions, for this reason.
     fn nothing(reason: &str) -> Self {
         Self {
             landlock_abi: None,
@@ -50,7 +50,7 @@ impl Confinement {
         }
     }
 
-    /// No restrictions, as the user asked.
+    /// Returns no restrictions, as requested by the user.
     pub(super) fn switched_off() -> Self {
         Self::nothing("switched off")
     }
@@ -60,7 +60,7 @@ impl Confinement {
         self.landlock_abi.is_some() && self.seccomp
     }
 
-    /// The weaker of two confinements.
+    /// Returns the weaker of two confinements.
     pub(super) fn weaker(self, other: Self) -> Self {
         if self.is_complete() { other } else { self }
     }
@@ -121,7 +121,7 @@ fn has_sign(bytes: &[u8]) -> bool {
         .any(|sign| memchr::memmem::find(&text, sign.as_bytes()).is_some())
 }
 
-/// Restricts the calling thread for good. It may write only below `writable`.
+/// Restricts the calling thread permanently. It may write only below `writable`.
 ///
 /// # Errors
 /// Enforcement is required, and the kernel does not support it.
@@ -172,7 +172,7 @@ mod linux {
         CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_no_new_privs,
     };
 
-    /// The version of Landlock whose rights are dropped; older kernels drop those they know.
+    /// The version of Landlock whose rights are dropped; older kernels drop the rights that they know.
     const VERSION: ABI = ABI::V6;
 
     /// Devices that discard what is written.
@@ -187,7 +187,7 @@ mod linux {
         .union(CapabilitySet::SETUID)
         .union(CapabilitySet::SETGID);
 
-    /// Drops privileges for good: no later program can regain them.
+    /// Drops privileges permanently: no later program can regain them.
     pub(super) fn drop_privileges() -> rustix::io::Result<()> {
         set_no_new_privs(true)?;
         let own = capabilities(None)?;

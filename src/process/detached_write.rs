@@ -1,8 +1,8 @@
-//! A write that completes even if this process is killed meanwhile.
+//! A write that completes even if this process is killed during it.
 //!
-//! A process that is killed during `write` has written only the pages copied so far. So a child does the
+//! A process that is killed during `write` has written only the pages copied so far. Therefore, a child does the
 //! write: it has its own session and blocks all signals, and a signal to this process, to its group or from
-//! the keyboard does not reach it. The end of all processes of a container or machine can still interrupt
+//! the keyboard does not reach it. Killing all processes of a container or machine can still interrupt
 //! it.
 
 #[cfg(target_os = "linux")]
@@ -31,7 +31,7 @@ struct DetachedWrite<'a> {
 }
 
 /// Writes with one system call in a child. Returns the number of bytes written. The caller keeps its
-/// descriptor, and locks on it last until both are closed. If no child can be started, this process writes
+/// descriptor, and locks on it are held until both are closed. If no child can be started, this process writes
 /// itself.
 ///
 /// # Errors
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
     }
 
-    /// For each signal, whether this thread receives it.
+    /// Returns for each signal whether this thread receives it.
     fn received() -> Vec<bool> {
         let mut set = MaybeUninit::uninit();
         // SAFETY: a null set changes nothing.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::{Ended, Limits};
 use crate::io::Level;
 
-/// Most time spent on killing the surviving processes of a call.
+/// Maximum time spent on killing the surviving processes of a call.
 pub(super) const CLEANUP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The treatment of a call's orphans.
@@ -19,7 +19,7 @@ pub(super) enum OrphanAction {
     Kill,
 }
 
-/// Most time to wait for a killed child.
+/// Maximum time to wait for a killed child.
 const KILL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The observed state of a child.
@@ -59,11 +59,11 @@ pub(super) enum Descendants {
 pub(super) enum Step {
     /// Wait for a change, at most until this time after the start.
     Wait(Duration),
-    /// Send SIGTERM to the group, then ask again.
+    /// Send SIGTERM to the group, then call `step` again.
     Terminate,
-    /// Send SIGKILL to the group, then ask again.
+    /// Send SIGKILL to the group, then call `step` again.
     Kill,
-    /// The child and its descendants have ended, or are given up.
+    /// The child and its descendants have ended, or are abandoned.
     Finish,
 }
 
@@ -96,7 +96,7 @@ impl Escalation {
         }
     }
 
-    /// The cause of the child's end.
+    /// Returns the cause of the child's end.
     pub(super) fn ended(&self) -> Ended {
         self.ended
     }
@@ -106,12 +106,12 @@ impl Escalation {
         self.left_something
     }
 
-    /// The end of the current stage, as time after the start.
+    /// Returns the end of the current stage, as time after the start.
     pub(super) fn deadline(&self) -> Duration {
         self.deadline
     }
 
-    /// The next step, `now` after the start. After `Terminate` and `Kill` the caller asks again.
+    /// Returns the next step, `now` after the start. After `Terminate` and `Kill` the caller asks again.
     pub(super) fn step(&mut self, now: Duration, seen: Observation) -> Step {
         if self.is_over(seen) {
             return Step::Finish;

@@ -119,7 +119,7 @@ fn a_process_that_left_the_group_and_holds_a_pipe_is_not_awaited() {
 }
 
 #[test]
-fn a_child_that_survives_kill_is_given_up() {
+fn a_child_that_survives_kill_is_abandoned() {
     let mut escalation = escalation();
     assert_eq!(escalation.step(ms(1000), ALIVE), Step::Terminate);
     assert_eq!(escalation.step(ms(1200), ALIVE), Step::Kill);
@@ -142,7 +142,7 @@ proptest! {
     /// For all observations, waiting for the requested time at each step leads to the end. A living child gets
     /// SIGTERM before SIGKILL, unless the token demands SIGKILL.
     #[test]
-    fn it_always_ends(seen in prop::collection::vec(observation(), 1..40)) {
+    fn supervision_always_ends(seen in prop::collection::vec(observation(), 1..40)) {
         let mut escalation = escalation();
         let mut now = Duration::ZERO;
         let mut terminated = false;

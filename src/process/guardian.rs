@@ -1,8 +1,8 @@
 //! The guardian: a small process of this binary that ends the sessions of our children if this process is
-//! killed and cannot do so itself. The first half of this file is the side of the guarded process, the
-//! second half the guardian.
+//! killed and cannot do so itself. The first half of this file runs in the guarded process, the
+//! second half in the guardian.
 //!
-//! The guardian holds the reading end of a pipe that is never written to and that closes with this process.
+//! The guardian holds the reading end of a pipe, which is never written to and closes with this process.
 //! The sessions are in a table in shared memory: this process writes it through a mapping, so that a call
 //! costs three stores and no system call; the guardian reads it as a file.
 
@@ -37,7 +37,7 @@ pub(super) const ARGUMENT: &str = "__guardian";
 const ENTRY: usize = 16;
 const BEGAN: usize = 8;
 
-/// Most calls in the table. Further calls are not guarded.
+/// Maximum number of calls in the table. Further calls are not guarded.
 const MAX_ENTRIES: usize = 4096;
 
 /// The guardian of this process.
@@ -60,7 +60,7 @@ impl Guardian {
     /// Starts this binary a second time as the guardian of this process.
     ///
     /// # Errors
-    /// The system lacks memory, descriptors or processes.
+    /// Memory, descriptors or processes are exhausted.
     pub(super) fn start(mark: &str) -> io::Result<Self> {
         let (theirs, lifeline) = io::pipe()?;
         let table = Table::new()?;
@@ -124,7 +124,7 @@ impl Guardian {
     }
 }
 
-/// The table as the guarded process has it.
+/// The table in the guarded process.
 #[derive(Debug)]
 struct Table {
     file: File,
@@ -136,15 +136,15 @@ struct Table {
 pub(super) struct GuardedCall {
     /// The leader of its session; 0 while it is being started.
     pub(super) leader: i32,
-    /// On the clock of the process table.
+    /// Start time, on the clock of the process table.
     pub(super) began: u64,
 }
 
 impl Table {
-    /// An empty table.
+    /// Returns an empty table.
     ///
     /// # Errors
-    /// The system lacks memory or descriptors.
+    /// Memory or descriptors are exhausted.
     fn new() -> io::Result<Self> {
         let flags = rustix::fs::MemfdFlags::CLOEXEC;
         let memory = rustix::fs::memfd_create("turnpipe-sessions", flags)?;
@@ -154,7 +154,7 @@ impl Table {
         Ok(Self { file, mapping })
     }
 
-    /// A descriptor for the guardian.
+    /// Returns a descriptor for the guardian.
     fn descriptor(&self) -> io::Result<OwnedFd> {
         Ok(self.file.try_clone()?.into())
     }
@@ -184,7 +184,7 @@ impl Table {
     }
 }
 
-/// The calls in the table in `file`.
+/// Returns the calls in the table in `file`.
 pub(super) fn calls(file: &File) -> Vec<GuardedCall> {
     let mut bytes = vec![0; MAX_ENTRIES * ENTRY];
     if file.read_exact_at(&mut bytes, 0).is_err() {
@@ -212,16 +212,16 @@ const WATCH_INTERVAL: Duration = Duration::from_millis(100);
 /// Interval at which the guardian checks whether calls run.
 const IDLE_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Most rounds of killing, and the pause between them.
+/// Maximum number of rounds of killing, and the pause between them.
 const MAX_ROUNDS: u32 = 500;
 const ROUND_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Consecutive rounds without a process that end the work: a process that is forked while the table is read
-/// may be missing in it.
+/// Number of consecutive rounds without a process after which the work is done: a process that is forked while the table is read
+/// may be missing from it.
 const EMPTY_ROUNDS: u32 = 3;
 
 /// Runs the guardian if this process was started as one, by its `arguments` (the program's name first).
-/// Returns whether it was; the program must exit then.
+/// Returns whether it was; the program must then exit.
 pub fn run_as_guardian(arguments: &[OsString]) -> bool {
     match arguments {
         [_, first, mark, parent] if first == ARGUMENT => {
@@ -281,13 +281,13 @@ fn is_closed(lifeline: BorrowedFd<'_>, pause: Duration) -> bool {
     matches!(poll(&mut set, pause.as_ref()), Ok(1..))
 }
 
-/// The calls in the table, which is the standard output of this process.
+/// Returns the calls in the table, which is the standard output of this process.
 fn guarded_calls() -> Vec<GuardedCall> {
     let table = io::stdout().as_fd().try_clone_to_owned();
     table.map_or_else(|_| Vec::new(), |table| calls(&File::from(table)))
 }
 
-/// The guarded process as the guardian sees it.
+/// The guarded process, observed by the guardian.
 struct Watch {
     parent: Pid,
     own_session: i32,
@@ -308,7 +308,7 @@ impl Watch {
             .collect();
     }
 
-    /// Adds orphans of the guarded process: marked processes that have the same parent as the guardian now
+    /// Adds orphans of the guarded process: marked processes that now have the same parent as the guardian
     /// and started after the oldest call. The children of another turnpipe process have another parent.
     fn recognise(&mut self, table: &ProcessTable, mark: &OsStr, began: u64) {
         let heir = rustix::process::getppid().map_or(0, Pid::as_raw_pid);

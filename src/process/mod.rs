@@ -1,6 +1,6 @@
 //! Child processes: spawner threads, sessions and groups, bounded capture, escalation, the kernel sandbox.
 //!
-//! Knows nothing of tools. It starts a program, captures its output in bounded memory, ends it on request or
+//! Independent of tools. Starts a program, captures its output in bounded memory, ends it on request or
 //! at its deadline, and reports how it ended. `unsafe` is allowed here, each use with a SAFETY comment.
 
 mod capture_buffer;

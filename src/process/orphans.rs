@@ -18,15 +18,15 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use super::escalation::OrphanAction;
 use super::process_table::{ProcessTable, Stat, holds_pipe, parse_children, stat};
 
-/// Most bytes of the list of children that the kernel returns at once.
+/// Maximum size of the list of children that the kernel returns at once, in bytes.
 const LIST_BYTES: usize = 4096;
 
 /// The orphans of this process.
 #[derive(Debug, Default)]
 pub(super) struct Orphans {
     adopting: AtomicBool,
-    /// Locked while orphans are examined, so that no other thread waits for one and its number is not
-    /// reused.
+    /// Locked while orphans are examined, so that no other thread waits for one and frees its number for
+    /// reuse.
     examining: Mutex<()>,
     /// The kernel's list of the children of the first thread; `None` if it has no such list. It stays open,
     /// since it is read after each call.
@@ -43,7 +43,7 @@ pub(super) struct Claim<'a> {
     pub(super) pipes: &'a [u64],
 }
 
-/// Another call that runs.
+/// Another running call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rival {
     /// `None` while it is being started.
@@ -55,12 +55,12 @@ pub(super) struct Rival {
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) living: ProcessTable,
-    /// Some had ended, and were waited for.
+    /// Whether some had ended and were waited for.
     any_ended: bool,
 }
 
 impl Found {
-    /// Whether an orphan may be left: one that has ended may have started the next.
+    /// Whether an orphan may be left: an ended one may have started another.
     pub(super) fn any(&self) -> bool {
         self.any_ended || !self.living.is_empty()
     }
@@ -116,7 +116,7 @@ impl Orphans {
 
     /// Finds the living orphans that are wanted. Ended ones are waited for.
     ///
-    /// An orphan that is to be killed may start the next one and end before its owner is known. So all
+    /// An orphan that is to be killed may start another one and end before its owner is known. So all
     /// orphans are stopped first, and orphans of other calls are continued. The number of a child that was not
     /// waited for is not reused.
     fn examine(
@@ -126,7 +126,7 @@ impl Orphans {
         except: Option<Pid>,
     ) -> Found {
         let mut found = Found::default();
-        // There is none after most calls; then threads need not wait for each other.
+        // After most calls there is none, and threads need not wait for each other.
         if !self.are_adopted() || self.numbers(except).is_empty() {
             return found;
         }
@@ -141,7 +141,7 @@ impl Orphans {
         };
         let own_session = session(0);
         let mut living = Vec::new();
-        // The newest, which live most often, are last in the list.
+        // The newest ones, which are most likely to be alive, are last in the list.
         for number in self.numbers(except).into_iter().rev() {
             let Some(pid) = Pid::from_raw(number).filter(|_| session(number) != own_session) else {
                 continue;
@@ -174,7 +174,7 @@ impl Orphans {
         found
     }
 
-    /// The list of children. Each read from its beginning gets the current list.
+    /// Returns the list of children. Each read from its beginning gets the current list.
     fn list(&self) -> Option<&File> {
         let list = self.list.get_or_init(|| {
             let own = rustix::process::getpid();
@@ -183,7 +183,7 @@ impl Orphans {
         list.as_ref()
     }
 
-    /// The children of the first thread, orphans among them.
+    /// Returns the children of the first thread, orphans among them.
     fn numbers(&self, except: Option<Pid>) -> Vec<i32> {
         let mut bytes = Vec::new();
         let mut page = [0; LIST_BYTES];
@@ -217,7 +217,7 @@ fn belongs(orphan: Pid, stat: &Stat, claim: Claim<'_>, rivals: &[Rival]) -> bool
     is_only_ours || holds_pipe(orphan.as_raw_pid(), claim.pipes)
 }
 
-/// The session of a process, or our own for 0. Returns 0 if its leader is outside our container.
+/// Returns the session of a process, or our own for 0. Returns 0 if its leader is outside our container.
 fn session(process: i32) -> i32 {
     // SAFETY: takes a number and returns one.
     unsafe { libc::getsid(process) }
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn an_orphan_belongs_to_the_only_call_that_can_have_made_it() {
+    fn an_orphan_belongs_to_the_only_call_that_can_have_started_it() {
         let claim = Claim {
             leader: pid(100),
             began: 50,
@@ -244,7 +244,7 @@ mod tests {
             (100, 60, vec![rival(Some(pid(200)), 10)], true),
             // In the session of another.
             (200, 60, vec![rival(Some(pid(200)), 70)], false),
-            // In its own session: no other process, one that came later, one that was there.
+            // In its own session: with no other call, a later call, an earlier call.
             (300, 60, vec![], true),
             (300, 60, vec![rival(Some(pid(200)), 61)], true),
             (300, 60, vec![rival(Some(pid(200)), 60)], false),

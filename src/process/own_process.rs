@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use signal_hook::consts::SIGINT;
 
-/// The signals that [`report_end_signals`] takes.
+/// The signals that [`report_end_signals`] handles.
 pub(super) const END_SIGNALS: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
 /// The reason why this process is asked to end.
@@ -27,15 +27,15 @@ pub enum EndSignal {
 /// send one.
 const REQUEST_WINDOW: Duration = Duration::from_secs(1);
 
-/// Counts requests to end, for a command that reads the output of another one. The first request is for that
-/// one, whose last records must not be lost.
+/// Counts requests to end, for a command that reads the output of another one. The first request is meant for
+/// the other command, whose last records must not be lost.
 #[derive(Debug, Default)]
 pub struct EndRequests {
     first: Option<Instant>,
 }
 
 impl EndRequests {
-    /// Handles a signal. Returns whether this process has to end now.
+    /// Handles a signal. Returns whether this process must end now.
     pub fn ends_now(&mut self, now: Instant) -> bool {
         let first = *self.first.get_or_insert(now);
         now.saturating_duration_since(first) >= REQUEST_WINDOW
@@ -52,7 +52,7 @@ pub fn ignore_file_size_signal() {
 /// Calls `report` on a separate thread for each signal from now on. Signals no longer end this process.
 ///
 /// # Errors
-/// The system refuses the handler or the thread.
+/// The handler or the thread cannot be created.
 pub fn report_end_signals(report: impl Fn(EndSignal) + Send + 'static) -> io::Result<()> {
     let mut signals = signal_hook::iterator::Signals::new(END_SIGNALS)?;
     std::thread::Builder::new()
@@ -73,7 +73,7 @@ pub fn report_end_signals(report: impl Fn(EndSignal) + Send + 'static) -> io::Re
 /// calls it for a file.
 ///
 /// # Errors
-/// The system refuses the thread.
+/// The thread cannot be created.
 pub fn report_departure(output: OwnedFd, report: impl FnOnce() + Send + 'static) -> io::Result<()> {
     std::thread::Builder::new()
         .name("output".to_owned())
@@ -92,7 +92,7 @@ pub fn report_departure(output: OwnedFd, report: impl FnOnce() + Send + 'static)
     Ok(())
 }
 
-/// Nothing was recorded. The stream counts as open.
+/// Nothing was recorded; the stream counts as open.
 const UNKNOWN: u8 = 0;
 const OPEN: u8 = 1;
 const CLOSED: u8 = 2;
@@ -135,7 +135,7 @@ mod before_main {
         STDOUT.store(state(libc::STDOUT_FILENO), Ordering::Relaxed);
     }
 
-    /// The only error of this call is that the descriptor is not open.
+    /// Returns the state of a descriptor. The call only fails if it is not open.
     fn state(descriptor: libc::c_int) -> u8 {
         // SAFETY: reads a flag of a number that need not be an open descriptor.
         if unsafe { libc::fcntl(descriptor, libc::F_GETFD) } == -1 {
@@ -168,7 +168,7 @@ enum State {
 }
 
 impl Pager {
-    /// A pager on the terminal of standard output.
+    /// Returns a pager on the terminal of standard output.
     pub fn new(command: String, sets_options: bool, terminal: Box<dyn Write + Send>) -> Self {
         Self {
             command,

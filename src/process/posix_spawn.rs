@@ -1,4 +1,4 @@
-//! Starting a child with `posix_spawn`: a new session and group, default signals, an empty mask, its
+//! Starts a child with `posix_spawn`: a new session and group, default signals, an empty mask, its
 //! directory, and its own descriptors only. The child inherits kernel restrictions of the calling thread.
 
 use std::ffi::{CString, c_char, c_int};
@@ -12,8 +12,8 @@ use rustix::process::Pid;
 
 use super::start::Start;
 
-/// Most attempts to start a program that is open for writing: a child of another thread between fork and
-/// exec may hold it for a moment, or the call that wrote it.
+/// Maximum number of attempts to start a program that is open for writing: a child of another thread between fork and
+/// exec may hold it for a moment, and so may the call that wrote it.
 const MAX_BUSY_ATTEMPTS: u32 = 6;
 
 #[cfg(target_os = "linux")]
@@ -22,10 +22,10 @@ const OWN_SESSION: c_int = libc::POSIX_SPAWN_SETSID as c_int;
 #[cfg(not(target_os = "linux"))]
 const OWN_SESSION: c_int = libc::POSIX_SPAWN_SETPGROUP;
 
-/// Starts a child in a group and session with its process id. The caller has to wait for it.
+/// Starts a child in a group and session with its process id. The caller must wait for it.
 ///
 /// # Errors
-/// The directory cannot be entered, the program cannot be executed, or the system lacks something.
+/// The directory cannot be entered, the program cannot be executed, or resources are exhausted.
 pub(super) fn spawn(start: &Start) -> io::Result<Pid> {
     // Static, since the action of a signal belongs to the whole process.
     static ONCE: Once = Once::new();
@@ -142,7 +142,7 @@ fn check(error: c_int) -> io::Result<()> {
     }
 }
 
-/// A null-terminated list, valid as long as `strings`.
+/// Returns a null-terminated list, valid as long as `strings`.
 fn pointers(strings: &[CString]) -> Vec<*mut c_char> {
     let pointers = strings.iter().map(|string| string.as_ptr().cast_mut());
     pointers.chain([ptr::null_mut()]).collect()

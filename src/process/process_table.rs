@@ -6,7 +6,7 @@ use std::fs;
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-/// Processes by their number. The table is not a snapshot: processes are read one after the other.
+/// Processes by number. The table is not a snapshot: processes are read one after the other.
 pub(super) type ProcessTable = BTreeMap<i32, Stat>;
 
 /// Fields of `/proc/<pid>/stat`.
@@ -28,7 +28,7 @@ impl Stat {
     }
 }
 
-/// All processes; empty if `/proc` cannot be read.
+/// Returns all processes; empty if `/proc` cannot be read.
 pub(super) fn read_table() -> ProcessTable {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries
@@ -37,14 +37,14 @@ pub(super) fn read_table() -> ProcessTable {
         .collect()
 }
 
-/// The living processes that are a root or descend from one.
+/// Adds the living processes that are a root or descend from one.
 pub(super) fn living_descendants(
     table: &ProcessTable,
     is_root: impl Fn(i32, &Stat) -> bool,
 ) -> ProcessTable {
     let descends = |pid: i32| {
         let parent = |pid: &i32| table.get(pid).map(|stat| stat.parent);
-        // A chain of parents can be a circle, since the table is not a snapshot.
+        // A chain of parents can be a cycle, since the table is not a snapshot.
         std::iter::successors(Some(pid), parent)
             .take(table.len())
             .any(|pid| table.get(&pid).is_some_and(|stat| is_root(pid, stat)))
@@ -56,8 +56,8 @@ pub(super) fn living_descendants(
         .collect()
 }
 
-/// The living ones of these processes and their descendants, by the lists of children. On a system with many
-/// processes this is much faster than reading the table.
+/// Returns the living processes among these and their descendants, from the lists of children. On a system
+/// with many processes this is much faster than reading the table.
 pub(super) fn family(roots: impl IntoIterator<Item = i32>) -> ProcessTable {
     let mut family = ProcessTable::new();
     let mut left: Vec<i32> = roots.into_iter().collect();
@@ -76,7 +76,7 @@ pub(super) fn family(roots: impl IntoIterator<Item = i32>) -> ProcessTable {
     family
 }
 
-/// Sends a signal to the process with this number, if it is as expected.
+/// Sends a signal to the process with this number, if `is_expected` accepts it.
 pub(super) fn signal_if(pid: i32, is_expected: impl Fn(&Stat) -> bool, signal: Signal) {
     // The descriptor is opened first: the fields read after that belong to its process, or to a later one,
     // which does not get the signal.
@@ -88,7 +88,7 @@ pub(super) fn signal_if(pid: i32, is_expected: impl Fn(&Stat) -> bool, signal: S
     }
 }
 
-/// The current time on the clock of [`Stat::began`].
+/// Returns the current time on the clock of [`Stat::began`].
 pub(super) fn now() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     let ticks = rustix::param::clock_ticks_per_second();
@@ -121,13 +121,13 @@ pub(super) fn holds_pipe(process: i32, pipes: &[u64]) -> bool {
         .any(|target| names.iter().any(|name| target.as_os_str() == name.as_str()))
 }
 
-/// The numbers in a file `children` of `/proc`.
+/// Returns the numbers in a file `children` of `/proc`.
 pub(super) fn parse_children(list: &str) -> impl Iterator<Item = i32> {
     list.split_ascii_whitespace()
         .filter_map(|pid| pid.parse().ok())
 }
 
-/// The fields of a process; `None` if no process has this number.
+/// Returns the fields of a process; `None` if no process has this number.
 pub(super) fn stat(pid: i32) -> Option<Stat> {
     parse_stat(&fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
@@ -190,13 +190,13 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_of_parents_ends() {
+    fn a_cycle_of_parents_terminates() {
         let table = table(&[(5, 6, 5), (6, 5, 6)]);
         assert!(living_descendants(&table, |_, stat| stat.session == 9).is_empty());
     }
 
     #[test]
-    fn a_name_cannot_fake_the_fields() {
+    fn names_cannot_forge_fields() {
         let line = b"12 (a) Z 1 1 (\xFF) R 7 8 9 0 -1 1 2 3 4 5 6 7 8 9 10 20 1 0 77 1 2\n";
         let expected = Stat {
             state: b'R',

@@ -1,6 +1,6 @@
 //! A child and its descendants: waiting for the child, signalling all of them.
 //!
-//! The group is signalled by its number, which is safe until the leader was waited for and no member lives.
+//! The group is signalled by its number, which is safe until the leader was waited for and no member is alive.
 //! Processes that left the group are found in the process table and signalled through a descriptor, after
 //! a comparison with the table.
 
@@ -32,7 +32,7 @@ pub(super) struct ProcessTree {
 }
 
 impl ProcessTree {
-    /// The tree of a child that was just started and not waited for.
+    /// Returns the tree of a child that was just started and not waited for.
     pub(super) fn new(leader: Pid, adopts_orphans: bool) -> Self {
         #[cfg(not(target_os = "linux"))]
         let _ = adopts_orphans;
@@ -56,12 +56,12 @@ impl ProcessTree {
         self.leader
     }
 
-    /// A descriptor that becomes readable when the leader ends; `None` if the system has none.
+    /// Returns a descriptor that becomes readable when the leader ends; `None` if none is available.
     pub(super) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         self.descriptor.as_ref().map(AsFd::as_fd)
     }
 
-    /// The exit status of the leader, once [`ProcessTree::look_for_end`] has seen it.
+    /// Returns the exit status of the leader, once [`ProcessTree::look_for_end`] has found it.
     pub(super) fn status(&self) -> Option<ExitStatus> {
         self.status
     }
@@ -99,7 +99,7 @@ impl ProcessTree {
         self.signal(Signal::KILL);
     }
 
-    /// Whether any descendant lives. The leader must have ended.
+    /// Returns whether any descendant is alive. The leader must have ended.
     pub(super) fn descendants(&mut self) -> Descendants {
         let group_is_empty =
             rustix::process::test_kill_process_group(self.leader) == Err(rustix::io::Errno::SRCH);
@@ -110,8 +110,8 @@ impl ProcessTree {
         }
     }
 
-    /// All living processes. They are searched before each signal, while their parents live; orphans were
-    /// added before.
+    /// Returns all living processes. They are searched before each signal, while their parents live;
+    /// orphans were added before.
     fn find(&mut self) -> ProcessTable {
         let leader = self.leader.as_raw_pid();
         let is_known = |pid: i32, stat: &Stat| {
@@ -129,7 +129,7 @@ impl ProcessTree {
         members
     }
 
-    /// Signals the group first: a process that leaves it meanwhile is then found outside.
+    /// Sends a signal. The group is first, so that a process that leaves it meanwhile is found outside.
     fn signal(&mut self, signal: Signal) {
         let group = self.leader.as_raw_pid();
         let members = self.find();
@@ -143,7 +143,7 @@ impl ProcessTree {
     }
 }
 
-/// Without a process table only the group is known, and not whether a member lives.
+/// Without a process table, only the group is known, but not whether members are alive.
 #[cfg(not(target_os = "linux"))]
 impl ProcessTree {
     pub(super) fn terminate(&mut self) {

@@ -1,4 +1,4 @@
-//! Running a program. The calling thread prepares and supervises it, a spawner thread starts it.
+//! Runs programs. The calling thread prepares and supervises a program, a spawner thread starts it.
 
 use std::io;
 use std::path::PathBuf;
@@ -33,14 +33,14 @@ pub struct Spawners {
 }
 
 impl Supervisor {
-    /// At most `threads` spawner threads (at least one), each started when it is needed. A thread is busy
+    /// Creates at most `threads` spawner threads (at least one), each started when needed. A thread is busy
     /// from the start of a child to its exec, so two for each processor are enough for any number of calling
     /// threads. Long outputs spill to `/tmp`.
     pub fn spawners(&self, threads: usize) -> Spawners {
         Spawners::new(self, SpawnerPool::unrestricted(threads))
     }
 
-    /// Spawner threads for the parallel lane. They restrict themselves before they start a child, so that no
+    /// Creates spawner threads for the parallel lane. They restrict themselves before they start a child, so that no
     /// child can change a file, use a socket, or signal other processes. With [`Enforcement::Auto`] that
     /// depends on the kernel, see [`Spawners::confinement_report`].
     ///
@@ -69,19 +69,19 @@ impl Spawners {
         }
     }
 
-    /// The supervisor of all children.
+    /// Returns the supervisor of all children.
     pub fn supervisor(&self) -> &Supervisor {
         &self.supervisor
     }
 
-    /// Whether the kernel keeps the children from writing; always `false` outside a lane. The first call
+    /// Whether the kernel prevents the children from writing; always `false` outside a lane. The first call
     /// starts a thread.
     pub fn is_enforced(&self) -> bool {
         self.pool.is_enforced()
     }
 
-    /// The same threads, with long outputs spilling to unlinked files in `directory`. If no file can be
-    /// created there, the head and the tail of an output are kept in memory.
+    /// Returns these threads with long outputs spilling to unlinked files in `directory`. If no file can
+    /// be created there, the head and the tail of an output are kept in memory.
     #[must_use]
     pub fn with_spill_directory(self, directory: PathBuf) -> Self {
         Self {
@@ -90,7 +90,8 @@ impl Spawners {
         }
     }
 
-    /// The same threads for the children of one call, with a separate [`Spawners::confinement_report`].
+    /// Returns these threads for the children of one call, with a separate
+    /// [`Spawners::confinement_report`].
     #[must_use]
     pub fn for_one_call(&self) -> Self {
         Self {
@@ -99,8 +100,8 @@ impl Spawners {
         }
     }
 
-    /// The confinement of the children that ran through this [`Spawners::for_one_call`]; `None` if there were
-    /// none, or outside a lane.
+    /// Returns the confinement of the children that ran through this [`Spawners::for_one_call`]; `None` if
+    /// there were none, or outside a lane.
     pub fn confinement_report(&self) -> Option<ConfinementReport> {
         let report = self.report.as_ref()?;
         let report = report.lock().unwrap_or_else(PoisonError::into_inner);
@@ -126,8 +127,8 @@ impl Spawners {
     /// after the grace period) on timeout or when `cancel` fires.
     ///
     /// Processes that survive the program's own end have `drain` to finish and are then ended in the same
-    /// way. So no member of its group outlives the call, nor a descendant with its own session whose parents
-    /// lived when the group was ended. (On other systems than Linux, processes that hold no pipe are killed
+    /// way. So no member of its group outlives the call, nor a descendant in its own session whose parents
+    /// were alive when the group was ended. (On other systems than Linux, processes that hold no pipe are killed
     /// at once.)
     ///
     /// If `cancel` has fired already, nothing runs, and the child counts as ended by SIGTERM.
@@ -205,7 +206,7 @@ pub(super) struct SpawnerPool {
     /// Each thread keeps the confinement of its children: `None` outside a lane.
     threads: ThreadPool<Result<Option<Confinement>, String>>,
     starter: Starter,
-    /// Whether the kernel confines the children, once that was asked.
+    /// Whether the kernel confines the children, once it was checked.
     enforced: OnceLock<bool>,
     /// The directory where children may write; each gets a subdirectory.
     temporary: Option<PathBuf>,
@@ -217,7 +218,7 @@ pub(super) struct SpawnerPool {
 #[derive(Debug)]
 enum Starter {
     SpawnerThread,
-    /// Any, with the confinement of the children.
+    /// Any thread, with the confinement of the children.
     AnyThread(Option<Confinement>),
 }
 
@@ -230,7 +231,7 @@ pub(super) struct Started {
 }
 
 impl SpawnerPool {
-    /// A pool without restrictions.
+    /// Returns a pool without restrictions.
     pub(super) fn unrestricted(threads: usize) -> Self {
         Self {
             threads: ThreadPool::new("spawner", threads, || Ok(None)),
@@ -241,7 +242,7 @@ impl SpawnerPool {
         }
     }
 
-    /// A pool whose threads restrict themselves as they start.
+    /// Returns a pool whose threads restrict themselves as they start.
     pub(super) fn lane(threads: usize, options: LaneOptions) -> Self {
         let starter = match options.enforcement {
             Enforcement::Off => Starter::AnyThread(Some(Confinement::switched_off())),
@@ -259,7 +260,8 @@ impl SpawnerPool {
         }
     }
 
-    /// A directory for the temporary files of one child; `None` outside a lane, or if it cannot be created.
+    /// Returns a directory for the temporary files of one child; `None` outside a lane, or if it cannot be
+    /// created.
     pub(super) fn temporary_directory(&self) -> Option<TempDir> {
         let parent = self.temporary.as_ref()?;
         let empty = lock(&self.empty_directories).pop();
@@ -278,7 +280,7 @@ impl SpawnerPool {
     /// Starts a child, and closes its descriptors in this process.
     ///
     /// # Errors
-    /// The system cannot start it, has no thread for it, or does not support the required enforcement.
+    /// The child or a thread for it cannot be started, or the required enforcement is not supported.
     pub(super) fn start(&self, start: Start) -> io::Result<Started> {
         if let Starter::AnyThread(confinement) = &self.starter
             && !is_first_thread()
@@ -299,12 +301,12 @@ impl SpawnerPool {
     /// Checks that a thread can restrict itself as required, without starting a child.
     ///
     /// # Errors
-    /// As for [`SpawnerPool::start`].
+    /// As in [`SpawnerPool::start`].
     pub(super) fn check(&self) -> io::Result<()> {
         self.ask(|_| Ok(()))
     }
 
-    /// Whether the kernel keeps children from writing. The first call starts a thread.
+    /// Whether the kernel prevents children from writing. The first call starts a thread.
     pub(super) fn is_enforced(&self) -> bool {
         *self.enforced.get_or_init(|| {
             let is_complete = |confinement: &Option<Confinement>| {

@@ -1,4 +1,4 @@
-//! The preparation of one child by the calling thread: its program, arguments, environment and descriptors.
+//! Prepares a child on the calling thread: its program, arguments, environment and descriptors.
 
 use std::borrow::Cow;
 use std::ffi::{CString, OsStr, OsString};
@@ -64,8 +64,8 @@ impl Start {
     }
 }
 
-/// The error for a failure to start. The system does not tell whether the directory or the program was the
-/// cause, so the directory is checked again.
+/// Returns the error for a failure to start. The system does not report whether the directory or the program
+/// was the cause, so the directory is checked again.
 pub(super) fn start_error(command: &Command, source: io::Error) -> SpawnError {
     if let Err(source) = enterable(&command.directory) {
         return SpawnError::Directory {
@@ -81,7 +81,7 @@ pub(super) fn start_error(command: &Command, source: io::Error) -> SpawnError {
     }
 }
 
-/// The error for a failure that neither the program nor the directory caused.
+/// Returns the error for a failure that neither the program nor the directory caused.
 pub(super) fn system_error(command: &Command, source: io::Error) -> SpawnError {
     SpawnError::System {
         program: command.program.clone(),
@@ -103,18 +103,18 @@ fn enterable(directory: &Path) -> io::Result<()> {
     Ok(access(directory, Access::EXEC_OK)?)
 }
 
-/// A string for the kernel.
+/// Returns a string for the kernel.
 ///
 /// # Errors
-/// It contains a NUL byte.
+/// The string contains a NUL byte.
 pub(super) fn c_string(text: &OsStr) -> io::Result<CString> {
     CString::new(text.as_bytes()).map_err(|_| contains_nul())
 }
 
-/// An entry of an environment.
+/// Returns an entry of an environment.
 ///
 /// # Errors
-/// It contains a NUL byte.
+/// A string contains a NUL byte.
 fn variable(name: &OsStr, value: &OsStr) -> io::Result<CString> {
     let mut entry = OsString::with_capacity(name.len() + value.len() + 2);
     for part in [name, OsStr::new("="), value] {
@@ -128,8 +128,8 @@ fn contains_nul() -> io::Error {
 }
 
 /// Finds `program` as `execvp` would in the child: a name with a slash is a path, relative to the child's
-/// `directory`; any other name is looked up in the `PATH` of `environment`, whose relative entries, among
-/// them the empty one, are relative to `directory`.
+/// `directory`; any other name is looked up in the `PATH` of `environment`, whose relative entries,
+/// including the empty one, are relative to `directory`.
 fn find_program<'a>(
     program: &'a OsStr,
     environment: &[(OsString, OsString)],
@@ -145,7 +145,7 @@ fn find_program<'a>(
         .iter()
         .find(|(name, _)| name == "PATH")
         .map_or(OsStr::new(DEFAULT_PATH), |(_, value)| value);
-    // The child enters the directory first, so a relative candidate would miss.
+    // The child enters the directory first, so a relative candidate would not be found.
     let directory = std::path::absolute(directory).ok()?;
     std::env::split_paths(path)
         .map(|entry| directory.join(entry).join(program))

@@ -1,4 +1,4 @@
-//! The calling thread's loop while a child runs: it reads output, writes input, waits for the end, deadlines
+//! The calling thread's loop while a child runs: it reads output, writes input, waits for the end, for deadlines
 //! and the token, and takes the steps of the escalation.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -19,22 +19,22 @@ use super::supervisor::Registration;
 use super::{Command, ExitStatus, Finished, Leftovers, Stdin};
 use crate::io::{CancelToken, Level};
 
-/// Default capacity of a pipe, and so the most that one read returns.
+/// Default capacity of a pipe, and therefore the maximum size of a read.
 const READ_BYTES: usize = 64 * 1024;
 
-/// The time before the first read of a new child's pipes. A short call then wakes this thread
+/// Time before the first read of a new child's pipes. A short call then wakes this thread
 /// once; a child that fills the pipes sooner waits that long, once.
 const FIRST_READ_DELAY: Duration = Duration::from_millis(2);
 
-/// Most reads of a pipe at the end, if it still has a writer.
+/// Maximum number of reads of a pipe at the end, if it still has a writer.
 const MAX_LAST_READS: usize = 32;
 
-/// Most time between checks for what no descriptor reports. The first check is earlier: most processes end
+/// Maximum time between checks for events without a descriptor. The first check is earlier: most processes end
 /// at once.
 const MAX_POLL_INTERVAL: Duration = Duration::from_millis(20);
 const FIRST_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Interval at which ended orphans are waited for while a call runs, since it may make many.
+/// Interval at which ended orphans are waited for while a call runs, since the call may create many.
 #[cfg(target_os = "linux")]
 const REAP_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -133,7 +133,7 @@ impl Supervision<'_> {
     }
 
     /// Kills the processes that were forked or orphaned during a kill. Returns whether none is left: an
-    /// orphan that starts the next one and ends is seen alive or as ended, since no other thread waits for
+    /// orphan that starts another one and ends is seen either alive or ended, since no other thread waits for
     /// it.
     fn kill_descendants(&mut self) -> bool {
         let until = Instant::now() + CLEANUP_TIMEOUT;
@@ -183,7 +183,7 @@ impl Supervision<'_> {
         any
     }
 
-    /// The output pipes that are not at their end, by inode.
+    /// Returns the output pipes that are still open, by inode.
     #[cfg(target_os = "linux")]
     fn open_pipes(&self) -> Vec<u64> {
         let pipes = self.outputs.iter().filter_map(Output::descriptor);
@@ -208,10 +208,10 @@ impl Supervision<'_> {
             Pipes::Open
         };
         let descendants = match (leader, pipes) {
-            // An orphan that has ended may have started the next.
+            // An orphan that has ended may have started another.
             (Leader::Ended, Pipes::AtEnd) if self.orphans(OrphanAction::Keep) => Descendants::Alive,
             (Leader::Ended, Pipes::AtEnd) => self.tree.descendants(),
-            // It does not matter before.
+            // Orphans do not matter before.
             _ => Descendants::Alive,
         };
         Observation {
@@ -263,8 +263,8 @@ impl Supervision<'_> {
         !leader.is_empty() || self.tree.descriptor().is_none()
     }
 
-    /// The time until the first read of the pipes: a short call then wakes this thread once, by its
-    /// end, and not with each pipe that it closes before.
+    /// Returns the time until the first read of the pipes: a short call then wakes this thread once, by its
+    /// end, rather than by each pipe that it closes before.
     fn first_read_delay(&self, leader: Option<BorrowedFd<'_>>) -> Option<Duration> {
         if leader.is_none() || self.stdin.is_some() {
             return None;
@@ -362,7 +362,7 @@ impl Output<'_> {
     }
 }
 
-/// The events of the given descriptors, in their order, after at most `timeout`.
+/// Returns the events of the given descriptors, in their order, after at most `timeout`.
 fn poll_some<const N: usize>(
     watched: [(Option<BorrowedFd<'_>>, PollFlags); N],
     timeout: Duration,

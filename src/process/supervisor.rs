@@ -1,4 +1,4 @@
-//! The children of this program that run: a registry that kills them at exit, assigns orphans to their
+//! The running children of this program: a registry that kills them at exit, assigns orphans to their
 //! calls, and tells the guardian about them.
 
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ struct Shared {
     /// The variable that marks children, if a guardian is wanted.
     #[cfg(target_os = "linux")]
     mark: OnceLock<String>,
-    /// The guardian, once it was started; `None` if it could not be started.
+    /// The guardian, once started; `None` if it could not be started.
     #[cfg(target_os = "linux")]
     guardian: OnceLock<Option<Guardian>>,
 }
@@ -50,7 +50,7 @@ struct Children {
 #[derive(Debug)]
 struct Child {
     stage: Stage,
-    /// On the clock of the process table.
+    /// Start time, on the clock of the process table.
     #[cfg(target_os = "linux")]
     began: u64,
 }
@@ -58,7 +58,7 @@ struct Child {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Starting,
-    /// To be killed as soon as it is started.
+    /// Will be killed as soon as it is started.
     StartingToBeKilled,
     Running(Pid),
 }
@@ -77,14 +77,14 @@ pub(super) struct Registration {
 
 impl Supervisor {
     /// Ensures that no process outlives this program. Orphans of children are adopted and end with the
-    /// calls that made them, and a guardian process ends all children if this program is killed. Has to be
+    /// calls that started them, and a guardian process ends all children if this program is killed. Has to be
     /// called before the first child, by a program that calls [`super::run_as_guardian`] first thing. `mark`
     /// is a variable that all children have in their environment, as `NAME=value`.
     ///
-    /// Does nothing on other systems than Linux.
+    /// Does nothing on systems other than Linux.
     ///
     /// # Errors
-    /// The kernel does not let this process adopt orphans; there is a guardian all the same.
+    /// The kernel does not let this process adopt orphans; there is a guardian nonetheless.
     pub fn guard(&self, mark: &str) -> io::Result<()> {
         #[cfg(target_os = "linux")]
         {
@@ -175,7 +175,7 @@ impl Supervisor {
         self.shared.guardian.get()?.as_ref().map(Guardian::pid)
     }
 
-    /// Enters a call in the guardian's table, after starting the guardian if this is the first call.
+    /// Adds a call to the guardian's table, after starting the guardian if this is the first call.
     /// Without a guardian, calls run unguarded.
     fn enter_guarded(&self) -> Option<usize> {
         let mark = self.shared.mark.get()?;

@@ -1,7 +1,7 @@
 //! The table of refused system calls as a program for the kernel (seccomp), and its installation on the
 //! calling thread.
 //!
-//! Calls with examined arguments are first and end the program. For all others the kernel caches the answer,
+//! Calls with examined arguments are first and end the program. For all others the kernel caches the verdict,
 //! so the length of the program costs nothing.
 
 use std::io;
@@ -34,10 +34,10 @@ const KILL: u32 = libc::SECCOMP_RET_KILL_PROCESS;
 const REFUSE: u32 = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
 const DOES_NOT_EXIST: u32 = libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32;
 
-/// Restricts the calling thread and its children for good. `no_new_privs` must be set.
+/// Restricts the calling thread and its children permanently. `no_new_privs` must be set.
 ///
 /// # Errors
-/// The kernel has no filters, or an outer sandbox forbids them.
+/// The kernel does not support filters, or an outer sandbox forbids them.
 pub(super) fn install() -> io::Result<()> {
     let own = [rustix::process::getpid(), rustix::thread::gettid()];
     let mut instructions = program(own.map(|pid| pid.as_raw_pid().cast_unsigned()));
@@ -47,7 +47,7 @@ pub(super) fn install() -> io::Result<()> {
         filter: instructions.as_mut_ptr(),
     };
     // The flag turns off mitigations against speculation, which protect from code in the same process. Linux
-    // before 4.17 does not know it.
+    // before 4.17 does not support it.
     for flags in [libc::SECCOMP_FILTER_FLAG_SPEC_ALLOW, 0] {
         // SAFETY: the program and its instructions outlive the call, which copies them.
         let result = unsafe {
@@ -65,8 +65,8 @@ pub(super) fn install() -> io::Result<()> {
     Err(io::Error::last_os_error())
 }
 
-/// The program of a thread. `own` are the numbers of its process and of the thread itself, which shares its
-/// Landlock domain with its children.
+/// Returns the program of a thread. `own` are the numbers of its process and of the thread itself, which
+/// shares its Landlock domain with its children.
 fn program(own: [u32; 2]) -> Vec<libc::sock_filter> {
     let mut program = vec![
         statement(LOAD, ARCHITECTURE_OF_CALL),
@@ -104,7 +104,7 @@ fn program(own: [u32; 2]) -> Vec<libc::sock_filter> {
     program
 }
 
-/// The part of the program for one examined call.
+/// Returns the part of the program for one examined call.
 fn examination(patterns: &[Pattern]) -> Vec<libc::sock_filter> {
     let mut body: Vec<_> = patterns
         .iter()
@@ -142,7 +142,7 @@ fn check(condition: &ArgumentCondition, skipped: u8) -> [libc::sock_filter; 3] {
     ]
 }
 
-/// Numbers of system calls are small.
+/// Converts the number of a system call, which is small.
 fn number(call: std::ffi::c_long) -> u32 {
     u32::try_from(call).unwrap_or(u32::MAX)
 }

@@ -46,7 +46,7 @@ fn verdict(call: libc::c_long, arguments: &[u64]) -> u32 {
     verdict_of(ARCHITECTURE, number(call), all)
 }
 
-/// A `pid_t` or an `int` in a register.
+/// Returns a `pid_t` or an `int` in a register.
 fn word(value: i32) -> u64 {
     u64::from(value.cast_unsigned())
 }
@@ -227,7 +227,7 @@ fn examined_arguments_decide() {
         0xc004_5877,
         0x8901,
         0x8902,
-        // The kernel looks at the low half only.
+        // The kernel only examines the low half.
         0xdead_0000_4008_6602,
     ] {
         assert_eq!(ioctl(refused), REFUSE, "{refused:#x}");

@@ -1,4 +1,4 @@
-//! The system calls that children of the parallel lane are refused, as data. Calls that are refused with all
+//! The system calls refused to children of the parallel lane, as data. Calls that are refused with all
 //! arguments are in `refused_system_calls.txt`. Operations that Landlock's file rights cover (create, write,
 //! remove, move) are not listed.
 //!
@@ -7,7 +7,7 @@
 
 use std::ffi::c_long;
 
-/// The largest number that this table covers (Linux 6.17, `file_setattr`).
+/// The largest system call number that this table covers (Linux 6.17, `file_setattr`).
 pub(super) const NEWEST_KNOWN: u32 = 469;
 
 /// A call that is refused if one of the patterns matches its arguments.
@@ -198,7 +198,7 @@ pub(super) const EXAMINED: &[Examined] = &[
             },
         ]],
     ),
-    // Limits and priorities: of the caller only.
+    // Limits and priorities: only for the caller.
     (
         libc::SYS_prlimit64,
         &[
@@ -268,16 +268,16 @@ pub(super) const SIGNALLING: &[c_long] = &[
     libc::SYS_rt_tgsigqueueinfo,
 ];
 
-/// The first argument is another process than the caller.
+/// The first argument is a process other than the caller.
 const OTHERS: &[Pattern] = &[&[is_not(0, 0)]];
 
-/// Calls that do not exist for children, so that programs use others: a filter cannot examine arguments in
+/// Calls that do not exist for children, so that programs use alternatives: a filter cannot examine arguments in
 /// memory.
 pub(super) const ABSENT: [u32; 2] = [CLONE3, OPENAT2];
 const CLONE3: u32 = 435;
 const OPENAT2: u32 = 437;
 
-/// The calls that are always refused, from a table of names and numbers.
+/// Returns the calls that are always refused, from a table of names and numbers.
 pub(super) fn refused() -> impl Iterator<Item = u32> {
     let rows = include_str!("refused_system_calls.txt").lines();
     let rows = rows.filter(|row| !row.starts_with('#'));

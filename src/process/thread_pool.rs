@@ -7,7 +7,7 @@ use std::{fmt, io, thread};
 /// A job, which gets the value that its thread created first.
 pub type Job<Local> = Box<dyn FnOnce(&Local) + Send>;
 
-/// A limited number of threads, each started when no other is idle. After this is dropped, the threads run
+/// A limited number of threads, each started when no other is idle. When the pool is dropped, the threads run
 /// the waiting jobs and end; dropping does not wait for them.
 pub struct ThreadPool<Local = ()> {
     name: &'static str,
@@ -29,7 +29,7 @@ struct State<Local> {
     closed: bool,
 }
 
-/// The system refuses the first thread.
+/// The first thread cannot be created.
 pub struct NoThread<Local> {
     /// The system's error.
     pub error: io::Error,
@@ -38,7 +38,7 @@ pub struct NoThread<Local> {
 }
 
 impl<Local: 'static> ThreadPool<Local> {
-    /// A pool of at most `max_threads` threads (at least one). Each thread first calls `enter`.
+    /// Returns a pool of at most `max_threads` threads (at least one). Each thread first calls `enter`.
     pub fn new(
         name: &'static str,
         max_threads: usize,
@@ -63,7 +63,7 @@ impl<Local: 'static> ThreadPool<Local> {
     /// Queues a job.
     ///
     /// # Errors
-    /// No thread is idle, and the system refuses to create one.
+    /// No thread is idle, and none can be created.
     pub fn run(&self, job: Job<Local>) -> Result<(), NoThread<Local>> {
         let mut state = self.shared.lock();
         if state.jobs.len() >= state.idle && state.threads < self.max_threads {
@@ -164,7 +164,7 @@ mod tests {
         }
         drop(pool);
         drop(sender);
-        // Jobs that waited when the pool was dropped have run, too.
+        // Jobs that waited when the pool was dropped have also run.
         let mut numbers: Vec<i32> = done.iter().collect();
         numbers.sort_unstable();
         assert_eq!(numbers, (0..20).collect::<Vec<_>>());

@@ -49,7 +49,7 @@ pub struct CheckPermissionRecord {
     pub parts: Vec<CheckedPart>,
     /// A rule that would allow the call.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub remedy: Option<String>,
+    pub hint: Option<String>,
 }
 
 /// Permission decision for one command of a command line.
@@ -63,7 +63,7 @@ pub struct CheckedPart {
     pub by: DecidedBy,
     /// A rule that would allow the command, if there is one.
     #[serde(skip)]
-    pub remedy: Option<String>,
+    pub hint: Option<String>,
 }
 
 /// Result of cleaning model output.
@@ -147,6 +147,41 @@ pub struct HookStatusRecord {
     /// Whether the user trusts the hook; absent if the agent needs no trust.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trusted: Option<bool>,
+}
+
+/// Decision of the hook about a call, as logged by `hook --log`. Secrets are masked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "type", rename = "hook_decision")]
+#[schemars(transform = tagged("hook_decision"))]
+pub struct HookDecisionRecord {
+    /// Time of the decision.
+    pub timestamp: String,
+    /// Name of the agent; absent if the path of its transcript does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Session of the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// Working directory of the agent.
+    pub cwd: String,
+    /// Event of the agent, e.g. `PreToolUse`.
+    pub event: String,
+    /// Name of the tool, as the agent calls it.
+    pub tool: String,
+    /// The command, path or address of the call.
+    pub about: String,
+    /// The decision.
+    pub decision: Decision,
+    /// Whether the agent was told. If not, it decides as if no hook were installed.
+    pub answered: bool,
+    /// The cause; absent if the rules cannot be applied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<DecidedBy>,
+    /// The cause in words.
+    pub reason: String,
+    /// Rules that together would allow the call.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<String>,
 }
 
 /// Result of one check of the installation.

@@ -17,7 +17,7 @@ mod tool_result;
 pub use catalogue::{record_names, schema};
 pub use check::{
     CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord, CheckedPart,
-    HookStatusRecord, TextKind, TextRejection,
+    HookDecisionRecord, HookStatusRecord, TextKind, TextRejection,
 };
 pub use check::{Condition, DoctorRecord, Subject};
 pub(crate) use constant::{
@@ -34,7 +34,7 @@ pub use run::{
     PlannedCall, Replacement, StateCleanedRecord, ToolProgressRecord, TurnEndRecord,
 };
 pub use session::{
-    Dimension, SessionCostRecord, SessionCounts, SessionDescription, SessionErrorRecord,
+    Dimension, RunTotals, SessionCostRecord, SessionCounts, SessionDescription, SessionErrorRecord,
     SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord, SessionStatsRecord,
     SessionToolRecord, ToolShare, UsageShare,
 };

@@ -11,7 +11,7 @@ use super::constant::{
 use super::tool_result::{Lane, Outcome, VerdictReport, Version, VersionOnly};
 use crate::message::{SessionId, ToolUseId, Usage, rounded_dollars};
 
-/// Announces an executor, before the first line with a call that it will run. Executors further down
+/// Announces an executor, before the first line with a call that it will run. Executors later in
 /// the pipeline then run nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "system")]

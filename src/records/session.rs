@@ -21,7 +21,7 @@ pub struct SessionRecord {
     /// Latest time in its records, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_activity: Option<String>,
-    /// Whether that is only the modification time of the file, because the agent records no times.
+    /// Whether `last_activity` is only the modification time of the file, because the agent records no times.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_time_of_file: bool,
     /// Size of the file, in bytes.
@@ -39,7 +39,7 @@ pub struct SessionDescription {
     /// Session id; absent if the file does not contain one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
-    /// Agent that wrote the file: `claude`, `qwen`, `codex`, `gemini` or `pi`.
+    /// Agent that wrote the file, e.g. `claude`.
     pub agent: String,
     /// Path of the file.
     pub path: String,
@@ -67,7 +67,7 @@ pub struct SessionDescription {
     /// Session that started this one as a subagent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_session_id: Option<SessionId>,
-    /// Agent that wrote the file, if it is another one that uses the format of `agent`.
+    /// Agent that wrote the file, if it is a different agent that uses the format of `agent`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written_by: Option<String>,
     /// Session that this one was forked from.
@@ -175,6 +175,9 @@ pub struct SessionStatsRecord {
     /// Models without a known price, whose tokens are not in the cost.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub unpriced_models: BTreeSet<String>,
+    /// Runs, if saved streams of runs are among the sessions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs: Option<RunTotals>,
     /// Usage by model.
     pub by_model: Vec<UsageShare>,
     /// Usage by day in the time zone of `--tz`, for records with a time.
@@ -183,6 +186,19 @@ pub struct SessionStatsRecord {
     pub by_prompt_id: Vec<UsageShare>,
     /// Calls by tool.
     pub by_tool: Vec<ToolShare>,
+}
+
+/// Runs of agents, as their streams report them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RunTotals {
+    /// Number of runs by how they ended, in the agent's words; `interrupted` if the stream has no end.
+    pub ends: BTreeMap<String, u64>,
+    /// Turns, if agents report them.
+    pub turns: u64,
+    /// Duration in milliseconds, if agents report it.
+    pub duration_ms: u64,
+    /// Calls that were denied, if agents report them.
+    pub denials: u64,
 }
 
 /// Usage of one model, day or prompt id.
@@ -284,7 +300,7 @@ pub struct ToolShare {
     pub failed: u64,
 }
 
-/// A session was renamed.
+/// Reports that a session was renamed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_renamed")]
 #[schemars(transform = tagged("session_renamed"))]

@@ -35,13 +35,13 @@ pub struct SessionCallRecord {
     pub tool: String,
     /// Topic of the call: the command, the path, the pattern.
     pub about: String,
-    /// Input of the call as JSON text, which a table holds in one column; absent with `--field`.
+    /// Input of the call as JSON text, so that it fits a single column of a table; absent with `--field`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
-    /// The member of the input that `--field` names: a string as it is, any other value as JSON text.
+    /// The member of the input that `--field` names: a string unchanged, any other value as JSON text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// Outcome of the call; absent if the file has no result of it.
+    /// Outcome of the call; absent if the file has no result for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<CallOutcome>,
     /// Exit status of the command, if the result states it.
@@ -50,14 +50,14 @@ pub struct SessionCallRecord {
     /// Length of the result's text, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result_bytes: Option<u64>,
-    /// Files that the input says to change.
+    /// Files that the call changes, according to its input.
     pub files: Vec<FileChange>,
 }
 
 /// A file that a call changes, by its input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FileChange {
-    /// Path of the file, absolute where the session's directory is known.
+    /// Path of the file, absolute if the session's directory is known.
     pub path: String,
     /// Number of added lines.
     pub added: u64,
@@ -65,14 +65,14 @@ pub struct FileChange {
     pub removed: u64,
 }
 
-/// How often a tool, or a program that it runs, was called.
+/// Number of calls of a tool, or of a program that it runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "session_call_count")]
 #[schemars(transform = tagged("session_call_count"))]
 pub struct SessionCallCountRecord {
     /// Name of the tool.
     pub tool: String,
-    /// Program, with its subcommand where the word after it looks like one; only for shell tools.
+    /// Program, with its subcommand if the next word looks like one; only for shell tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// Number of calls.

@@ -324,7 +324,7 @@ mod tests {
     use crate::message::{Call, Origin};
 
     #[test]
-    fn a_record_stands_on_one_line() {
+    fn a_record_is_on_one_line() {
         let message = Message {
             blocks: vec![Block::Call(Call {
                 id: "1".to_owned(),

@@ -297,7 +297,7 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
                     source: "s.json".to_owned(),
                 },
                 parts: Vec::new(),
-                remedy: None,
+                hint: None,
             }),
             r#"{"type":"check","check":"permission","name":"Bash","decision":"ask","decided_by":{"rule":"Bash(git push *)","behavior":"ask","source":"s.json"}}"#,
         ),
@@ -461,14 +461,14 @@ fn written() -> Vec<(&'static str, String, &'static str)> {
 }
 
 #[test]
-fn records_are_written_as_the_contract_shows_them() {
+fn records_are_written_as_in_the_contract() {
     for (name, found, expected) in written() {
         assert_eq!(found, expected, "{name}");
     }
 }
 
 #[test]
-fn records_keep_to_their_schemas() {
+fn records_match_their_schemas() {
     for (name, found, _) in written() {
         let schema = schema(name).unwrap();
         let record: Value = serde_json::from_str(&found).unwrap();
@@ -506,7 +506,7 @@ fn every_record_has_a_schema_and_an_example() {
     assert!(names.is_sorted());
     for name in names {
         assert!(schema(name).is_some(), "{name}");
-        // What the session commands print is held against its schemas in tests/session_append.rs.
+        // tests/session_append.rs checks the output of session commands against its schemas.
         if name.starts_with("session") {
             continue;
         }
@@ -519,7 +519,7 @@ fn every_record_has_a_schema_and_an_example() {
 }
 
 #[test]
-fn our_own_records_mean_what_they_should() {
+fn our_own_records_decode_to_the_expected_events() {
     let mut decoder = Decoder::detecting();
     let events = decoder.record(&line(&ExecutorRecord::default()));
     assert!(matches!(events[..], [Event::Executor { .. }]));

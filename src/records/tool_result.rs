@@ -144,7 +144,7 @@ pub struct VersionOnly {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ToolResultExtension {
     pub v: Version,
-    /// How the call ended.
+    /// Outcome of the call.
     pub outcome: Outcome,
     /// Lane it ran in; absent if it did not run.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -206,7 +206,7 @@ impl ToolResultExtension {
     }
 }
 
-/// How a call ended.
+/// Outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {

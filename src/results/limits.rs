@@ -9,7 +9,7 @@ use crate::message::ToolUseId;
 use crate::text::{sha256, utf16_length};
 use crate::tools::ResultLimit;
 
-/// Most UTF-16 units of all results of a turn.
+/// Maximum length of all results of a turn, in UTF-16 units.
 pub const TURN_BUDGET: usize = 200_000;
 
 /// A result to decide on.
@@ -23,7 +23,7 @@ pub struct BudgetCandidate {
     pub replaceable: bool,
 }
 
-/// The key of a decision. It contains the text, since ids may repeat.
+/// Returns the key of a decision. It contains the text, since ids may repeat.
 pub fn decision_key(id: &ToolUseId, text: &str) -> String {
     format!("{id}-{}", sha256(text))
 }
@@ -70,7 +70,7 @@ pub fn decide(
     let mut fresh: Vec<usize> = (0..candidates.len())
         .filter(|position| is_fresh(&candidates[*position]))
         .collect();
-    // The largest first, of equal ones the first: the choice depends on the input only.
+    // Largest first, in order among equals: the choice depends only on the input.
     fresh.sort_by_key(|position| (std::cmp::Reverse(candidates[*position].units), *position));
     for position in fresh {
         if total <= budget {
@@ -82,7 +82,7 @@ pub fn decide(
     actions
 }
 
-/// Longest result that is sent in full unless a tool or the configuration sets another limit, in UTF-16 units.
+/// Maximum length of a result sent in full, unless a tool or the configuration sets another limit, in UTF-16 units.
 pub const DEFAULT_LIMIT: usize = 50_000;
 
 /// Limits of the configuration for single tools, by name, in UTF-16 units. They override the limit that the
@@ -91,8 +91,8 @@ pub const DEFAULT_LIMIT: usize = 50_000;
 pub struct ToolLimits(pub BTreeMap<String, Option<usize>>);
 
 impl ToolLimits {
-    /// The limit of a tool: the configured one, else the declared one, which is at most [`DEFAULT_LIMIT`] unless
-    /// the tool raises it.
+    /// Returns the limit of a tool: the configured one, else the declared one, which is at most [`DEFAULT_LIMIT`]
+    /// unless the tool raises it.
     pub fn of(&self, tool: &str, declared: ResultLimit) -> Option<usize> {
         if let Some(limit) = self.0.get(tool) {
             return *limit;
@@ -106,9 +106,9 @@ impl ToolLimits {
     }
 }
 
-/// Shortest result that a reference replaces, in bytes.
+/// Minimum length of a result that a reference replaces, in bytes.
 const MIN_LENGTH: usize = 400;
-/// Most results that are remembered.
+/// Maximum number of remembered results.
 const MAX_REMEMBERED: usize = 4096;
 
 /// The results so far.
@@ -122,7 +122,7 @@ impl SeenResults {
     /// Remembers a result. Returns a reference to an earlier call if the same tool gave the same text.
     pub fn reference(&mut self, tool: &str, id: &ToolUseId, text: &str) -> Option<String> {
         let key = key(tool, text);
-        // Ids may repeat: one with another result is not referred to any more.
+        // Ids may repeat: an id that now has another result is no longer referred to.
         self.results
             .retain(|known, earlier| earlier != id.as_str() || *known == key);
         if text.len() < MIN_LENGTH {
@@ -145,7 +145,7 @@ impl SeenResults {
     }
 }
 
-/// The tool and the digest of the text. It is saved, so later versions must compute the same.
+/// Returns the tool and the digest of the text. It is saved, so later versions must compute the same.
 fn key(tool: &str, text: &str) -> String {
     format!("{tool}-{}", sha256(text))
 }
@@ -164,7 +164,7 @@ mod tests {
         }
     }
 
-    /// The positions of the replaced results, for replacements of five units.
+    /// Returns the positions of the replaced results, for replacements of five units.
     fn replaced(candidates: &[BudgetCandidate], budget: usize) -> Vec<usize> {
         let actions = decide(candidates, &BTreeMap::new(), budget, 5);
         let is_replaced = |position: &usize| actions[*position] == BudgetAction::Replace;
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_are_replaced_until_the_rest_fits() {
+    fn the_largest_results_are_replaced_until_the_rest_fits() {
         let candidates = [candidate("a", 40), candidate("b", 70), candidate("c", 60)];
         let rows: [(usize, &[usize]); 5] = [
             (170, &[]),
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_referred_to_the_second_time() {
+    fn a_repeated_long_text_becomes_a_reference() {
         let mut seen = SeenResults::default();
         let text = "x".repeat(MIN_LENGTH);
         assert_eq!(seen.reference("Read", &"a".into(), &text), None);
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_that_was_reused_is_not_referred_to() {
+    fn a_reused_id_is_not_referred_to() {
         let mut seen = SeenResults::default();
         let (text, other) = ("x".repeat(MIN_LENGTH), "y".repeat(MIN_LENGTH));
         for (id, text) in [("a", &*text), ("a", "short"), ("b", &text), ("b", &other)] {

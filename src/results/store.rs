@@ -9,10 +9,10 @@ use crate::message::ToolUseId;
 use crate::state::{RESULTS, SessionDirectory, StateError, safe_file_name};
 use crate::text::{Sha256Writer, byte_size, byte_size_trimmed, truncate_utf16};
 
-/// Longest preview, in UTF-16 units.
+/// Maximum length of a preview, in UTF-16 units.
 const MAX_PREVIEW: usize = 2000;
 
-/// Longest text that replaces a result, in UTF-16 units: a preview, its frame, and a path of usual length.
+/// Maximum length of a text that replaces a result, in UTF-16 units: a preview, its frame, and a path of usual length.
 pub const MAX_REPLACEMENT: usize = MAX_PREVIEW + 500;
 
 /// The file with the full text of a result.
@@ -25,7 +25,7 @@ pub struct Persisted {
 }
 
 impl Persisted {
-    /// The text that is sent instead of the saved text.
+    /// Returns the text that is sent instead of the saved text.
     pub fn replacement(&self, text: &str) -> String {
         persisted_output(
             &byte_size(self.size),
@@ -89,7 +89,7 @@ fn write(
             size: metadata.len(),
         }),
         Err(source) => {
-            // A later process would take a partial file for the whole result.
+            // A later process would mistake a partial file for the whole result.
             let _ = std::fs::remove_file(&path);
             Err(StateError::Io { path, source })
         }
@@ -119,8 +119,8 @@ fn create_exclusively(path: &Path) -> io::Result<File> {
     options.write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// The first [`MAX_PREVIEW`] units, cut at the last line feed if that is in the second half. Surrogate pairs
-/// are not split.
+/// Returns the first [`MAX_PREVIEW`] units, cut at the last line feed if that is in the second half.
+/// Surrogate pairs are not split.
 fn preview(text: &str) -> &str {
     let head = truncate_utf16(text, MAX_PREVIEW);
     let half = truncate_utf16(text, MAX_PREVIEW / 2).len();
@@ -130,7 +130,7 @@ fn preview(text: &str) -> &str {
     }
 }
 
-/// The text that replaces a result. `size` and `preview_size` are formatted, such as `73.0KB`.
+/// Returns the text that replaces a result. `size` and `preview_size` are formatted, such as `73.0KB`.
 fn persisted_output(size: &str, path: &Path, preview_size: &str, preview: &str) -> String {
     format!(
         "<persisted-output>\nOutput too large ({size}). Full output saved to: {}\n\nPreview \
@@ -139,21 +139,21 @@ fn persisted_output(size: &str, path: &Path, preview_size: &str, preview: &str) 
     )
 }
 
-/// Most files that a hint names.
+/// Maximum number of files that a hint names.
 const MAX_NAMED: usize = 10;
 
-/// The text for an empty result. A model might end its turn after an empty one.
+/// Returns the text for an empty result, after which a model might end its turn.
 pub fn empty_result(tool: &str) -> String {
     format!("({tool} completed with no output)")
 }
 
-/// An error that is not the tool's own.
+/// Formats an error that does not come from the tool itself.
 pub fn tool_use_error(message: &str) -> String {
     format!("<tool_use_error>{message}</tool_use_error>")
 }
 
-/// A hint for the model that a call changed files which it has read. `before` and `after` are the stale files
-/// before and after the call. `None` if the call changed none.
+/// Returns a hint for the model that a call changed files that it has read. `before` and `after` are the
+/// stale files before and after the call. `None` if the call changed none.
 pub fn stale_read_hint(before: &[PathBuf], after: &[PathBuf]) -> Option<String> {
     let changed: Vec<String> = after
         .iter()

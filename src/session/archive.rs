@@ -1,4 +1,4 @@
-//! Session files that their agent has compressed (`*.jsonl.zst`).
+//! Session files compressed by their agent (`*.jsonl.zst`).
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -49,7 +49,7 @@ pub(super) fn is_archive(file: &SessionFile) -> io::Result<bool> {
 /// archive.
 ///
 /// # Errors
-/// Reading or writing failed, the archive is damaged, its content is too large, or reading it takes
+/// Reading or writing failed, the archive is damaged, its content is too large, or unpacking takes
 /// too much memory.
 pub(super) fn unpacked(file: SessionFile, wanted: Unpack) -> io::Result<SessionFile> {
     let mut target = tempfile::tempfile()?;
@@ -92,7 +92,7 @@ fn unpack(mut packed: &File, target: &mut File, wanted: Unpack) -> io::Result<u6
                 Unpack::Beginning if size >= MAX_LISTED => return Ok(size),
                 Unpack::Whole if size > MAX_UNPACKED => {
                     return Err(io::Error::other(
-                        "holds more than 1 GiB; unpack it with `zstd -d`",
+                        "contains more than 1 GiB; unpack it with `zstd -d`",
                     ));
                 }
                 Unpack::Beginning | Unpack::Whole => {}
@@ -101,8 +101,8 @@ fn unpack(mut packed: &File, target: &mut File, wanted: Unpack) -> io::Result<u6
     }
 }
 
-/// The memory that a frame takes, in bytes, by its header (RFC 8878, 3.1.1.1). `None` if it is not a
-/// frame.
+/// Returns the memory that a frame requires, in bytes, from its header (RFC 8878, 3.1.1.1). `None` if it
+/// is not a frame.
 fn window_size(header: &[u8]) -> Option<u64> {
     let (descriptor, rest) = header.strip_prefix(&MAGIC)?.split_first()?;
     let is_single_segment = descriptor & 0x20 != 0;
@@ -133,8 +133,8 @@ mod tests {
 "#;
 
     #[test]
-    fn an_archive_takes_no_more_memory_than_it_may() {
-        // The window descriptor stands for 1 KiB << exponent.
+    fn archives_have_a_memory_limit() {
+        // The window descriptor encodes 1 KiB << exponent.
         let table = [
             (vec![0x00, 13 << 3], Some(8 << 20)),
             (vec![0x00, 13 << 3 | 1], Some(9 << 20)),
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(window_size(b"{\"type\":1}"), None);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("wide.jsonl.zst");
-        // A frame that asks for 2 GiB and holds one empty block.
+        // A frame that requires 2 GiB and contains one empty block.
         let frame = [&MAGIC[..], &[0x00, 21 << 3, 1, 0, 0]].concat();
         std::fs::write(&path, frame).unwrap();
         let refused = Session::open(&path).unwrap_err().to_string();
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_unpacks_the_beginning_only() {
+    fn a_list_only_unpacks_the_beginning() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rollout-t1.jsonl.zst");
         let blank = " ".repeat(1 << 20) + "\n";
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_compressed_session_is_read_like_any_other() {
+    fn compressed_sessions_are_read_like_others() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rollout-t1.jsonl.zst");
         let mut packed = compress_to_vec(SESSION.as_bytes(), CompressionLevel::Fastest);

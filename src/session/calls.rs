@@ -3,9 +3,10 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
+use super::copies::CopyKeys;
 use super::discover::{Candidate, subagent_files};
 use super::listing::{Listed, Listing};
 use super::name_indexes::NameIndexes;
@@ -15,8 +16,9 @@ use super::session::Session;
 use super::tree::{Key, Scope};
 use crate::agent::exit_code;
 use crate::message::{Call, CallOutcome, Message, Thread, ToolResult};
+use crate::view::changed_files;
 
-/// Maximum number of calls of one file that wait for a result. The first ones are then taken to have none.
+/// Maximum number of calls of one file that wait for a result. Beyond it, the first ones count as having none.
 const MAX_WAITING: usize = 1024;
 
 /// A tool call in a session file.
@@ -28,13 +30,13 @@ pub struct SessionCall {
     pub time: Option<String>,
     /// Whether a subagent made it.
     pub is_subagent: bool,
-    /// What is known about its result, if the file has one.
+    /// Facts about its result, if the file has one.
     pub result: Option<ResultFacts>,
-    /// The same for copies of this call in other files.
+    /// A key that copies of this call in other files share.
     key: Option<Key>,
 }
 
-/// What is known about the result of a call.
+/// Facts about the result of a call.
 #[derive(Debug, Clone)]
 pub struct ResultFacts {
     /// The timestamp, as stored.
@@ -84,7 +86,7 @@ impl Waiting {
         self.queue.push_back(call);
     }
 
-    /// Takes the first call if its result is known, or if too many wait.
+    /// Takes the first call if its result is known, or if too many calls wait.
     fn next(&mut self) -> Option<SessionCall> {
         let is_known = self.queue.front()?.result.is_some();
         (is_known || self.queue.len() > MAX_WAITING).then(|| self.take())?
@@ -106,27 +108,17 @@ impl Session {
         &self,
         visit: &mut dyn FnMut(SessionCall) -> ControlFlow<()>,
     ) -> io::Result<()> {
-        let file = if self.format().has_global_ids {
-            String::new()
-        } else {
-            self.file.path.display().to_string()
-        };
+        let keys = CopyKeys::of(self);
         let mut waiting = Waiting::default();
         for message in self.messages(Scope::AllBranches)? {
             let message = message?;
             for call in message.calls() {
-                let copied = match &message.id {
-                    Some(id) => Some(format!("{file}{id} {}", call.id)),
-                    // Some servers repeat the ids of calls.
-                    None if file.is_empty() => Some(format!("{} {}", call.id, call.input.get())),
-                    None => None,
-                };
                 waiting.call(SessionCall {
                     call: call.clone(),
                     time: message.time.clone(),
                     is_subagent: message.thread == Thread::Subagent,
                     result: None,
-                    key: copied.as_deref().map(Key::of),
+                    key: keys.call(&message, call),
                 });
             }
             for result in message.results() {
@@ -147,14 +139,45 @@ impl Session {
     }
 }
 
+impl Session {
+    /// Whether a call of the session or of its subagents changed a file at the absolute `path` or below it.
+    pub(super) fn changed(&self, path: &Path, cwd: Option<&str>) -> io::Result<bool> {
+        let mut found = false;
+        let mut look = |session: &Self| {
+            session.each_call(&mut |call| {
+                let is_done = call
+                    .result
+                    .is_some_and(|result| result.outcome == CallOutcome::Ok);
+                let input = serde_json::from_str(call.call.input.get()).unwrap_or_default();
+                let files = changed_files(&input);
+                let mut files = files.iter().filter(|_| is_done);
+                let cwd = Path::new(cwd.unwrap_or_default());
+                found = found || files.any(|file| cwd.join(&file.path).starts_with(path));
+                if found {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            })
+        };
+        look(self)?;
+        for file in subagent_files(&self.file.path, self.agent()) {
+            if let Ok(subagent) = Self::open(&file) {
+                look(&subagent)?;
+            }
+        }
+        Ok(found)
+    }
+}
+
 /// An event while the calls of many sessions are read.
 #[derive(Debug)]
 pub enum CallEvent {
-    /// The next calls are in this session.
+    /// The session of the calls that follow.
     Session(Box<Listed>),
     /// A call.
     Call(Box<SessionCall>),
-    /// A file could not be read.
+    /// A file that could not be read.
     Failed {
         /// The file.
         path: PathBuf,

@@ -71,6 +71,7 @@ impl Session {
                 check.entry(shape, entry, None);
             })?;
         } else {
+            let mut entries = self.entries();
             self.each_line(&mut |line| {
                 if line.is_blank() {
                     return;
@@ -86,10 +87,15 @@ impl Session {
                     check.find(kind, reason, Some(line.number), at);
                 }
                 for (place, record) in line.records() {
-                    let entry = self.format().read(record, Detail::Full);
+                    let entry = entries.read(record, Detail::Full);
                     check.entry(shape, entry.unwrap_or_default(), Some((line.number, place)));
                 }
             })?;
+            let end = entries.finish().and_then(|last| last.end);
+            if end.is_some() {
+                let detail = "the stream has no end".to_owned();
+                check.find(DamageKind::Interrupted, detail, None, None);
+            }
         }
         check.links();
         check.pairs(self)?;
@@ -104,7 +110,7 @@ struct Check {
     totals: SessionCheckRecord,
     findings: Vec<SessionDamageRecord>,
     tree: Tree,
-    /// The line on which each id was seen first. Documents have no lines.
+    /// The line on which each id first occurred. Documents have no lines.
     ids: HashMap<Key, u64>,
     latest: Option<Timestamp>,
     unknown: BTreeSet<String>,
@@ -120,7 +126,7 @@ impl Check {
         }
         let label = entry.label();
         if !entry.is_known && self.unknown.insert(label.clone()) {
-            let detail = format!("records of the kind {label} are not known");
+            let detail = format!("unknown kind of record: {label}");
             self.find(DamageKind::UnknownKind, detail, line, offset);
         }
         *self.totals.kinds.entry(label).or_insert(0) += 1;
@@ -131,7 +137,7 @@ impl Check {
             && let Some(uuid) = &entry.uuid
             && let Some(first) = self.ids.insert(Key::of(uuid), line.unwrap_or_default())
         {
-            let detail = format!("id {uuid} was on line {first} already");
+            let detail = format!("id {uuid} already occurs on line {first}");
             self.find(DamageKind::DuplicateId, detail, line, offset);
         }
         let time = entry.time.and_then(|time| time.parse::<Timestamp>().ok());

@@ -8,13 +8,22 @@ fn check(lines: &str) -> (SessionCheckRecord, Vec<SessionDamageRecord>) {
 }
 
 #[test]
-fn a_sound_file_has_no_findings() {
+fn an_undamaged_file_has_no_findings() {
     let (totals, findings) = check(include_str!(
         "../../tests/data/session/claude-parallel.jsonl"
     ));
     assert_eq!(findings, []);
     assert!(totals.ok);
     assert_eq!(totals.records, totals.lines);
+    assert_eq!(totals.agent.as_deref(), Some("claude"));
+}
+
+#[test]
+fn only_the_last_line_can_be_unfinished() {
+    let sound = include_str!("../../tests/data/session/claude-parallel.jsonl");
+    let kinds = |end: &str| check(&format!("{sound}{end}")).0.findings.into_keys();
+    assert!(kinds("{\"torn\":").eq([DamageKind::Pending]));
+    assert!(kinds("{\"torn\":\n").eq([DamageKind::Line]));
 }
 
 #[test]

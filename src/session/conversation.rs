@@ -8,14 +8,14 @@ use std::io;
 
 use super::lines::{Place, RawLines};
 use super::open::Positioned;
-use super::session::{Session, skipped_record};
+use super::session::{Session, each_entry_on_line, skipped_record};
 use super::side_file::Labels;
 use super::tree::{Scope, Tree};
-use crate::agent::{Change, Detail, Entry, Shape};
+use crate::agent::{Change, Detail, Entry, EntryReader, Shape};
 use crate::jsonl::{MAX_LINE_BYTES, read_at};
 use crate::message::{Message, MessageMerger, Origin, Role};
 
-/// A record, or one row of a record that holds several.
+/// A record, or one row of a record with several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Pick {
     place: Place,
@@ -33,24 +33,25 @@ struct Plan {
     spoken: Vec<Role>,
 }
 
-/// The complete messages of a conversation, in order. Labels come after the results they describe.
+/// The complete messages of a conversation, in order. Labels follow the results that they describe.
 ///
-/// Reads as it goes: a program that has seen enough drops it.
+/// Reads lazily: a caller that has enough messages drops it.
 pub struct ConversationReader<'a> {
     session: &'a Session,
     detail: Detail,
     records: Records<'a>,
+    entries: EntryReader,
     labels: Labels,
     merger: MessageMerger,
     ready: VecDeque<Message>,
-    /// The model that a separate record names for the messages that follow.
+    /// The model of the messages that follow, from a separate record.
     model: Option<String>,
     seen: Option<OnEntry<'a>>,
     left_out: u64,
     spoken: Vec<Role>,
 }
 
-/// Gets every entry of a file before its messages.
+/// Receives every entry of a file before its messages.
 pub(super) type OnEntry<'a> = &'a mut dyn FnMut(&mut Entry);
 
 /// The records that are still to be read.
@@ -81,7 +82,7 @@ impl Session {
         self.messages_of(scope, Detail::Full, None)
     }
 
-    /// The same in less detail. Whatever the scope, `seen` gets all entries of the file.
+    /// Like [`Self::messages`], with less detail. In every scope, `seen` receives all entries of the file.
     pub(super) fn messages_of<'a>(
         &'a self,
         scope: Scope,
@@ -110,6 +111,7 @@ impl Session {
             session: self,
             detail,
             records,
+            entries: self.entries(),
             labels,
             merger: MessageMerger::default(),
             ready: VecDeque::new(),
@@ -129,6 +131,7 @@ impl Session {
     ) -> io::Result<Option<Plan>> {
         let plan = match (self.format().shape, scope) {
             (Shape::Tree, Scope::AllBranches) => return Ok(None),
+            (Shape::Sequence, _) if self.format().is_stream() => return Ok(None),
             (Shape::Sequence, _) => self.plan_of_sequence(seen)?,
             (Shape::Tree, Scope::Live | Scope::SinceCompaction) => {
                 self.plan_of_tree(scope, labels, seen)?
@@ -214,7 +217,7 @@ impl ConversationReader<'_> {
         self.left_out
     }
 
-    /// Reads on until a message is complete, or to the end.
+    /// Reads until a message is complete, or to the end.
     fn read(&mut self) -> io::Result<()> {
         while self.ready.is_empty() {
             let mut entries = Vec::new();
@@ -236,8 +239,11 @@ impl ConversationReader<'_> {
                 }
                 Records::Lines(lines) => {
                     if let Some(line) = lines.next()? {
+                        let (reader, detail) = (&mut self.entries, self.detail);
                         self.session
-                            .each_entry_in(line, self.detail, &mut |_, entry| entries.push(entry));
+                            .each_entry_in(line, reader, detail, &mut |_, entry| {
+                                entries.push(entry);
+                            });
                         for entry in entries {
                             self.entry(entry);
                         }
@@ -246,6 +252,9 @@ impl ConversationReader<'_> {
                 }
             }
             self.records = Records::None;
+            if let Some(last) = self.entries.finish() {
+                self.entry(last);
+            }
             if let Some(last) = self.merger.finish() {
                 self.whole(last);
             }
@@ -294,7 +303,7 @@ impl Iterator for ConversationReader<'_> {
         match self.read() {
             Ok(()) => self.ready.pop_front().map(Ok),
             Err(error) => {
-                // Reading is not tried again.
+                // A failed read is not repeated.
                 self.records = Records::None;
                 Some(Err(error))
             }
@@ -311,7 +320,7 @@ struct PickedRecords {
 }
 
 impl PickedRecords {
-    /// The messages of a record or row. A row is read once.
+    /// Returns the messages of a record or row. A row is read once.
     fn messages(&mut self, session: &Session, pick: Pick) -> io::Result<Vec<Message>> {
         if self.place != Some(pick.place) {
             self.rows = read_rows(session, pick.place, &mut self.line)?;
@@ -322,7 +331,7 @@ impl PickedRecords {
     }
 }
 
-/// The rows of a record. Its line is read into `line`, to use the memory again.
+/// Returns the rows of a record. Its line is read into `line`, to reuse its memory.
 fn read_rows(session: &Session, place: Place, line: &mut Vec<u8>) -> io::Result<Vec<Vec<Message>>> {
     let mut rows = Vec::new();
     if let Some(document) = &session.document {
@@ -336,9 +345,10 @@ fn read_rows(session: &Session, place: Place, line: &mut Vec<u8>) -> io::Result<
     }
     line.resize(place.length as usize, 0);
     let filled = read_at(&session.file.file, line, place.offset)?;
-    session.each_entry_on(
+    each_entry_on_line(
         place.offset,
         &line[..filled],
+        &mut session.entries(),
         Detail::Full,
         &mut |at, entry| {
             if at.index == place.index {
@@ -391,7 +401,7 @@ impl Replay {
         self.by_id.retain(|_, place| *place < at);
     }
 
-    /// A row that is written again replaces the first one in place.
+    /// Adds a row. A row that is written again replaces the first one in place.
     fn put(&mut self, id: String, pick: Pick) {
         match self.by_id.get(&id) {
             Some(at) if !id.is_empty() => self.rows[*at] = pick,

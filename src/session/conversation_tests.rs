@@ -10,7 +10,7 @@ fn data(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// One line per message: role, origin and content.
+/// Returns one line per message: role, origin and content.
 fn outline(name: &str, scope: Scope) -> Vec<String> {
     let session = Session::open(&data(name)).unwrap();
     let mut lines = Vec::new();
@@ -41,7 +41,7 @@ fn outline(name: &str, scope: Scope) -> Vec<String> {
 }
 
 #[test]
-fn what_a_person_typed_is_a_prompt_whatever_shares_its_row() {
+fn typed_text_is_a_prompt_even_in_a_shared_row() {
     assert_eq!(
         outline("claude-editor-note.jsonl", Scope::Live),
         [
@@ -64,7 +64,7 @@ fn what_a_person_typed_is_a_prompt_whatever_shares_its_row() {
 }
 
 #[test]
-fn history_goes_on_before_a_compaction() {
+fn history_continues_before_a_compaction() {
     let live = outline("claude-compacted.jsonl", Scope::Live);
     assert_eq!(
         live[..2],
@@ -76,13 +76,13 @@ fn history_goes_on_before_a_compaction() {
 }
 
 #[test]
-fn a_record_that_is_there_twice_is_shown_once() {
+fn repeated_records_are_shown_once() {
     let expected = ["Prompt hello there friend", "Reply Done."];
     assert_eq!(outline("claude-repeated.jsonl", Scope::Live), expected);
 }
 
 #[test]
-fn the_last_row_of_a_reply_counts_wherever_it_is() {
+fn the_last_row_of_a_reply_counts_anywhere() {
     let session = Session::open(&data("claude-parallel-results.jsonl")).unwrap();
     let (_, counts) = session.facts(Mapping::Refused).unwrap();
     let usage = counts.usage;
@@ -92,7 +92,7 @@ fn the_last_row_of_a_reply_counts_wherever_it_is() {
 }
 
 #[test]
-fn labels_in_the_file_itself_come_after_their_results() {
+fn labels_in_the_file_follow_their_results() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     let rows = [
@@ -110,7 +110,7 @@ fn labels_in_the_file_itself_come_after_their_results() {
 }
 
 #[test]
-fn a_claude_message_is_one_whatever_its_rows() {
+fn rows_of_a_claude_message_are_joined() {
     let expected = [
         "Prompt Compare the two files",
         "Reply t1,t2",
@@ -143,7 +143,7 @@ fn a_claude_message_is_one_whatever_its_rows() {
 }
 
 #[test]
-fn a_qwen_branch_that_was_left_is_not_shown() {
+fn an_abandoned_qwen_branch_is_not_shown() {
     let live = [
         "Prompt Fix the parser",
         "Reply Reading. c1",
@@ -166,7 +166,7 @@ fn a_qwen_branch_that_was_left_is_not_shown() {
 }
 
 #[test]
-fn a_codex_message_that_is_told_twice_is_one() {
+fn a_repeated_codex_message_is_shown_once() {
     let expected = [
         "Injected <environment_context> </environment_context>",
         "Prompt Run the tests",
@@ -177,6 +177,11 @@ fn a_codex_message_that_is_told_twice_is_one() {
     ];
     assert_eq!(outline("codex.jsonl", Scope::Live), expected);
     let session = Session::open(&data("codex.jsonl")).unwrap();
+    for message in session.messages(Scope::Live).unwrap() {
+        let message = message.unwrap();
+        let model = (message.role == Role::Assistant).then_some("model-c");
+        assert_eq!(message.model.as_deref(), model, "{message:?}");
+    }
     let (facts, counts) = session.facts(Mapping::Allowed).unwrap();
     assert_eq!(facts.title.unwrap().text, "Test run");
     assert_eq!(facts.started.unwrap().to_string(), "2026-01-01T09:59:59Z");
@@ -185,9 +190,25 @@ fn a_codex_message_that_is_told_twice_is_one() {
     assert_eq!(input + usage.output, 330);
 }
 
-/// Messages in events alone are taken apart like those in items.
 #[test]
-fn what_an_editor_says_of_itself_is_no_prompt() {
+fn a_codex_compaction_that_is_told_twice_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let rows = [
+        r#"{"timestamp":"2026-01-01T10:00:00Z","type":"session_meta","payload":{"id":"s","cwd":"/x"}}"#,
+        r#"{"timestamp":"2026-01-01T10:00:01Z","type":"compacted","payload":{"message":"Sum"}}"#,
+        r#"{"timestamp":"2026-01-01T10:00:02Z","type":"event_msg","payload":{"type":"context_compacted"}}"#,
+    ];
+    std::fs::write(&path, rows.join("\n")).unwrap();
+    let session = Session::open(&path).unwrap();
+    let texts = session.messages(Scope::Live).unwrap();
+    let texts: Vec<String> = texts.map(|message| message.unwrap().text()).collect();
+    assert_eq!(texts, ["Sum"]);
+}
+
+/// Messages that are only in events are split like those in items.
+#[test]
+fn the_context_of_an_editor_is_not_a_prompt() {
     let rows = [
         r#"{"type":"session_meta","payload":{"id":"s","cwd":"/p"}}"#,
         r##"{"type":"event_msg","payload":{"type":"user_message","message":"# Context from my IDE setup:\n\n## My request for Codex:\nlist files"}}"##,
@@ -203,9 +224,9 @@ fn what_an_editor_says_of_itself_is_no_prompt() {
     assert_eq!(counts.prompts, 1);
 }
 
-/// Claude Code speaks for the model where it made no request.
+/// Claude Code writes replies itself if it made no request.
 #[test]
-fn what_the_agent_says_itself_is_no_reply() {
+fn text_written_by_the_agent_is_not_a_reply() {
     let row = |model: &str| {
         format!(
             r#"{{"type":"assistant","uuid":"{model}","parentUuid":null,"sessionId":"s","message":{{"id":"{model}","model":"{model}","content":[{{"type":"text","text":"No response requested."}}]}}}}"#
@@ -222,7 +243,7 @@ fn what_the_agent_says_itself_is_no_reply() {
 }
 
 #[test]
-fn old_codex_files_are_bare() {
+fn old_codex_files_have_bare_items() {
     let expected = [
         "Prompt List files",
         "Reply call_1",
@@ -330,8 +351,10 @@ fn a_pi_file_is_a_tree_with_costs() {
 }
 
 #[test]
-fn what_is_no_session_is_refused() {
+fn files_that_are_not_sessions_are_refused() {
     let folder = tempfile::tempdir().unwrap();
+    let sound = include_str!("../../tests/data/session/claude-parallel.jsonl");
+    let late = format!("{{\"v\":\"{}\"}}\n", "x".repeat(9000)).repeat(41) + sound;
     for (name, text) in [
         ("a.jsonl", "{\"v\":1}\n"),
         ("b.md", "# Title\n"),
@@ -341,6 +364,7 @@ fn what_is_no_session_is_refused() {
         ),
         ("d.jsonl", ""),
         ("e.json", "{\"messages\":[]}"),
+        ("late.jsonl", &late),
     ] {
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();

@@ -27,12 +27,15 @@ const UNKNOWN: &str = "(unknown)";
 /// Average length of a token, in English and in code.
 const BYTES_OF_A_TOKEN: u64 = 4;
 
-/// Length of a block.
+/// Length of a quarter of an hour, in seconds.
+const QUARTER: i64 = 15 * 60;
+
+/// Length of a billing block.
 const BLOCK: SignedDuration = SignedDuration::from_hours(5);
 
 impl Tally {
-    /// Sets what each request costs. What an agent recorded counts; it records 0 where it does not
-    /// know.
+    /// Sets the cost of each request. Costs recorded by an agent take precedence, except 0, which
+    /// means unknown.
     pub fn price(&mut self, prices: &Prices) {
         let mut models = HashMap::new();
         for reply in self.replies.values_mut() {
@@ -49,14 +52,14 @@ impl Tally {
         }
     }
 
-    /// Whether a request costs something unknown.
+    /// Whether the cost of a request is unknown.
     pub(super) fn has_unpriced_replies(&self) -> bool {
         let mut replies = self.replies.values();
         replies.any(|reply| reply.unpriced_model().is_some())
     }
 
-    /// Adds up the requests that have these dimensions in common, in their order. Without a
-    /// dimension that is one sum of all.
+    /// Returns the sum of the requests for each combination of these dimensions, sorted. Without
+    /// dimensions there is one sum.
     pub fn costs(&self, by: &[Dimension], zone: &TimeZone) -> Vec<SessionCostRecord> {
         let replies = self.replies.values();
         let replies = replies.map(|reply| (&reply.occasion, reply));
@@ -78,6 +81,28 @@ impl Tally {
         sums.into_iter().map(with_names).collect()
     }
 
+    /// Adds up the requests of a session and a model in a quarter of an hour, counted since 1970.
+    pub fn quarters(&self) -> BTreeMap<(String, Option<i64>, String), SessionCostRecord> {
+        let mut sums: BTreeMap<_, SessionCostRecord> = BTreeMap::new();
+        for reply in self.replies.values() {
+            let occasion = &reply.occasion;
+            let source = occasion.source.as_deref();
+            let session = source.and_then(|source| source.session_id.clone());
+            let quarter = occasion
+                .time
+                .map(|time| time.as_second().div_euclid(QUARTER));
+            let model = occasion.model.clone();
+            let unknown = || UNKNOWN.to_owned();
+            let place = (
+                session.unwrap_or_else(unknown),
+                quarter,
+                model.unwrap_or_else(unknown),
+            );
+            add_reply(sums.entry(place).or_default(), reply);
+        }
+        sums
+    }
+
     /// Adds up the requests from this time on.
     pub fn cost_since(&self, start: Timestamp) -> SessionCostRecord {
         let mut sum = SessionCostRecord::default();
@@ -88,7 +113,7 @@ impl Tally {
         sum
     }
 
-    /// Adds up the calls that have these dimensions in common, in their order.
+    /// Returns the sum of the calls for each combination of these dimensions, sorted.
     pub fn tools(&self, by: &[Dimension], zone: &TimeZone) -> Vec<SessionToolRecord> {
         let calls = self.calls.values().map(|call| (&call.occasion, call));
         let add = |sum: &mut SessionToolRecord, call: &UsedTool| {
@@ -106,7 +131,7 @@ impl Tally {
         sums.map(with_names).collect()
     }
 
-    /// The sums of the items that have these dimensions in common, in their order.
+    /// Returns the sum of the items for each combination of these dimensions, sorted.
     fn grouped<'a, Item, Sum: Default>(
         &self,
         items: impl Iterator<Item = (&'a Occasion, Item)>,
@@ -129,14 +154,14 @@ impl Tally {
         sums.into_iter().map(named).collect()
     }
 
-    /// The block that contains this time, if a request was made in it.
+    /// Returns the billing block that contains this time, if it has a request.
     pub fn block_at(&self, time: Timestamp) -> Option<Range<Timestamp>> {
         let start = *self.blocks().last()?;
         let block = start..start.saturating_add(BLOCK).ok()?;
         block.contains(&time).then_some(block)
     }
 
-    /// The start times of the blocks, in order.
+    /// Returns the start times of the billing blocks, in order.
     fn blocks(&self) -> Vec<Timestamp> {
         let paid = |reply: &Reply| reply.usage.is_some_and(|usage| usage.is_billable());
         let replies = self.replies.values().filter(|reply| paid(reply));
@@ -154,10 +179,10 @@ impl Tally {
     }
 }
 
-/// The periods of a year as the reader counts them.
+/// Boundaries of days, weeks and billing blocks in the user's time zone.
 struct Periods<'a> {
     zone: &'a TimeZone,
-    /// The start of each block.
+    /// The start of each billing block.
     blocks: Vec<Timestamp>,
 }
 
@@ -169,7 +194,7 @@ fn add_reply(sum: &mut SessionCostRecord, reply: &Reply) {
 }
 
 impl Reply {
-    /// The model, with the part of the request that has no price, if there is one.
+    /// Returns the model and the part of the request without a price, if any.
     fn unpriced_model(&self) -> Option<String> {
         let usage = self.usage.filter(Usage::is_billable)?;
         let model = self.occasion.model.as_deref().unwrap_or(UNKNOWN);
@@ -181,7 +206,7 @@ impl Reply {
     }
 }
 
-/// The group of a request or a call.
+/// Returns the group of a request or a call.
 fn name(occasion: &Occasion, dimension: Dimension, periods: &Periods) -> String {
     let zoned = |time: Timestamp| time.to_zoned(periods.zone.clone());
     let source = occasion.source.as_deref();
@@ -213,7 +238,7 @@ fn name(occasion: &Occasion, dimension: Dimension, periods: &Periods) -> String 
 }
 
 impl Session {
-    /// All facts and counts of the session, from all its records.
+    /// Returns all facts and counts of the session, from all its records.
     ///
     /// # Errors
     /// Reading failed.
@@ -221,7 +246,7 @@ impl Session {
         self.priced_facts(mapping, None)
     }
 
-    /// The same, with the cost of all requests, unless one of them has no price.
+    /// Like [`Self::facts`], with the cost of all requests, unless one of them has no price.
     pub(super) fn priced_facts(
         &self,
         mapping: Mapping,

@@ -16,16 +16,16 @@ pub(super) fn is_database(path: &Path) -> bool {
     path.extension().is_some_and(|end| end == EXTENSION)
 }
 
-/// The database and the id in the name of a session.
+/// Returns the database and the id in the name of a session.
 pub(super) fn session_at(path: &Path) -> Option<(PathBuf, &str)> {
     let (name, id) = path.file_name()?.to_str()?.split_once('#')?;
     let database = path.with_file_name(name);
-    // The name of a side file continues.
+    // The name of a side file has a suffix.
     let is_id = !id.is_empty() && !id.contains('.');
     (is_id && is_database(&database) && database.is_file()).then_some((database, id))
 }
 
-/// The sessions in a database, with their names. Empty if it has none that can be read.
+/// Returns the sessions in a database, with their names. Empty if none can be read.
 pub(super) fn sessions_in(path: &Path) -> Vec<(PathBuf, StoredSession)> {
     let sessions = stored_sessions(path).unwrap_or_default().into_iter();
     let named = sessions.map(|session| {
@@ -36,13 +36,13 @@ pub(super) fn sessions_in(path: &Path) -> Vec<(PathBuf, StoredSession)> {
     named.collect()
 }
 
-/// Tells when the database changes in which this path names a session. `None` if there is none.
+/// Watches the database of the session at this path. `None` if it is not in a database.
 pub(super) fn watch(path: &Path) -> Option<io::Result<DatabaseWatch>> {
     let (database, _) = session_at(path)?;
     Some(DatabaseWatch::open(&database))
 }
 
-/// The sessions of the subagents of a session.
+/// Returns the sessions of the subagents of a session.
 pub(super) fn subagents_of(path: &Path) -> Vec<PathBuf> {
     let Some((database, id)) = session_at(path) else {
         return Vec::new();
@@ -52,8 +52,8 @@ pub(super) fn subagents_of(path: &Path) -> Vec<PathBuf> {
     own.map(|(path, _)| path).collect()
 }
 
-/// The rows of a session in a database, as a temporary file, and its size. `None` if the path does not name
-/// one.
+/// Returns the rows of a session in a database, as a temporary file, and its size. `None` if the path does
+/// not name a session in a database.
 pub(super) fn rows_of(path: &Path, extent: QueryExtent) -> Option<io::Result<(File, u64)>> {
     let (database, id) = session_at(path)?;
     Some(write_rows(&database, id, extent))
@@ -65,7 +65,7 @@ fn write_rows(database: &Path, id: &str, extent: QueryExtent) -> io::Result<(Fil
     stored_rows(database, id, extent, &mut |row| {
         size += row.len() as u64 + 1;
         if size > MAX_SIZE {
-            return Err(io::Error::other("holds more than 1 GiB"));
+            return Err(io::Error::other("contains more than 1 GiB"));
         }
         rows.write_all(row.as_bytes())?;
         rows.write_all(b"\n")

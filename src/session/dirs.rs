@@ -31,7 +31,7 @@ pub(super) struct DirContext {
     pub(super) side_file: bool,
     /// A dir of subagents.
     pub(super) subagents: bool,
-    /// Whether the user named the file itself and not a dir that holds it.
+    /// Whether the user named the file itself rather than a dir that contains it.
     pub(super) is_named: bool,
     /// The size of the session in bytes, if it is in a database.
     pub(super) stored_size: Option<u64>,
@@ -74,7 +74,7 @@ struct Waiting {
     read: usize,
 }
 
-/// The files in these dirs and below.
+/// Returns the files in these dirs and below.
 fn side_by_side<File: Send>(dirs: Vec<Dir>, threads: NonZeroUsize, keep: Keep<File>) -> Vec<File> {
     let waiting = Mutex::new(Waiting { dirs, read: 0 });
     let changed = Condvar::new();
@@ -99,7 +99,7 @@ fn side_by_side<File: Send>(dirs: Vec<Dir>, threads: NonZeroUsize, keep: Keep<Fi
         }
     };
     std::thread::scope(|scope| {
-        // The system may not have as many threads.
+        // The system may not provide as many threads.
         let others: Vec<_> = (1..threads.get())
             .map_while(|_| Builder::new().spawn_scoped(scope, work).ok())
             .collect();
@@ -140,7 +140,7 @@ fn read<File>(dir: &Dir, keep: Keep<File>, found: &mut Vec<File>) -> Vec<Dir> {
             dirs.insert(name);
         }
     }
-    // An agent reads the plain file if there are both.
+    // If both exist, agents read the plain file.
     let names: HashSet<_> = files.iter().map(|(_, name)| name.clone()).collect();
     files.retain(|(_, name)| {
         let plain = Path::new(name).with_extension("");
@@ -168,7 +168,7 @@ fn read<File>(dir: &Dir, keep: Keep<File>, found: &mut Vec<File>) -> Vec<Dir> {
     inner
 }
 
-/// Decides by name alone. Side files and subagent files do not count.
+/// Whether a name may be that of a session. Side files and subagent files do not count.
 fn may_be_a_session(name: &str) -> bool {
     let side_files = [".ledger.jsonl", ".meta.json"];
     let is_side_file = side_files.iter().any(|end| name.ends_with(end));

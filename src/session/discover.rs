@@ -1,4 +1,4 @@
-//! Finds session files in folders without opening them.
+//! Finds session files in directories without opening them.
 
 use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
@@ -37,7 +37,7 @@ pub struct Found {
     pub(super) context: DirContext,
 }
 
-/// The folder was not read.
+/// The directory was not read.
 const UNREAD: DirContext = DirContext {
     side_file: true,
     subagents: true,
@@ -45,7 +45,7 @@ const UNREAD: DirContext = DirContext {
     stored_size: None,
 };
 
-/// The context of a session of this size in a database.
+/// Returns the context of a session of this size in a database.
 fn stored(size: u64) -> DirContext {
     DirContext {
         is_named: false,
@@ -54,8 +54,8 @@ fn stored(size: u64) -> DirContext {
     }
 }
 
-/// Possible session files in `roots`, most recently changed first. Missing and unreadable folders
-/// are empty, only a root itself may be a link, and files of subagents are left out.
+/// Returns possible session files in `roots`, most recently changed first. Missing and unreadable directories
+/// count as empty, only a root itself may be a link, and files of subagents are omitted.
 pub fn discover(roots: &[Root]) -> Vec<Candidate> {
     discover_with(NonZeroUsize::MIN, roots)
 }
@@ -93,7 +93,7 @@ pub fn discover_with(threads: NonZeroUsize, roots: &[Root]) -> Vec<Candidate> {
     found
 }
 
-/// The same files, in no order and without their metadata, for callers that open all of them.
+/// Like [`discover_with`], unsorted and without metadata, for callers that open all of them.
 pub fn discover_names(threads: NonZeroUsize, roots: &[Root]) -> Vec<Found> {
     let named = |path| {
         let context = UNREAD;
@@ -118,7 +118,7 @@ pub fn discover_names(threads: NonZeroUsize, roots: &[Root]) -> Vec<Found> {
     found
 }
 
-/// The same files, but the sessions in them for databases that have any.
+/// Replaces databases by the sessions in them, if they have any.
 fn with_stored<File>(
     found: Vec<File>,
     path: fn(&File) -> &Path,
@@ -141,7 +141,7 @@ fn with_stored<File>(
     files.collect()
 }
 
-/// Applies `named` to roots that are files, and `keep` to the files below roots that are folders.
+/// Applies `named` to roots that are files, and `keep` to the files below roots that are directories.
 fn files_in<File: Send>(
     roots: &[Root],
     threads: NonZeroUsize,
@@ -184,15 +184,15 @@ fn candidate(
     })
 }
 
-/// Whether a file has the name of a subagent's file.
+/// Whether the name of a file is that of a subagent's file.
 pub(super) fn is_subagent_name(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
     let is_lines = path.extension().is_some_and(|end| end == "jsonl");
     is_lines && name.as_encoded_bytes().starts_with(b"agent-")
 }
 
-/// The subagent files of a session, sorted by name. The subagents of workflows, which have a directory
-/// each, come last.
+/// Returns the subagent files of a session, sorted by name. The subagents of workflows, which have a
+/// directory each, come last.
 pub fn subagent_files(path: &Path, agent: Agent) -> Vec<PathBuf> {
     let Some(folder) = (agent.format().subagent_dir)(path) else {
         return subagents_of(path);
@@ -204,7 +204,7 @@ pub fn subagent_files(path: &Path, agent: Agent) -> Vec<PathBuf> {
     files
 }
 
-/// The files of the subagents of these candidates, in directories of their own.
+/// Returns the files of the subagents of these candidates, in their own directories.
 pub fn subagent_candidates(candidates: &[Candidate]) -> Vec<Candidate> {
     let sessions = candidates.iter().filter(|found| found.context.subagents);
     let files = sessions.flat_map(|session| {
@@ -216,8 +216,8 @@ pub fn subagent_candidates(candidates: &[Candidate]) -> Vec<Candidate> {
     files.into_iter().filter_map(subagent).collect()
 }
 
-/// The files of subagents without a session file, in the directories of these candidates: older versions
-/// put them into the directory of the session, and others remain when the session is deleted.
+/// Returns the files of subagents without a session file, in the directories of these candidates: older
+/// versions put them into the directory of the session, and others remain when the session is deleted.
 pub fn subagents_beside(candidates: &[Candidate]) -> Vec<Candidate> {
     let parents = candidates.iter().filter_map(|found| found.path.parent());
     let folders: BTreeSet<&Path> = parents.collect();
@@ -252,7 +252,7 @@ fn subagents_in(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The content of a directory, sorted. Empty if it cannot be read.
+/// Returns the content of a directory, sorted. Empty if it cannot be read.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let read = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut entries: Vec<PathBuf> = read.map(|entry| entry.path()).collect();
@@ -265,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn belongings_of_sessions_are_no_sessions() {
+    fn other_files_of_sessions_are_not_sessions() {
         let root = tempfile::tempdir().unwrap();
         let files = [
             "p/one.jsonl",
@@ -301,6 +301,11 @@ mod tests {
                 Path::new("p/one.jsonl")
             ]
         );
+        let overlapping = ["", "p"].map(|name| Root {
+            agent: None,
+            path: root.path().join(name),
+        });
+        assert_eq!(discover(&overlapping), found);
         let linked = discover(&[Root {
             agent: None,
             path: root.path().join("link"),

@@ -22,7 +22,7 @@ impl<Value> Default for Distinct<Value> {
 }
 
 impl<Value> Distinct<Value> {
-    /// Adds a value, or joins it with the value that has the same key. Returns its place.
+    /// Adds a value, or joins it with the value that has the same key. Returns its index.
     pub(super) fn put(
         &mut self,
         key: Option<Key>,
@@ -47,28 +47,28 @@ impl<Value> Distinct<Value> {
         }
     }
 
-    /// Removes the values that `keeps` refuses. Ends the list: nothing is put into it afterwards.
+    /// Removes the values that `keeps` refuses. Nothing may be added afterwards.
     pub(super) fn retain(&mut self, keeps: impl Fn(&Value) -> bool) {
         self.places.clear();
         self.values.retain(|(_, value)| keeps(value));
     }
 
-    /// The number of values.
+    /// Returns the number of values.
     pub(super) fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// The value at a place.
+    /// Returns the value at an index.
     pub(super) fn at(&mut self, place: usize) -> Option<&mut Value> {
         self.values.get_mut(place).map(|(_, value)| value)
     }
 
-    /// The values.
+    /// Returns the values.
     pub(super) fn values(&self) -> impl Iterator<Item = &Value> {
         self.values.iter().map(|(_, value)| value)
     }
 
-    /// The values, to change them.
+    /// Returns mutable references to the values.
     pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Value> {
         self.values.iter_mut().map(|(_, value)| value)
     }

@@ -27,7 +27,7 @@ const MAX_TAIL: u64 = 64 * 1024;
 const LAST_LINES: u32 = 3;
 
 impl Session {
-    /// The facts at both ends of the file, and the title from anywhere in it, or from its agent's
+    /// Returns the facts at both ends of the file, and the title from anywhere in it or from its agent's
     /// index. The last activity is the latest timestamp among the last records that have one.
     ///
     /// # Errors
@@ -38,7 +38,7 @@ impl Session {
         Ok(facts)
     }
 
-    /// The same without the index.
+    /// Like [`Self::summary`], without the index.
     pub(super) fn summary_of_file(&self, mapping: Mapping) -> io::Result<Facts> {
         if self.is_document() {
             return Ok(self.facts(mapping)?.0);
@@ -51,8 +51,8 @@ impl Session {
         })
     }
 
-    /// The same facts, with the directory if the file records only its hash.
-    pub(super) fn with_directory(&self, facts: Facts) -> Facts {
+    /// Adds the directory if the file only records its hash.
+    pub fn with_directory(&self, facts: Facts) -> Facts {
         if facts.first_cwd.is_some() || facts.cwd_hash.is_none() {
             return facts;
         }
@@ -60,7 +60,7 @@ impl Session {
         facts.in_directory(directory)
     }
 
-    /// The facts at the start of the file.
+    /// Returns the facts at the start of the file.
     ///
     /// # Errors
     /// Reading failed.
@@ -81,7 +81,7 @@ impl Session {
             Some(_) => Detail::Outline,
             None => Detail::Full,
         };
-        // Heads of other sessions may follow.
+        // First records of other sessions may follow.
         let before = Facts {
             session_id: facts.session_id.clone(),
             is_subagent: facts.is_subagent,
@@ -96,7 +96,7 @@ impl Session {
         Ok(facts.followed_by(tail))
     }
 
-    /// The facts in the last record at or after `from` that names a model.
+    /// Returns the facts in the last record at or after `from` that names a model.
     fn facts_of_last_model(
         &self,
         bytes: &mut FixedFile<&File>,
@@ -121,7 +121,7 @@ impl Session {
         Ok(found)
     }
 
-    /// The facts that are not in the file.
+    /// Returns the facts from outside the file.
     fn facts_beside(&self) -> Facts {
         let rows = self.beside.iter();
         let entries = rows.filter_map(|row| self.format().read(row, Detail::Outline));
@@ -211,7 +211,7 @@ impl Session {
             Some(_) if !self.may_become_main(facts) => Detail::Outline,
             Some(_) | None => detail,
         };
-        each_entry_on(self.format(), line, detail, &mut |_, mut entry| {
+        each_entry_on(&mut self.entries(), line, detail, &mut |_, mut entry| {
             facts.add(std::mem::take(&mut entry.facts));
             let repeats = std::mem::take(&mut entry.repeats);
             for message in entry.into_messages().iter().chain(&repeats) {
@@ -233,7 +233,7 @@ fn has_ended(facts: &Facts) -> bool {
     facts.last_activity.is_some() && facts.model.is_some() && facts.cwd.is_some()
 }
 
-/// Whether a line may hold a missing fact.
+/// Whether a line may contain a missing fact.
 fn may_add_to(known: &Facts, line: &[u8]) -> bool {
     known.last_activity.is_none()
         || known.model.is_none() && names_a_model(line)

@@ -5,7 +5,7 @@ use crate::session::side_file::SIDE_FILE_SUFFIX;
 
 /// `Session::title` and `Session::summary` find the same title.
 #[test]
-fn the_title_is_the_same_whatever_else_is_asked() {
+fn the_title_does_not_depend_on_other_facts() {
     let own = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":"hi"}}"#;
     let summary = |leaf: &str, text: &str| {
         format!(r#"{{"type":"summary","summary":"{text}","leafUuid":"{leaf}"}}"#)
@@ -54,9 +54,9 @@ fn the_title_is_the_same_whatever_else_is_asked() {
     }
 }
 
-/// Lines that hold no prompt are passed over when it comes late, or never.
+/// Lines without a prompt are skipped if it is late or missing.
 #[test]
-fn whatever_stands_before_the_prompt_the_last_activity_is_known() {
+fn the_last_activity_is_found_before_a_late_prompt_is_known() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     let row = |minute: usize, content: &str| {
@@ -83,7 +83,26 @@ fn whatever_stands_before_the_prompt_the_last_activity_is_known() {
 }
 
 #[test]
-fn a_model_in_the_middle_is_the_last_one() {
+fn the_last_directory_is_known_wherever_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let row = |kind: &str, more: &str| {
+        format!(
+            r#"{{"type":"{kind}","sessionId":"s","timestamp":"2026-01-01T00:00:00Z"{more},"message":{{"model":"m","content":"hi"}}}}"#
+        )
+    };
+    let mut rows = vec![
+        row("user", r#","cwd":"/p""#),
+        row("assistant", r#","cwd":"/q""#),
+    ];
+    rows.extend(std::iter::repeat_n(row("assistant", ""), 9));
+    fs::write(&path, rows.join("\n")).unwrap();
+    let facts = Session::open(&path).unwrap().summary(Mapping::Allowed);
+    assert_eq!(facts.unwrap().cwd.as_deref(), Some("/q"));
+}
+
+#[test]
+fn the_last_model_may_be_in_the_middle() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     let reply = |model: &str| {
@@ -111,7 +130,7 @@ fn a_model_in_the_middle_is_the_last_one() {
 }
 
 #[test]
-fn a_summary_in_the_middle_is_a_title() {
+fn the_title_may_be_a_summary_in_the_middle() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     let row = |number: u32| {
@@ -131,7 +150,7 @@ fn a_summary_in_the_middle_is_a_title() {
 }
 
 #[test]
-fn a_role_is_no_model() {
+fn a_role_is_not_a_model() {
     let rows = [
         (r#"{"role":"model","parts":[]}"#, false),
         (r#"{"role":"model"}"#, false),

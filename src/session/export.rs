@@ -1,4 +1,4 @@
-//! A directory of exported sessions: pages with their sessions, and whether they are out of date.
+//! A directory of exported sessions: pages with their sessions, and which of them are out of date.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Permissions};
@@ -13,19 +13,19 @@ use super::side_file::side_file_path;
 use crate::text::sha256;
 use crate::view::IndexRow;
 
-/// The file that says which pages are ours.
+/// The file that lists our pages.
 const MANIFEST: &str = "turnpipe-export.json";
 
-/// Ids outside of these lengths are not names of pages. The shortest names mean devices somewhere.
+/// Lengths of ids that become names of pages. Shorter names may be device names on some systems.
 const ID_LENGTHS: std::ops::RangeInclusive<usize> = 8..=80;
 
 /// A directory cannot be used for an export.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// A file has its name.
-    #[error("{} is not a folder", .0.display())]
+    /// A file has this name.
+    #[error("{} is not a directory", .0.display())]
     File(PathBuf),
-    /// The index would replace a file that is not ours.
+    /// The index would replace a file that turnpipe did not write.
     #[error("{} already exists and was not exported by turnpipe", .0.display())]
     Foreign(PathBuf),
     /// The manifest is damaged, or of a later version.
@@ -47,11 +47,11 @@ struct Page {
     row: IndexRow,
 }
 
-/// A folder of exported sessions.
+/// A directory of exported sessions.
 #[derive(Debug)]
 pub struct ExportFolder {
     directory: PathBuf,
-    /// The end of the names of pages, e.g. `.html`.
+    /// The suffix of the names of pages, e.g. `.html`.
     suffix: &'static str,
     pages: BTreeMap<String, Page>,
     /// The pages of this export.
@@ -59,10 +59,10 @@ pub struct ExportFolder {
 }
 
 impl ExportFolder {
-    /// Opens a folder, which is made if it is not there.
+    /// Opens a directory, which is created if it is missing.
     ///
     /// # Errors
-    /// It cannot be created or read, or contains a foreign index.
+    /// The directory cannot be created or read, or contains a foreign index.
     pub fn open(directory: PathBuf, suffix: &'static str) -> Result<Self, ExportError> {
         if directory.exists() && !directory.is_dir() {
             return Err(ExportError::File(directory));
@@ -90,12 +90,12 @@ impl ExportFolder {
         Ok(folder)
     }
 
-    /// The name of the index.
+    /// Returns the name of the index.
     pub fn index(&self) -> String {
         format!("index{}", self.suffix)
     }
 
-    /// Adds the page of a session or subagent at `path`, which also depends on the files `beside` and on
+    /// Adds the page of a session or subagent at `path`, which also depends on the files in `beside` and on
     /// `look`. Returns the stamp of the page if it has to be written, and `None` if it is up to date.
     pub fn page(
         &mut self,
@@ -130,14 +130,14 @@ impl ExportFolder {
         Some(stamp)
     }
 
-    /// A page was written.
+    /// Notes that a page was written.
     pub fn note_written(&mut self, name: &str, stamp: &str) {
         if let Some(known) = self.pages.get_mut(name) {
             stamp.clone_into(&mut known.stamp);
         }
     }
 
-    /// Writes down which pages are ours. Before the first is written, so that they are after a crash.
+    /// Saves the list of our pages. Called before the first page is written, so that pages are known after a crash.
     ///
     /// # Errors
     /// Writing failed.
@@ -148,8 +148,8 @@ impl ExportFolder {
         self.replace(MANIFEST, &text)
     }
 
-    /// Forgets the pages whose files are gone, and writes the index of all others, also of those
-    /// whose sessions are gone. Returns how many sessions and how many subagents there are.
+    /// Forgets the pages whose files are gone, and writes the index of all others, even of those
+    /// whose sessions are gone. Returns the numbers of sessions and subagents.
     ///
     /// # Errors
     /// Writing failed.
@@ -189,7 +189,7 @@ impl ExportFolder {
         let failed = |error: io::Error| ExportError::Io(path.clone(), error);
         let temporary = tempfile::Builder::new()
             .prefix(".turnpipe-")
-            // Less what the umask takes away, as of any new file.
+            // Restricted by the umask, like any new file.
             .permissions(Permissions::from_mode(0o666))
             .tempfile_in(&self.directory)
             .map_err(failed)?;
@@ -200,7 +200,7 @@ impl ExportFolder {
         Ok(())
     }
 
-    /// Writes a file, unless it holds this text already.
+    /// Writes a file, unless it already contains this text.
     fn replace(&self, name: &str, text: &[u8]) -> Result<(), ExportError> {
         let path = self.directory.join(name);
         if fs::read(&path).is_ok_and(|known| known == text) {
@@ -212,8 +212,8 @@ impl ExportFolder {
         })
     }
 
-    /// Takes a name for the page of a file: the id if that is a name on every file system, with a hash
-    /// if it is not, or if the name belongs to another session or a foreign file.
+    /// Chooses a name for the page of a file: the id if it is a valid name on every file system, with a hash
+    /// otherwise, or if the name belongs to another session or a foreign file.
     pub fn name(&mut self, id: &str, path: &Path) -> String {
         let safe: String = id
             .chars()
@@ -232,8 +232,8 @@ impl ExportFolder {
         name
     }
 
-    /// Whether the session at `path` may have this page: it had it before, the page is free, or the
-    /// session that had it was moved.
+    /// Whether the session at `path` may have this page: the session or nothing has the page, or the
+    /// session with the page was moved.
     fn is_free(&self, name: &str, path: &Path) -> bool {
         match self.pages.get(name) {
             _ if self.taken.contains(name) => false,
@@ -243,12 +243,12 @@ impl ExportFolder {
     }
 }
 
-/// Whether something has this name.
+/// Whether a file with this name exists.
 fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
-/// The state of a file: its size and modification time, in nanoseconds.
+/// Returns the state of a file: its size and modification time, in nanoseconds.
 fn stamp_of(path: &Path) -> String {
     let Ok(metadata) = fs::metadata(path) else {
         return "-".to_owned();

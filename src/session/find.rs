@@ -29,7 +29,7 @@ pub enum FindError {
     Several(Vec<String>),
 }
 
-/// Finds the file that `name` stands for among `candidates` (most recently changed first).
+/// Finds the file that `name` identifies among `candidates` (most recently changed first).
 ///
 /// # Errors
 /// No file matches, or more than one.
@@ -62,7 +62,7 @@ pub fn find(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<P
     one_of(name, candidates, listing)
 }
 
-/// The one session with this id, prefix of an id, or title.
+/// Returns the one session with this id, prefix of an id, or title.
 fn one_of(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<PathBuf, FindError> {
     let (sessions, _) = list(candidates, listing);
     let tests: [&dyn Fn(&Facts) -> bool; 4] = [
@@ -95,7 +95,7 @@ fn one_of(name: &str, candidates: &[Candidate], listing: &Listing) -> Result<Pat
     Err(FindError::Nothing)
 }
 
-/// The possible ids in a file name: the whole stem, and the part after each separator.
+/// Returns the possible ids in a file name: the whole stem, and the part after each separator.
 pub fn ids_in(path: &Path) -> impl Iterator<Item = String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let parent = path.parent().and_then(Path::file_name);
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_files_hold_ids() {
+    fn file_names_contain_ids() {
         let path = Path::new("/x/rollout-2026-11-21T21-11-07-01a1fff2-d65c-77e3.jsonl");
         assert!(ids_in(path).any(|id| id.starts_with("01a1fff2-d65c")));
         assert!(ids_in(Path::new("2026_f2e8.jsonl")).any(|id| id == "f2e8"));

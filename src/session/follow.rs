@@ -1,9 +1,12 @@
 //! Follows a file that others write to: returns complete lines as they arrive, and reports when the
 //! file is replaced, truncated or rewritten.
 //!
-//! Bytes are held back until their newline arrives. So a record that is
+//! Bytes are held back until their newline arrives. Therefore a record that is
 //! written in two steps, or cut inside a character, never appears broken.
 
+use std::collections::HashSet;
+use std::fs::File;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +15,8 @@ use memchr::memrchr;
 use super::database::watch;
 use super::open::{Identity, SessionError, SessionFile, open_safely, open_to_follow};
 use crate::agent::database::DatabaseWatch;
-use crate::jsonl::{read_at, read_buffer};
+use crate::json::{object, text};
+use crate::jsonl::{FixedFile, Mapping, lines_backward, read_at, read_buffer};
 use crate::records::SwitchReason;
 
 /// Number of bytes to read at once.
@@ -29,6 +33,49 @@ fn complete_lines(held: &mut Vec<u8>, bytes: &[u8]) -> Vec<u8> {
     };
     held.extend_from_slice(&bytes[..=newline]);
     std::mem::replace(held, bytes[newline + 1..].to_vec())
+}
+
+/// Maximum size of the part before the first offset that is read for its records, in bytes. It is read
+/// in any case when the path names another file.
+const MAX_SKIPPED_SIZE: u64 = 64 * 1024 * 1024;
+
+object! {
+    /// The members that identify a record.
+    Identifiers { uuid, timestamp }
+}
+
+/// The records of the file so far, by hashes.
+#[derive(Debug, Default)]
+struct KnownRecords {
+    hashes: HashSet<u64>,
+    /// Records before this offset are not included yet.
+    skipped: u64,
+}
+
+impl KnownRecords {
+    /// Adds the record on a line, which its id and time identify, else its text. Returns whether it is new.
+    fn add(&mut self, line: &[u8]) -> bool {
+        let line = line.trim_ascii();
+        let json = std::str::from_utf8(line).ok();
+        let record = json.and_then(Identifiers::read).unwrap_or_default();
+        let mut hasher = DefaultHasher::new();
+        match text(record.uuid) {
+            Some(id) => (id, text(record.timestamp)).hash(&mut hasher),
+            None => line.hash(&mut hasher),
+        }
+        line.is_empty() || self.hashes.insert(hasher.finish())
+    }
+
+    /// Adds the records before the first offset.
+    fn add_skipped(&mut self, file: &File) -> io::Result<()> {
+        let mut bytes = FixedFile::new(file, std::mem::take(&mut self.skipped), Mapping::Refused);
+        lines_backward(&mut bytes, &mut |_, line| {
+            line.is_none_or(|line| {
+                self.add(line);
+                true
+            })
+        })
+    }
 }
 
 /// The result of [`Follower::look`].
@@ -58,6 +105,9 @@ pub struct Follower {
     held: Vec<u8>,
     /// The database that the session is in.
     database: Option<DatabaseWatch>,
+    known: KnownRecords,
+    /// Whether the file started over, so that lines may repeat records.
+    started_over: bool,
 }
 
 impl Follower {
@@ -69,7 +119,7 @@ impl Follower {
         let length = start.min(COMPARED as u64);
         let mut last = read_buffer(usize::try_from(length).unwrap_or(COMPARED));
         let filled = read_at(&file.file, &mut last, start - length)?;
-        // What was cut off meanwhile is noticed as truncated.
+        // A file that was truncated meanwhile is detected as such.
         last.truncate(filled);
         Ok(Self {
             database: watch(&file.path).transpose()?,
@@ -78,20 +128,25 @@ impl Follower {
             read: start,
             last,
             held: Vec::new(),
+            known: KnownRecords {
+                skipped: start,
+                ..KnownRecords::default()
+            },
+            started_over: false,
         })
     }
 
-    /// The file's path.
+    /// Returns the file's path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The offset after the last complete line that was returned.
+    /// Returns the offset after the last complete line that was returned.
     pub fn offset(&self) -> u64 {
         self.read - self.pending()
     }
 
-    /// The number of bytes held back.
+    /// Returns the number of bytes held back.
     pub fn pending(&self) -> u64 {
         self.held.len() as u64
     }
@@ -101,7 +156,7 @@ impl Follower {
         std::mem::take(&mut self.held)
     }
 
-    /// Reads what is new, once.
+    /// Reads what is new, once. After a switch, records that the file had before are left out.
     ///
     /// # Errors
     /// Reading failed, or the path is no longer a regular file.
@@ -124,12 +179,16 @@ impl Follower {
         if filled > 0 {
             self.read += filled as u64;
             self.last = bytes[bytes.len().saturating_sub(COMPARED)..].to_vec();
-            let lines = complete_lines(&mut self.held, &bytes[known_bytes..]);
+            let mut lines = complete_lines(&mut self.held, &bytes[known_bytes..]);
+            self.leave_out_known(&mut lines);
             return Ok(if lines.is_empty() {
                 Seen::Bytes
             } else {
                 Seen::Lines(lines)
             });
+        }
+        if (1..=MAX_SKIPPED_SIZE).contains(&self.known.skipped) {
+            self.known.add_skipped(&file.file)?;
         }
         if let Some(database) = &mut self.database {
             if !database.has_changed()? {
@@ -138,20 +197,25 @@ impl Follower {
             self.file = Some(open_to_follow(&self.path)?);
             return self.look();
         }
-        // The old file is fully read; only now may reading move on to the new one.
+        // The old file is fully read; only now may reading continue with the new one.
         match std::fs::symlink_metadata(&self.path) {
             Ok(metadata) if Identity::of(&metadata) == file.identity => Ok(Seen::Nothing),
             Ok(_) => {
                 let new = open_safely(&self.path)?;
                 let continues = self.is_continued_by(&new)?;
+                if !continues {
+                    self.known.add_skipped(&file.file)?;
+                }
                 self.file = Some(new);
                 if continues {
+                    self.started_over = false;
                     return self.look();
                 }
                 self.restart();
                 Ok(Seen::Switch(SwitchReason::Replaced))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.known.add_skipped(&file.file)?;
                 self.file = None;
                 self.restart();
                 Ok(Seen::Switch(SwitchReason::Deleted))
@@ -174,7 +238,7 @@ impl Follower {
         }
     }
 
-    /// Whether a new file starts with what was read of the old one.
+    /// Whether a new file starts with the bytes read from the old one.
     fn is_continued_by(&self, new: &SessionFile) -> io::Result<bool> {
         let Some(old) = self
             .file
@@ -202,8 +266,20 @@ impl Follower {
         Ok(true)
     }
 
-    /// Reading starts at the beginning of the file.
+    /// Removes lines whose records the file had before it started over.
+    fn leave_out_known(&mut self, lines: &mut Vec<u8>) {
+        let mut new = Vec::with_capacity(lines.len());
+        for line in lines.split_inclusive(|byte| *byte == b'\n') {
+            if self.known.add(line) || !self.started_over {
+                new.extend_from_slice(line);
+            }
+        }
+        *lines = new;
+    }
+
+    /// Restarts at the beginning of the file.
     fn restart(&mut self) {
+        self.started_over = true;
         self.read = 0;
         self.last.clear();
         self.held.clear();
@@ -221,7 +297,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_are_whole_however_bytes_come(text in "[aé\\n]{0,40}", cut in 0_usize..80) {
+        fn lines_are_whole_however_bytes_arrive(text in "[aé\\n]{0,40}", cut in 0_usize..80) {
             let bytes = text.as_bytes();
             let (first, second) = bytes.split_at(cut.min(bytes.len()));
             let mut held = Vec::new();
@@ -241,7 +317,19 @@ mod tests {
     }
 
     #[test]
-    fn a_file_may_grow_shrink_go_and_come_back() {
+    fn an_empty_file_is_not_continued_by_another_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (folder.path().join("s.jsonl"), folder.path().join("o"));
+        fs::write(&path, "").unwrap();
+        let mut follower = Follower::new(open_safely(&path).unwrap(), 0).unwrap();
+        fs::write(&other, "a\n").unwrap();
+        fs::rename(&other, &path).unwrap();
+        let replaced = Seen::Switch(SwitchReason::Replaced);
+        assert_eq!(follower.look().unwrap(), replaced);
+    }
+
+    #[test]
+    fn a_file_may_grow_shrink_disappear_and_reappear() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl");
         fs::write(&path, "old\n").unwrap();
@@ -286,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_before_the_end_is_read_before_leaving() {
+    fn the_rest_of_a_replaced_file_is_read_first() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl");
         fs::write(&path, "").unwrap();
@@ -332,7 +420,7 @@ mod tests {
     }
 
     impl Bench {
-        /// Rows that are like no others, of lengths that may be the same.
+        /// Returns distinct rows, whose lengths may be equal.
         fn rows(&mut self, count: u8) -> Vec<u8> {
             let mut rows = Vec::new();
             for _ in 0..count {
@@ -385,7 +473,7 @@ mod tests {
     proptest! {
         /// Since the last switch, every whole row of the file was returned once and in order.
         #[test]
-        fn whatever_is_done_to_a_file_every_row_comes_once(
+        fn every_row_is_returned_once_after_any_change(
             changes in prop::collection::vec(change(), 1..30),
         ) {
             let folder = tempfile::tempdir().unwrap();

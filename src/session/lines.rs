@@ -23,7 +23,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The first record on a line.
+    /// Returns the first record on a line.
     pub(super) fn of_line(offset: u64, line: &[u8]) -> Self {
         Self {
             offset,
@@ -51,7 +51,7 @@ pub struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// The records with their positions.
+    /// Returns the records with their positions.
     pub fn records(self) -> impl Iterator<Item = (Place, &'a str)> {
         (0..).zip(self.records).map(move |(index, record)| {
             let place = Place::of_line(self.offset, self.raw);
@@ -65,7 +65,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// A line whose records were not looked for.
+/// A line that was not searched for records.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RawLine<'a> {
     /// The text. Empty if the line is too long to parse.
@@ -85,7 +85,7 @@ impl RawLine<'_> {
     }
 }
 
-/// The lines of a source, or those that hold one of some words. Without words, lines that are too long to
+/// The lines of a source, or those that contain one of some words. Without words, lines that are too long to
 /// parse are returned without their text.
 pub(super) struct RawLines<Source> {
     source: Source,
@@ -170,7 +170,7 @@ impl<Source: Read> RawLines<Source> {
         }
     }
 
-    /// Reads on. The unfinished line moves to the start of the buffer.
+    /// Reads more. The unfinished line moves to the start of the buffer.
     fn read(&mut self) -> io::Result<()> {
         let mut done = self.lines_end;
         if self.end - done > MAX_LINE_BYTES {
@@ -199,7 +199,7 @@ impl<Source: Read> RawLines<Source> {
     }
 }
 
-/// Calls `visit` with each line of [`RawLines`] until it breaks. Returns how many were too long.
+/// Calls `visit` with each line of [`RawLines`] until it breaks. Returns the number of lines that were too long.
 ///
 /// # Errors
 /// Reading failed.
@@ -282,7 +282,7 @@ fn moved(mut damage: Vec<Damage>, start: u64) -> Vec<Damage> {
 mod tests {
     use super::*;
 
-    /// Hands out as much as it is asked for, but at most so many bytes at a time.
+    /// Returns at most so many bytes at a time.
     struct Trickle<'a>(&'a [u8], usize);
 
     impl Read for Trickle<'_> {
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn raw_lines_have_their_places_however_they_are_read() {
+    fn offsets_of_raw_lines_do_not_depend_on_reads() {
         let long = "x".repeat(2 * READ_SIZE + 7);
         let text = format!("a\n\nbab\n{long}a\nc\n{long}\ndab");
         let all: Vec<&str> = text.split_inclusive('\n').collect();
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn raw_lines_that_are_too_long_are_passed_over() {
+    fn raw_lines_that_are_too_long_are_skipped() {
         for (length, is_read) in [(MAX_LINE_BYTES, true), (MAX_LINE_BYTES + 1, false)] {
             let text = format!("a\n{}\nb", "a".repeat(length));
             let mut found = Vec::new();
@@ -352,11 +352,18 @@ mod tests {
                 (3, length + 3, 1, false),
             ];
             assert_eq!(all, expected);
+            let mut damaged = Vec::new();
+            for_each_line(text.as_bytes(), 7, &mut |line| {
+                damaged.extend((!line.damage.is_empty()).then_some(line.offset));
+                ControlFlow::<()>::Continue(())
+            })
+            .unwrap();
+            assert_eq!(damaged, [7, 9, 7 + end as u64]);
         }
     }
 
     #[test]
-    fn raw_lines_end_when_nobody_wants_more() {
+    fn raw_lines_end_when_the_caller_stops() {
         let mut seen = 0;
         for_each_raw_line("a\na\na\n".as_bytes(), &[], &mut |line| {
             seen = line.number;

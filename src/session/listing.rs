@@ -80,7 +80,7 @@ pub fn list(candidates: &[Candidate], listing: &Listing) -> (Sessions, Failures)
     let mut failed = Vec::new();
     let mut order: Vec<&Candidate> = candidates.iter().collect();
     if listing.selection.limit.is_some() {
-        // The last changed files are usually the most recently active, and enough.
+        // The last changed files are usually the most recently active ones, and usually suffice.
         order.sort_by_key(|candidate| std::cmp::Reverse(candidate.changed));
     }
     let mut rest = order.as_slice();
@@ -118,7 +118,7 @@ pub fn list(candidates: &[Candidate], listing: &Listing) -> (Sessions, Failures)
     (listed, failed)
 }
 
-/// Number of files to read next, after this many. Steps double, so that checks take little time.
+/// Returns the number of files to read next, after this many. Steps double, so that checks take little time.
 fn step(read: usize, limit: NonZeroUsize) -> usize {
     match read {
         0 => limit.get(),
@@ -126,7 +126,7 @@ fn step(read: usize, limit: NonZeroUsize) -> usize {
     }
 }
 
-/// Most recently active first, then by path. Paths are compared as bytes, because comparing them by
+/// Compares sessions: most recently active first, then by path. Paths are compared as bytes, because comparing them by
 /// component takes as long as reading the files.
 fn in_order(one: (Timestamp, &Path), other: (Timestamp, &Path)) -> std::cmp::Ordering {
     let newest_first = other.0.cmp(&one.0);
@@ -158,8 +158,8 @@ impl Listing {
     /// Reads the session in a file. Returns `None` if it is filtered out.
     fn look(&self, path: &Path, context: DirContext, names: &NameIndexes) -> Examined {
         let mut session = match self.depth {
-            Depth::Ends => Session::open_for_list(path)?,
-            Depth::Whole => Session::open(path)?,
+            Depth::Ends if self.selection.changed.is_none() => Session::open_for_list(path)?,
+            Depth::Ends | Depth::Whole => Session::open(path)?,
         };
         session.may_have_side_file = context.side_file;
         self.examine(&session, context, names)
@@ -211,7 +211,12 @@ impl Listing {
             facts,
             counts,
         });
-        Ok(self.selection.admits(&listed.facts).then_some(listed))
+        let is_admitted = self.selection.admits(&listed.facts)
+            && match &self.selection.changed {
+                Some(path) => session.changed(path, listed.facts.cwd.as_deref())?,
+                None => true,
+            };
+        Ok(is_admitted.then_some(listed))
     }
 }
 

@@ -61,7 +61,7 @@ fn ids(root: &tempfile::TempDir, filter: Selection) -> Vec<String> {
 }
 
 #[test]
-fn the_last_active_come_first_whatever_the_order_of_changes() {
+fn the_last_active_are_first_in_any_order_of_changes() {
     let root = tree();
     let all = ids(&root, Selection::default());
     assert_eq!(all.len(), 200);
@@ -76,7 +76,7 @@ fn the_last_active_come_first_whatever_the_order_of_changes() {
 }
 
 #[test]
-fn filters_hold_together() {
+fn filters_are_combined() {
     let root = tree();
     let all = Selection::default;
     let time = |text: &str| Some(text.parse().unwrap());
@@ -146,7 +146,7 @@ fn filters_hold_together() {
 }
 
 #[test]
-fn codex_names_stand_in_an_index() {
+fn codex_names_come_from_an_index() {
     let home = tempfile::tempdir().unwrap();
     let day = home.path().join("sessions/2026/01/01");
     create_dir_all(&day).unwrap();
@@ -163,7 +163,7 @@ fn codex_names_stand_in_an_index() {
 }
 
 #[test]
-fn sessions_written_at_once_come_in_the_same_order() {
+fn sessions_written_at_once_are_sorted_by_path() {
     let root = tree();
     write(
         root.path().join("projects/p/chats/torn.jsonl"),

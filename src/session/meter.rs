@@ -6,13 +6,11 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
+use super::copies::MAX_COPY_TIME;
 use crate::agent::{Entry, Meter};
 use crate::message::{Role, Tier, Usage};
-
-/// Records that a fork copies are written within this time after its first record.
-const MAX_COPY_TIME: SignedDuration = SignedDuration::from_secs(1);
 
 /// The tokens of one request.
 #[derive(Debug)]
@@ -102,7 +100,7 @@ impl MeterReader {
 
     fn reading(&mut self, last: Option<Usage>, total: Usage, time: Option<Timestamp>) {
         let before = self.total.replace(total);
-        // A reading is repeated now and then, also with an estimate in place of the last request.
+        // Readings are sometimes repeated, also with an estimate instead of the last request.
         if before == Some(total) {
             return;
         }
@@ -144,9 +142,9 @@ impl MeterReader {
         });
     }
 
-    /// The requests, and the log of their readings.
+    /// Returns the requests, and the log of their readings.
     pub(super) fn finish(mut self) -> (Vec<Request>, MeterLog) {
-        // Forks of one session that state the same request at the same time are copies.
+        // The same request at the same time in forks of one session is a copy.
         if let Some(parent) = &self.log.parent {
             for request in &mut self.requests {
                 let reading = request.reading.and_then(|at| self.log.readings.get(at));
@@ -160,7 +158,7 @@ impl MeterReader {
 }
 
 impl MeterLog {
-    /// The number of readings at the start that are copies, if the parent is not known.
+    /// Returns the number of readings at the start that are copies, if the parent is unknown.
     pub(super) fn copied(&self) -> usize {
         match self.parent {
             Some(_) => self.at_start,
@@ -187,8 +185,8 @@ impl Families {
         Self(by_id)
     }
 
-    /// The number of readings at the start of a file that are copies of its parent's. If the parent is
-    /// gone, the copies count for the first of its forks.
+    /// Returns the number of readings at the start of a file that are copies of its parent's. If the parent
+    /// is gone, the copies belong to the first of its forks.
     pub(super) fn copied(&mut self, log: &MeterLog) -> usize {
         let Some(parent) = &log.parent else {
             return 0;

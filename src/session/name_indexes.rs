@@ -1,4 +1,4 @@
-//! Names of sessions that agents keep in an index beside the session files.
+//! Names of sessions that agents keep in an index next to the session files.
 
 use std::collections::HashMap;
 use std::io;
@@ -35,7 +35,7 @@ impl NameIndexes {
     }
 }
 
-/// The names in an index by session id. As many as can be read.
+/// Returns the readable names in an index, by session id.
 fn read(index: &NameIndex, path: &Path) -> HashMap<String, Title> {
     let mut names = HashMap::new();
     if let Ok(file) = open_safely(path) {

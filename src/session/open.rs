@@ -13,7 +13,7 @@ use super::database::rows_of;
 use crate::agent::database::QueryExtent;
 use crate::jsonl::{Beginning, read_at};
 
-/// Size of the head, in bytes. It holds the facts about the start of nearly every session.
+/// Size of the head, in bytes. It contains the facts about the start of nearly every session.
 const FIRST_LINES: usize = 8 * 1024;
 
 /// Files up to this size are read at once, in bytes.
@@ -47,16 +47,16 @@ pub enum SessionError {
     /// The last part of the path is a symbolic link.
     #[error("is a symbolic link")]
     Link,
-    /// It is a directory.
+    /// The path is a directory.
     #[error("is a directory")]
     Directory,
-    /// It is a pipe, a device, …
+    /// The path is a pipe, a device, or similar
     #[error("is not a regular file")]
     NotAFile,
     /// The system reported an error.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// The format is unknown. Names the agent, if that is known.
+    /// The format is unknown. Names the agent, if known.
     #[error("{0}")]
     Unknown(String),
 }
@@ -65,7 +65,7 @@ pub enum SessionError {
 /// pipe.
 ///
 /// # Errors
-/// It is not a regular file, or the system reported an error.
+/// The path is not a regular file, or the system reported an error.
 pub fn open_safely(path: &Path) -> Result<SessionFile, SessionError> {
     open_extent(path, QueryExtent::Whole)
 }
@@ -78,7 +78,7 @@ pub fn open_to_follow(path: &Path) -> Result<SessionFile, SessionError> {
     open_extent(path, QueryExtent::Settled)
 }
 
-/// Opens this part of a session. Of a file it is the whole.
+/// Opens this part of a session. Files are always opened whole.
 pub(super) fn open_extent(path: &Path, extent: QueryExtent) -> Result<SessionFile, SessionError> {
     if let Some(rows) = rows_of(path, extent) {
         let (file, size) = rows?;
@@ -112,7 +112,7 @@ pub(super) fn open_extent(path: &Path, extent: QueryExtent) -> Result<SessionFil
 }
 
 impl Identity {
-    /// The identity of the file with this metadata.
+    /// Returns the identity of the file with this metadata.
     pub fn of(metadata: &std::fs::Metadata) -> Self {
         Self {
             device: metadata.dev(),
@@ -151,12 +151,12 @@ impl Head {
         })
     }
 
-    /// All bytes that were read, possibly more than the lines.
+    /// Returns all bytes that were read, possibly more than the lines.
     pub(super) fn beginning(&self) -> Arc<Beginning> {
         Arc::clone(&self.beginning)
     }
 
-    /// Length of the complete lines, in bytes.
+    /// Returns the length of the complete lines, in bytes.
     pub(super) fn length(&self) -> u64 {
         self.length as u64
     }
@@ -166,7 +166,14 @@ impl Head {
         self.beginning.bytes().starts_with(bytes)
     }
 
-    /// The lines, each with the offset of its end in bytes.
+    /// Whether the file starts like a JSON array.
+    pub(super) fn is_array(&self) -> bool {
+        let bytes = self.beginning.bytes();
+        let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+        text.trim_ascii_start().starts_with(b"[")
+    }
+
+    /// Returns the lines, each with the offset of its end in bytes.
     pub(super) fn lines(&self) -> impl Iterator<Item = (u64, &[u8])> {
         let lines = &self.beginning.bytes()[..self.length];
         let text = lines.strip_prefix(BYTE_ORDER_MARK).unwrap_or(lines);

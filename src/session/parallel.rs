@@ -23,7 +23,7 @@ pub fn each_in_order<Item: Sync, Outcome: Send, Error>(
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         let (sender, outcomes) = sync_channel(jobs);
-        // The system may not have as many threads.
+        // The system may not provide as many threads.
         let started = (0..jobs.min(items.len())).map_while(|_| {
             let (sender, next, work) = (sender.clone(), &next, &work);
             let worker = move || {
@@ -72,8 +72,8 @@ fn in_turn<Item, Outcome, Error>(
 /// Maximum number of queued events per thread.
 const MAX_QUEUED: usize = 64;
 
-/// Calls `work` for each of `items`, on up to `jobs` threads, and `visit` with the events of each item, item by
-/// item in their order, until it breaks. Each thread waits when many of its events are queued.
+/// Calls `work` for each of `items`, on up to `jobs` threads, and `visit` with the events of each item,
+/// in the order of the items, until it breaks. Each thread waits when many of its events are queued.
 pub(super) fn stream_in_order<Item: Sync, Event: Send>(
     items: &[Item],
     jobs: usize,
@@ -82,7 +82,7 @@ pub(super) fn stream_in_order<Item: Sync, Event: Send>(
 ) {
     let jobs = jobs.min(items.len());
     std::thread::scope(|scope| {
-        // Where no thread can be started, there is none for a lane. `None` ends an item.
+        // If no thread can be started, a lane has none. `None` ends an item.
         let lanes: Vec<Option<Receiver<Option<Event>>>> = (0..jobs)
             .map(|lane| {
                 let (sender, receiver) = sync_channel(MAX_QUEUED);
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn outcomes_come_in_order() {
+    fn outcomes_are_delivered_in_order() {
         let items: Vec<u64> = (0..100).collect();
         let mut seen = Vec::new();
         let running = AtomicU64::new(0);
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_stops_it() {
+    fn an_error_stops_the_work() {
         let items: Vec<usize> = (0..1000).collect();
         let begun = AtomicUsize::new(0);
         let done = each_in_order(

@@ -10,8 +10,8 @@ use crate::message::{Tier, Usage};
 
 const FILE: &str = include_str!("../../data/prices.toml");
 
-/// The part of a recorded model name that has a price: without the provider before it, and without the
-/// date, the version of a service, the routing variant and the size of the context after it.
+/// The part of a recorded model name that has a price: without the provider before it and without
+/// the date, service version, routing variant and context size after it.
 static PLAIN_NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"^(?:.*/)?(?:[a-z]+[.:])*(.+?)(?:[-@]20\d{6}|-20\d\d-\d\d-\d\d)?(?:-v\d+(?::\d+)?)?(?::(?:beta|exacto|extended|floor|nitro|online|thinking))?(?:\[.*\])?$",
@@ -19,7 +19,7 @@ static PLAIN_NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Prices of models. Of several that fit a request the first counts.
+/// Prices of models. The first one that matches a request applies.
 #[derive(Debug, Clone, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {
@@ -35,15 +35,15 @@ pub struct Prices {
 struct Price {
     #[serde(deserialize_with = "globs")]
     models: GlobSet,
-    /// Only for requests that read more tokens than this.
+    /// Applies only to requests that read more tokens than this.
     above: Option<u64>,
     input: f64,
     output: f64,
-    /// If absent, as for input.
+    /// Defaults to the price of input.
     cache_read: Option<f64>,
-    /// If absent, as for input.
+    /// Defaults to the price of input.
     cache_write_5m: Option<f64>,
-    /// If absent, as for five minutes.
+    /// Defaults to the price for five minutes.
     cache_write_1h: Option<f64>,
 }
 
@@ -71,12 +71,12 @@ fn globs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<GlobSet, D::Error
 }
 
 impl Prices {
-    /// The prices that are built in. A test checks that the table can be read.
+    /// Returns the built-in prices. A test checks that the table can be read.
     pub fn built_in() -> Self {
         toml::from_str(FILE).unwrap_or_default()
     }
 
-    /// The names of the models that the built-in table names in full.
+    /// Returns the names of the models that the built-in table names in full.
     pub fn built_in_names() -> Vec<String> {
         #[derive(Default, serde::Deserialize)]
         struct Names {
@@ -91,7 +91,7 @@ impl Prices {
         names.filter(|name| !name.contains('*')).collect()
     }
 
-    /// These prices, and where none of them fits, the `others`.
+    /// Combines these prices with `others`, which apply if none of these match.
     #[must_use]
     pub fn before(mut self, others: Self) -> Self {
         self.price.extend(others.price);
@@ -99,14 +99,14 @@ impl Prices {
         self
     }
 
-    /// The cost of a request to this model in US dollars: as recorded by the server, or else by the prices.
-    /// `None` if the model has no price.
+    /// Returns the cost of a request to this model in US dollars: as recorded by the server, or else from the
+    /// prices. `None` if the model has no price.
     pub fn cost(&self, model: &str, usage: &Usage) -> Option<f64> {
         let computed = || self.of(model).cost(usage);
         usage.cost.or_else(|| Some(computed()?.0))
     }
 
-    /// The prices of a model, as an agent spells its name.
+    /// Returns the prices of a model, whose name is spelled as by an agent.
     pub(super) fn of(&self, model: &str) -> ModelPrices<'_> {
         let plain = PLAIN_NAME.as_ref().and_then(|name| name.captures(model));
         let plain = plain.map_or(model, |parts| {
@@ -137,12 +137,12 @@ pub(super) struct ModelPrices<'a> {
     adjustments: Vec<&'a Adjustment>,
 }
 
-/// An adjustment that has no price.
+/// An adjustment without a known price.
 pub(super) type Unpriced = &'static str;
 
 impl ModelPrices<'_> {
-    /// The cost of a request in US dollars, without the adjustment that has no price. `None` if the model
-    /// has no price.
+    /// Returns the cost of a request in US dollars, without an adjustment whose price is unknown. `None` if the
+    /// model has no price.
     pub(super) fn cost(&self, usage: &Usage) -> Option<(f64, Option<Unpriced>)> {
         let read = usage.input + usage.cache_read + usage.cache_write;
         let mut fitting = self.prices.iter();
@@ -202,9 +202,9 @@ mod tests {
         assert!(prices.price.len() > 90);
     }
 
-    /// An entry that another one hides would never count.
+    /// An entry hidden by an earlier one would never apply.
     #[test]
-    fn entries_for_long_prompts_stand_before_ordinary_ones() {
+    fn entries_for_long_prompts_precede_ordinary_ones() {
         let file: toml::Table = toml::from_str(FILE).unwrap();
         let mut seen: Vec<(&str, i64)> = Vec::new();
         for entry in file["price"].as_array().unwrap() {
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_known_as_agents_write_them() {
+    fn names_are_recognised_in_the_spelling_of_agents() {
         let million = Usage {
             input: 1_000_000,
             ..Usage::default()
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_of_tokens_has_its_price() {
+    fn each_kind_of_token_has_its_price() {
         let usage = |input, cache_read, cache_write, cache_write_1h| Usage {
             input,
             cache_read,
@@ -285,7 +285,7 @@ mod tests {
             ("claude-sonnet-4-5", usage(0, 0, 100_000, 0), "0.3750"),
             ("claude-sonnet-4-5", usage(0, 0, 100_000, 100_000), "0.6000"),
             ("claude-sonnet-4-5", usage(0, 0, 100_000, 60_000), "0.5100"),
-            // The whole request has the higher price, and cached tokens belong to the prompt.
+            // The higher price applies to the whole request, and cached tokens count as part of the prompt.
             ("claude-sonnet-4-5", usage(0, 200_000, 0, 0), "0.0600"),
             ("claude-sonnet-4-5", usage(1, 200_000, 0, 0), "0.1200"),
             ("qwen3-coder-plus", usage(32_000, 0, 0, 0), "0.0320"),
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_entry_that_fits_counts() {
+    fn the_first_matching_entry_applies() {
         let own = "[[price]]\nmodels = [\"claude-*\", \"home:*\"]\ninput = 2\noutput = 0\n";
         let own: Prices = toml::from_str(own).unwrap();
         let prices = own.before(Prices::built_in());

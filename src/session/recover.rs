@@ -1,12 +1,12 @@
 //! Recovers the records on a damaged line.
 //!
 //! Reading can be more lenient than the line reader: records may be separated by arbitrary text. A
-//! record inside a torn one stays lost, because it may be only a part of it.
+//! record inside a torn one stays lost, because it may be only a part of that record.
 
-use crate::agent::{Detail, Entry, Format};
+use crate::agent::{Detail, Entry, EntryReader};
 use crate::jsonl::{Damage, FirstValue, Record, first_value, only_record, sound_text, split_line};
 
-/// The complete records on a line, in order, and its defect. Offsets are bytes from the start of
+/// Returns the complete records on a line, in order, and its defect. Offsets are bytes from the start of
 /// the line.
 pub(super) fn records_on_line(line: &[u8]) -> (Vec<Record>, Vec<Damage>) {
     let (records, damage) = split_line(line);
@@ -37,16 +37,16 @@ pub(super) fn each_record_on(line: &[u8], visit: &mut dyn FnMut(&str)) -> usize 
 /// Calls `visit` with the entry of each complete record on a line, in order. A format rejects text
 /// that is not one record, so most lines are parsed only once.
 pub(super) fn each_entry_on(
-    format: &Format,
+    reader: &mut EntryReader,
     line: &[u8],
     detail: Detail,
     visit: &mut dyn FnMut(u32, Entry),
 ) {
-    if let Some(entry) = sound_text(line).and_then(|text| format.read(text, detail)) {
+    if let Some(entry) = sound_text(line).and_then(|text| reader.read(text, detail)) {
         return visit(0, entry);
     }
     for (index, record) in (0..).zip(&records_on_line(line).0) {
-        if let Some(entry) = format.read(record.text(line), detail) {
+        if let Some(entry) = reader.read(record.text(line), detail) {
             visit(index, entry);
         }
     }
@@ -74,8 +74,8 @@ fn recover(line: &[u8]) -> Vec<Record> {
     records
 }
 
-/// The offset at which the next object may start. Only closing delimiters of a lost record and blanks may
-/// precede the first one. After any other text it may be part of an object.
+/// Returns the offset at which the next object may start. Only closing delimiters of a lost record and
+/// blanks may precede the first one. After any other text it may be part of an object.
 fn next_object(line: &[u8], from: usize, is_first: bool) -> Option<usize> {
     let start = from + memchr::memchr(b'{', &line[from..])?;
     let is_end = |byte: &u8| matches!(byte, b'}' | b']' | b',' | b' ' | b'\t' | b'\r' | 0);
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_records_survive_what_stands_between_them() {
+    fn whole_records_survive_text_between_them() {
         let table: [(&str, &[&str]); 12] = [
             (r#"{"a":1}"#, &[r#"{"a":1}"#]),
             (r#"{"a":"}{"}{"b":2}"#, &[r#"{"a":"}{"}"#, r#"{"b":2}"#]),

@@ -1,4 +1,4 @@
-//! The sessions that a command works on: the same filters for all commands.
+//! Filters that select sessions, the same for all commands.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -33,6 +33,8 @@ pub struct Selection {
     pub model: Option<String>,
     /// Contains this text in the first directory.
     pub project: Option<String>,
+    /// Changed a file at this absolute path or below it. This reads whole files.
+    pub changed: Option<PathBuf>,
     /// Leaves out sessions without a prompt, a title or a reply.
     pub without_empty: bool,
     /// Includes the sessions of subagents.
@@ -54,7 +56,12 @@ impl Selection {
         self.agent.is_none_or(|wanted| wanted == agent)
     }
 
-    /// Whether a session with these facts is selected, apart from its agent.
+    /// Whether the title decides.
+    pub(super) fn asks_for_title(&self) -> bool {
+        self.untitled || self.title.is_some()
+    }
+
+    /// Whether a session with these facts is selected, except by agent.
     pub(super) fn admits(&self, facts: &Facts) -> bool {
         let active = facts.activity();
         let is_in_time = self.since.is_none_or(|since| active >= since)
@@ -74,14 +81,14 @@ impl Selection {
 /// Whether a session worked in a directory or below it.
 fn worked_in(facts: &Facts, wanted: &Path) -> bool {
     let mut named = facts.first_cwd.iter().chain(&facts.cwd);
-    // A hash matches the directory itself only, not its parents.
+    // A hash only matches the directory itself, not its parents.
     let is_hashed = facts.first_cwd.is_none()
         && facts.cwd_hash.is_some()
         && facts.cwd_hash == Some(project_hash(wanted));
     named.any(|cwd| Path::new(cwd).starts_with(wanted)) || is_hashed
 }
 
-/// Whether nothing happened in a session: it has no prompt, no title and no reply.
+/// Whether a session is empty: it has no prompt, no title and no reply.
 fn is_empty(facts: &Facts) -> bool {
     facts.first_prompt.is_none() && facts.title.is_none() && facts.model.is_none()
 }
@@ -98,9 +105,9 @@ pub(super) fn timestamp(time: SystemTime) -> Timestamp {
     Timestamp::try_from(time).unwrap_or(Timestamp::MAX)
 }
 
-/// The shortest names of `ids` that name no other one of them nor of `others`: the beginning of the id or of
-/// its last part, because ids that start with the time have long beginnings in common. At least eight
-/// characters.
+/// Returns the shortest unambiguous names of `ids` among these and `others`: the beginning of the
+/// id or of its last part, because ids that start with a time share long prefixes. At least
+/// eight characters.
 pub fn short_ids<'a>(ids: &[&'a str], others: &'a [String]) -> Vec<&'a str> {
     let others = others.iter().map(String::as_str);
     let ends = ids.iter().filter_map(|id| last_part(id));
@@ -130,7 +137,7 @@ pub fn short_ids<'a>(ids: &[&'a str], others: &'a [String]) -> Vec<&'a str> {
     ids.iter().map(short).collect()
 }
 
-/// The part of an id behind the last hyphen.
+/// Returns the part of an id after the last hyphen.
 fn last_part(id: &str) -> Option<&str> {
     id.rsplit_once('-').map(|(_, end)| end)
 }

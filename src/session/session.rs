@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::archive::{self, Unpack, unpacked};
+use super::array::elements_as_lines;
 use super::database::session_at;
 use super::lines::{Line, Place, RawLine, RawLines, for_each_line};
 use super::open::{
@@ -14,7 +15,8 @@ use super::open::{
 use super::recover::{each_entry_on, each_record_on};
 use crate::agent::database::QueryExtent;
 use crate::agent::{
-    self, Agent, Change, Detail, Entry, Format, LineClass, Part, agent_of, refusal, refusal_at,
+    self, Agent, Change, Detail, Entry, EntryReader, Format, LineClass, Part, format_of, refusal,
+    refusal_at,
 };
 use crate::jsonl::{FixedFile, Mapping, read_at};
 use crate::message::{Block, Message, Origin, Role};
@@ -47,11 +49,11 @@ pub struct Session {
     pub(super) document: Option<Vec<String>>,
     /// Whether the file is compressed, or a database.
     is_unpacked: bool,
-    /// Records made from what is beside the file.
+    /// Records derived from files next to it.
     pub(super) beside: Vec<String>,
     /// The first lines.
     pub(super) head: Head,
-    /// False if the directory was read and contains none.
+    /// False if the directory was read and contains no side file.
     pub(super) may_have_side_file: bool,
     /// True if the whole file was searched and contains no title.
     pub(super) holds_no_title: bool,
@@ -66,7 +68,7 @@ impl Session {
         Self::of_file(open_safely(path)?)
     }
 
-    /// The same for a list: of a large archive only the beginning is unpacked.
+    /// Like [`Self::open`], for lists: only the beginning of a large archive is unpacked.
     ///
     /// # Errors
     /// See [`SessionError`].
@@ -90,18 +92,23 @@ impl Session {
             file = unpacked(file, wanted)?;
             head = Head::read(&file)?;
         }
+        if head.is_array() {
+            is_unpacked = true;
+            file = elements_as_lines(file)?;
+            head = Head::read(&file)?;
+        }
         let refusal = head.lines().next().and_then(|(_, line)| refusal(line));
         if let Some(refusal) = refusal {
             return Err(SessionError::Unknown(refusal));
         }
         let is_database = head.starts_with(SQLITE);
-        let agent = match head.lines().find_map(|(_, line)| agent_on(line)) {
-            Some(agent) => Some(agent),
+        let format = match format_in(&head) {
+            Some(format) => Some(format),
             None if is_database => None,
             None => detected(&file)?,
         };
-        let (format, document) = if let Some(agent) = agent {
-            (agent.format(), None)
+        let (format, document) = if let Some(format) = format {
+            (format, None)
         } else {
             let document = if is_database { None } else { document(&file)? };
             let (format, rows) = document.ok_or_else(|| unknown(&file.path, is_database))?;
@@ -119,21 +126,26 @@ impl Session {
         })
     }
 
-    /// The same session, as if its file ended at the offset `end`.
+    /// Returns this session as if its file ended at the offset `end`.
     #[must_use]
     pub fn up_to(mut self, end: u64) -> Self {
         self.file.size = self.file.size.min(end);
         self
     }
 
-    /// The agent that wrote it.
+    /// Returns the agent that wrote it.
     pub fn agent(&self) -> Agent {
         self.format.agent
     }
 
-    /// The format of its records.
+    /// Returns the format of its records.
     pub fn format(&self) -> &'static Format {
         self.format
+    }
+
+    /// Reads its records in order.
+    pub(super) fn entries(&self) -> EntryReader {
+        EntryReader::new(self.format)
     }
 
     /// Whether it is a single JSON document, which has no lines.
@@ -143,10 +155,10 @@ impl Session {
 
     /// Whether records can be appended to the file.
     pub fn is_appendable(&self) -> bool {
-        !self.is_document() && !self.is_unpacked
+        !self.is_document() && !self.is_unpacked && !self.format.is_stream()
     }
 
-    /// The content of the file as of opening.
+    /// Returns the content of the file as of opening.
     pub fn bytes(&self, mapping: Mapping) -> FixedFile<&File> {
         FixedFile::new(&self.file.file, self.file.size, mapping)
             .with_beginning(self.head.beginning())
@@ -187,17 +199,22 @@ impl Session {
             }
             return Ok(());
         }
+        let mut entries = self.entries();
         let mut lines = RawLines::new(self.reader(), self.words(detail))?;
         while let Some(line) = lines.next()? {
-            self.each_entry_in(line, detail, visit);
+            self.each_entry_in(line, &mut entries, detail, visit);
+        }
+        if let Some(last) = entries.finish() {
+            visit(Place::of_line(self.file.size, &[]), last);
         }
         Ok(())
     }
 
-    /// Calls `visit` with each entry on a line, unless it has none of this detail.
+    /// Calls `visit` with each entry on a line, unless the line has nothing of this detail.
     pub(super) fn each_entry_in(
         &self,
         line: RawLine<'_>,
+        entries: &mut EntryReader,
         detail: Detail,
         visit: &mut dyn FnMut(Place, Entry),
     ) {
@@ -212,26 +229,8 @@ impl Session {
         let is_partial = matches!(detail, Detail::Costs | Detail::Activity);
         let class = || (self.format.line_class)(line.text);
         if !is_partial || !matches!(class(), LineClass::NoMessage | LineClass::Results) {
-            self.each_entry_on(line.offset, line.text, detail, visit);
+            each_entry_on_line(line.offset, line.text, entries, detail, visit);
         }
-    }
-
-    /// Calls `visit` with each entry on the line at `offset`.
-    pub(super) fn each_entry_on(
-        &self,
-        offset: u64,
-        line: &[u8],
-        detail: Detail,
-        visit: &mut dyn FnMut(Place, Entry),
-    ) {
-        let text = match offset {
-            0 => line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line),
-            _ => line,
-        };
-        each_entry_on(self.format, text, detail, &mut |index, entry| {
-            let place = Place::of_line(offset, line);
-            visit(Place { index, ..place }, entry);
-        });
     }
 
     /// Calls `visit` with each line. A document has none.
@@ -250,7 +249,25 @@ impl Session {
     }
 }
 
-/// The entry for a record that is too long to parse. It follows the turn before it.
+/// Calls `visit` with each entry on the line at `offset`.
+pub(super) fn each_entry_on_line(
+    offset: u64,
+    line: &[u8],
+    entries: &mut EntryReader,
+    detail: Detail,
+    visit: &mut dyn FnMut(Place, Entry),
+) {
+    let text = match offset {
+        0 => line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line),
+        _ => line,
+    };
+    each_entry_on(entries, text, detail, &mut |index, entry| {
+        let place = Place::of_line(offset, line);
+        visit(Place { index, ..place }, entry);
+    });
+}
+
+/// Returns the entry for a record that is too long to parse. It belongs to the turn before it.
 pub(super) fn skipped_record(place: Place) -> Entry {
     let size = byte_size(u64::from(place.length)).replace("MB", " MB");
     let notice = format!("[a record of {size} was skipped]");
@@ -270,7 +287,7 @@ pub(super) fn skipped_record(place: Place) -> Entry {
     }
 }
 
-/// Why a file is not a session.
+/// Returns the reason why a file is not a session.
 fn unknown(path: &Path, is_database: bool) -> SessionError {
     let reason = refusal_at(path).unwrap_or_else(|| {
         let reason = if is_database {
@@ -283,17 +300,28 @@ fn unknown(path: &Path, is_database: bool) -> SessionError {
     SessionError::Unknown(reason)
 }
 
-/// The agent that wrote the records on a line.
-fn agent_on(line: &[u8]) -> Option<Agent> {
-    let mut agent = None;
-    each_record_on(line, &mut |record| {
-        agent = agent.or_else(|| agent_of(record));
-    });
-    agent
+/// Returns the format of the first lines.
+fn format_in(head: &Head) -> Option<&'static Format> {
+    let mut formats = head.lines().filter_map(|(_, line)| format_on(line));
+    let first = formats.next()?;
+    // The streams of some agents open like their session files.
+    let second = formats
+        .next()
+        .filter(|second| second.is_stream() && second.agent == first.agent);
+    Some(second.unwrap_or(first))
 }
 
-/// The agent that wrote a file of lines.
-fn detected(file: &SessionFile) -> io::Result<Option<Agent>> {
+/// Returns the format of the records on a line.
+fn format_on(line: &[u8]) -> Option<&'static Format> {
+    let mut format = None;
+    each_record_on(line, &mut |record| {
+        format = format.or_else(|| format_of(record));
+    });
+    format
+}
+
+/// Returns the format of a file of lines.
+fn detected(file: &SessionFile) -> io::Result<Option<&'static Format>> {
     let source = Positioned { file, at: 0 };
     let mut unknown = 0;
     let found = for_each_line(source, 0, &mut |line| {
@@ -302,8 +330,8 @@ fn detected(file: &SessionFile) -> io::Result<Option<Agent>> {
             return ControlFlow::Break(None);
         }
         for (_, record) in line.records() {
-            if let Some(agent) = agent_of(record) {
-                return ControlFlow::Break(Some(agent));
+            if let Some(format) = format_of(record) {
+                return ControlFlow::Break(Some(format));
             }
             unknown += 1;
         }
@@ -316,7 +344,7 @@ fn detected(file: &SessionFile) -> io::Result<Option<Agent>> {
     Ok(found.flatten())
 }
 
-/// The rows of an old document, and their format.
+/// Returns the rows of an old document, and their format.
 fn document(file: &SessionFile) -> io::Result<Option<(&'static Format, Vec<String>)>> {
     if file.size == 0 || file.size > MAX_DOCUMENT {
         return Ok(None);

@@ -15,19 +15,19 @@ use crate::message::Message;
 /// that they cannot read.
 pub const SIDE_FILE_SUFFIX: &str = ".turnpipe";
 
-/// The path of the side file of a session file.
+/// Returns the path of the side file of a session file.
 pub fn side_file_path(session: &Path) -> PathBuf {
     let mut name = session.as_os_str().to_owned();
     name.push(SIDE_FILE_SUFFIX);
     name.into()
 }
 
-/// Labels and recaps that are not at their place in the conversation.
+/// Labels and recaps that are yet to be inserted into the conversation.
 #[derive(Debug, Default)]
 pub(super) struct Labels {
-    /// Each label with the number of its calls that have no result yet.
+    /// Each label, with the number of its calls without a result so far.
     waiting: Vec<(usize, Option<Message>)>,
-    /// The labels of each call, in order: other calls may have the same id.
+    /// The labels of each call, in order: several calls may have the same id.
     by_call: HashMap<String, VecDeque<usize>>,
     /// Messages that belong to no call.
     rest: Vec<Message>,
@@ -60,7 +60,8 @@ impl Labels {
         }
     }
 
-    /// The labels to show after this message, because it has the result of the last of their calls.
+    /// Returns the labels to show after this message, because it has the result of the last of their
+    /// calls.
     pub(super) fn due_after(&mut self, message: &Message) -> Vec<Message> {
         let mut due = Vec::new();
         if self.by_call.is_empty() {
@@ -79,7 +80,7 @@ impl Labels {
         due
     }
 
-    /// The messages that belong to no call.
+    /// Returns the messages that belong to no call.
     pub(super) fn rest(self) -> Vec<Message> {
         self.rest
     }

@@ -76,7 +76,7 @@ fn a_reply_in_two_files_counts_once() {
 
 /// A checkpoint may have copied a reply before it was complete.
 #[test]
-fn of_copies_the_most_complete_counts_in_any_order() {
+fn the_most_complete_copy_counts_in_any_order() {
     let folder = tempfile::tempdir().unwrap();
     let text = include_str!("../../tests/data/session/claude-parallel-results.jsonl");
     let beginning: Vec<&str> = text.lines().take(3).collect();
@@ -91,7 +91,7 @@ fn of_copies_the_most_complete_counts_in_any_order() {
 }
 
 #[test]
-fn a_period_limits_what_counts_not_which_sessions() {
+fn a_period_limits_requests_not_sessions() {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/session/claude-parallel.jsonl");
     let session = Session::open(&path).unwrap();
@@ -112,7 +112,7 @@ fn a_period_limits_what_counts_not_which_sessions() {
 }
 
 #[test]
-fn sessions_of_subagents_add_tokens_only() {
+fn sessions_of_subagents_only_add_tokens() {
     let folder = tempfile::tempdir().unwrap();
     let row = |id: &str, parent: &str| {
         [
@@ -137,6 +137,23 @@ fn sessions_of_subagents_add_tokens_only() {
 }
 
 #[test]
+fn calls_count_one_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let call = |id| format!(r#"{{"type":"tool_use","id":"{id}","name":"Read","input":{{}}}}"#);
+    let calls = ["a", "b", "c"].map(call).join(",");
+    let reply = format!(
+        r#"{{"type":"assistant","uuid":"u","sessionId":"s","timestamp":"2026-01-01T00:00:00Z","message":{{"id":"m","role":"assistant","content":[{calls}]}}}}"#
+    );
+    std::fs::write(&path, reply).unwrap();
+    let year = "2026-01-01T00:00:00Z".parse().unwrap().."2027-01-01T00:00:00Z".parse().unwrap();
+    let mut tally = Tally::within(year, Detail::Counts);
+    tally.add(&Session::open(&path).unwrap()).unwrap();
+    let stats = finished(tally);
+    assert_eq!((stats.sessions, tool(&stats, "Read").calls), (1, 3));
+}
+
+#[test]
 fn subagents_count_with_their_session() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
@@ -153,7 +170,7 @@ fn subagents_count_with_their_session() {
     assert_eq!((stats.sessions, stats.usage.input), (1, 1010));
 }
 
-/// Older transcripts contain the replies of subagents in progress records only.
+/// Older transcripts contain the replies of subagents only in progress records.
 #[test]
 fn replies_to_subagents_in_progress_records_count_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -177,7 +194,7 @@ fn replies_to_subagents_in_progress_records_count_once() {
     assert_eq!(stats_of(&[&path]), alone);
 }
 
-/// A snapshot of the settings holds until the next one; without a tier it resets it.
+/// A snapshot of the settings applies until the next one; without a tier it resets the tier.
 #[test]
 fn codex_requests_have_the_tier_of_the_last_settings() {
     let folder = tempfile::tempdir().unwrap();
@@ -224,7 +241,7 @@ fn a_meter_counts_by_its_differences() {
 }
 
 #[test]
-fn titles_count_under_their_prompt_id_wherever_they_stand() {
+fn titles_count_under_their_prompt_id_in_any_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     let title = |input: u64| {
@@ -248,7 +265,7 @@ fn titles_count_under_their_prompt_id_wherever_they_stand() {
 
 /// Tokens written to the cache are part of the input too.
 #[test]
-fn a_meter_tells_its_tokens_apart() {
+fn a_meter_separates_kinds_of_tokens() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.jsonl");
     let rows = [
@@ -294,16 +311,16 @@ fn days_weeks_and_months_begin_in_the_zone() {
     assert_eq!(names(Dimension::Day, 2), "2026-01-01 1, 2026-01-02 11");
     assert_eq!(names(Dimension::Month, -22), "2025-12 1, 2026-01 11");
     assert_eq!(names(Dimension::Week, 0), "2026-W01 12");
-    // From 21:00 on, and until 02:00; then from the next request on.
+    // A block from 21:00 to 02:00, then one from the next request.
     assert_eq!(
         names(Dimension::Block, 1),
         "2026-01-01 22:00 4, 2026-01-02 09:00 8"
     );
 }
 
-/// Of a fork that copied its first replies, only what is new belongs to it.
+/// Only the new replies of a fork that copied its first ones belong to it.
 #[test]
-fn copies_cost_once_where_they_were_first() {
+fn copies_count_once_in_the_first_session() {
     let folder = tempfile::tempdir().unwrap();
     let text = include_str!("../../tests/data/costs/claude.jsonl");
     let (one, other) = (folder.path().join("a.jsonl"), folder.path().join("b.jsonl"));
@@ -335,7 +352,7 @@ fn copies_cost_once_where_they_were_first() {
 }
 
 #[test]
-fn subagents_belong_to_the_project_of_their_session() {
+fn subagents_belong_to_the_directory_of_their_session() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     let row = |id: &str, cwd: &str| {
@@ -400,7 +417,7 @@ fn each_request_of_a_family_counts_once() {
         reading(33, 20, 30),
         reading(40, 5, 35),
     ];
-    // A meter that starts anew, two equal requests of siblings, and a copy of one of them.
+    // A meter that restarts, two equal requests of siblings, and a copy of one of them.
     let fresh = [head(50, "c", "a"), reading(59, 7, 7)];
     let other = [head(50, "d", "a"), reading(58, 7, 7)];
     let same = [head(50, "i", "a"), reading(58, 7, 7)];

@@ -7,16 +7,16 @@ use std::fs::File;
 use std::io;
 
 use super::recover::each_record_on;
-use crate::agent::{Agent, Detail, Entry, Format, Shape, agent_of};
+use crate::agent::{Detail, Entry, EntryReader, Format, Shape, format_of};
 use crate::jsonl::{FixedFile, lines_backward};
 use crate::message::{Message, Origin};
 
 /// Maximum size of the lines held in memory as messages, in bytes.
 const MAX_HELD_SIZE: usize = 1024 * 1024;
 
-/// The offset at which the last `count` items start. `weigh` returns how many items start on a
-/// line. It is called from the last line backwards. Lines that are too long to parse are skipped
-/// and count as one item.
+/// Returns the offset at which the last `count` items start. `weigh` returns the number of items that start
+/// on a line. It is called from the last line backwards. Lines that are too long to parse are
+/// skipped and count as one item.
 ///
 /// # Errors
 /// Reading failed.
@@ -38,7 +38,7 @@ pub fn start_of_last<Source: Borrow<File>>(
     Ok(start)
 }
 
-/// The number of records on a line. A line that has none but is not blank counts as one.
+/// Returns the number of records on a line. A line that has none but is not blank counts as one.
 pub fn records_on(line: &[u8]) -> u64 {
     match each_record_on(line, &mut |_| {}) {
         0 => u64::from(!line.trim_ascii().is_empty()),
@@ -49,7 +49,7 @@ pub fn records_on(line: &[u8]) -> u64 {
 /// Converts lines to messages one by one.
 #[derive(Debug, Default)]
 pub struct MessageLines {
-    format: Option<&'static Format>,
+    entries: Option<EntryReader>,
     /// The number of blocks already returned for each message, for formats that write rows again.
     handed_out: HashMap<String, usize>,
 }
@@ -59,37 +59,36 @@ impl MessageLines {
     /// decides.
     pub fn new(format: Option<&'static Format>) -> Self {
         Self {
-            format,
+            entries: format.map(EntryReader::new),
             handed_out: HashMap::new(),
         }
     }
 
-    /// Forgets what was returned, because the file starts over.
+    /// The file starts over, perhaps as a session of another agent.
     pub fn restart(&mut self) {
-        self.format = None;
-        self.handed_out.clear();
+        self.entries = None;
     }
 
-    /// The messages on a line, without meter readings.
+    /// Returns the messages on a line, without meter readings.
     pub fn messages(&mut self, line: &[u8]) -> Vec<Message> {
         let mut messages = Vec::new();
         each_record_on(line, &mut |record| {
-            let known = self.format.or_else(|| agent_of(record).map(Agent::format));
-            self.format = known;
-            if let Some(entry) = known.and_then(|format| format.read(record, Detail::Full)) {
+            let known = self.entries.take();
+            self.entries = known.or_else(|| format_of(record).map(EntryReader::new));
+            let entries = self.entries.as_mut();
+            if let Some(entry) = entries.and_then(|entries| entries.read(record, Detail::Full)) {
                 messages.extend(self.messages_in(entry));
             }
         });
         messages
     }
 
-    /// The messages in a record, without meter readings.
+    /// Returns the messages in a record, without meter readings.
     pub(super) fn messages_in(&mut self, entry: Entry) -> Vec<Message> {
         let mut messages = entry.into_messages();
         messages.retain(|message| message.origin != Origin::Meter);
-        let is_log = self
-            .format
-            .is_some_and(|format| format.shape == Shape::Replay);
+        let entries = self.entries.as_ref();
+        let is_log = entries.is_some_and(|entries| entries.format().shape == Shape::Replay);
         if is_log {
             messages = messages
                 .into_iter()
@@ -99,7 +98,7 @@ impl MessageLines {
         messages
     }
 
-    /// The part of a message that was not returned yet.
+    /// Returns the part of a message that was not returned yet.
     fn fresh(&mut self, mut message: Message) -> Option<Message> {
         let Some(row) = &message.uuid else {
             return Some(message);
@@ -114,7 +113,7 @@ impl MessageLines {
     }
 }
 
-/// Counts how many messages start on each line, from the end of a file backwards.
+/// Counts the messages that start on each line, from the end of a file backwards.
 #[derive(Debug)]
 pub struct BackwardMessages {
     format: &'static Format,
@@ -127,13 +126,13 @@ impl BackwardMessages {
         Self { format, last: None }
     }
 
-    /// The number of messages on the line that were not counted yet.
+    /// Returns the number of messages on the line that were not counted yet.
     pub fn count(&mut self, line: &[u8]) -> u64 {
         let said = self.said_on(line);
         self.count_of(&said)
     }
 
-    /// The messages on the line, without meter readings.
+    /// Returns the messages on the line, without meter readings.
     fn said_on(&self, line: &[u8]) -> Vec<Message> {
         let mut said = Vec::new();
         each_record_on(line, &mut |record| {
@@ -154,8 +153,8 @@ impl BackwardMessages {
     }
 }
 
-/// The last `count` messages, with the parts of each message joined. `None` if their lines are too
-/// long to be held in memory.
+/// Returns the last `count` messages, with the parts of each message joined. `None` if their lines
+/// are too long to be held in memory.
 ///
 /// # Errors
 /// Reading failed.
@@ -191,6 +190,7 @@ mod tests {
     use std::io::Write;
 
     use super::*;
+    use crate::agent::Agent;
     use crate::jsonl::Mapping;
 
     fn fixed(text: &str) -> FixedFile {
@@ -203,7 +203,7 @@ mod tests {
     fn records_are_counted_from_the_end() {
         let text = "{\"a\":1}\n{\"b\":1}{\"c\":1}\n\n{\"d\":1}\n{\"torn\":";
         let starts = |count| start_of_last(&mut fixed(text), count, &mut records_on).unwrap();
-        // The torn line counts, the blank one does not. Two records on a line stay together.
+        // Torn lines count, blank ones do not. Two records on a line stay together.
         assert_eq!(starts(0), text.len() as u64);
         assert_eq!(&text[usize::try_from(starts(1)).unwrap()..], "{\"torn\":");
         assert_eq!(starts(3), 23);
@@ -228,6 +228,15 @@ mod tests {
             assert_eq!(texts, expected[skipped..], "{count}");
         }
         assert_eq!(start, (rows[0].len() + rows[1].len() + 2) as u64);
+    }
+
+    #[test]
+    fn lines_that_are_too_long_together_are_not_held() {
+        let line = format!("{{\"a\":\"{}\"}}\n", "x".repeat(MAX_HELD_SIZE / 2));
+        let last = |lines: usize| {
+            last_messages(&mut fixed(&line.repeat(lines)), 1, Agent::Claude.format()).unwrap()
+        };
+        assert_eq!((last(1).is_some(), last(2).is_some()), (true, false));
     }
 
     #[test]

@@ -10,8 +10,8 @@ use super::recover::each_entry_on;
 use super::session::Session;
 use super::side_file::open_side_file;
 use crate::agent::{
-    Detail, Entry, Format, ManualTitle, Precedence, StoredTitle, Title, TitleSource, TitleStore,
-    own_format,
+    Detail, Entry, EntryReader, Format, ManualTitle, Precedence, StoredTitle, Title, TitleSource,
+    TitleStore, own_format,
 };
 use crate::jsonl::{FixedFile, Mapping, SearchControl, search_backward};
 
@@ -40,7 +40,7 @@ impl TitleRule {
         }
     }
 
-    /// Considers the next record from the end, on the line at `offset`. Returns how far to continue.
+    /// Considers the next record from the end, on the line at `offset`. Returns how far the search continues.
     fn offer(&mut self, record: StoredTitle, offset: u64) -> SearchControl {
         let is_decisive = record.title.source == TitleSource::Manual
             || record.manual_title == ManualTitle::Supersede;
@@ -60,13 +60,13 @@ impl TitleRule {
             return SearchControl::Stop;
         }
         if best.title == record.title {
-            // Agents repeat the title now and then. It dates from its first record.
+            // Agents repeat titles now and then. The first record determines the date of a title.
             best.time = record.time.or(best.time);
         }
         SearchControl::Continue
     }
 
-    /// The title that counts.
+    /// Returns the title that applies.
     fn finish(self) -> Option<StoredTitle> {
         self.best.filter(|record| !record.title.text.is_empty())
     }
@@ -80,14 +80,14 @@ fn lost_a_race(manual: &StoredTitle, automatic: &StoredTitle) -> bool {
     limit.is_ok_and(|limit| before > limit)
 }
 
-/// Finds the title that counts, in constant memory. Reads only as much of the end of the file as
+/// Finds the title that applies, in constant memory. Reads only as much of the end of the file as
 /// needed, and the whole file if it has no title.
 ///
 /// # Errors
 /// Reading failed.
 pub fn find_title<Source: Borrow<File>>(
     file: &mut FixedFile<Source>,
-    format: &Format,
+    format: &'static Format,
 ) -> io::Result<Option<Title>> {
     Ok(find_titles(file, format)?.0.map(|record| record.title))
 }
@@ -95,11 +95,11 @@ pub fn find_title<Source: Borrow<File>>(
 /// A summary, and the id of the record that it names.
 pub(super) type Summary = (String, String);
 
-/// The title record that counts, and the last summaries, the last one first. All of them are
+/// Returns the title record that applies, and the last summaries, last one first. All of them are
 /// included if the file has no title.
 pub(super) fn find_titles<Source: Borrow<File>>(
     file: &mut FixedFile<Source>,
-    format: &Format,
+    format: &'static Format,
 ) -> io::Result<(Option<StoredTitle>, Vec<Summary>)> {
     let search = format.titles;
     let mut rule = TitleRule::new(search.precedence);
@@ -122,16 +122,21 @@ pub(super) fn find_titles<Source: Borrow<File>>(
     Ok((rule.finish(), summaries))
 }
 
-/// The records on a line without their messages.
-pub(super) fn entries_on(format: &Format, line: &[u8]) -> Vec<Entry> {
+/// Returns the records on a line without their messages.
+pub(super) fn entries_on(format: &'static Format, line: &[u8]) -> Vec<Entry> {
     let mut entries = Vec::new();
-    each_entry_on(format, line, Detail::Outline, &mut |_, entry| {
-        entries.push(entry);
-    });
+    each_entry_on(
+        &mut EntryReader::new(format),
+        line,
+        Detail::Outline,
+        &mut |_, entry| {
+            entries.push(entry);
+        },
+    );
     entries
 }
 
-/// The title in the side file, for agents that have no record for titles.
+/// Returns the title in the side file, for agents that have no record for titles.
 ///
 /// # Errors
 /// Reading failed.
@@ -148,7 +153,7 @@ fn side_file_title(path: &Path, mapping: Mapping) -> io::Result<Option<StoredTit
 mod tests;
 
 impl Session {
-    /// The title that counts, from the session file or the side file.
+    /// Returns the title that applies, from the session file or the side file.
     ///
     /// # Errors
     /// Reading failed.
@@ -163,8 +168,8 @@ impl Session {
         self.or_in_side_file(title.filter(|title| !title.text.is_empty()), mapping)
     }
 
-    /// The title that counts: the one in the file, or one in the side file. A title is in the side file
-    /// only if the agent has no record for titles.
+    /// Returns the title that applies: the one in the file, or one in the side file. A title is in the
+    /// side file only if the agent has no record for titles.
     fn or_in_side_file(&self, own: Option<Title>, mapping: Mapping) -> io::Result<Option<Title>> {
         if !self.may_have_side_file {
             return Ok(own);
@@ -181,7 +186,7 @@ impl Session {
         })
     }
 
-    /// The same with the bytes of the file.
+    /// Like [`Self::title`], with the bytes of the file.
     pub(super) fn title_in(
         &self,
         bytes: &mut FixedFile<&File>,
@@ -202,7 +207,7 @@ impl Session {
         }
     }
 
-    /// The title that counts in the file itself.
+    /// Returns the title that applies in the file itself.
     fn own_title(&self, bytes: &mut FixedFile<&File>) -> io::Result<Option<Title>> {
         match find_titles(bytes, self.format())? {
             (Some(record), _) => Ok(Some(record.title)),
@@ -211,8 +216,8 @@ impl Session {
         }
     }
 
-    /// The first of `summaries` that names a record in this file. Older versions of Claude Code wrote
-    /// summaries mostly of other sessions.
+    /// Returns the first of `summaries` that names a record in this file. Older versions of Claude Code mostly
+    /// wrote summaries of other sessions.
     fn summary_title(
         &self,
         bytes: &mut FixedFile<&File>,

@@ -23,7 +23,7 @@ fn qwen(title: &str, source: &str, second: u32) -> String {
     )
 }
 
-/// A record of about this many bytes, without a title.
+/// Returns a record of about this many bytes, without a title.
 fn filler(bytes: usize) -> String {
     format!(
         r#"{{"type":"user","message":{{"parts":[{{"text":"{}"}}]}}}}"#,
@@ -88,7 +88,7 @@ fn only_whole_title_records_give_titles() {
 }
 
 #[test]
-fn titles_are_found_at_any_depth() {
+fn titles_are_found_at_any_distance() {
     for depth in [10_000, 200_000, 3_000_000, 9_000_000] {
         let mut lines = vec![filler(5), qwen("Deep", "manual", 0)];
         lines.extend((0..depth / 10_000).map(|_| filler(10_000)));
@@ -113,7 +113,7 @@ fn a_manual_title_that_lost_a_race_wins_within_a_mebibyte() {
 }
 
 #[test]
-fn in_claude_files_custom_titles_stand_above_all() {
+fn custom_titles_take_precedence_in_claude_files() {
     let custom = r#"{"type":"custom-title","customTitle":"Mine","sessionId":"s"}"#;
     let ai = r#"{"type":"ai-title","aiTitle":"Theirs","sessionId":"s"}"#;
     let far = vec![filler(10_000); 300].join("\n");
@@ -137,7 +137,7 @@ fn in_claude_files_custom_titles_stand_above_all() {
 proptest! {
     /// The window search gives the same result as reading every line.
     #[test]
-    fn the_last_manual_title_wins_wherever_windows_lie(
+    fn the_last_manual_title_wins_for_all_windows(
         sizes in prop::collection::vec(0_usize..90_000, 1..8),
         titled in prop::collection::vec(any::<bool>(), 8),
     ) {
@@ -190,7 +190,7 @@ mod rule {
     }
 
     #[test]
-    fn the_last_title_counts_but_for_lost_races() {
+    fn the_last_title_applies_except_for_lost_races() {
         let on_request = StoredTitle {
             manual_title: ManualTitle::Supersede,
             ..auto("a", 50)
@@ -205,7 +205,7 @@ mod rule {
             (&[on_request, manual("m", 0)], Some("a")),
             (&[timeless, manual("m", 0)], Some("a")),
             (&[auto("b", 70), auto("a", 59), manual("m", 0)], Some("b")),
-            // The second is the first again, appended at the end of the session.
+            // The second one repeats the first, at the end of the session.
             (&[auto("a", 900), auto("a", 30), manual("m", 0)], Some("m")),
             (&[manual("", 0), manual("m", 0)], None),
             (
@@ -223,7 +223,7 @@ mod rule {
     }
 
     #[test]
-    fn a_manual_title_may_stand_above_all_others() {
+    fn a_manual_title_may_take_precedence() {
         let rows: [(&[StoredTitle], &str); 3] = [
             (&[auto("a", 900), auto("b", 30), manual("m", 0)], "m"),
             (&[auto("a", 900), auto("b", 30)], "a"),
@@ -238,7 +238,7 @@ mod rule {
     }
 
     #[test]
-    fn one_looks_a_mebibyte_behind_an_automatic_title() {
+    fn the_search_continues_a_mebibyte_before_an_automatic_title() {
         let mut rule = TitleRule::new(Precedence::Later);
         let place = 3 * RACE_DISTANCE;
         assert_eq!(

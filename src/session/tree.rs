@@ -1,8 +1,8 @@
 //! The live branch of a file whose records name their parents. Does no I/O.
 //!
-//! The last record that can end a branch is the end of the live one. Its parents are followed from
+//! The last record that can end a branch is the end of the live one. The parents are followed from
 //! there. Parallel calls turn the chain into a graph: records of one message have different
-//! parents. So all records of a message on the branch belong to the branch, and so do the results
+//! parents. Therefore all records of a message on the branch belong to it, and so do the results
 //! of their calls.
 
 use std::collections::{HashMap, HashSet};
@@ -25,7 +25,7 @@ pub enum Scope {
     AllBranches,
 }
 
-/// An id of fixed size. Files may hold millions of ids.
+/// An id of fixed size. Files may contain millions of ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Key(u128);
 
@@ -93,7 +93,7 @@ impl Tree {
         let message = message.map(Key::of);
         if self.by_id.contains_key(&id) {
             self.repeated += 1;
-            // A message that shares its id with its records may have several.
+            // A message whose records share its id may have several records.
             if message != Some(id) {
                 return;
             }
@@ -134,7 +134,7 @@ impl Tree {
         self.loose_turns == 0 && has_ids
     }
 
-    /// Records whose parent is not in the file.
+    /// Returns the records whose parent is not in the file.
     pub(super) fn missing_parents(&self) -> Vec<Place> {
         let is_missing = |parent: Key| !self.by_id.contains_key(&parent);
         let nodes = self.nodes.iter();
@@ -144,7 +144,7 @@ impl Tree {
             .collect()
     }
 
-    /// One record of each cycle of parents.
+    /// Returns one record of each cycle of parents.
     pub(super) fn cycles(&self) -> Vec<Place> {
         // The number of the walk that visited the node, or 0.
         let mut walks = vec![0_u32; self.nodes.len()];
@@ -169,8 +169,8 @@ impl Tree {
         self.by_id.get(&id?).copied()
     }
 
-    /// The parent of a record. After a compaction there is only a logical parent. If the parent is
-    /// missing, the previous turn in the file takes its place.
+    /// Returns the parent of a record. After a compaction there is only a logical parent. If the
+    /// parent is missing, the previous turn in the file is used.
     fn before(&self, at: usize, scope: Scope) -> Option<usize> {
         let node = &self.nodes[at];
         let logical = node
@@ -185,7 +185,7 @@ impl Tree {
             .or_else(|| earlier.rposition(|node| node.part == Part::Turn))
     }
 
-    /// The live branch.
+    /// Returns the live branch.
     pub(super) fn branch(&self, scope: Scope) -> Branch {
         let mut on_branch = HashSet::new();
         let mut order = Vec::new();
@@ -206,7 +206,7 @@ impl Tree {
         }
     }
 
-    /// The end of the live branch. It belongs to a subagent only if there is nothing else.
+    /// Returns the end of the live branch. It belongs to a subagent only if there are no other records.
     fn leaf(&self) -> Option<usize> {
         let ends = |node: &Node| matches!(node.part, Part::Turn | Part::Step);
         let end = self.nodes.iter().rposition(ends);
@@ -234,7 +234,7 @@ impl Tree {
                     late.extend(answers.filter(|answer| !on_branch.contains(answer)));
                 }
             }
-            // Another program wrote it, and the agent continued without reading it.
+            // Written by another program; the agent continued without reading it.
             let recaps = self.recaps.get(&self.nodes[*at].id).into_iter().flatten();
             late.extend(recaps.filter(|recap| !on_branch.contains(recap)));
             push(*at);

@@ -62,7 +62,7 @@ fn branch(tree: &Tree) -> (Vec<u64>, u64) {
 const TURN: Part = Part::Turn;
 
 #[test]
-fn the_last_turn_decides_which_branch_lives() {
+fn the_last_turn_determines_the_live_branch() {
     let rows = [
         (">a", TURN, None),
         ("a>b", TURN, None),
@@ -75,7 +75,7 @@ fn the_last_turn_decides_which_branch_lives() {
 }
 
 #[test]
-fn a_rewind_that_nothing_follows_is_an_end() {
+fn a_rewind_without_successors_is_an_end() {
     let rows = [
         (">a", TURN, None),
         ("a>b", TURN, None),
@@ -85,7 +85,7 @@ fn a_rewind_that_nothing_follows_is_an_end() {
 }
 
 #[test]
-fn subagents_count_only_where_there_is_nothing_else() {
+fn subagents_count_only_without_other_records() {
     let mixed = [(">a", TURN, None), (">s", Part::Side, None)];
     assert_eq!(branch(&tree(&mixed)).0, [0]);
     let only = [(">s", Part::Side, None), ("s>t", Part::Side, None)];
@@ -93,7 +93,7 @@ fn subagents_count_only_where_there_is_nothing_else() {
 }
 
 #[test]
-fn parallel_calls_stand_together_with_their_results() {
+fn parallel_calls_stay_with_their_results() {
     let rows = [
         (">u", TURN, None),
         ("u>a1 call:1", TURN, Some("m")),
@@ -116,7 +116,7 @@ fn parallel_calls_stand_together_with_their_results() {
 }
 
 #[test]
-fn a_record_that_is_written_again_is_one_or_a_further_part_of_its_message() {
+fn a_repeated_record_counts_once_or_extends_its_message() {
     let rows = |message| {
         [
             (">a", TURN, None),
@@ -132,7 +132,7 @@ fn a_record_that_is_written_again_is_one_or_a_further_part_of_its_message() {
 }
 
 #[test]
-fn the_branch_goes_on_before_compactions_and_gaps() {
+fn the_branch_continues_before_compactions_and_gaps() {
     let mut gap = tree(&[
         (">a", TURN, None),
         ("a>left", TURN, None),
@@ -153,7 +153,7 @@ fn the_branch_goes_on_before_compactions_and_gaps() {
 }
 
 #[test]
-fn ids_that_differ_have_keys_that_differ() {
+fn different_ids_have_different_keys() {
     let ids = [
         "",
         "a",
@@ -168,7 +168,7 @@ fn ids_that_differ_have_keys_that_differ() {
 }
 
 #[test]
-fn circles_end_the_walk_and_missing_parents_do_not() {
+fn cycles_end_the_walk_and_missing_parents_do_not() {
     let circle = [
         ("c>a", TURN, None),
         ("a>b", TURN, None),

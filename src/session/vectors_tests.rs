@@ -1,4 +1,4 @@
-//! Recorded answers of Qwen Code's own readers.
+//! Comparison with recorded results of Qwen Code's own readers.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use crate::jsonl::{FixedFile, Mapping};
 
 const ROWS: &str = include_str!("../../tests/data/qwen-code.jsonl");
 
-/// Rows with a different answer here, by a part of their note, and why.
+/// Rows with a different result here, by a part of their note, with the reason.
 const DIFFERENT: [(&str, &str); 5] = [
     ("nested object", "a nested object is no title record"),
     ("a space after the colon", "a space hides no title"),
@@ -27,7 +27,7 @@ const DIFFERENT: [(&str, &str); 5] = [
     ),
 ];
 
-/// Text in the encoding of the rows.
+/// Decodes text in the encoding of the rows.
 fn decoded(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -60,7 +60,7 @@ fn title_of(text: &str) -> (Option<String>, Option<&'static str>) {
 }
 
 #[test]
-fn titles_are_those_of_the_agent_itself() {
+fn titles_match_those_of_the_agent() {
     let mut compared = 0;
     for row in ROWS.lines() {
         let row: Value = serde_json::from_str(row).unwrap();
@@ -98,7 +98,7 @@ fn titles_are_those_of_the_agent_itself() {
     assert!(compared > 20, "only {compared} rows");
 }
 
-/// The rows of an area.
+/// Returns the rows of an area.
 fn rows_of(area: &str) -> Vec<Value> {
     let rows = ROWS.lines().map(|row| serde_json::from_str(row).unwrap());
     let rows: Vec<Value> = rows.filter(|row: &Value| row["area"] == area).collect();
@@ -109,7 +109,7 @@ fn rows_of(area: &str) -> Vec<Value> {
 /// Lines from which the agent itself reads a part of a torn record. Here such a record stays lost,
 /// because a part of a record is not a record.
 #[test]
-fn records_on_a_line_are_those_of_the_agent_itself() {
+fn records_on_a_line_match_those_of_the_agent() {
     for row in rows_of("jsonl.parseLineTolerant") {
         let line = decoded(&row["input"]);
         let (records, _) = super::recover::records_on_line(line.as_bytes());
@@ -122,7 +122,7 @@ fn records_on_a_line_are_those_of_the_agent_itself() {
 }
 
 #[test]
-fn hashes_of_directories_are_those_of_the_agent_itself() {
+fn hashes_of_directories_match_those_of_the_agent() {
     for row in rows_of("storage.projectDirName") {
         let directory = decoded(&row["input"]);
         let hash = super::project_hash(std::path::Path::new(&directory));

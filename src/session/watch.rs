@@ -15,7 +15,7 @@ const POLL: Duration = Duration::from_millis(50);
 /// Maximum wait with notifications.
 const MAX_WAIT: Duration = Duration::from_millis(500);
 
-/// Waits for changes in folders.
+/// Waits for changes in directories.
 #[derive(Debug, Default)]
 pub struct Watch {
     inotify: Option<OwnedFd>,
@@ -31,7 +31,7 @@ pub enum WakeReason {
 }
 
 impl Watch {
-    /// Watches the folder of `file`. Polls if that fails.
+    /// Watches the directory of `file`. Polls if that fails.
     pub fn folder_of(file: &Path) -> Self {
         let folder = match file.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -44,7 +44,7 @@ impl Watch {
         watch
     }
 
-    /// Also watches this folder. Returns whether that succeeded.
+    /// Also watches this directory. Returns whether that succeeded.
     #[cfg(target_os = "linux")]
     pub fn add(&mut self, folder: &Path) -> bool {
         use rustix::fs::inotify::{WatchFlags, add_watch};
@@ -60,7 +60,7 @@ impl Watch {
         add_watch(inotify, folder, wanted).is_ok()
     }
 
-    /// Other systems have no inotify.
+    /// Returns false: other systems have no inotify.
     #[cfg(not(target_os = "linux"))]
     pub fn add(&mut self, _: &Path) -> bool {
         false
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_goes_ends_the_wait() {
+    fn a_reader_that_leaves_ends_the_wait() {
         let (reader, writer) = rustix::pipe::pipe().unwrap();
         let watch = Watch::default();
         let wait = || watch.wait(Duration::from_millis(1), Some(writer.as_fd()));

@@ -57,7 +57,7 @@ pub fn analyse(command: &str) -> Analysis {
         },
         Err(refusal) => Analysis {
             verdict: refusal.verdict,
-            // It quotes parts of the command.
+            // The reason quotes parts of the command.
             why: terminal_safe_line(&refusal.why),
             span: within(command, &refusal.span),
             changes_directory: true,
@@ -167,7 +167,7 @@ impl Analysis {
         }
     }
 
-    /// Returns the analysis for callers that can check only the directory where the shell starts.
+    /// Returns the analysis for callers that can only check the directory where the shell starts.
     /// Its requirements remain. In other directories git may only read history and settings.
     #[must_use]
     pub fn without_a_look(self) -> Self {

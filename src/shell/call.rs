@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::options;
 use super::table::{COMMANDS, Command, Property};
-use super::verdict::{GitScope, GitUse, Refusal, excerpt};
+use super::verdict::{Checked, GitScope, GitUse, Refusal, excerpt};
 use super::word::Word;
 
 /// Maximum nesting depth of wrappers (`time timeout 5 ls`).
@@ -24,7 +24,7 @@ pub(super) enum Entry {
 }
 
 /// Checks a command, given its name and its arguments.
-pub(super) type Own = fn(&mut CheckedCommand<'_>, &Word, &[Word]) -> Result<(), Refusal>;
+pub(super) type Own = fn(&mut CheckedCommand<'_>, &Word, &[Word]) -> Checked;
 
 /// A command that is being checked.
 pub(super) struct CheckedCommand<'effects> {
@@ -40,7 +40,7 @@ pub(super) struct CheckedCommand<'effects> {
 
 impl CheckedCommand<'_> {
     /// Checks a command and its arguments.
-    pub(super) fn check(&mut self, words: &[Word]) -> Result<(), Refusal> {
+    pub(super) fn check(&mut self, words: &[Word]) -> Checked {
         let Some((first, arguments)) = words.split_first() else {
             return Ok(());
         };
@@ -95,7 +95,7 @@ impl CheckedCommand<'_> {
     }
 
     /// Checks a command that another one starts.
-    pub(super) fn check_inner(&mut self, outer: &Word, words: &[Word]) -> Result<(), Refusal> {
+    pub(super) fn check_inner(&mut self, outer: &Word, words: &[Word]) -> Checked {
         // It may outlive the command that started it.
         self.effects.may_leave_processes = true;
         if self.level >= MAX_LEVELS {

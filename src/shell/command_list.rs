@@ -13,7 +13,7 @@ use super::word::Word;
 const MAX_LENGTH: usize = 16 * 1024;
 
 /// Whether a command may follow a word.
-fn is_keyword(word: &str) -> bool {
+pub(super) fn is_keyword(word: &str) -> bool {
     word == "time"
         || (is_reserved(word) && !matches!(word, "for" | "case" | "select" | "[[" | "coproc"))
 }
@@ -91,7 +91,7 @@ pub fn lenient_parts(script: &str) -> LenientParts {
             .iter()
             .map(|command| command.part(script))
             .collect(),
-        // Backticks inside of backticks are escaped.
+        // Backticks inside backticks are escaped.
         enclosed: (reader.lexer.enclosed.iter())
             .map(|text| text.replace("\\`", "`"))
             .collect(),
@@ -104,7 +104,7 @@ struct Reader<'text> {
     commands: Vec<LenientCommand>,
     certain: bool,
     current: LenientCommand,
-    /// The current command has words, assignments or redirections.
+    /// Whether the current command has words, assignments or redirections.
     is_started: bool,
     /// Here-documents that start on the next line: delimiter, whether the text is expanded, and
     /// index of the command.
@@ -332,6 +332,7 @@ impl<'text> Reader<'text> {
                 // It fails only at a trailing backslash.
                 let _ = inside.here_document();
                 self.lexer.enclosed.append(&mut inside.enclosed);
+                self.lexer.is_ambiguous |= inside.is_ambiguous;
             }
             if let Some(command) = self.commands.get_mut(command) {
                 command.here_document = Some(text.to_owned());
@@ -365,7 +366,7 @@ mod tests {
 
     use super::*;
 
-    /// The words of each command, with `|` between them.
+    /// Returns the words of each command, with `|` between them.
     fn words(script: &str) -> Vec<String> {
         let list = simple_commands(script);
         let commands = list.commands.iter();
@@ -408,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_beside_the_words() {
+    fn operators_and_redirections_are_recorded() {
         let written = simple_commands("cat > a.txt 2>b.txt <<EOF\nEOF").commands;
         assert_eq!(written[0].output.as_deref(), Some("a.txt"));
         assert!(written[0].has_here_document);
@@ -430,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn certainty() {
+    fn uncertain_lines_are_marked() {
         for script in [
             "a b 'c' \"$d\" && e >f 2>&1 | g; h & i # j",
             "A=1",
@@ -481,7 +482,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn quoted_words_come_back(words in prop::collection::vec("[^\0]{0,12}", 1..6)) {
+        fn quoted_words_are_restored(words in prop::collection::vec("[^\0]{0,12}", 1..6)) {
             let script = shlex::try_join(words.iter().map(String::as_str)).unwrap();
             let list = simple_commands(&script);
             let found = list.commands.first().map(|command| &command.words);

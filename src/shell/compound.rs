@@ -9,17 +9,13 @@ use super::call::CommandContext;
 use super::commands::{double_bracket, double_bracket_words};
 use super::lexer::{Expansions, Lexer, LineBreaks};
 use super::parsed_command::ParsedCommand;
-use super::verdict::Refusal;
+use super::verdict::{Checked, Refusal};
 use super::walk::{Task, Walk};
 use super::word::Word;
 
 impl<'tree> Walk<'_, 'tree> {
     /// `for NAME in WORDS; do …; done`
-    pub(super) fn for_statement(
-        &mut self,
-        node: Node<'tree>,
-        context: CommandContext,
-    ) -> Result<(), Refusal> {
+    pub(super) fn for_statement(&mut self, node: Node<'tree>, context: CommandContext) -> Checked {
         let children = self.children(node);
         let is_word = |child: &&Node<'tree>| {
             child.is_named() && !matches!(child.kind(), "variable_name" | "do_group" | "comment")
@@ -74,11 +70,7 @@ impl<'tree> Walk<'_, 'tree> {
     }
 
     /// `case WORD in PATTERN) …;; esac`
-    pub(super) fn case_statement(
-        &mut self,
-        node: Node<'tree>,
-        context: CommandContext,
-    ) -> Result<(), Refusal> {
+    pub(super) fn case_statement(&mut self, node: Node<'tree>, context: CommandContext) -> Checked {
         let children = self.children(node);
         let mut position = self.source.trimmed(node).start;
         for &child in &children {
@@ -95,7 +87,7 @@ impl<'tree> Walk<'_, 'tree> {
         Ok(())
     }
 
-    fn case_item(&mut self, node: Node<'tree>, context: CommandContext) -> Result<(), Refusal> {
+    fn case_item(&mut self, node: Node<'tree>, context: CommandContext) -> Checked {
         let children = self.children(node);
         let mut position = self.source.trimmed(node).start;
         for (index, &child) in children.iter().enumerate() {
@@ -118,7 +110,7 @@ impl<'tree> Walk<'_, 'tree> {
     }
 
     /// Checks a single word that is neither split nor expanded to file names.
-    fn unsplit_word(&mut self, node: Node<'tree>, context: CommandContext) -> Result<(), Refusal> {
+    fn unsplit_word(&mut self, node: Node<'tree>, context: CommandContext) -> Checked {
         let range = self.source.trimmed(node);
         let substitutions = self.substitutions(node, range.clone());
         let mut lexer = Lexer::new(self.source.0, range.clone(), &substitutions);
@@ -152,11 +144,7 @@ impl<'tree> Walk<'_, 'tree> {
         Ok(words)
     }
 
-    pub(super) fn redirected(
-        &mut self,
-        node: Node<'tree>,
-        context: CommandContext,
-    ) -> Result<(), Refusal> {
+    pub(super) fn redirected(&mut self, node: Node<'tree>, context: CommandContext) -> Checked {
         let children = self.children(node);
         let here_document = children
             .last()
@@ -235,11 +223,7 @@ impl<'tree> Walk<'_, 'tree> {
     }
 
     /// `[ … ]` and `[[ … ]]`
-    pub(super) fn test_command(
-        &mut self,
-        node: Node<'tree>,
-        context: CommandContext,
-    ) -> Result<(), Refusal> {
+    pub(super) fn test_command(&mut self, node: Node<'tree>, context: CommandContext) -> Checked {
         let range = self.source.trimmed(node);
         if !self.source.slice(range.clone()).starts_with("[[") {
             return self.simple(node, range, context);

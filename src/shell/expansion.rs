@@ -56,7 +56,7 @@ pub(super) fn identifier_length(text: &str) -> usize {
         .count()
 }
 
-/// `$((…))` over numbers alone: the value of a variable would be evaluated, and can run commands.
+/// Parses `$((…))` with numbers only: values of variables would be evaluated and can run commands.
 fn arithmetic(text: &str) -> Result<(Expanded, usize), Problem> {
     let mut depth = 0_usize;
     let bytes = text.as_bytes();
@@ -91,7 +91,7 @@ fn arithmetic(text: &str) -> Result<(Expanded, usize), Problem> {
     }
     Err(Problem {
         length: 3,
-        why: "arithmetic over anything but numbers can run commands",
+        why: "arithmetic with anything other than numbers can run commands",
     })
 }
 
@@ -290,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn accepted() {
+    fn harmless_expansions_are_accepted() {
         let rows: &[(&str, Expanded, usize)] = &[
             ("$x y", Expanded::Value, 2),
             ("$1", Expanded::Value, 2),
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn refused() {
+    fn other_expansions_are_refused() {
         for text in [
             "${x@P}",
             "${x:=a}",
@@ -344,10 +344,11 @@ mod tests {
     }
 
     #[test]
-    fn quoted_values() {
+    fn ansi_c_quotes_are_decoded() {
         let rows: &[(&str, Option<(&str, usize)>)] = &[
             ("$'a'", Some(("a", 4))),
             (r"$'a\tb\n'c", Some(("a\tb\n", 9))),
+            (r"$'\e[0m'", Some(("\x1b[0m", 8))),
             (r"$'it\'s'", Some(("it's", 8))),
             (r"$'\x2d\x2dfix'", Some(("--fix", 14))),
             (r"$'\x00'", None),

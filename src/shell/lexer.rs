@@ -9,7 +9,7 @@ use std::ops::Range;
 use tree_sitter::Node;
 
 use super::expansion::{self, Expanded};
-use super::verdict::Refusal;
+use super::verdict::{Checked, Refusal};
 use super::word::{Word, WordPiece, WordShape, variable};
 
 /// A command substitution or process substitution that the tree found.
@@ -48,7 +48,7 @@ pub(super) struct Lexer<'text, 'tree> {
     pub(super) enclosed: Vec<&'text str>,
     /// Whether quotes and brackets may be paired differently.
     pub(super) is_ambiguous: bool,
-    /// Whether a bracket was not closed; the search for closing brackets stops then.
+    /// Whether a bracket was not closed; the search for closing brackets then stops.
     unclosed: bool,
 }
 
@@ -151,7 +151,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
     }
 
     /// Adds the piece that starts with `byte` to the word.
-    fn part(&mut self, byte: u8, word: &mut Word, expansions: Expansions) -> Result<(), Refusal> {
+    fn part(&mut self, byte: u8, word: &mut Word, expansions: Expansions) -> Checked {
         match byte {
             b'<' | b'>' if self.is_lenient() => self.enclosed(word, true),
             b'\\' if self.peek_at(1) == Some(b'\n') => self.skip(2),
@@ -225,7 +225,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
                 if !character.is_ascii() && character.chars().all(char::is_whitespace) {
                     return Err(Refusal::unknown(
                         self.position - character.len()..self.position,
-                        "a non-ASCII blank outside of quotes",
+                        "a non-ASCII blank outside quotes",
                     ));
                 }
                 word.push(character);
@@ -234,7 +234,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         Ok(())
     }
 
-    fn single_quoted(&mut self, word: &mut Word) -> Result<(), Refusal> {
+    fn single_quoted(&mut self, word: &mut Word) -> Checked {
         let inside = self.rest().get(1..).unwrap_or_default();
         let length = inside
             .find('\'')
@@ -244,7 +244,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         Ok(())
     }
 
-    fn double_quoted(&mut self, word: &mut Word) -> Result<(), Refusal> {
+    fn double_quoted(&mut self, word: &mut Word) -> Checked {
         let opening = self.position;
         self.skip(1);
         loop {
@@ -279,7 +279,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
     }
 
     /// Skips text that is expanded as in double quotes, with literal quotes.
-    pub(super) fn here_document(&mut self) -> Result<(), Refusal> {
+    pub(super) fn here_document(&mut self) -> Checked {
         let mut text = Word::anything(self.position..self.end);
         while let Some(byte) = self.peek() {
             match byte {
@@ -298,7 +298,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
 
     /// Reads an expansion that starts with `$` or a backtick. `shape` is the effect of an unknown
     /// value on the word.
-    fn dollar(&mut self, word: &mut Word, shape: WordShape) -> Result<(), Refusal> {
+    fn dollar(&mut self, word: &mut Word, shape: WordShape) -> Checked {
         let is_quoted = shape == WordShape::Single;
         if self.is_lenient() {
             self.enclosed(word, is_quoted);
@@ -334,11 +334,11 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
     }
 
     /// Skips a substitution, which the tree must have found too.
-    fn substitution(&mut self) -> Result<(), Refusal> {
+    fn substitution(&mut self) -> Checked {
         let substitutions = self.substitutions.unwrap_or_default();
         let index = substitutions
             .binary_search_by_key(&self.position, |substitution| substitution.start)
-            .map_err(|_| self.refuse(2, "a substitution that the parser does not see"))?;
+            .map_err(|_| self.refuse(2, "a substitution that the parser does not find"))?;
         let node = substitutions
             .get(index)
             .map(|substitution| substitution.node)
@@ -350,7 +350,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
                 .get(self.position + 1..node.end_byte().saturating_sub(1))
                 .unwrap_or("\\");
             if inside.contains(['\\', '`']) {
-                return Err(self.refuse(1, "escapes inside of backticks"));
+                return Err(self.refuse(1, "escapes inside backticks"));
             }
         }
         self.found.push(node);
@@ -399,7 +399,10 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         let written = rest.get(..length).unwrap_or_default();
         let is_variable = rest.starts_with("${");
         if length > 1 {
-            self.is_ambiguous |= is_variable && written.contains(['\'', '"', '\\']);
+            // Quotes in it may be literal, and `@P` expands the value again.
+            let is_evaluated = is_variable || rest.starts_with("$((");
+            self.is_ambiguous |= is_evaluated && written.contains(['\'', '"', '\\']);
+            self.is_ambiguous |= is_variable && written.ends_with("@P}");
             let inside = written.get(opening + 1..length - 1).unwrap_or_default();
             self.enclosed.push(inside);
         }
@@ -459,7 +462,7 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
     }
 }
 
-/// Whether a byte ends a word outside of quotes.
+/// Whether a byte ends a word outside quotes.
 pub(super) fn ends_word(byte: u8) -> bool {
     matches!(
         byte,

@@ -9,6 +9,7 @@ mod analysis;
 mod bindings;
 mod call;
 mod command_list;
+mod command_words;
 mod commands;
 mod compound;
 mod expansion;
@@ -18,7 +19,6 @@ mod parsed_command;
 mod parts;
 mod portable;
 mod source;
-mod subcommand;
 mod syntax;
 mod table;
 mod verdict;
@@ -27,10 +27,10 @@ mod word;
 
 pub use analysis::{Analysis, analyse};
 pub use command_list::{CommandList, Follows, SimpleCommand, lenient_parts, simple_commands};
-pub use commands::may_verify_signatures;
+pub use command_words::{is_subcommand, program_and_subcommand, program_name};
+pub use commands::{has_reading_form, may_verify_signatures};
 pub use parts::{CommandPart, PartAssignment, PartInput, PartWord};
 pub use portable::differs_between_shells;
-pub use subcommand::{is_subcommand, program_and_subcommand};
 pub use verdict::{GitScope, GitUse, Requirement, Verdict};
 pub use word::WordPiece;
 

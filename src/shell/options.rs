@@ -1,7 +1,7 @@
 //! Parsing of arguments by a table entry, into options and operands.
 
 use super::table::{COMMANDS, Command, Property, Takes};
-use super::verdict::{Refusal, excerpt};
+use super::verdict::{Checked, Refusal, excerpt};
 use super::word::{Arguments, Given, Value, Word, WordShape};
 
 /// Parses the words after the command's name. `name` is used in messages.
@@ -37,15 +37,12 @@ struct Reader<'table, 'words> {
 }
 
 impl<'words> Reader<'_, 'words> {
-    fn run(&mut self) -> Result<(), Refusal> {
+    fn run(&mut self) -> Checked {
         let mut only_operands = self.command.is(Property::OnlyText);
         while let Some(word) = self.words.get(self.next) {
             if self.command.is(Property::FirstOperandEnds)
                 && (only_operands || !may_be_option(word))
             {
-                if word.shape == WordShape::Split && !only_operands {
-                    return Err(self.may_become_option(word));
-                }
                 break;
             }
             self.next += 1;
@@ -68,7 +65,7 @@ impl<'words> Reader<'_, 'words> {
         }
     }
 
-    fn operand(&mut self, word: &'words Word) -> Result<(), Refusal> {
+    fn operand(&mut self, word: &'words Word) -> Checked {
         self.unlimited |= !word.is_one_argument();
         self.arguments.operands.push(word);
         if let Some(most) = self.command.most_operands
@@ -83,7 +80,7 @@ impl<'words> Reader<'_, 'words> {
         Ok(())
     }
 
-    fn option_or_unknown(&mut self, word: &'words Word) -> Result<(), Refusal> {
+    fn option_or_unknown(&mut self, word: &'words Word) -> Checked {
         if self.command.most_operands.is_some() && !self.arguments.operands.is_empty() {
             // Some programs treat it as an operand.
             return Err(Refusal::unknown(
@@ -116,7 +113,7 @@ impl<'words> Reader<'_, 'words> {
         self.letters(word, letters)
     }
 
-    fn long(&mut self, word: &'words Word, text: &'words str) -> Result<(), Refusal> {
+    fn long(&mut self, word: &'words Word, text: &'words str) -> Checked {
         let (name, attached) = match text.split_once('=') {
             Some((name, value)) => (name, Some(value)),
             None => (text, None),
@@ -150,7 +147,7 @@ impl<'words> Reader<'_, 'words> {
         Ok(())
     }
 
-    fn letters(&mut self, word: &'words Word, letters: &'words str) -> Result<(), Refusal> {
+    fn letters(&mut self, word: &'words Word, letters: &'words str) -> Checked {
         let mut rest = letters;
         if rest.is_empty() {
             // A dash before something unknown.
@@ -187,7 +184,7 @@ impl<'words> Reader<'_, 'words> {
         }
     }
 
-    /// A value in the same word.
+    /// Returns a value in the same word.
     fn attached(&self, word: &Word, text: &'words str) -> Result<Value<'words>, Refusal> {
         match word.shape {
             WordShape::Literal => Ok(Value::Text(text)),
@@ -200,7 +197,7 @@ impl<'words> Reader<'_, 'words> {
         }
     }
 
-    /// A value in the next word.
+    /// Returns a value in the next word.
     fn following(&mut self, option: &Word) -> Result<Value<'words>, Refusal> {
         let Some(word) = self.words.get(self.next) else {
             return Err(Refusal::unknown(

@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::expansion::identifier_length;
 use super::lexer::{Expansions, Lexer, LineBreaks, Substitution};
-use super::verdict::{Refusal, excerpt};
+use super::verdict::{Checked, Refusal, excerpt};
 use super::word::Word;
 
 /// The parsed content of a range.
@@ -174,7 +174,7 @@ fn redirection(
 
 impl Redirection {
     /// Refuses a redirection that may change something.
-    pub(super) fn check(&self) -> Result<(), Refusal> {
+    pub(super) fn check(&self) -> Checked {
         let Self {
             operator, target, ..
         } = self;
@@ -266,7 +266,7 @@ fn may_be_socket(target: &Word) -> bool {
     }
 }
 
-/// A descriptor's number, or the dash that closes one.
+/// Whether a target is a descriptor's number, or the dash that closes one.
 fn is_descriptor(target: &Word) -> bool {
     target.literal().is_some_and(|text| {
         text == "-" || (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()))

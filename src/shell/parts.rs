@@ -1,6 +1,6 @@
 //! The commands of a command line, for permission rules.
 //!
-//! Bash runs nothing else, except commands started by these commands (`eval`, `xargs`) and by
+//! Bash runs nothing else, except commands started by these (`eval`, `xargs`) and by
 //! arithmetic in `[[`. Functions are refused, since they change the meaning of names. Descriptors,
 //! `/dev/null`, here-documents and here-strings do not count as files. A redirection of several
 //! commands, as in `a && b > c`, is a separate part.

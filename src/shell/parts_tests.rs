@@ -63,7 +63,7 @@ fn scripts_have_the_parts_of_their_row() {
 }
 
 #[test]
-fn values_of_words() {
+fn values_of_words_are_known() {
     let script = r#"a 'b c' "d" e\ f $'g\n' "$h" i* {j,k} ~ "~" l$(m)n '' $ {} x=~"#;
     let parts = command_parts(script).unwrap();
     let values: Vec<_> = parts[0]
@@ -94,7 +94,7 @@ fn values_of_words() {
     }
 }
 
-/// The joined words of a wrapped command and the variables assigned for it.
+/// Returns the joined words of a wrapped command and the variables assigned for it.
 fn unwrapped(script: &str) -> Option<String> {
     let inner = command_parts(script)?.first()?.unwrapped()?;
     let words = inner.words.iter().map(|word| word.text.as_str());
@@ -106,7 +106,7 @@ fn unwrapped(script: &str) -> Option<String> {
 }
 
 #[test]
-fn wrappers() {
+fn wrappers_are_unwrapped() {
     let rows = [
         ("timeout 5 rm x", Some("rm x")),
         ("timeout -k 5 -s KILL --foreground 10s rm x", Some("rm x")),
@@ -313,7 +313,7 @@ fn is_seen(script: &str) -> Result<bool, String> {
 }
 
 #[test]
-fn nothing_is_run_unseen() {
+fn every_command_that_runs_is_listed() {
     let mut understood = 0;
     for outer in CONSTRUCTS {
         for inner in CONSTRUCTS {
@@ -343,7 +343,7 @@ const UNDERSTOOD: &[&str] = &[
     "export n=1",
 ];
 
-/// The programs, and after them the files and variables, whose order differs.
+/// Returns the programs, and after them the files and variables, whose order differs.
 fn summary(script: &str) -> Vec<String> {
     let parts = command_parts(script).unwrap();
     let programs = parts.iter().filter_map(|part| part.words.first());
@@ -415,7 +415,7 @@ fn commands_that_only_read_have_parts() {
     assert!(compared > 50, "{compared}");
 }
 
-/// Rows of another agent's splitter whose answer differs from its input.
+/// Rows of another agent's splitter whose output differs from its input.
 #[test]
 fn compound_commands_are_split_as_by_qwen_code() {
     let rows = rows(include_str!("../../tests/data/qwen-code.jsonl"));

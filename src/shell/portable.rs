@@ -67,19 +67,24 @@ fn is_zsh_parameter(name: &str) -> bool {
 struct Scan<'text> {
     rest: &'text str,
     previous: char,
-    /// Inside of double quotes.
+    /// Whether the position is inside double quotes.
     in_quotes: bool,
     /// The value of `in_quotes` outside each open parenthesis.
     outer: Vec<bool>,
     begins_word: bool,
-    /// The next word is the name of a command, an assignment or a keyword.
+    /// Whether the next word is the name of a command, an assignment or a keyword.
     begins_command: bool,
-    /// In the value of an assignment, which no shell splits.
+    /// Whether the position is in the value of an assignment, which no shell splits.
     is_assignment: bool,
-    /// The next word is the variable of a loop.
+    /// Whether the next word is the variable of a loop.
     after_for: bool,
-    /// Standard output of the command is redirected; zsh writes to a following pipe as well.
+    /// Whether standard output of the command is redirected; zsh writes to a following pipe as well.
     is_redirected: bool,
+}
+
+/// Whether a comment with this character runs nothing as the arguments of a program `#`.
+fn is_plain_in_comment(letter: char) -> bool {
+    letter.is_alphanumeric() || " #.,:-_/".contains(letter)
 }
 
 /// Keywords before a command.
@@ -90,6 +95,9 @@ impl Scan<'_> {
         while let Some(first) = self.rest.chars().next() {
             let mut length = first.len_utf8();
             let after = self.rest.get(length..).unwrap_or_default();
+            if first == '!' && after.starts_with(|next: char| !" \t\n=(".contains(next)) {
+                return Some("history expansion of interactive shells");
+            }
             match first {
                 '\\' => length += after.chars().next().map_or(0, char::len_utf8),
                 '"' => self.in_quotes = !self.in_quotes,
@@ -107,7 +115,13 @@ impl Scan<'_> {
                     }
                 }
                 _ if self.in_quotes => {}
-                '#' if self.begins_word => length = self.rest.find('\n').unwrap_or(self.rest.len()),
+                '#' if self.begins_word => {
+                    length = self.rest.find('\n').unwrap_or(self.rest.len());
+                    let comment = self.rest.get(..length).unwrap_or_default();
+                    if !self.begins_command || !comment.chars().all(is_plain_in_comment) {
+                        return Some("a comment, which an interactive zsh runs");
+                    }
+                }
                 _ => {
                     let problem = self.different_outside_of_quotes();
                     if problem.is_some() {
@@ -174,7 +188,7 @@ impl Scan<'_> {
         if is_set && is_zsh_parameter(word) {
             Some("a variable with a special meaning in zsh")
         } else if rest.starts_with(['{', '}']) && !begins(&["{}"]) {
-            Some("braces outside of quotes")
+            Some("braces outside quotes")
         } else if begins(&["<(", ">(", "<<<", "&>", "|&", "<>", ">|", "(("]) {
             Some("a construct that not all shells support")
         } else if rest.starts_with('|') && !begins(&["||"]) && self.is_redirected {
@@ -209,7 +223,7 @@ fn different_expansion(after: &str, may_split: bool) -> Option<&'static str> {
     let is_word =
         after.starts_with(|first: char| first.is_ascii_alphanumeric() || "_{@*".contains(first));
     if may_split && is_word && !after.starts_with("{#") {
-        return Some("a variable outside of quotes, which zsh does not split");
+        return Some("a variable outside quotes, which zsh does not split");
     }
     if after.starts_with(['\'', '"', '[']) {
         return Some("quotes or brackets after `$`");
@@ -307,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_shell_reads_otherwise_is_found() {
+    fn differences_between_shells_are_found() {
         for command in [
             "path=bin; ls",
             "for path in bin; do ls; done",
@@ -346,22 +360,30 @@ mod tests {
             "set -o pipefail",
             "echo $x['$(id)']",
             "printf '%d' \"$(cat a)\"",
+            "ls # x; touch q",
+            "ls # -o q",
+            "# `touch q`\nls",
+            "ls !ec:1:t",
+            "echo \"!ec:1:t\"",
         ] {
             assert!(differs(command), "{command}");
         }
     }
 
     #[test]
-    fn what_all_shells_read_alike_is_accepted() {
+    fn portable_commands_are_accepted() {
         for command in [
             "printf '%5d' 3",
+            "echo \"$(( 1 == 2 ))\"",
             "ls -la src | head -3",
             "cd src && wc -l *.rs; echo done",
             "grep -rn \"fn main\" . 2>/dev/null || true",
             "find . -name '*.rs' -exec grep -l x {} +",
             "echo \"$(wc -l \"a b\" | head -1)\" done",
             "for f in *.md; do echo \"== $f: ${#f}\"; cat \"$f\"; done",
-            "if [ -f a ] && [ \"$(wc -l < a)\" -gt 3 ]; then echo \"it's\"; fi # {x}",
+            "if [ -f a ] && [ \"$(wc -l < a)\" -gt 3 ]; then echo \"it's\"; fi",
+            "# List files, then stop.\nls",
+            "[ ! -f a ] || echo 'a!b' x!",
             "x=1 y=$x; echo \"${x:-y}:$x ${x%.rs} $((1 + 2))\" '{}' $? $#",
             "ls 2>/dev/null | wc -l; ls >/dev/null; ls 2>&1 | head -3",
             "cat <<EOF\nplain text\nEOF",

@@ -128,15 +128,15 @@ fn is_accepted(command: &str) -> bool {
 }
 
 #[test]
-fn the_accepted_ones_are() {
+fn accepted_commands_are_accepted() {
     for command in ACCEPTED {
         assert!(is_accepted(command), "{command}: {}", analyse(command).why);
     }
 }
 
-/// A command appended to an accepted one, such that bash runs it, must be found.
+/// A command that is appended to an accepted one so that bash runs it must be found.
 #[test]
-fn nothing_hides_behind_an_accepted_command() {
+fn commands_after_an_accepted_command_are_found() {
     for command in ACCEPTED {
         for more in [
             "\ntouch x",
@@ -152,11 +152,11 @@ fn nothing_hides_behind_an_accepted_command() {
     }
 }
 
-/// A writer next to a command, in every position where bash starts a new command.
+/// A writer next to a command, at every position at which bash starts a new command.
 #[test]
-fn nothing_hides_between_accepted_commands() {
+fn commands_between_accepted_commands_are_found() {
     let outside = |command: &str, index: usize| {
-        // Between words outside of quotes, here-documents and brackets.
+        // Between words outside quotes, here-documents and brackets.
         let before = command.get(..index).unwrap_or_default();
         before.matches('\'').count() % 2 == 0
             && before.matches('"').count() % 2 == 0
@@ -239,7 +239,7 @@ fn no_input_takes_long() {
 }
 
 #[test]
-fn what_is_too_long_is_not_analysed() {
+fn long_commands_are_not_analysed() {
     let long = format!("ls {}", "a".repeat(64 * 1024));
     assert!(!is_accepted(&long));
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use tree_sitter::Node;
 
 use super::lexer::ends_word;
-use super::verdict::{Refusal, excerpt};
+use super::verdict::{Checked, Refusal, excerpt};
 use super::word::Word;
 
 /// The text of a command line.
@@ -15,7 +15,7 @@ pub(super) struct CommandText<'text>(pub(super) &'text str);
 
 impl<'text> CommandText<'text> {
     /// Accepts an operator or a keyword between statements.
-    pub(super) fn token(&self, span: &Range<usize>) -> Result<(), Refusal> {
+    pub(super) fn token(&self, span: &Range<usize>) -> Checked {
         let token = self.slice(span.clone());
         match token {
             "" | ";" | "&&" | "||" | "|" | "|&" | "(" | ")" | "$(" | "`" | "<(" | ">(" => Ok(()),
@@ -52,7 +52,7 @@ impl<'text> CommandText<'text> {
         }
     }
 
-    pub(super) fn comment(&self, span: &Range<usize>) -> Result<(), Refusal> {
+    pub(super) fn comment(&self, span: &Range<usize>) -> Checked {
         let bytes = self.0.as_bytes();
         let begins = span
             .start
@@ -68,7 +68,7 @@ impl<'text> CommandText<'text> {
         }
     }
 
-    pub(super) fn may_be_set(&self, name: Range<usize>) -> Result<(), Refusal> {
+    pub(super) fn may_be_set(&self, name: Range<usize>) -> Checked {
         let text = self.slice(name.clone());
         if may_be_set(text) {
             return Ok(());
@@ -86,7 +86,7 @@ impl<'text> CommandText<'text> {
         Refusal::unknown(range, format!("{kind} is not accepted: `{text}`"))
     }
 
-    pub(super) fn only_blanks(&self, range: Range<usize>) -> Result<(), Refusal> {
+    pub(super) fn only_blanks(&self, range: Range<usize>) -> Checked {
         let between = self.slice(range.clone());
         if range.start <= range.end
             && between

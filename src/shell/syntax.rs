@@ -3,17 +3,19 @@
 
 use std::cell::RefCell;
 use std::ops::{ControlFlow, Range};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use rustix::time::{ClockId, clock_gettime};
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
-use super::verdict::{Refusal, excerpt};
+use super::verdict::{Checked, Refusal, excerpt};
 
 /// Maximum number of progress callbacks of tree-sitter, one per about a hundred steps, for each KiB
 /// of text. Ordinary text needs 10 to 60.
 const PATIENCE_PER_KIBIBYTE: usize = 120;
 
-/// Maximum parse time. The longest text without errors takes about half of it.
+/// Maximum parse time, of the processor: the verdict must not depend on the load of the machine. The
+/// longest text without errors takes about half of it.
 const PARSE_TIMEOUT: Duration = Duration::from_millis(25);
 
 /// Reasons for a missing tree.
@@ -57,7 +59,7 @@ pub(super) fn parse(command: &str) -> Result<Tree, Refusal> {
 /// Stops some time after the first error: error recovery takes tree-sitter quadratic time.
 fn parse_within_bounds(parser: &mut Parser, command: &str) -> Result<Tree, Stopped> {
     let mut patience = (command.len() / 1024 + 1) * PATIENCE_PER_KIBIBYTE;
-    let begun = Instant::now();
+    let begun = processor_time();
     let mut stopped = Stopped::TooTangled;
     let mut go_on = |state: &ParseState| {
         if state.has_error() {
@@ -65,7 +67,7 @@ fn parse_within_bounds(parser: &mut Parser, command: &str) -> Result<Tree, Stopp
             return ControlFlow::Break(());
         }
         match patience.checked_sub(1) {
-            Some(left) if begun.elapsed() < PARSE_TIMEOUT => {
+            Some(left) if processor_time().saturating_sub(begun) < PARSE_TIMEOUT => {
                 patience = left;
                 ControlFlow::Continue(())
             }
@@ -87,6 +89,13 @@ fn parse_within_bounds(parser: &mut Parser, command: &str) -> Result<Tree, Stopp
         parser.reset();
     }
     tree.ok_or(stopped)
+}
+
+/// Returns the processor time of this thread.
+fn processor_time() -> Duration {
+    clock_gettime(ClockId::ThreadCPUTime)
+        .try_into()
+        .unwrap_or_default()
 }
 
 /// Names the first error of a tree that has one.
@@ -117,7 +126,7 @@ const MAX_REDIRECTIONS: usize = 64;
 
 /// Refuses text that can be parsed but is not read-only: empty text, continued lines, and more
 /// redirections than a shell may have descriptors for.
-pub(super) fn screen_strictly(command: &str) -> Result<(), Refusal> {
+pub(super) fn screen_strictly(command: &str) -> Checked {
     let redirections = command.bytes().filter(|byte| matches!(byte, b'<' | b'>'));
     if redirections.count() > MAX_REDIRECTIONS {
         return Err(Refusal::unknown(0..0, "too many redirections"));
@@ -128,7 +137,7 @@ pub(super) fn screen_strictly(command: &str) -> Result<(), Refusal> {
     refuse_continued_lines(command)
 }
 
-fn refuse_continued_lines(command: &str) -> Result<(), Refusal> {
+fn refuse_continued_lines(command: &str) -> Checked {
     match command.find("\\\n") {
         None => Ok(()),
         Some(index) => Err(read_differently(
@@ -146,7 +155,7 @@ fn read_differently(span: Range<usize>, what: &str) -> Refusal {
 }
 
 /// Refuses text that is too long or has bytes on which parsers disagree.
-pub(super) fn screen(command: &str) -> Result<(), Refusal> {
+pub(super) fn screen(command: &str) -> Checked {
     if command.len() > MAX_LENGTH {
         return Err(Refusal::unknown(
             0..0,

@@ -44,7 +44,7 @@ pub(super) enum Property {
     Language,
     /// Git accesses the index, the files, or the contents of changes.
     LooksAtFiles,
-    /// Git does so only with an option of `@diff`.
+    /// Git accesses them only with an option of `@diff`.
     MayShowChanges,
 }
 
@@ -110,6 +110,20 @@ impl Command {
             })
     }
 
+    /// Whether an option, as written, takes the next word as its value.
+    pub(super) fn takes_next_word(&self, option: &str) -> bool {
+        let long = option.strip_prefix("--");
+        if let Some(takes) = self.takes_after_name(long.unwrap_or(option)) {
+            return takes == Takes::Value;
+        }
+        let mut letters = option.chars();
+        let takes = letters.find_map(|letter| {
+            let takes = self.takes_after_letter(letter);
+            takes.filter(|takes| *takes != Takes::Nothing)
+        });
+        long.is_none() && takes == Some(Takes::Value) && letters.as_str().is_empty()
+    }
+
     /// Whether it lists an option of this letter or long name.
     pub(super) fn lists(&self, name: &str) -> bool {
         let mut letters = name.chars();
@@ -129,7 +143,9 @@ impl Command {
             } else if let Some(letters) = word.strip_prefix('-') {
                 self.short.push(letters);
             } else if word.starts_with('@') {
-                let other = known.get(word).ok_or(format!("{word} is not known yet"))?;
+                let other = known
+                    .get(word)
+                    .ok_or(format!("{word} is not defined before its use"))?;
                 self.short.extend(&other.short);
                 self.long.extend(&other.long);
                 self.rules.extend(&other.rules);
@@ -138,7 +154,7 @@ impl Command {
                 self.starts.extend(names.split(','));
             } else if let Some(name) = word.strip_prefix("rule=") {
                 self.rules
-                    .push(rule(name).ok_or(format!("there is no {word}"))?);
+                    .push(rule(name).ok_or(format!("unknown check {word}"))?);
             } else if let Some(most) = word.strip_prefix("operands=") {
                 self.most_operands = Some(
                     most.parse()
@@ -166,6 +182,10 @@ pub(super) static GIT: LazyLock<Table> = LazyLock::new(|| table(include_str!("ta
 /// The wrappers.
 pub(super) static WRAPPERS: LazyLock<Table> =
     LazyLock::new(|| table(include_str!("tables/wrappers.txt")));
+
+/// Programs that the analysis does not accept, with their options that have a value.
+pub(super) static LAUNCHERS: LazyLock<Table> =
+    LazyLock::new(|| table(include_str!("tables/launchers.txt")));
 
 #[expect(clippy::expect_used, reason = "the tables are part of the program")]
 fn table(text: &'static str) -> Table {
@@ -212,7 +232,9 @@ mod tests {
         let git = parse(include_str!("tables/git.txt")).unwrap();
         let wrappers = parse(include_str!("tables/wrappers.txt")).unwrap();
         assert!(commands.len() > 150 && git.len() > 40 && wrappers.len() >= 10);
-        for (name, command) in commands.iter().chain(&git).chain(&wrappers) {
+        let launchers = parse(include_str!("tables/launchers.txt")).unwrap();
+        let tables = [commands, git, wrappers, launchers];
+        for (name, command) in tables.iter().flatten() {
             let mut long = command.long.clone();
             let count = long.len();
             long.sort_unstable();
@@ -230,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_refused() {
+    fn invalid_tables_are_refused() {
         for text in [
             "a | --x\na | --y",
             "a | @b",
@@ -243,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_options() {
+    fn values_of_options_are_parsed() {
         let table = parse("a, b | -xy:z:: --one --two=\n    --three[=] --four=? digits").unwrap();
         let a = &table["a"];
         assert!(table.contains_key("b") && a.is(Property::Digits) && !a.is(Property::Harmless));

@@ -4,9 +4,10 @@ use serde_json::Value;
 
 use super::{Verdict, analyse};
 
-/// Commands that an agent refuses and that are accepted here, with the reason. All other rows that
+/// Commands that other agents refuse but that are accepted here, with the reason. All other rows that
 /// agents refuse must be refused.
-const ACCEPTED_ALL_THE_SAME: &str = include_str!("../../tests/data/shell/refused_by_others.jsonl");
+const ACCEPTED_DESPITE_REFUSAL: &str =
+    include_str!("../../tests/data/shell/refused_by_others.jsonl");
 
 /// Read-only commands and others.
 pub(super) const READ_ONLY: &str = include_str!("../../tests/data/shell/read_only.jsonl");
@@ -21,7 +22,7 @@ fn text<'row>(row: &'row Value, field: &str) -> &'row str {
     row[field].as_str().unwrap_or_default()
 }
 
-/// The output of `check shell` without a directory.
+/// Returns the output of `check shell` without a directory.
 fn verdict(command: &str) -> &'static str {
     match analyse(command).without_a_look().verdict {
         Verdict::ReadOnly { .. } => "read-only",
@@ -48,8 +49,8 @@ fn commands_have_the_verdict_of_their_row() {
 }
 
 #[test]
-fn what_others_refuse_is_accepted_for_a_reason() {
-    let listed = rows(ACCEPTED_ALL_THE_SAME);
+fn commands_that_others_refuse_are_accepted_for_a_reason() {
+    let listed = rows(ACCEPTED_DESPITE_REFUSAL);
     let wrong: Vec<_> = listed
         .iter()
         .filter(|row| !is_accepted(text(row, "command")) || text(row, "because").is_empty())
@@ -57,7 +58,7 @@ fn what_others_refuse_is_accepted_for_a_reason() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Rows that change something, or start a process that stays. If the effect depends
+/// Rows that change something, or start a process that remains. If the effect depends
 /// on git settings, the verdict requires them.
 #[test]
 fn attacks_are_refused() {
@@ -78,7 +79,7 @@ fn attacks_are_refused() {
 }
 
 #[test]
-fn everyday_reading_is_accepted_and_writing_is_refused() {
+fn everyday_reads_are_accepted_and_writes_are_refused() {
     let rows = rows(READ_ONLY);
     let (reading, writing): (Vec<_>, Vec<_>) = rows
         .iter()
@@ -105,8 +106,8 @@ fn everyday_reading_is_accepted_and_writing_is_refused() {
 }
 
 #[test]
-fn what_agents_refuse_is_refused_but_for_our_list() {
-    let listed: Vec<Value> = rows(ACCEPTED_ALL_THE_SAME);
+fn commands_that_agents_refuse_are_refused_except_listed_ones() {
+    let listed: Vec<Value> = rows(ACCEPTED_DESPITE_REFUSAL);
     let is_listed = |command: &str| listed.iter().any(|row| text(row, "command") == command);
     let refused = rows(include_str!(
         "../../tests/data/shell/refused_by_agents.jsonl"

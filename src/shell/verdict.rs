@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Whether a command line is read-only: no file changes, network, signals, remaining processes, or
+/// Verdict whether a command line is read-only: no file changes, network, signals, remaining processes, or
 /// programs chosen by data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
@@ -13,9 +13,9 @@ pub enum Verdict {
         /// Conditions outside the text; empty for most commands.
         requires: Vec<Requirement>,
     },
-    /// It changes something.
+    /// The command line changes something.
     Writes,
-    /// It is not known to be read-only.
+    /// The command line is not known to be read-only.
     Unknown,
 }
 
@@ -73,6 +73,9 @@ pub enum GitScope {
     /// diff programs may run.
     WorkTree,
 }
+
+/// Acceptance, or the reason for a refusal.
+pub(super) type Checked = Result<(), Refusal>;
 
 /// The first construct that is not known to be read-only.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use super::lexer::{Lexer, Substitution};
 use super::parsed_command::{self, ParsedCommand};
 use super::parts::{self, CommandPart, PartInput};
 use super::source::CommandText;
-use super::verdict::Refusal;
+use super::verdict::{Checked, Refusal};
 use super::word::Word;
 
 /// Commands that read all operands to the end, so that no process substitution outlives them, and
@@ -87,7 +87,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
     /// Checks the whole command line.
     ///
     /// # Errors
-    /// A construct that cannot be parsed.
+    /// A construct cannot be parsed.
     pub(super) fn run(mut self) -> Result<CheckedLine, Refusal> {
         if let Err(refusal) = self.visit() {
             return Err(self.refused.unwrap_or(refusal));
@@ -111,7 +111,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         }
     }
 
-    fn visit(&mut self) -> Result<(), Refusal> {
+    fn visit(&mut self) -> Checked {
         let root = self.tasks.first().map(|task| task.node.byte_range());
         if let Some(root) = root {
             // The tree omits leading and trailing blank lines.
@@ -129,7 +129,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         Ok(())
     }
 
-    fn statement(&mut self, task: Task<'tree>) -> Result<(), Refusal> {
+    fn statement(&mut self, task: Task<'tree>) -> Checked {
         let Task { node, mut context } = task;
         match node.kind() {
             "list" => {
@@ -227,7 +227,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         node: Node<'tree>,
         children: &[Node<'tree>],
         context: CommandContext,
-    ) -> Result<(), Refusal> {
+    ) -> Checked {
         let range = self.source.trimmed(node);
         self.parts_in(range, children, context)
     }
@@ -237,7 +237,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         range: Range<usize>,
         children: &[Node<'tree>],
         context: CommandContext,
-    ) -> Result<(), Refusal> {
+    ) -> Checked {
         let mut position = range.start;
         let mut before = Part::Separator;
         for &child in children {
@@ -289,7 +289,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         owner: Node<'tree>,
         range: Range<usize>,
         context: CommandContext,
-    ) -> Result<(), Refusal> {
+    ) -> Checked {
         let simple = self.read(owner, range.clone())?;
         if !self.source.ends_here(range.end) {
             return Err(self.source.not_accepted(owner));
@@ -331,7 +331,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
         range: Range<usize>,
         simple: ParsedCommand<'tree>,
         context: CommandContext,
-    ) -> Result<(), Refusal> {
+    ) -> Checked {
         let mut input = if context.has_input {
             PartInput::Given
         } else {
@@ -417,7 +417,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
             && arguments.iter().all(is_fine)
     }
 
-    /// Checks substitutions where no command waits for a process.
+    /// Checks substitutions for which no command waits.
     pub(super) fn push_all(&mut self, nodes: Vec<Node<'tree>>, context: CommandContext) {
         for node in nodes {
             if node.kind() == "process_substitution" {
@@ -426,7 +426,7 @@ impl<'text, 'tree> Walk<'text, 'tree> {
                     "a process substitution that may be left running",
                 ));
             }
-            // The shell may end before the command whose output it reads: when out of memory, or
+            // The shell may exit before the command whose output it reads: when out of memory, or
             // when it warns of a NUL into a closed pipe.
             self.effects.may_leave_processes = true;
             let mut context = context.in_subshell().within(node.end_byte());

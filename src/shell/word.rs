@@ -35,7 +35,7 @@ pub enum WordPiece {
     Glob,
     /// `[`, which may start a set of characters.
     Bracket,
-    /// `{`, `,` or `}`, which may be parts of a list of alternatives.
+    /// `{`, `,` or `}`, which may be part of a list of alternatives.
     Brace(char),
     /// A tilde that means a home directory.
     Home,
@@ -59,7 +59,7 @@ pub(super) enum WordShape {
 }
 
 impl Word {
-    /// The value, if all of it is known.
+    /// Returns the value, if all of it is known.
     pub(super) fn literal(&self) -> Option<&str> {
         (self.shape == WordShape::Literal).then_some(self.prefix.as_str())
     }
@@ -80,7 +80,7 @@ impl Word {
         }
     }
 
-    /// One argument with a known value.
+    /// Returns one argument with a known value.
     pub(super) fn plain(span: Range<usize>, value: &str) -> Self {
         Self {
             span,
@@ -90,7 +90,7 @@ impl Word {
         }
     }
 
-    /// An unknown number of unknown arguments.
+    /// Returns an unknown number of unknown arguments.
     pub(super) fn anything(span: Range<usize>) -> Self {
         Self {
             span,
@@ -256,7 +256,7 @@ fn set_length(text: &str) -> Option<usize> {
     }
 }
 
-/// Returns the words that a word with alternatives in braces becomes.
+/// Returns the words to which a word with alternatives in braces expands.
 pub(super) fn alternatives(pieces: &[WordPiece]) -> Vec<Vec<WordPiece>> {
     let brace = |wanted: char| move |piece: &WordPiece| *piece == WordPiece::Brace(wanted);
     let Some(open) = pieces.iter().position(brace('{')) else {

@@ -25,7 +25,7 @@ pub const ADVISOR: &str = "Advisor";
 
 const DESCRIPTION: &str = "Asks another model what to do next. It sees the conversation so far, and \
     changes nothing. Use it before a large or risky change, when the same attempt has failed twice, \
-    or when you are about to say that the task is done and are not sure. What it answers is advice: \
+    or when you are about to say that the task is done and are not sure. Its reply is advice: \
     weigh it against what you have seen.";
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
@@ -68,7 +68,7 @@ impl Tool for Advisor {
     }
 
     fn prepare(&self, input: &Input) -> Result<Box<dyn PreparedCall>, InvalidInput> {
-        // Taken now, since what is known later depends on the speed of other calls.
+        // Taken now, since later contents depend on the speed of other calls.
         let (prompts, conversation) = (self.briefing.prompts(), self.briefing.conversation());
         let question = input.get("question").and_then(Value::as_str).map(redact);
         Ok(Box::new(AdvisorCall {
@@ -125,7 +125,7 @@ fn request(prompts: &[String], conversation: &str, question: Option<&str>) -> Re
     }
 }
 
-/// The user's prompts as the first part of a question; empty without prompts.
+/// Returns the user's prompts as the first part of a question; empty without prompts.
 pub(super) fn prompt_list(prompts: &[String]) -> String {
     if prompts.is_empty() {
         return String::new();

@@ -19,7 +19,7 @@ pub struct Asker {
 }
 
 impl Asker {
-    /// Requests a reply. Returns it with its cost, if that is known.
+    /// Requests a reply. Returns it with its cost, if known.
     pub fn ask(&self, request: &Request) -> (Result<Reply, Failure>, Option<Cost>) {
         let reply = self.provider.complete(request, &self.stop);
         let usage = match &reply {
@@ -34,7 +34,7 @@ impl Asker {
         (reply, cost)
     }
 
-    /// Requests a text: what `read` finds in the reply.
+    /// Requests a text, which `read` extracts from the reply.
     ///
     /// # Errors
     /// The request was cancelled or failed, or `read` rejects the reply.
@@ -60,7 +60,7 @@ impl Asker {
     }
 }
 
-/// A second model that a run asks for verdicts or advice.
+/// A second model that a run asks for judgements or advice.
 pub struct Consultant {
     /// The model.
     pub provider: Arc<dyn Provider>,
@@ -88,22 +88,22 @@ impl Consultant {
 const REFUSALS: &str = "i can't|i can’t|i cannot|i'm unable|i’m unable|i am unable|i'm sorry|i’m sorry\
     |i am sorry|sorry,|sorry，|as an ai|我无法|我不能|抱歉";
 
-/// Answers that say that there is none.
-const NO_ANSWERS: &str =
+/// Replies that mean that there is no text.
+const EMPTY_REPLIES: &str =
     "n/a|na|none|null|undefined|unknown|untitled|no title|no label|no summary|not applicable";
 
-/// Members of JSON answers that hold the text.
+/// Members of JSON replies that hold the text.
 const MEMBERS: [&str; 5] = ["title", "label", "summary", "text", "result"];
 
-/// Words with which models introduce an answer.
+/// Words with which models introduce a reply.
 const ANNOUNCEMENTS: [&str; 5] = ["label", "title", "summary", "result", "output"];
 
 /// Words that may precede an announcement.
 const LEAD_INS: &str = "sure|okay|ok|certainly|here's|here’s|here is|session|suggested|the";
 
-/// Returns the text in an answer that is a JSON object, possibly fenced; other answers unchanged.
-pub(super) fn unwrapped(answer: &str) -> Cow<'_, str> {
-    let bare = answer.trim();
+/// Returns the text in a reply that is a JSON object, possibly fenced; other replies unchanged.
+pub(super) fn unwrapped(reply: &str) -> Cow<'_, str> {
+    let bare = reply.trim();
     let bare = bare
         .strip_prefix("```json")
         .or_else(|| bare.strip_prefix("```"))
@@ -111,18 +111,18 @@ pub(super) fn unwrapped(answer: &str) -> Cow<'_, str> {
     let bare = bare.strip_suffix("```").unwrap_or(bare).trim();
     let object = bare.starts_with('{').then(|| serde_json::from_str(bare));
     let Some(Ok(Value::Object(members))) = object else {
-        return answer.into();
+        return reply.into();
     };
     let text = MEMBERS.iter().find_map(|name| members.get(*name)?.as_str());
-    text.map_or(answer.into(), |text| text.to_owned().into())
+    text.map_or(reply.into(), |text| text.to_owned().into())
 }
 
-/// Whether an answer says that there is none.
-pub(super) fn is_no_answer(text: &str) -> bool {
+/// Whether a reply means that there is no text.
+pub(super) fn is_empty_reply(text: &str) -> bool {
     let bare = text
         .trim_matches(|edge: char| !edge.is_alphanumeric())
         .to_lowercase();
-    NO_ANSWERS.split('|').any(|no_answer| bare == no_answer)
+    EMPTY_REPLIES.split('|').any(|empty| bare == empty)
 }
 
 /// Returns the text after an announcement, which may be emphasised: `**Label:** text`, `Here's the title: text`.

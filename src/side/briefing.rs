@@ -1,5 +1,5 @@
-//! The conversation of a run, for models that are asked during it: a judge gets the user's prompts, an
-//! advisor gets all of it.
+//! The conversation of a run, for models that are asked during the run: a judge gets the user's
+//! prompts, an advisor gets the whole conversation.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,9 +13,9 @@ use crate::text::redact;
 const MAX_PROMPTS: usize = 8;
 /// Bytes of the start and of the end of a prompt that are kept.
 const PROMPT_BYTES: usize = 1024;
-/// The same for a text of the conversation.
+/// Bytes of the start and of the end of a text that are kept.
 const TEXT_BYTES: usize = 4 * 1024;
-/// The same for a call or a result.
+/// Bytes of the start and of the end of a call or a result that are kept.
 const CALL_BYTES: usize = 1024;
 /// Maximum size of the conversation, in bytes.
 const MAX_BYTES: usize = 120 * 1024;
@@ -60,17 +60,17 @@ impl Briefing {
         }
     }
 
-    /// The user's prompts: the first one and the last ones.
+    /// Returns the user's prompts: the first one and the last ones.
     pub fn prompts(&self) -> Vec<String> {
         self.current().prompts.into()
     }
 
-    /// The last part of the conversation. All lines of a passage but the first are indented.
+    /// Returns the last part of the conversation. All lines of a passage but the first are indented.
     pub fn conversation(&self) -> String {
         Vec::from(self.current().passages).join("\n")
     }
 
-    /// The transcript with the incomplete last message.
+    /// Returns the transcript with the incomplete last message.
     fn current(&self) -> Transcript {
         let state = self.lock();
         let mut transcript = state.transcript.clone();

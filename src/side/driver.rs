@@ -19,7 +19,7 @@ use crate::state::{SessionKey, SessionScope, SessionState, StateRoot};
 /// Attempts of `--auto` to title a session.
 const MAX_TITLE_ATTEMPTS: u32 = 3;
 
-/// A text, and where it was written; `None` if it was not to be written.
+/// A text, and where it was written; `None` if writing was not requested.
 pub type Written = (Text, Option<Recorded>);
 
 /// A session with the part of its conversation that titles and recaps need.
@@ -48,7 +48,7 @@ impl SessionExcerpt {
         })
     }
 
-    /// The source of the current title.
+    /// Returns the source of the current title.
     fn title_source(&self) -> Option<TitleSource> {
         self.facts.title.as_ref().map(|title| title.source)
     }
@@ -62,15 +62,15 @@ fn excerpt(session: &Session, scope: Scope) -> io::Result<Excerpt> {
     Ok(excerpt)
 }
 
-/// The conditions for a text that the user did not ask for.
+/// The conditions for a text that the user did not request.
 pub enum Auto {
-    /// Always: the user asked for the text.
+    /// No conditions: the user requested the text.
     Off,
     /// Titles: if there is none, and not after `MAX_TITLE_ATTEMPTS`.
     Titles {
-        /// Not disabled by the environment or the settings.
+        /// Whether titles are enabled by the environment and the settings.
         enabled: bool,
-        /// Holds the number of attempts.
+        /// Contains the number of attempts.
         state: StateRoot,
     },
     /// Recaps: after an absence, if nothing is unanswered.
@@ -80,11 +80,11 @@ pub enum Auto {
     },
 }
 
-/// Makes one kind of text for sessions and streams.
+/// Generates one kind of text for sessions and streams.
 pub struct Driver {
     /// Writes the texts.
     pub generator: Generator,
-    /// Whether texts are automatic.
+    /// The conditions for automatic texts.
     pub auto: Auto,
     /// Set if texts are written into the session's files: whether a title replaces the user's.
     pub write: Option<ManualTitle>,
@@ -95,10 +95,10 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Makes the text about the conversation of a stream.
+    /// Generates the text about the conversation of a stream.
     ///
     /// # Errors
-    /// The reason for the missing text.
+    /// There is no text, for this reason.
     pub fn of_stream(&self, excerpt: &Excerpt) -> Result<Text, NoText> {
         match &self.auto {
             Auto::Titles { enabled: false, .. } => return Err(Reason::Disabled.into()),
@@ -108,10 +108,10 @@ impl Driver {
         self.generator.text(excerpt)
     }
 
-    /// Makes the text about a session, and writes it into its files if it is to be written.
+    /// Generates the text about a session, and writes it into its files if requested.
     ///
     /// # Errors
-    /// The reason for the missing text.
+    /// There is no text, for this reason.
     pub fn of_session(&self, path: &Path, session: &SessionExcerpt) -> Result<Written, NoText> {
         self.check_wanted(path, session)?;
         let text = self
@@ -124,7 +124,7 @@ impl Driver {
         self.write(session, text, manual_title)
     }
 
-    /// Rules also see what was said before a compaction. A model is given the agent's own summary.
+    /// Generates the text. Rules also see messages before a compaction; a model sees the agent's summary.
     fn generate(&self, session: &SessionExcerpt) -> Result<Text, NoText> {
         let current = &session.excerpt;
         if matches!(self.generator.engine, TextEngine::Rules)
@@ -136,7 +136,7 @@ impl Driver {
         self.generator.text(current)
     }
 
-    /// The checks before a text is made, cheap ones first.
+    /// Checks whether a text is wanted, cheap checks first.
     fn check_wanted(&self, path: &Path, session: &SessionExcerpt) -> Result<(), NoText> {
         match &self.auto {
             Auto::Titles { enabled, state } => self.start_attempt(path, session, *enabled, state),
@@ -197,7 +197,7 @@ impl Driver {
         due.map_err(|skipped| Reason::from(skipped).into())
     }
 
-    /// Drops an automatic recap if the conversation continued while it was made.
+    /// Drops an automatic recap if the conversation continued meanwhile.
     fn still_wanted(
         &self,
         path: &Path,
@@ -234,7 +234,7 @@ impl Driver {
         }
     }
 
-    /// Writes the cost of a request that gave no text into the session's side file.
+    /// Writes the cost of a request without a text into the session's side file.
     fn write_cost(&self, session: &SessionExcerpt, no_text: NoText) -> NoText {
         let Some(cost) = no_text.cost.as_deref() else {
             return no_text;

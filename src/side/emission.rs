@@ -9,7 +9,7 @@ pub fn labels_are_wanted(variable: Option<&str>, setting: Option<bool>) -> bool 
     }
 }
 
-/// Whether a variable that switches something off does: any value but an empty one, `0`, `false`,
+/// Whether a variable is true: any value except an empty one, `0`, `false`,
 /// `no` and `off`.
 pub fn says_yes(variable: Option<&str>) -> bool {
     let value = variable.unwrap_or_default().trim().to_ascii_lowercase();
@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_environment_beats_the_setting() {
+    fn the_environment_overrides_the_setting() {
         let table = [
             (None, None, true),
             (None, Some(false), false),
@@ -36,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn automatic_titles_are_switched_off_by_anything_that_says_yes() {
+    fn any_true_value_disables_automatic_titles() {
         for value in [
             None,
             Some(""),

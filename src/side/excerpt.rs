@@ -50,12 +50,12 @@ impl Excerpt {
         self.tail.push_back(reduced);
     }
 
-    /// The first and the last messages with text.
+    /// Returns the first and the last messages with text.
     pub fn texts(&self) -> Vec<Message> {
         self.head.iter().chain(&self.tail).cloned().collect()
     }
 
-    /// Joins the start of this conversation and `end`, a later part of the same conversation.
+    /// Joins this start of a conversation with `end`, a later part of it.
     #[must_use]
     pub fn followed_by(self, end: &Self) -> Self {
         Self {
@@ -64,7 +64,7 @@ impl Excerpt {
         }
     }
 
-    /// The texts of the user and the model.
+    /// Returns the texts of the user and the model.
     pub fn spoken(&self) -> TextCollector {
         let mut spoken = TextCollector::default();
         for message in self.head.iter().chain(&self.tail) {
@@ -73,7 +73,8 @@ impl Excerpt {
         spoken
     }
 
-    /// The language of the user's last texts; if it is not recognised, of the model's last texts.
+    /// Returns the language of the user's last texts; if it is not recognised, of the model's last
+    /// texts.
     pub fn language(&self) -> Option<Language> {
         let spoken = self.spoken();
         let language_of = |role: Role| {
@@ -86,7 +87,7 @@ impl Excerpt {
         language_of(Role::User).or_else(|| language_of(Role::Assistant))
     }
 
-    /// The number of messages of any kind.
+    /// Returns the number of messages of any kind.
     pub fn messages(&self) -> usize {
         self.messages
     }
@@ -96,7 +97,7 @@ impl Excerpt {
         self.compacted
     }
 
-    /// The state that decides on automatic recaps.
+    /// Returns the state that decides on automatic recaps.
     pub fn gate(&self) -> &RecapGate {
         &self.gate
     }
@@ -139,7 +140,7 @@ pub struct MessageTexts {
 }
 
 impl MessageTexts {
-    /// The joined parts, with secrets masked, because models see the text.
+    /// Returns the joined parts, with secrets masked, because models see the text.
     pub fn text(&self) -> String {
         redact(&self.parts.concat()).into_owned()
     }
@@ -184,17 +185,17 @@ impl TextCollector {
         }
     }
 
-    /// The number of messages, including messages without text.
+    /// Returns the number of messages, including messages without text.
     pub fn messages(&self) -> usize {
         self.messages
     }
 
-    /// The texts.
+    /// Returns the texts.
     pub fn said(&self) -> &[MessageTexts] {
         &self.said
     }
 
-    /// The last `count` texts, from the user's first one on unless these are all.
+    /// Returns the last `count` texts, starting with a text of the user unless these are all texts.
     pub fn recent(&self, count: usize) -> &[MessageTexts] {
         let start = self.said.len().saturating_sub(count);
         let recent = &self.said[start..];
@@ -205,7 +206,7 @@ impl TextCollector {
         prompt.map_or(&[], |prompt| &recent[prompt..])
     }
 
-    /// The last texts, after the last prompt if it is older.
+    /// Returns the last texts, preceded by the last prompt if it is older.
     pub fn recent_since_prompt(&self, count: usize) -> Cow<'_, [MessageTexts]> {
         let recent = self.recent(count);
         let last = self.said.iter().rfind(|said| said.role == Role::User);
@@ -220,7 +221,7 @@ impl TextCollector {
     }
 }
 
-/// The texts of a message, without texts injected by the agent.
+/// Returns the texts of a message, without texts injected by the agent.
 fn parts(message: &Message) -> Vec<String> {
     let texts = message.blocks.iter().filter_map(|block| match block {
         Block::Text(text) => Some(without_injected(text).into_owned()),
@@ -283,7 +284,7 @@ mod spoken_tests {
     }
 
     #[test]
-    fn reminders_contexts_and_thinking_are_left_out() {
+    fn reminders_contexts_and_thinking_are_omitted() {
         let mut reply = message(Role::Assistant, &["visible"]);
         reply.blocks.insert(0, Block::thinking("hidden"));
         let messages = [

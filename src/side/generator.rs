@@ -1,4 +1,4 @@
-//! Titles and recaps of conversations, by rules or by a model.
+//! Titles and recaps of conversations, by rules or a model.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ use crate::model::{Failure, Reply, Request};
 
 /// The writer of labels, titles and recaps.
 pub enum TextEngine {
-    /// None is configured.
+    /// No model is configured.
     None,
     /// The built-in rules.
     Rules,
@@ -47,7 +47,7 @@ impl Generator {
     /// Writes the text about a conversation.
     ///
     /// # Errors
-    /// The reason for the missing text.
+    /// There is no text, for this reason.
     pub fn text(&self, excerpt: &Excerpt) -> Result<Text, NoText> {
         let asker = match &self.engine {
             TextEngine::None => return Err(Reason::NoFastModel.into()),
@@ -65,7 +65,7 @@ impl Generator {
         })
     }
 
-    /// The request to a model; `None` if the conversation is too short.
+    /// Returns the request to a model; `None` if the conversation is too short.
     pub fn request(&self, excerpt: &Excerpt) -> Option<Request> {
         let spoken = excerpt.spoken();
         if spoken.messages().max(excerpt.messages()) < MIN_MESSAGES {
@@ -93,7 +93,7 @@ impl Generator {
             Value::String(title) => title.clone(),
             Value::Number(number) => number.to_string(),
             _ => {
-                let reason = "it has no title".to_owned();
+                let reason = "the reply contains no title".to_owned();
                 return Err(Failure::Malformed { reason }.into());
             }
         };
@@ -124,7 +124,8 @@ impl Generator {
         Ok(Text::builtin(text))
     }
 
-    /// The language of the text: the chosen one, or the language of the conversation, if known.
+    /// Returns the language of the text: the chosen one, or the language of the conversation, if
+    /// known.
     fn language(&self, excerpt: &Excerpt) -> Option<Language> {
         match self.language {
             LanguageChoice::Named(language) => Some(language),

@@ -1,6 +1,6 @@
 //! A model as the judge of calls that no rule decides.
 //!
-//! The first question asks for one word. If the answer is not `allow`, a second question lets the
+//! The first question asks for one word. If the reply is not `allow`, a second question lets the
 //! model reason.
 
 use std::path::Path;
@@ -17,14 +17,14 @@ use crate::model::{PromptId, Request, Turn};
 /// The system prompt.
 const PROMPT: &str = include_str!("../../prompts/auto-classifier.md");
 
-/// The token budget of the one-word answer.
+/// The token budget of the one-word reply.
 const FIRST_TOKENS: u32 = 64;
-/// The token budget of the answer with reasons.
+/// The token budget of the reply with reasons.
 const SECOND_TOKENS: u32 = 4096;
 /// Maximum size of a judged call, in bytes. A call is never shown in part.
 const MAX_CALL_BYTES: usize = 20_000;
 
-/// Asks a model about each call, a second time if the first answer is not `allow`.
+/// Asks a model about each call, a second time if the first reply is not `allow`.
 pub struct ModelJudge {
     /// The model.
     pub consultant: Consultant,
@@ -44,13 +44,13 @@ impl Judge for ModelJudge {
                 Err(failure) => Err(failure.to_string()),
             }
         };
-        let answer = match ask(Round::First) {
-            Ok(Answer::Block(_)) => ask(Round::Second),
-            answer => answer,
+        let reply = match ask(Round::First) {
+            Ok(JudgeReply::Block(_)) => ask(Round::Second),
+            reply => reply,
         };
-        match answer {
-            Ok(Answer::Allow) => Judgement::Allow,
-            Ok(Answer::Block(reason)) => Judgement::Deny(reason),
+        match reply {
+            Ok(JudgeReply::Allow) => Judgement::Allow,
+            Ok(JudgeReply::Block(reason)) => Judgement::Deny(reason),
             Err(reason) => Judgement::None(reason),
         }
     }
@@ -65,9 +65,9 @@ enum Round {
     Second,
 }
 
-/// The answer of the model.
+/// The reply of the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Answer {
+enum JudgeReply {
     /// The call may run.
     Allow,
     /// The call must not run, for this reason.
@@ -120,27 +120,27 @@ fn request(
     })
 }
 
-/// Parses an answer by its last non-empty line. Anything but `allow` blocks.
-fn parse(answer: &str) -> Answer {
+/// Parses a reply by its last non-empty line. Anything but `allow` blocks.
+fn parse(reply: &str) -> JudgeReply {
     let unquoted = |line: &str| {
         line.trim_matches(|edge: char| edge.is_whitespace() || "`*_.\"'<>/".contains(edge))
             .to_owned()
     };
-    let last = answer.lines().map(unquoted).rfind(|line| !line.is_empty());
+    let last = reply.lines().map(unquoted).rfind(|line| !line.is_empty());
     let Some(last) = last else {
-        return Answer::Block("the judge gave no answer".to_owned());
+        return JudgeReply::Block("the judge gave no reply".to_owned());
     };
     if last.eq_ignore_ascii_case("allow") {
-        return Answer::Allow;
+        return JudgeReply::Allow;
     }
     let reason = match last.split_once(':') {
         Some((word, reason)) if word.eq_ignore_ascii_case("block") => reason.trim(),
         _ => "",
     };
     if reason.is_empty() {
-        return Answer::Block("the judge did not allow it".to_owned());
+        return JudgeReply::Block("the judge did not allow it".to_owned());
     }
-    Answer::Block(reason.to_owned())
+    JudgeReply::Block(reason.to_owned())
 }
 
 #[cfg(test)]
@@ -151,15 +151,15 @@ mod tests {
 
     #[test]
     fn only_allow_on_the_last_line_allows() {
-        for answer in [
+        for reply in [
             "allow",
             " Allow.\n",
             "It runs tests.\n\n`allow`\n",
             "**ALLOW**",
         ] {
-            assert_eq!(parse(answer), Answer::Allow, "{answer}");
+            assert_eq!(parse(reply), JudgeReply::Allow, "{reply}");
         }
-        for answer in [
+        for reply in [
             "",
             "block",
             "allowed",
@@ -168,10 +168,10 @@ mod tests {
             "I would allow this",
             "{}",
         ] {
-            assert!(matches!(parse(answer), Answer::Block(_)), "{answer}");
+            assert!(matches!(parse(reply), JudgeReply::Block(_)), "{reply}");
         }
         let said = parse("It deletes a directory.\nblock: deletes the sources");
-        assert_eq!(said, Answer::Block("deletes the sources".to_owned()));
+        assert_eq!(said, JudgeReply::Block("deletes the sources".to_owned()));
     }
 
     #[test]

@@ -11,23 +11,23 @@ use whatlang::{Detector, Lang, Script, detect_script};
 const CODES: &str = "ar:ara de:deu el:ell en:eng es:spa fr:fra he:heb hi:hin it:ita ja:jpn ko:kor \
                      nl:nld pl:pol pt:por ru:rus sv:swe th:tha tr:tur uk:ukr zh:cmn";
 
-/// Minimum confidence for asking for an answer in the detected language.
+/// Minimum confidence for requesting a reply in the detected language.
 const LIKELY: f64 = 0.5;
 
-/// Minimum confidence for rejecting an answer in another language.
+/// Minimum confidence for rejecting a reply in another language.
 const SURE: f64 = 0.9;
 
 /// A known language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Language(Lang);
 
-/// The language of answers.
+/// The language of replies.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LanguageChoice {
     /// The language of the conversation.
     #[default]
     Conversation,
-    /// This one.
+    /// This language.
     Named(Language),
 }
 
@@ -42,7 +42,7 @@ impl Language {
         })
     }
 
-    /// The English name.
+    /// Returns the English name.
     pub fn name(self) -> &'static str {
         match self.0 {
             Lang::Cmn => "Chinese",
@@ -50,7 +50,7 @@ impl Language {
         }
     }
 
-    /// The code in options, e.g. `de`.
+    /// Returns the code in options, e.g. `de`.
     pub(super) fn code(self) -> &'static str {
         let mut known = known();
         known
@@ -73,7 +73,7 @@ impl Language {
                 .any(|script| self.is_written_in(script));
         }
         if self.0 == Lang::Jpn && script == Script::Mandarin {
-            // A text without kana. The Japanese character set has no simplified characters.
+            // A text without kana may still be Japanese: its character set has no simplified characters.
             return !SHIFT_JIS.encode(&prose).2;
         }
         script != Script::Latin && script != Script::Cyrillic
@@ -85,17 +85,18 @@ impl Language {
     }
 }
 
-/// The language of most of a text, if it is likely enough. Code and quotations do not count.
+/// Returns the language of most of a text, if it is likely enough. Code and quotations do not count.
 pub fn dominant_language(text: &str) -> Option<Language> {
     detected(&in_main_script(&prose(text)), LIKELY)
 }
 
-/// The same, if it is almost certain.
+/// Like [`dominant_language`], if it is almost certain.
 pub(super) fn certain_language(text: &str) -> Option<Language> {
     detected(&in_main_script(&prose(text)), SURE)
 }
 
-/// The words in the script of most words. In scripts without spaces two letters count as a word.
+/// Returns the words in the script of most words. In scripts without spaces two letters count as a
+/// word.
 fn in_main_script(prose: &str) -> String {
     let mut scripts: Vec<(Script, usize, Vec<&str>)> = Vec::new();
     for word in prose.split_whitespace() {
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn only_answers_that_are_surely_foreign_are_rejected() {
+    fn only_replies_that_are_surely_foreign_are_rejected() {
         let table = [
             ("zh", "Fix login button", false),
             ("zh", "修复 LoginButton", true),

@@ -1,4 +1,4 @@
-//! Side services of a conversation: labels for finished batches of calls, titles and recaps of
+//! Side services for conversations: labels for finished batches of calls, titles and recaps of
 //! sessions, judgements of calls, advice.
 
 mod advisor;

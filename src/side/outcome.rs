@@ -1,4 +1,4 @@
-//! The outcome of making a label, a title or a recap.
+//! The outcome of generating a label, a title or a recap.
 
 use super::builtin::MODEL;
 use super::recap::RecapSkipped;
@@ -18,7 +18,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// A text by the built-in rules.
+    /// Returns a text by the built-in rules.
     pub(super) fn builtin(text: String) -> Self {
         Self {
             text,
@@ -33,13 +33,13 @@ impl Text {
 pub struct Cost {
     /// The model.
     pub model: String,
-    /// The prompt that the tokens are accounted under.
+    /// The prompt id for the accounting of the tokens.
     pub prompt: PromptId,
     /// The tokens.
     pub usage: Usage,
 }
 
-/// The part of a record that names the model of a text and its cost.
+/// Returns the part of a record that names the model of a text and its cost.
 pub fn extension(model: Option<String>, cost: Option<&Cost>) -> SideExtension {
     SideExtension {
         model_used: model.or_else(|| cost.map(|cost| cost.model.clone())),
@@ -59,7 +59,7 @@ pub enum Reason {
     #[error("the session is empty")]
     EmptyHistory,
     /// The reply was not usable.
-    #[error("no usable reply; `turnpipe session rename` sets a title by hand")]
+    #[error("no usable reply; `turnpipe session rename` sets a title manually")]
     EmptyResult,
     /// The request was cancelled.
     #[error("cancelled")]
@@ -79,7 +79,7 @@ pub enum Reason {
     /// `--auto` failed too often for this session.
     #[error("three attempts have failed already")]
     AttemptLimit,
-    /// The environment or the settings disable it.
+    /// Disabled by the environment or the settings.
     #[error("disabled by the environment")]
     Disabled,
     /// The file cannot be read or written.
@@ -91,7 +91,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// The name in records.
+    /// Returns the name in records.
     pub fn name(self) -> &'static str {
         match self {
             Self::NoFastModel => "no_fast_model",
@@ -157,7 +157,7 @@ impl From<TextRejection> for NoText {
 }
 
 impl NoText {
-    /// The reply of the model is not usable.
+    /// Creates the outcome for an unusable reply of the model.
     pub fn unusable(why: impl Into<String>) -> Self {
         let reason = why.into();
         Self {
@@ -166,7 +166,7 @@ impl NoText {
         }
     }
 
-    /// The session cannot be read or written.
+    /// Creates the outcome for a session that cannot be read or written.
     pub fn unreadable(error: impl std::fmt::Display) -> Self {
         Self::from(Reason::Unreadable).because(error.to_string())
     }

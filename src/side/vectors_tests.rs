@@ -1,4 +1,4 @@
-//! Answers of Qwen Code, and of turnpipe where it differs on purpose (the member `ours` of a row;
+//! Results of Qwen Code, and of turnpipe if it differs on purpose (the member `ours` of a row;
 //! docs/deviations.md).
 
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ fn rows() -> Vec<Value> {
         .collect()
 }
 
-/// The text that a row spells in its own way; half a character becomes U+FFFD.
+/// Decodes the text of a row; half a character becomes U+FFFD.
 fn text(value: &Value) -> Option<String> {
     if let Some(parts) = value.get("$concat").and_then(Value::as_array) {
         return parts.iter().map(text).collect();
@@ -47,7 +47,7 @@ fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
 }
 
-/// A value with all texts that are spelled in the rows' own way.
+/// Decodes all texts in a value.
 fn plain(value: &Value) -> Value {
     if let Some(text) = text(value) {
         return Value::from(text);
@@ -67,7 +67,7 @@ fn messages(history: &Value) -> Vec<Message> {
     entries.iter().flat_map(recorded).collect()
 }
 
-/// The messages of an entry, as Qwen Code records it and the program reads it.
+/// Returns the messages of an entry, as recorded by Qwen Code and read by the program.
 fn recorded(entry: &Value) -> Vec<Message> {
     let parts = entry["parts"].as_array();
     let has_result = |part: &Value| part.get("functionResponse").is_some();
@@ -105,7 +105,7 @@ fn as_contents(said: &[MessageTexts]) -> Value {
     contents.collect()
 }
 
-/// Our result for a row; `None` if the row is about something that does not exist here.
+/// Our result for a row; `None` if the row is about a feature that does not exist here.
 fn ours(area: &str, input: &Value) -> Option<Value> {
     let line = || text(input).unwrap_or_default();
     Some(match area {
@@ -198,7 +198,7 @@ fn should_fire(input: &Value) -> bool {
     gate.has_enough_new()
 }
 
-/// The expected result of a row, in the form of [`ours`].
+/// Returns the expected result of a row, in the form of [`ours`].
 fn theirs(area: &str, expected: &Value) -> Option<Value> {
     let question = |expected: &Value| text(&expected["request"]["contents"][0]["parts"][0]["text"]);
     match area {
@@ -217,7 +217,7 @@ fn theirs(area: &str, expected: &Value) -> Option<Value> {
 }
 
 #[test]
-fn answers_are_those_of_qwen_code_or_the_recorded_ones() {
+fn results_match_those_of_qwen_code_or_the_recorded_ones() {
     let mut wrong = Vec::new();
     let mut checked = 0;
     for row in rows() {

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use super::directory::MARKER_FILE;
 use super::{RESULTS, StateError, StateRoot};
 
-/// Files in the directory of a session, besides the marker file.
+/// Files in the directory of a session, in addition to the marker file.
 const STATE_FILES: &[&str] = &["lock", "state.json", "state.json.new", "state.json.damaged"];
 
 /// The result of [`clean`].
@@ -125,7 +125,7 @@ mod tests {
         file(&at(root, name).join(MARKER_FILE), "", 40 * DAY);
     }
 
-    /// A path below the state root that starts with the name of a session.
+    /// Returns a path below the state root that starts with the name of a session.
     fn at(root: &StateRoot, path: &str) -> PathBuf {
         let (name, below) = path.split_once('/').unwrap_or((path, ""));
         let session = root.0.join(SessionKey::from(name).directory_name());
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn old_files_go_young_ones_stay() {
+    fn only_old_files_are_removed() {
         let guard = tempfile::tempdir().unwrap();
         let root = StateRoot(guard.path().join("state"));
         session(&root, "old");
@@ -156,13 +156,13 @@ mod tests {
         );
         assert!(!at(&root, "old").exists());
         assert!(at(&root, "mixed/state.json").exists());
-        // It is still marked.
+        // The session is still marked.
         let later = SystemTime::now() + 40 * DAY;
         assert_eq!(clean(&root, 30 * DAY, later).unwrap().sessions, 1);
     }
 
     #[test]
-    fn only_what_turnpipe_made_is_removed() {
+    fn only_files_of_turnpipe_are_removed() {
         let guard = tempfile::tempdir().unwrap();
         let root = StateRoot(guard.path().join("state"));
         session(&root, "s");
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_in_use_is_left_alone() {
+    fn a_session_in_use_is_kept() {
         let guard = tempfile::tempdir().unwrap();
         let root = StateRoot(guard.path().join("state"));
         session(&root, "s");

@@ -78,7 +78,7 @@ impl StateRoot {
     /// Opens the directory of a session, or creates it with mode 0700.
     ///
     /// # Errors
-    /// It cannot be created, is a link, or is accessible to others.
+    /// The directory cannot be created, is a link, or is accessible to others.
     pub fn session(&self, session: &SessionKey) -> Result<SessionDirectory, StateError> {
         create_trusted(&self.0, WRITABLE_BY_OTHERS)?;
         let path = self.0.join(session.directory_name());
@@ -118,7 +118,7 @@ impl SessionDirectory {
     /// Returns a private subdirectory; creates it if it is missing.
     ///
     /// # Errors
-    /// The same as for the session directory.
+    /// As for the session directory.
     pub fn subdirectory(&self, name: &str) -> Result<PathBuf, StateError> {
         let path = self.path.join(name);
         create_trusted(&path, OPEN_TO_OTHERS)?;
@@ -183,7 +183,7 @@ fn create_trusted(path: &Path, refused: u32) -> Result<(), StateError> {
     } else if metadata.uid() != rustix::process::geteuid().as_raw() {
         "it belongs to another user"
     } else if metadata.mode() & refused != 0 {
-        "others have rights in it; run `chmod 700` on it"
+        "it is accessible to others; run `chmod 700` on it"
     } else {
         return Ok(());
     };
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_lock_waits_and_gives_up() {
+    fn a_second_lock_times_out() {
         let (_guard, root) = root();
         let session = root.session(&"s".into()).unwrap();
         let held = session.lock().unwrap();

@@ -14,12 +14,12 @@ const DIGEST_LENGTH: usize = 32;
 pub struct SessionScope(String);
 
 impl SessionScope {
-    /// A session file, which may be missing, or the directory in which a run starts.
+    /// Returns a session file, which may be missing, or the directory in which a run starts.
     pub fn of(path: &Path) -> Self {
         Self(sha256(canonical(path).as_os_str().as_encoded_bytes()))
     }
 
-    /// A part of a scope, by the digest that a stream names.
+    /// Returns the scope for a digest from a stream.
     #[must_use]
     pub fn part(&self, digest: &str) -> Self {
         Self(sha256(format!("{}\0{digest}", self.0)))
@@ -102,7 +102,7 @@ fn is_harmless(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '.')
 }
 
-/// FNV-1a: short, and stable across versions, unlike the standard library's hasher.
+/// Returns the FNV-1a hash, which is short and stable across versions, unlike the standard library's.
 fn fingerprint(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -148,7 +148,7 @@ mod tests {
         prop::collection::vec(change, 1..12)
     }
 
-    /// A session as a user distinguishes it, and its key.
+    /// Returns a session as a user distinguishes it, and its key.
     fn session(told: String, id: &str, scope: SessionScope) -> (String, SessionKey) {
         let id = id.into();
         (told, SessionKey { id, scope })
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_one_scope_however_it_is_written() {
+    fn all_spellings_of_a_path_are_one_scope() {
         let guard = tempfile::tempdir().unwrap();
         let home = guard.path().canonicalize().unwrap();
         fs::create_dir(home.join("a")).unwrap();
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_that_differ_in_case_only_have_directories_that_differ_more() {
+    fn directories_of_ids_that_differ_in_case_differ_in_letters() {
         let [one, other] = ["work", "Work"].map(|id| SessionKey::from(id).directory_name());
         assert_ne!(one.to_lowercase(), other.to_lowercase());
     }
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_ids_are_defused_and_stay_apart() {
+    fn hostile_ids_are_sanitized_and_stay_distinct() {
         let hostile = [
             "../../etc/passwd",
             ".",

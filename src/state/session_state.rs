@@ -1,4 +1,4 @@
-//! The state of a session that its next process needs, such as the files that its calls have read.
+//! Session state for the next process, such as the files that its calls have read.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -34,7 +34,7 @@ pub struct SessionState {
 }
 
 impl SessionState {
-    /// Loads the state of earlier processes. It is empty if there is none.
+    /// Loads the state of earlier processes. It is empty if there was none.
     ///
     /// # Errors
     /// The file cannot be read or parsed. An invalid file is renamed, so that the error occurs once.
@@ -199,7 +199,7 @@ mod tests {
     use crate::state::StateRoot;
 
     #[test]
-    fn a_state_survives_and_is_merged_into() {
+    fn state_is_saved_and_merged() {
         let guard = tempfile::tempdir().unwrap();
         let session = StateRoot(guard.path().join("state"))
             .session(&"s".into())

@@ -146,12 +146,12 @@ fn contains(ranges: &Ranges, code_point: u32) -> bool {
     following > 0 && code_point <= ranges[following - 1].1
 }
 
-/// The noncharacters U+FFFE, U+FFFF, U+1FFFE and so on.
+/// Whether a code point is a noncharacter such as U+FFFE, U+FFFF or U+1FFFE.
 fn is_last_of_its_plane(code_point: u32) -> bool {
     code_point & 0xfffe == 0xfffe
 }
 
-/// The letters of country flags, which need no joiner and no selector.
+/// Whether a code point is a letter of country flags, which need no joiner and no selector.
 fn is_regional_indicator(code_point: u32) -> bool {
     (0x1_f1e6..=0x1_f1ff).contains(&code_point)
 }

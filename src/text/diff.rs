@@ -8,7 +8,7 @@ pub(crate) fn line_operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     capture_diff_slices(Algorithm::Myers, old, new)
 }
 
-/// The lines of an operation, each with its mark: a space, `-` or `+`.
+/// Returns the lines of an operation, each with its mark: a space, `-` or `+`.
 pub(crate) fn marked_lines<'a>(
     operation: &DiffOp,
     old: &[&'a str],

@@ -5,8 +5,8 @@
 
 use super::character_class::{CharacterClass, classify};
 
-/// Removes all control sequences. Line breaks are kept, also inside a sequence, which they end. Control
-/// characters outside of sequences are kept.
+/// Removes all control sequences. Line breaks are kept, even inside a sequence, which they end. Control
+/// characters outside sequences are kept.
 pub(super) fn remove_escape_sequences(text: &str) -> String {
     let mut state = State::Ground;
     text.chars()
@@ -21,7 +21,7 @@ pub(super) fn remove_escape_sequences(text: &str) -> String {
 /// A state of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Outside of sequences.
+    /// Outside sequences.
     Ground,
     /// After ESC.
     Escape,

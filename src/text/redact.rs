@@ -55,7 +55,7 @@ pub fn redact_strings(value: &mut Value) -> u64 {
     }
 }
 
-/// Masks secrets in JSON text. Text that is not JSON is masked as it is.
+/// Masks secrets in JSON text. Text that is not JSON is masked as plain text.
 pub fn redact_json(json: &str) -> String {
     match serde_json::from_str::<Value>(json) {
         Ok(mut value) => {
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_looks_like_a_secret_is_masked() {
+    fn text_like_secrets_is_masked() {
         let long = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
         let rows = [
             (
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_like_none_stays() {
+    fn other_text_stays() {
         for text in [
             "the password is checked in login.rs",
             "task-force sk-learn ghp_short",
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_masked_as_the_table_says() {
+    fn texts_are_masked_as_in_the_table() {
         for line in include_str!("../../tests/data/secret_texts.jsonl").lines() {
             let row: [String; 2] = serde_json::from_str(line).unwrap();
             assert_eq!(redact(&row[0]), row[1]);
@@ -213,7 +213,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_more_is_masked_the_second_time(
+        fn masking_is_idempotent(
             pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..16),
         ) {
             let once = redact(&pieces.concat()).into_owned();

@@ -26,8 +26,8 @@ const MIN_IN_CODE: usize = 6;
 /// Maximum size of the cache of a pattern, in bytes.
 const DFA_CACHE: usize = 64 * 1024;
 
-/// Matches the text after a name: group 1 up to the value, then the value: quoted in groups 2 to 4,
-/// unquoted in group 5.
+/// Matches the text after a name: group 1 is the text before the value; the value is quoted in groups 2 to 4,
+/// or unquoted in group 5.
 const ASSIGNED: &str = r#"(?x)^
     (\\*["']?\]? (?:[\ \t]* (?: :[\ \t]*[&'A-Za-z0-9_<>\[\],|\ ]{1,30}=[\ \t] | => | := | ={1,3} | : | > ) [\ \t]* | \ +))
     (?: \\+["'] SCHEME ((?:[^"'\\\n]|\\[^"'])*)
@@ -299,7 +299,7 @@ fn is_variable(name: &str) -> bool {
             && (name.contains('_') || !name.contains(|letter: char| letter.is_ascii_lowercase()))
 }
 
-/// Whether a value is random: no words, and the letters and digits of a key.
+/// Whether a value looks random: without words, and with the letters and digits of a key.
 fn is_random(value: &str) -> bool {
     let count = |test: fn(&u8) -> bool| value.bytes().filter(test).count();
     value.len() >= 16
@@ -358,7 +358,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_files_hold_paths() {
+    fn values_of_file_variables_are_paths() {
         assert!(!is_secret("ROOT_PASSWORD_FILE", "/run/secrets/root"));
         assert!(is_secret("ROOT_PASSWORD_FILE", "canary"));
         assert!(is_secret("ROOT_PASSWORD", "/run/secrets/root"));

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hash_of_the_standard() {
+    fn hashes_match_the_standard() {
         let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(sha256("abc"), expected);
     }

@@ -48,7 +48,7 @@ fn several_lines_keep_their_layout() {
     }
 }
 
-/// Text with many special characters.
+/// Returns text with many special characters.
 fn hostile_text() -> impl Strategy<Value = String> {
     let characters = "ab1# é日مکकর\u{94d}\u{9cd}\u{301}\u{64e}\u{20e3}\u{fe0f}\u{fe0e}\u{200b}\
         \u{200c}\u{200d}\u{200e}\u{202e}\u{2066}\u{2028}\u{a0}\u{e0067}\u{e0062}\u{e0031}\u{e007f}\
@@ -134,7 +134,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_visible_is_invented(text in any_text()) {
+    fn no_visible_character_is_added(text in any_text()) {
         let line = terminal_safe_line(&text);
         let mut source = text.chars();
         for character in line.chars().filter(|character| *character != ' ') {

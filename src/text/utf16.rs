@@ -1,7 +1,7 @@
 //! Lengths and truncation in UTF-16 units, which JavaScript agents count as characters.
 
-/// Returns the length of `text` in UTF-16 units: 2 for each character outside of the Basic Multilingual Plane, 1
-/// for each other.
+/// Returns the length of `text` in UTF-16 units: 2 for each character outside the Basic Multilingual Plane, 1
+/// for all others.
 pub fn utf16_length(text: &str) -> usize {
     if text.is_ascii() {
         return text.len();

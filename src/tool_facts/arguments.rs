@@ -50,7 +50,7 @@ enum Conversion {
     OneBased,
     /// A list of words becomes a command line (`["bash", "-lc", S]` becomes `S`); a string is not changed.
     CommandLine,
-    /// The expected number of replacements becomes a flag: more than one.
+    /// The expected number of replacements becomes a flag for more than one.
     ReplaceAll,
     /// Entries of a to-do list get the fields of `TodoWrite` and lose all others.
     TodoItems,
@@ -172,7 +172,7 @@ impl Conversion {
     }
 }
 
-/// Returns a number that is whole and not negative. `5.0` is whole, as in JSON Schema.
+/// Returns a number if it is whole and not negative. `5.0` is whole, as in JSON Schema.
 pub(crate) fn whole_number(number: &Number) -> Option<u64> {
     number.as_u64().or_else(|| {
         let float = number.as_f64().filter(|float| float.fract() == 0.0)?;

@@ -15,7 +15,7 @@ fn mapped(name: &str, input: Value) -> Result<(String, Value), String> {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "one table")]
-fn calls_of_other_agents() {
+fn calls_of_other_agents_are_rewritten() {
     let rows = [
         (
             "web_fetch",

@@ -64,7 +64,7 @@ pub(crate) struct AgentTool {
     pub(crate) purpose: Purpose,
 }
 
-/// The words of each row of `tools.txt`, with those on the indented lines after it.
+/// Returns the words of each row of `tools.txt`, with those on the indented lines after it.
 pub(super) fn rows() -> impl Iterator<Item = Vec<&'static str>> {
     let lines = include_str!("tools.txt").lines();
     let mut lines = lines
@@ -81,7 +81,7 @@ pub(super) fn rows() -> impl Iterator<Item = Vec<&'static str>> {
 
 #[derive(Default)]
 struct Table {
-    /// By their names in lower case.
+    /// Tools by lower-case name.
     tools: HashMap<String, AgentTool>,
     parameters: HashMap<Parameter, Vec<&'static str>>,
 }
@@ -120,12 +120,12 @@ pub(crate) fn agent_tool(name: &str) -> Option<AgentTool> {
     TABLE.tools.get(&name.to_ascii_lowercase()).copied()
 }
 
-/// Returns the names of the parameters that hold this, the most specific first.
+/// Returns the names of the parameters with this meaning, the most specific first.
 pub(crate) fn parameters(parameter: Parameter) -> &'static [&'static str] {
     TABLE.parameters.get(&parameter).map_or(&[], Vec::as_slice)
 }
 
-/// Returns the strings in parameters that hold this, also in lists and in objects in lists. `None` if a value
+/// Returns the strings in parameters with this meaning, including those in lists and in objects in lists. `None` if a value
 /// has an unexpected form.
 pub(crate) fn texts(input: &Map<String, Value>, parameter: Parameter) -> Option<Vec<&str>> {
     let mut texts = Vec::new();
@@ -184,7 +184,7 @@ impl Purpose {
         matches!(self, Read | ReadMany | Search | Find | List | Lsp)
     }
 
-    /// Whether parameters name its files, so that patterns can only narrow them down.
+    /// Whether parameters name the files, so that patterns can only narrow them down.
     pub(crate) fn is_about_named_files(self) -> bool {
         (self.reads_files() || self.writes_files()) && self != Self::Find
     }
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_means_one_tool() {
+    fn a_name_denotes_one_tool() {
         let mut seen = HashMap::new();
         let is_tool = |row: &Vec<&str>| row[0].starts_with(|first: char| first.is_uppercase());
         for row in rows().filter(is_tool) {
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_several_agents_mean_the_same() {
+    fn names_of_several_agents_denote_the_same_tool() {
         assert_eq!(Purpose::of("Read"), Purpose::of("read_file"));
         assert_eq!(Purpose::of("run_shell_command"), Purpose::Shell);
         assert_eq!(Purpose::of("mcp__linear__get_issue"), Purpose::Mcp);

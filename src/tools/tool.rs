@@ -14,13 +14,13 @@ use crate::permission::Action;
 
 /// A tool that the model can call.
 pub trait Tool: Send + Sync {
-    /// The name in declarations and records.
+    /// Returns the name in declarations and records.
     fn name(&self) -> &str;
 
-    /// The description for the model.
+    /// Returns the description for the model.
     fn description(&self) -> &str;
 
-    /// The JSON Schema of the input, which is an object.
+    /// Returns the JSON Schema of the input, which is an object.
     fn input_schema(&self) -> &Value;
 
     /// Whether the schema is not listed but returned by `ToolSearch`.
@@ -28,17 +28,17 @@ pub trait Tool: Send + Sync {
         false
     }
 
-    /// The effect of an interrupt on a running call.
+    /// Returns the effect of an interrupt on a running call.
     fn interrupt(&self) -> InterruptBehavior {
         InterruptBehavior::Cancel
     }
 
-    /// Whether a failed call affects the other calls of its batch.
+    /// Returns whether a failed call affects the other calls of its batch.
     fn kind(&self) -> ToolKind {
         ToolKind::Independent
     }
 
-    /// The maximum size of an inline result.
+    /// Returns the maximum size of an inline result.
     fn result_limit(&self) -> ResultLimit {
         ResultLimit::Default
     }
@@ -59,7 +59,7 @@ pub trait PreparedCall: Send + Sync {
     /// Runs the call on the current thread until it ends or `call.cancel` fires.
     ///
     /// # Errors
-    /// The call failed without a structured output.
+    /// The call failed without structured output.
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure>;
 }
 
@@ -126,7 +126,7 @@ pub enum InterruptBehavior {
     Block,
 }
 
-/// Whether the calls of a tool depend on each other.
+/// Dependence between the calls of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolKind {
     /// A shell: after a failed command, later ones are likely to fail.

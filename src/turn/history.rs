@@ -1,5 +1,5 @@
 //! A conversation as an API accepts it (`docs/records.md`, Replies of the main model): every reply is one
-//! message, every call has one result right after it, and no id comes twice.
+//! message, every call has one result right after it, and no id occurs twice.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -49,7 +49,7 @@ pub enum NothingToAnswer {
     #[error("the conversation is empty")]
     Empty,
     /// The model spoke last, and made no calls.
-    #[error("the model has the last word in the conversation")]
+    #[error("the last message of the conversation is from the model")]
     Answered,
 }
 
@@ -89,12 +89,12 @@ impl History {
         self.replacements.insert(id, text);
     }
 
-    /// The number of replies since the last prompt.
+    /// Returns the number of replies since the last prompt.
     pub fn replies(&self) -> u64 {
         self.replies
     }
 
-    /// The number of continuations by hooks since the last prompt.
+    /// Returns the number of continuations by hooks since the last prompt.
     pub fn continuations(&self) -> u64 {
         self.continuations
     }
@@ -109,7 +109,7 @@ impl History {
         })
     }
 
-    /// The ids of all calls.
+    /// Returns the ids of all calls.
     pub fn call_ids(&self) -> impl Iterator<Item = &str> {
         let blocks = self.rounds.iter().flat_map(|round| &round.reply);
         blocks.filter_map(|block| match block {
@@ -126,7 +126,7 @@ impl History {
         &mut self.rounds[last]
     }
 
-    /// Records of one message have the same id, and results may come between them.
+    /// Adds a reply. Records of one message have the same id, and results may come between them.
     fn reply(&mut self, message: Message) {
         let open = self.rounds.last_mut().filter(|round| {
             !round.reply.is_empty()
@@ -147,7 +147,7 @@ impl History {
         });
     }
 
-    /// A result belongs to the latest call of its id that has none yet.
+    /// Adds a result. It belongs to the latest call with its id that has none yet.
     fn result(&mut self, result: ToolResult) {
         for round in self.rounds.iter_mut().rev() {
             let open = round.reply.iter().enumerate().find(|(position, block)| {
@@ -193,7 +193,8 @@ impl History {
         }
     }
 
-    /// The conversation for a request to this model. Thinking goes back to the model that signed it.
+    /// Returns the conversation for a request to this model. Thinking goes back to the model that signed
+    /// it.
     ///
     /// # Errors
     /// There is nothing to reply to.

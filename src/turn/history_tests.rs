@@ -40,8 +40,8 @@ fn said(origin: Origin, id: &str, blocks: Vec<Block>) -> Message {
     }
 }
 
-/// A letter for each block, a bar between turns: `t`ext, thought`s`, `c`all and `r`esult with
-/// their ids, `!` for a result that says that there is none.
+/// Returns a letter for each block, with a bar between turns: `t`ext, thought`s`, `c`all and `r`esult
+/// with their ids, and `!` for the text of a missing result.
 fn shown(turns: &[Turn]) -> String {
     let block = |block: &Block| match block {
         Block::Text(text) => format!("t:{text}"),
@@ -67,7 +67,7 @@ fn history(messages: Vec<Message>) -> History {
 }
 
 #[test]
-fn what_files_hold_becomes_what_apis_accept() {
+fn sessions_become_conversations_that_apis_accept() {
     use Origin::{Error, Injected, Label, Prompt, Reply, Results, Summary};
     let rows = [
         (
@@ -170,7 +170,7 @@ fn thinking_goes_back_to_its_model() {
 }
 
 #[test]
-fn somebody_has_to_have_said_something() {
+fn an_empty_conversation_is_an_error() {
     let empty = History::default().into_turns("m");
     assert_eq!(empty.unwrap_err(), NothingToAnswer::Empty);
     let answered = vec![
@@ -194,7 +194,7 @@ fn replies_count_from_the_last_prompt() {
     assert_eq!(history.replies(), 0);
 }
 
-/// A conversation with one turn whose results are too long together.
+/// Returns a conversation with one turn whose results are too long together.
 fn long() -> History {
     history(vec![
         said(Origin::Prompt, "", vec![text("go")]),
@@ -205,7 +205,7 @@ fn long() -> History {
 }
 
 #[test]
-fn results_that_are_too_long_together_are_replaced_once_and_for_all() {
+fn replacements_of_long_results_are_final() {
     let mut first = long();
     let mut asked = Vec::new();
     first.shorten(|id, text| {
@@ -214,10 +214,10 @@ fn results_that_are_too_long_together_are_replaced_once_and_for_all() {
     });
     assert_eq!(asked, ["1"]);
     let first = shown(&first.into_turns("m").unwrap());
-    // A turn later, what was sent stays as it was.
+    // A turn later, sent results are unchanged.
     let mut later = long();
     later.replacement("1".to_owned(), format!("saved: {}", "x".repeat(64)));
-    // Of another call with this id.
+    // The result of another call with this id.
     later.replacement("2".to_owned(), format!("saved: {}", "z".repeat(64)));
     later.note(said(Origin::Reply, "b", vec![call("3")]));
     later.shorten(|id, _| unreachable!("{id} was decided before"));
@@ -231,7 +231,7 @@ fn block() -> impl Strategy<Value = (bool, String, u8)> {
 
 proptest! {
     #[test]
-    fn every_call_has_one_result_right_behind_it(parts in prop::collection::vec(block(), 0..24)) {
+    fn every_call_has_one_result_directly_after_it(parts in prop::collection::vec(block(), 0..24)) {
         let messages = parts.iter().enumerate().map(|(number, (is_reply, id, kind))| {
             let blocks = match (is_reply, kind) {
                 (true, 0) => vec![text("said")],

@@ -31,11 +31,11 @@ pub struct Spent {
 /// A limit that was reached.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Limit {
-    /// Of replies.
+    /// A number of replies.
     Turns(u64),
-    /// Of money.
+    /// An amount of US dollars.
     Dollars(f64),
-    /// Of tokens.
+    /// A number of tokens.
     Tokens(u64),
 }
 
@@ -48,7 +48,7 @@ impl Spent {
 }
 
 impl TurnLimits {
-    /// The first limit that is reached.
+    /// Returns the first limit that is reached.
     pub fn reached(&self, spent: &Spent) -> Option<Limit> {
         let turns = self.turns.filter(|limit| spent.turns >= *limit);
         let dollars = self.dollars.filter(|limit| spent.dollars >= *limit);
@@ -70,7 +70,7 @@ impl fmt::Display for Limit {
     }
 }
 
-/// The instructions that are used unless others are given.
+/// The default instructions.
 const INSTRUCTIONS: &str = include_str!("system.md");
 
 /// Returns the instructions, or the default ones, with facts about the machine.
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_is_reached_when_nothing_is_left() {
+    fn a_limit_is_reached_when_it_is_used_up() {
         let spent = Spent {
             turns: 3,
             dollars: 0.5,

@@ -18,7 +18,7 @@ pub struct RecordBuilder {
     pub session_id: SessionId,
     /// Ids and times.
     pub moment: Moment,
-    /// Names the reply.
+    /// The id of the reply.
     message_id: String,
 }
 
@@ -34,7 +34,7 @@ pub enum Ending<'a> {
 }
 
 impl RecordBuilder {
-    /// For one reply.
+    /// Creates a builder for one reply.
     pub fn new(model: String, session_id: SessionId, moment: Moment) -> Self {
         let message_id = format!("msg_{}", moment.ids.uuid().simple());
         Self {
@@ -45,21 +45,21 @@ impl RecordBuilder {
         }
     }
 
-    /// The record of a prompt.
+    /// Returns the record of a prompt.
     pub fn prompt(&self, text: String) -> DialogRecord {
         let mut message = Message::new(Role::User, Origin::Prompt);
         message.blocks.push(Block::Text(text));
         self.record(message)
     }
 
-    /// The record of feedback from hooks.
+    /// Returns the record of feedback from hooks.
     pub fn feedback(&self, text: String) -> DialogRecord {
         let mut message = Message::new(Role::User, Origin::Injected);
         message.blocks.push(Block::Text(text));
         self.record(message)
     }
 
-    /// The record of a hook that ends the conversation.
+    /// Returns the record of a hook that ends the conversation.
     pub fn ended(&self, reason: String) -> HookStoppedRecord {
         HookStoppedRecord {
             subtype: HookStoppedSubtype::Only,
@@ -70,7 +70,7 @@ impl RecordBuilder {
         }
     }
 
-    /// The record of a block of the reply; the last one says what the reply cost.
+    /// Returns the record of a block of the reply; the last one carries the cost of the reply.
     pub fn block(&self, block: Block, usage: Option<Usage>) -> DialogRecord {
         let mut message = Message::new(Role::Assistant, Origin::Reply);
         message.id = Some(self.message_id.clone());
@@ -93,7 +93,7 @@ impl RecordBuilder {
         to_record(message, &about)
     }
 
-    /// The record of an event of the stream.
+    /// Returns the record of an event of the stream.
     pub fn event(&self, event: Value) -> StreamEventRecord {
         StreamEventRecord {
             event,
@@ -103,7 +103,7 @@ impl RecordBuilder {
         }
     }
 
-    /// The event that starts the reply.
+    /// Returns the event that starts the reply.
     pub fn begin(&self) -> StreamEventRecord {
         let message = json!({
             "id": self.message_id, "type": "message", "role": "assistant", "model": self.model,
@@ -113,7 +113,7 @@ impl RecordBuilder {
         self.event(json!({"type": "message_start", "message": message}))
     }
 
-    /// The events that end the reply.
+    /// Returns the events that end the reply.
     pub fn end(&self, stop_reason: Option<&str>, usage: &Usage) -> [StreamEventRecord; 2] {
         let delta = json!({"stop_reason": stop_reason, "stop_sequence": null});
         let delta = json!({"type": "message_delta", "delta": delta, "usage": usage});
@@ -123,7 +123,7 @@ impl RecordBuilder {
         ]
     }
 
-    /// The record of a request that is tried again.
+    /// Returns the record of a request that is retried.
     pub fn retry(&self, failures: u32, wait_ms: u64, failure: &Failure) -> ApiRetryRecord {
         ApiRetryRecord {
             subtype: RetrySubtype::Only,
@@ -136,7 +136,7 @@ impl RecordBuilder {
         }
     }
 
-    /// The record of the end. `text` is the text of the reply.
+    /// Returns the record of the end. `text` is the text of the reply.
     pub fn result(
         &self,
         ending: &Ending<'_>,
@@ -162,7 +162,7 @@ impl RecordBuilder {
 }
 
 impl<'a> Ending<'a> {
-    /// The end of this reply.
+    /// Returns the end of this reply.
     pub fn of(reply: &'a Result<Reply, Failure>) -> Self {
         match reply {
             Ok(reply) => Self::Replied(reply),
@@ -179,7 +179,7 @@ impl<'a> Ending<'a> {
         }
     }
 
-    /// The stop reason, in Anthropic's terms.
+    /// Returns the stop reason, in Anthropic's terms.
     pub fn stop_reason(&self) -> Option<&'static str> {
         match self {
             Self::Replied(reply) if reply.calls.is_empty() => Some("end_turn"),

@@ -29,14 +29,14 @@ pub(crate) fn aligned(rows: Vec<Vec<String>>, first_right: usize) -> Vec<Vec<Str
     rows.into_iter().map(pad).collect()
 }
 
-/// The rows as lines.
+/// Returns the rows as lines.
 pub(crate) fn table(rows: Vec<Vec<String>>, first_right: usize) -> String {
     let rows = aligned(rows, first_right);
     rows.iter().map(|row| row.concat() + "\n").collect()
 }
 
-/// Indents the lines of a text, and breaks those of more than `columns` between words. Lines that continue another
-/// one are indented like it.
+/// Indents the lines of a text, and breaks those of more than `columns` between words. Continued lines
+/// are indented like the first.
 pub(crate) fn wrapped(text: &str, columns: usize, indent: usize) -> String {
     let mut page = String::with_capacity(text.len());
     for (number, line) in text.lines().enumerate() {

@@ -36,7 +36,7 @@ pub struct Html<'a> {
 }
 
 impl Html<'_> {
-    /// The page before the first section.
+    /// Returns the page before the first section.
     pub fn head(self, head: &PageHead) -> String {
         let mut page = page_head(&head.title, "img-src data:");
         page.push_str("<header>\n");
@@ -51,7 +51,7 @@ impl Html<'_> {
         page
     }
 
-    /// The page after the last section. The timeline is displayed above the first section.
+    /// Returns the page after the last section. The timeline is displayed above the first section.
     pub fn foot(self, timeline: &Timeline) -> String {
         format!("</main>\n{}</body>\n</html>\n", timeline.markup())
     }
@@ -142,7 +142,7 @@ impl Html<'_> {
     }
 }
 
-/// The id attribute of the first part of a message, and the link to it.
+/// Returns the id attribute of the first part of a message, and the link to it.
 fn anchor(position: &Position) -> (String, String) {
     if !position.is_first {
         return Default::default();
@@ -154,7 +154,7 @@ fn anchor(position: &Position) -> (String, String) {
     )
 }
 
-/// A text that is folded to one line.
+/// Returns a text that is folded to one line.
 fn folding(class: &str, position: &Position, summary: &str, text: &str) -> String {
     let (id, link) = anchor(position);
     format!(
@@ -163,7 +163,7 @@ fn folding(class: &str, position: &Position, summary: &str, text: &str) -> Strin
     )
 }
 
-/// The input of a call, with added and removed lines marked.
+/// Returns the input of a call, with added and removed lines marked.
 fn input(call: &Call) -> String {
     let (language, text) = input_in_full(call);
     let text = block(&text);
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn differences_have_colours() {
+    fn diffs_are_coloured() {
         let patch = "*** Begin Patch\n*** Update File: a\n-<old>\n+new\n same\n*** End Patch";
         let call = Call {
             id: String::new(),
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn images_are_part_of_the_page() {
+    fn images_are_embedded() {
         let png = Media {
             media_type: "image/png".to_owned(),
             data: Some("AAAA".to_owned()),

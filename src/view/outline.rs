@@ -11,7 +11,7 @@ pub enum Grouping {
     Batches,
     /// Calls of neighbouring messages.
     Merged,
-    /// None: calls and results are shown separately, in stream order.
+    /// No grouping: calls and results are shown separately, in stream order.
     Apart,
 }
 
@@ -35,7 +35,7 @@ pub enum Section {
     Media(Media, Position),
     /// A group of calls.
     Tools(ToolGroup),
-    /// A call whose result comes later.
+    /// A call whose result follows later.
     Call(Call),
     /// A result without its call.
     Result(ToolResult, Position),
@@ -73,8 +73,8 @@ pub struct Subagent {
 }
 
 impl ToolUse {
-    /// The page of the subagent that the call started. Claude Code prints its id in the result; Qwen Code
-    /// ends its id with the id of the call.
+    /// Returns the page of the subagent that the call started. Claude Code prints its id in the result;
+    /// Qwen Code ends its id with the id of the call.
     pub(super) fn subagent_page<'a>(&self, subagents: &'a [Subagent]) -> Option<&'a str> {
         // Most sessions have no subagents.
         let text = match &self.result {
@@ -220,7 +220,7 @@ impl Outline {
 }
 
 impl ToolGroup {
-    /// The heading of the group: its label or tools, and the number of calls.
+    /// Returns the heading of the group: its label or tools, and the number of calls.
     pub fn header(&self) -> String {
         let count = self.calls.len();
         let name = match &self.label {
@@ -234,7 +234,7 @@ impl ToolGroup {
         }
     }
 
-    /// The distinct names of the tools.
+    /// Returns the distinct names of the tools.
     fn names(&self) -> String {
         let mut names: Vec<&str> = Vec::new();
         for ToolUse { call, .. } in &self.calls {

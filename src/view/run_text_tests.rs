@@ -20,7 +20,7 @@ fn look(columns: usize) -> RunLook {
     }
 }
 
-/// The text of records that arrive in parts of `size` bytes.
+/// Returns the text of records that arrive in parts of `size` bytes.
 fn shown_in_parts(records: &str, look: RunLook, size: usize) -> String {
     let mut text = Vec::new();
     let mut run = RunText::new(&mut text, look).unwrap();
@@ -99,7 +99,7 @@ I look at the form: 日本語のテキスト in one line that is longer than six
 }
 
 #[test]
-fn text_is_the_same_wherever_its_records_are_cut() {
+fn text_does_not_depend_on_how_records_are_split() {
     let whole = shown(RUN, look(80));
     for size in [1, 7, 1000] {
         assert_eq!(shown_in_parts(RUN, look(80), size), whole, "{size}");

@@ -125,7 +125,7 @@ fn bar(tool: &ToolUse, cwd: Option<&str>) -> Option<Bar> {
     })
 }
 
-/// The drawn length of a call.
+/// Returns the drawn length of a call.
 fn drawn(bar: &Bar) -> SignedDuration {
     bar.end.duration_since(bar.start).min(MAX_CALL)
 }

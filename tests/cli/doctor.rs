@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::turnpipe::command;
 
-/// The status, standard output, and the records on it.
+/// Returns the status, standard output, and the records on it.
 fn doctor(home: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> (i32, String) {
     let output = command()
         .env("HOME", home)
@@ -111,7 +111,7 @@ fn every_value_has_its_source_and_keys_stay_secret() {
 }
 
 #[test]
-fn what_is_configured_and_cannot_work_is_told() {
+fn settings_that_cannot_work_are_reported() {
     let home = tempfile::tempdir().unwrap();
     let at_home = |name: &str, text: &str| {
         let path = home.path().join(name);
@@ -195,7 +195,7 @@ fn what_is_configured_and_cannot_work_is_told() {
     }
 }
 
-/// Answers these requests, one a connection: how each begins, the status, and the body.
+/// Answers these requests, one per connection: start of the request, status and body of the response.
 fn serve(listener: &TcpListener, exchanges: Vec<(&'static str, &'static str, Value)>) {
     for (beginning, status, body) in exchanges {
         let (mut stream, _) = listener.accept().unwrap();
@@ -224,7 +224,7 @@ fn serve(listener: &TcpListener, exchanges: Vec<(&'static str, &'static str, Val
 }
 
 #[test]
-fn a_probe_asks_each_model_and_its_server_for_a_list() {
+fn a_probe_sends_a_request_and_lists_models() {
     let home = tempfile::tempdir().unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());

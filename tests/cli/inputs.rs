@@ -28,7 +28,7 @@ const OF_STREAMS: [&str; 3] = [
     "summarize-batch --model builtin",
 ];
 
-/// What is at the path of an input.
+/// The kind of file at the path of an input.
 enum Odd {
     Nothing,
     Directory,
@@ -67,7 +67,7 @@ const ODD_INPUTS: [(&str, Odd, &str); 14] = [
     ("long", Odd::File(&[b'x'; 200_000]), NO_SESSION),
 ];
 
-/// The commands that only read what they are given: links are followed, pipes are read to their end.
+/// Commands that only read their inputs: links are followed, pipes are read to the end.
 const READERS: [&str; 5] = [
     "session show",
     "session tail",
@@ -113,7 +113,7 @@ fn assert_refused(run: &Run, command: &str, path: &Path, reason: &str) {
     assert_eq!(lines.next(), Some(&*expected), "{command}: {run:?}");
     assert_eq!(lines.next(), None, "{command}");
     for line in run.stdout.lines() {
-        // Texts and paths are no records.
+        // Texts and paths are not records.
         let record: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
         if record["path"] == path.to_str().unwrap() {
             assert_eq!(record["error"], reason, "{command}: {run:?}");
@@ -179,7 +179,7 @@ fn every_command_reads_every_odd_stream_to_its_end() {
                     assert_refused(&with_files(command, &[&path]), command, &path, reason);
                     continue;
                 }
-                // Opening it waits for a writer.
+                // Opening a FIFO waits for a writer.
                 (Odd::Pipe, _) => continue,
                 _ => {}
             }
@@ -196,8 +196,8 @@ fn every_command_reads_every_odd_stream_to_its_end() {
     }
 }
 
-/// Options with the path of a file or directory: how the message about each odd path begins (`FILE`
-/// stands for the path). Paths that are not listed are usable.
+/// Options with the path of a file or directory: the start of the message about each odd path (`FILE`
+/// is the path). Paths that are not listed are usable.
 const OPTIONS: [(&str, &[(&str, &str)]); 8] = [
     (
         "run-tools --tools",
@@ -277,7 +277,7 @@ fn options_refuse_odd_paths_before_anything_runs() {
             let mut lines = run.stderr.lines().filter(|line| !line.starts_with("hint:"));
             let reason = refused.iter().find(|(refused, _)| *refused == name);
             let Some((_, reason)) = reason else {
-                // A search that found nothing is no failure.
+                // A search without hits is not a failure.
                 let status = i32::from(command.contains("search"));
                 assert_eq!(run.status, Some(status), "{command} {name}: {run:?}");
                 assert_eq!(lines.next(), None, "{command} {name}");
@@ -326,7 +326,7 @@ fn a_directory_on_standard_input_is_refused_in_one_line_with_a_hint() {
 }
 
 #[test]
-fn labels_are_not_recorded_beside_what_is_no_session() {
+fn labels_are_not_recorded_next_to_other_files() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("notes.txt");
     std::fs::write(&file, "some text\nof two lines\n").unwrap();
@@ -377,7 +377,7 @@ fn a_stream_that_is_not_understood_is_mentioned_once() {
 }
 
 #[test]
-fn the_other_inputs_are_done() {
+fn other_inputs_are_still_processed() {
     let good = data("qwen-rewound.jsonl");
     let good = Path::new(&good);
     let missing = Path::new("/no/such/file.jsonl");
@@ -405,7 +405,7 @@ fn the_other_inputs_are_done() {
 }
 
 #[test]
-fn a_list_without_sessions_is_nothing_to_do() {
+fn a_list_without_sessions_is_a_no_op() {
     for command in [
         "title --write",
         "recap",
@@ -422,9 +422,9 @@ fn a_list_without_sessions_is_nothing_to_do() {
     }
 }
 
-/// Each line of a list has one record, wherever a bad one stands, and none is a failure of the command.
+/// Each line of a list has one record. Bad lines do not make the command fail.
 #[test]
-fn bad_lines_of_a_list_are_records_and_no_failure() {
+fn bad_lines_of_a_list_are_reported_as_records() {
     let good = &*data("qwen-rewound.jsonl");
     let good = run(&["session", "path", good, "--json"], b"").stdout;
     let bad = "garbage\n{\"type\":\"session\"}\n{\"type\":\"session\",\"path\":\"/none.jsonl\"}\n\

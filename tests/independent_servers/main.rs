@@ -1,9 +1,8 @@
-//! Model providers against servers that other people wrote, who disagree with us where we are
-//! wrong: `llmock` (which grades its clients), `aimock`, and llama.cpp's server. Titles and counts
-//! against agents.
+//! Tests of model providers against independent servers: `llmock` (which checks its clients),
+//! `aimock`, and llama.cpp's server. Titles and counts are compared with agents.
 //!
-//! They are installed from the registries of Python and npm, so this runs only where `TURNPIPE_INDEPENDENT_SERVERS` is
-//! set: to the folder in which they are or shall be installed.
+//! The servers are installed from the registries of Python and npm, so this runs only if
+//! `TURNPIPE_INDEPENDENT_SERVERS` names the directory to install them in.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
@@ -29,15 +28,15 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::LazyLock;
 
-/// How the script ends where a registry cannot be reached.
+/// Exit status of the script if a registry cannot be reached.
 const UNREACHABLE: i32 = 69;
 
-/// The folder with the servers, installed once; `None` if they are not to be used, or cannot be.
+/// The directory of the servers, installed once; `None` if they are not wanted or cannot be installed.
 static INSTALLED: LazyLock<Option<PathBuf>> = LazyLock::new(installed);
 
 fn installed() -> Option<PathBuf> {
     let Some(folder) = std::env::var_os("TURNPIPE_INDEPENDENT_SERVERS") else {
-        println!("skipped: TURNPIPE_INDEPENDENT_SERVERS names no folder for the servers");
+        println!("skipped: TURNPIPE_INDEPENDENT_SERVERS is not set");
         return None;
     };
     let folder = std::path::absolute(folder).unwrap();
@@ -69,7 +68,7 @@ fn agents_show_and_count_what_turnpipe_does() {
 }
 
 #[test]
-fn servers_of_other_people_are_content() {
+fn independent_servers_accept_the_requests() {
     let Some(folder) = &*INSTALLED else { return };
     llmock::run(folder);
     aimock::run(folder);
@@ -78,7 +77,7 @@ fn servers_of_other_people_are_content() {
 }
 
 #[test]
-fn an_agent_of_pipes_works_on_servers_of_other_people() {
+fn an_agent_of_pipes_works_with_independent_servers() {
     let Some(folder) = &*INSTALLED else { return };
     turns::run(folder);
 }

@@ -12,7 +12,7 @@ use turnpipe::model::{
 };
 use turnpipe::process::Supervisor;
 
-/// The model `m` of a provider that is at `url`.
+/// Returns the model `m` of a provider that is at `url`.
 pub(crate) fn model(provider: &str, url: &str) -> Arc<dyn Provider> {
     let mut settings = ModelSettings {
         http: HttpSettings {
@@ -47,7 +47,7 @@ pub(crate) fn model(provider: &str, url: &str) -> Arc<dyn Provider> {
     }
 }
 
-/// A request for text, tried again by the policy.
+/// Returns a request for text, retried by the policy.
 pub(crate) fn request(text: &str) -> Request {
     Request {
         system: "ReplyForm in one line.".to_owned(),
@@ -58,7 +58,7 @@ pub(crate) fn request(text: &str) -> Request {
     }
 }
 
-/// A request for a call of one function.
+/// Returns a request for a call of one function.
 pub(crate) fn forced(text: &str) -> Request {
     let parameters = json!({
         "type": "object",

@@ -51,7 +51,7 @@ impl TestDir {
         self.directory.path().join(name)
     }
 
-    /// Adds the program `chain`, whose processes fork and end all the time.
+    /// Adds the program `chain`, whose processes fork and exit continuously.
     pub(crate) fn add_chain(&self) {
         static PROGRAM: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
             let directory = tempfile::tempdir().unwrap();
@@ -63,7 +63,7 @@ impl TestDir {
             assert!(compiled.unwrap().success());
             directory
         });
-        // Not by this process: its children would hold the copy open, which could not be executed then.
+        // Copied by another process: children of this one would keep the copy open, so that it could not be executed.
         let copied = std::process::Command::new("cp")
             .arg(PROGRAM.path().join("chain"))
             .arg(self.path("chain"))
@@ -71,7 +71,7 @@ impl TestDir {
         assert!(copied.unwrap().success());
     }
 
-    /// A shell script as a child, in this directory.
+    /// Returns a shell script as a child, in this directory.
     pub(crate) fn script(&self, script: &str) -> Command {
         self.program("/bin/sh", &["-c", script])
     }
@@ -114,7 +114,7 @@ impl TestDir {
         assert_eq!(self.left(), Vec::<String>::new(), "still alive");
     }
 
-    /// The command lines of surviving processes with the mark.
+    /// Returns the command lines of surviving processes with the mark.
     pub(crate) fn left(&self) -> Vec<String> {
         let deadline = Instant::now() + Duration::from_secs(20);
         loop {
@@ -126,7 +126,7 @@ impl TestDir {
         }
     }
 
-    /// The command lines of the living processes with the mark.
+    /// Returns the command lines of the living processes with the mark.
     pub(crate) fn marked(&self) -> Vec<String> {
         let variable = format!("TURNPIPE_TEST_MARK={}", self.mark);
         std::fs::read_dir("/proc")
@@ -174,7 +174,7 @@ pub(crate) fn is_alone() -> bool {
     std::env::var_os(ALONE).is_some()
 }
 
-/// A command line that runs one ignored test of this binary in a separate process.
+/// Returns a command line that runs one ignored test of this binary in a separate process.
 pub(crate) fn alone(test: &str) -> std::process::Command {
     let mut command = std::process::Command::new(std::env::current_exe().unwrap());
     command

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// Longer than any run takes that does not hang.
+/// Longer than any run that does not hang.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(crate) struct Bench {
@@ -33,7 +33,7 @@ impl Bench {
         bench
     }
 
-    /// The working directory of runs.
+    /// Returns the working directory of runs.
     pub(crate) fn work(&self) -> PathBuf {
         self.directory.path().join("work")
     }
@@ -42,7 +42,7 @@ impl Bench {
         self.directory.path().join("state")
     }
 
-    /// The state directory of the only session with this id.
+    /// Returns the state directory of the only session with this id.
     pub(crate) fn session_state(&self, id: &str) -> PathBuf {
         let entries = std::fs::read_dir(self.state().join("turnpipe")).unwrap();
         let paths = entries.map(|entry| entry.unwrap().path());
@@ -77,7 +77,7 @@ impl Bench {
             .env("TURNPIPE_ID_SEED", "7");
     }
 
-    /// `turnpipe run-tools` with further arguments, not yet started.
+    /// Returns `turnpipe run-tools` with further arguments, not yet started.
     pub(crate) fn run_tools(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_turnpipe"));
         self.dress(&mut command);
@@ -97,7 +97,7 @@ impl Bench {
         let mut stdin = child.stdin.take().unwrap();
         let input = input.into();
         let writer = std::thread::spawn(move || {
-            // The child may end without having read everything.
+            // The child may exit before it has read everything.
             let _ = stdin.write_all(&input);
         });
         let run = Run::of(&child.wait_with_output().unwrap());
@@ -138,7 +138,7 @@ impl Run {
         }
     }
 
-    /// The JSON lines of stdout.
+    /// Returns the JSON lines of stdout.
     pub(crate) fn records(&self) -> Vec<Value> {
         self.stdout
             .lines()
@@ -146,12 +146,12 @@ impl Run {
             .collect()
     }
 
-    /// Ids and outcomes of this run's results, in order.
+    /// Returns the ids and outcomes of this run's results, in order.
     pub(crate) fn outcomes(&self) -> Vec<(String, String)> {
         self.records().iter().filter_map(outcome).collect()
     }
 
-    /// The only result of a call.
+    /// Returns the only result of a call.
     pub(crate) fn result(&self, id: &str) -> Value {
         let mut of_call = self
             .records()
@@ -164,7 +164,7 @@ impl Run {
         result
     }
 
-    /// The text that the model sees for a call.
+    /// Returns the text that the model sees for a call.
     pub(crate) fn content(&self, id: &str) -> String {
         self.result(id)["message"]["content"][0]["content"]
             .as_str()
@@ -172,7 +172,7 @@ impl Run {
             .to_owned()
     }
 
-    /// The number of records with this subtype.
+    /// Returns the number of records with this subtype.
     pub(crate) fn count(&self, subtype: &str) -> usize {
         self.records()
             .iter()
@@ -181,14 +181,14 @@ impl Run {
     }
 }
 
-/// The id and outcome of a result record of ours.
+/// Returns the id and outcome of a result record of ours.
 pub(crate) fn outcome(record: &Value) -> Option<(String, String)> {
     let outcome = record["turnpipe"]["outcome"].as_str()?;
     let id = record["message"]["content"][0]["tool_use_id"].as_str()?;
     Some((id.to_owned(), outcome.to_owned()))
 }
 
-/// Pairs for comparing with [`Run::outcomes`].
+/// Returns pairs to compare with [`Run::outcomes`].
 pub(crate) fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs
         .iter()
@@ -304,7 +304,7 @@ fn lines_of(source: impl Read + Send + 'static) -> Receiver<String> {
     lines
 }
 
-/// A bare call.
+/// Returns a bare call.
 pub(crate) fn call(id: &str, name: &str, input: &Value) -> String {
     format!(
         "{}\n",
@@ -312,12 +312,12 @@ pub(crate) fn call(id: &str, name: &str, input: &Value) -> String {
     )
 }
 
-/// A bare shell call.
+/// Returns a bare shell call.
 pub(crate) fn bash(id: &str, command: &str) -> String {
     call(id, "Bash", &json!({ "command": command }))
 }
 
-/// An assistant record with shell calls, ended by its stop reason.
+/// Returns an assistant record with shell calls, ended by its stop reason.
 pub(crate) fn turn(message: &str, calls: &[(&str, &str)]) -> String {
     let content: Vec<Value> = calls
         .iter()

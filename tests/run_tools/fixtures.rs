@@ -42,7 +42,7 @@ fn recordings_pass_through_byte_for_byte_and_nothing_runs() {
             batches += own.len();
             let mut echo = echo.concat();
             if !own.is_empty() && !source.ends_with(b"\n") && echo.len() == source.len() + 1 {
-                // The torn last line got its newline because own records follow it.
+                // A torn last line gets a newline because records follow it.
                 assert_eq!(echo.pop(), Some(b'\n'));
             }
             assert!(
@@ -52,6 +52,6 @@ fn recordings_pass_through_byte_for_byte_and_nothing_runs() {
             );
         }
     }
-    // Most calls of recordings have their results in them.
+    // Most calls of recordings include their results.
     assert!(batches > 2, "only {batches} batches were planned");
 }

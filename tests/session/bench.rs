@@ -1,11 +1,11 @@
-//! Runs the binary with an empty environment and looks at what it says.
+//! Runs the binary with an empty environment and reads its output.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// What a run said.
+/// The output of a run.
 pub(crate) struct Said {
     pub(crate) status: Option<i32>,
     pub(crate) text: String,
@@ -13,7 +13,7 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    /// The records on standard output.
+    /// Returns the records on standard output.
     pub(crate) fn records(&self) -> Vec<Value> {
         let lines = self.text.split('\n').filter(|line| !line.is_empty());
         lines
@@ -22,7 +22,7 @@ impl Said {
     }
 }
 
-/// A command line of the binary.
+/// Returns a command line of the binary.
 pub(crate) fn turnpipe(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_turnpipe"));
     command.args(arguments).env_clear().stdin(Stdio::null());
@@ -41,29 +41,27 @@ pub(crate) fn session(arguments: &[&str]) -> Said {
     }
 }
 
-/// A file of `tests/data/session`.
+/// Returns a file of `tests/data/session`.
 pub(crate) fn data(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/session");
     path.join(name).display().to_string()
 }
 
-/// The directory with recordings of agents.
+/// Returns the directory with recordings of agents.
 pub(crate) fn recordings() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/agents")
 }
 
-/// Status with which a command that reads a session ends for a recording. Streams without a session's
-/// header cannot be read.
+/// Returns the exit status of a command that reads this recording. Some streams are empty.
 pub(crate) fn status_for(recording: &Path) -> i32 {
     let path = recording.to_string_lossy();
     let is_document = path.contains("/opencode/") && path.ends_with(".json");
-    let is_session = is_document
-        || path.contains(".session") && path.ends_with(".jsonl")
-        || path.contains("/pi/");
+    let is_session =
+        is_document || path.ends_with(".jsonl") && recording.metadata().unwrap().len() > 0;
     if is_session { 0 } else { 2 }
 }
 
-/// All files in a folder whose names end so.
+/// Collects all files below a directory with one of these suffixes.
 pub(crate) fn files(folder: &Path, ends: &[&str], found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

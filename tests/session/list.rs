@@ -1,6 +1,6 @@
 //! `session list`.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::bench::{data, recordings, session, turnpipe};
 
@@ -34,7 +34,7 @@ fn sessions_of_all_agents_are_listed() {
 }
 
 #[test]
-fn a_table_is_for_people() {
+fn a_table_is_shown_as_text() {
     let root = data("");
     let table = session(&["list", "--root", &root, "-o", "text", "--agent", "qwen"]);
     let lines: Vec<&str> = table.text.lines().collect();
@@ -54,7 +54,7 @@ fn a_table_is_for_people() {
 }
 
 #[test]
-fn times_that_make_no_sense_are_usage_errors() {
+fn invalid_times_are_usage_errors() {
     let refused = session(&["list", "--since", "soon"]);
     assert_eq!(refused.status, Some(2));
     assert!(
@@ -91,7 +91,7 @@ fn recordings_are_listed() {
 }
 
 #[test]
-fn records_say_how_to_resume() {
+fn records_contain_resume_commands() {
     let root = data("");
     let list = session(&["list", "--root", &root]).records();
     let of = |agent: &str| {
@@ -123,7 +123,7 @@ fn records_say_how_to_resume() {
 }
 
 #[test]
-fn filters_look_for_text() {
+fn filters_search_text() {
     let root = data("");
     let listed = |filter: &[&str]| {
         let said = session(&[&["list", "--root", &root], filter].concat());
@@ -146,7 +146,7 @@ fn filters_look_for_text() {
     assert!(listed(&["--first-cwd", "/me/demo"]).contains(&"claude-parallel.jsonl".to_owned()));
     assert_eq!(listed(&["--first-cwd", "nowhere"]).len(), 0);
     assert_eq!(listed(&["--branch", "feat", "--title", "nothing"]).len(), 0);
-    // The beginning of the first prompt stands for a title.
+    // The beginning of the first prompt is used as the title.
     assert!(!listed(&["--title", "the"]).is_empty());
     let hits = [
         "search",
@@ -160,8 +160,141 @@ fn filters_look_for_text() {
     assert_eq!(session(&hits).records().len(), 1);
 }
 
+/// All commands select sessions by the same filters, with the same names.
 #[test]
-fn dates_are_days_of_the_reader() {
+fn filters_are_the_same_for_all_commands() {
+    let root = data("");
+    let pages = tempfile::tempdir().unwrap();
+    let to = pages.path().join("pages");
+    let to = to.to_str().unwrap();
+    let filters: [&[&str]; 7] = [
+        &["--title", "compare files"],
+        &["--branch", "feat"],
+        &[
+            "--first-cwd",
+            "/me/demo",
+            "--agent",
+            "claude",
+            "--until",
+            "2026-02-01",
+        ],
+        &[
+            "--cwd",
+            "/home/me/demo",
+            "--title",
+            "compare files",
+            "--since",
+            "2026-01-01",
+        ],
+        &["--untitled", "--agent", "codex"],
+        // Names of earlier versions.
+        &["--project", "/me/demo", "--before", "2026-02-01"],
+        &["--title", "nothing has this title"],
+    ];
+    for filter in filters {
+        let records = |command: &[&str]| {
+            let common = ["--root", &root, "-o", "jsonl"];
+            let said = turnpipe(&[command, filter, &common].concat())
+                .output()
+                .unwrap();
+            let text = String::from_utf8(said.stdout).unwrap();
+            let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+            lines.collect::<Vec<Value>>()
+        };
+        let paths = |command: &[&str]| {
+            let records = records(command).into_iter();
+            let paths = records.map(|record| record["path"].as_str().unwrap().to_owned());
+            paths.collect::<std::collections::BTreeSet<_>>()
+        };
+        let expected = paths(&["session", "list"]);
+        for command in [
+            &[
+                "session",
+                "search",
+                ".",
+                "-l",
+                "--in",
+                "all",
+                "--no-subagents",
+            ][..],
+            &["session", "path"],
+            &["session", "check", "--summary"],
+            &["title"],
+            &["recap"],
+        ] {
+            assert_eq!(paths(command), expected, "{command:?} {filter:?}");
+        }
+        let called = paths(&["session", "calls"]);
+        assert!(called.is_subset(&expected), "{called:?} {filter:?}");
+        let stats = &records(&["session", "stats"])[0];
+        assert_eq!(stats["sessions"], expected.len(), "{filter:?}");
+        let export = [&["session", "export", to, "--root", &root], filter].concat();
+        let exported = turnpipe(&export).output().unwrap();
+        let message = String::from_utf8(exported.stderr).unwrap();
+        let _ = std::fs::remove_dir_all(to);
+        let count = match expected.len() {
+            0 => "no sessions to export".to_owned(),
+            count => format!("{count} session"),
+        };
+        assert!(message.contains(&count), "{message} {filter:?}");
+    }
+}
+
+/// Gemini CLI names the directory of a session in a file next to it, or in an index, and in the session only by a hash.
+#[test]
+fn sessions_of_gemini_have_the_directory_of_their_project() {
+    let home = tempfile::tempdir().unwrap();
+    let gemini = home.path().join(".gemini");
+    for (project, id) in [("tick", "c737eb36"), ("tock", "d737eb36")] {
+        let chats = gemini.join("tmp").join(project).join("chats");
+        std::fs::create_dir_all(&chats).unwrap();
+        let rows = [
+            json!({"sessionId": id, "projectHash": "057b", "startTime": "2026-04-25T08:46:12.046Z"}),
+            json!({"id": "1", "type": "user", "content": "check the remote", "timestamp": "2026-04-25T08:46:13.000Z"}),
+            json!({"id": "2", "type": "gemini", "content": "Done.", "model": "gemini-2.5-pro", "timestamp": "2026-04-25T08:46:14.000Z",
+                "tokens": {"input": 10, "output": 5}}),
+        ];
+        let rows = rows.map(|row| row.to_string()).join("\n");
+        std::fs::write(
+            chats.join(format!("session-2026-04-25T08-46-{id}.jsonl")),
+            rows,
+        )
+        .unwrap();
+    }
+    std::fs::write(
+        gemini.join("tmp/tick/.project_root"),
+        "/home/me/ticketing\n",
+    )
+    .unwrap();
+    let index = json!({"projects": {"/home/me/clock": "tock"}});
+    std::fs::write(gemini.join("projects.json"), index.to_string()).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = turnpipe(&[&["session"], arguments].concat());
+        let said = command.env("HOME", home.path()).output().unwrap();
+        let text = String::from_utf8(said.stdout).unwrap();
+        let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+        lines.collect::<Vec<Value>>()
+    };
+    for (cwd, id) in [
+        ("/home/me/ticketing", "c737eb36"),
+        ("/home/me/clock", "d737eb36"),
+    ] {
+        for filter in [["--first-cwd", &cwd[6..]], ["--cwd", cwd]] {
+            let listed = run(&["list", filter[0], filter[1], "-o", "jsonl"]);
+            assert_eq!(listed.len(), 1, "{filter:?}");
+            assert_eq!(
+                (&listed[0]["cwd"], &listed[0]["session_id"]),
+                (&cwd.into(), &id.into())
+            );
+        }
+    }
+    let sums = run(&["stats", "--by", "cwd", "-o", "jsonl"]);
+    let names: Vec<&Value> = sums.iter().map(|sum| &sum["dimensions"]["cwd"]).collect();
+    assert_eq!(names, ["/home/me/clock", "/home/me/ticketing"]);
+}
+
+#[test]
+fn dates_are_in_the_zone_of_the_user() {
     let root = data("");
     let listed = |zone: &str, since: &str| {
         let mut command = turnpipe(&["session", "list", "--root", &root, "--since", since]);
@@ -169,10 +302,10 @@ fn dates_are_days_of_the_reader() {
         let text = String::from_utf8(output.stdout).unwrap();
         text.contains("claude-parallel.jsonl")
     };
-    // It was last active at 10:00 UTC.
+    // The session was last active at 10:00 UTC.
     assert!(listed("UTC", "2026-01-01"));
     assert!(!listed("UTC", "2026-01-02"));
-    // There it was the second of January already.
+    // In that zone it was already the second of January.
     assert!(listed("UTC-15", "2026-01-02"));
     assert!(!listed("UTC", "yesterday"));
 }
@@ -198,7 +331,7 @@ fn counts_have_a_cost_if_every_model_has_a_price() {
 }
 
 #[test]
-fn no_sessions_are_said_to_be_none() {
+fn missing_sessions_are_reported() {
     let empty = tempfile::tempdir().unwrap();
     let root = empty.path().to_str().unwrap();
     for (command, status) in [("list", 0), ("stats", 0), ("search x", 1)] {

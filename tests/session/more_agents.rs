@@ -1,4 +1,4 @@
-//! Agents whose sessions are not lines of one file: a database, or facts in other files.
+//! Agents whose sessions are not a single file of lines: databases, or facts in other files.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ fn data(name: &str) -> String {
     path.join(name).display().to_string()
 }
 
-/// The only session that is listed.
+/// Returns the only session that is listed.
 fn only(root: &str) -> Value {
     let listed = session(&["list", "--root", root, "--counts"]);
     assert_eq!(listed.status, Some(0), "{}", listed.messages);
@@ -49,9 +49,9 @@ fn copilot_counts_each_request_once() {
     assert!(shown.text.contains("One test fails."), "{}", shown.text);
 }
 
-/// The system prompt belongs to the agent's maker.
+/// The system prompt was not written by the user.
 #[test]
-fn the_system_prompt_of_copilot_is_nowhere() {
+fn the_system_prompt_of_copilot_is_never_shown() {
     let root = data("copilot");
     let pages = tempfile::tempdir().unwrap();
     let to = pages.path().display().to_string();
@@ -87,7 +87,7 @@ fn the_system_prompt_of_copilot_is_nowhere() {
 }
 
 #[test]
-fn droid_keeps_its_tokens_beside_the_session() {
+fn droid_keeps_its_tokens_next_to_the_session() {
     let root = data("droid");
     let listed = only(&root);
     assert_eq!(listed["title"], "List files");
@@ -120,15 +120,15 @@ const SCHEMA: &str =
     CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, data TEXT);
     PRAGMA journal_mode = WAL;";
 
-/// A database of opencode that stays open, as while opencode runs.
-struct Opencode {
+/// A database of opencode that stays open, as if opencode were running.
+pub(crate) struct Opencode {
     folder: tempfile::TempDir,
     database: Connection,
     ids: u64,
 }
 
 impl Opencode {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let database = Connection::open(folder.path().join("opencode.db")).unwrap();
         database.execute_batch(SCHEMA).unwrap();
@@ -139,7 +139,7 @@ impl Opencode {
         }
     }
 
-    fn root(&self) -> String {
+    pub(crate) fn root(&self) -> String {
         self.folder.path().display().to_string()
     }
 
@@ -147,7 +147,7 @@ impl Opencode {
         self.folder.path().join(format!("opencode.db#{id}"))
     }
 
-    fn session(&self, id: &str, parent: Option<&str>, title: &str) {
+    pub(crate) fn session(&self, id: &str, parent: Option<&str>, title: &str) {
         let model = json!({"id": "demo", "providerID": "local"}).to_string();
         let add = "INSERT INTO session VALUES (?1, ?2, 's', '/w', ?3, '1.18', ?4, 1767261600000, 1767261600000)";
         self.database
@@ -172,7 +172,7 @@ impl Opencode {
         id
     }
 
-    fn prompt(&mut self, session: &str, time: i64, text: &str) {
+    pub(crate) fn prompt(&mut self, session: &str, time: i64, text: &str) {
         let data = json!({"role": "user", "time": {"created": time}, "summary": {"diffs": []}});
         self.message(
             session,
@@ -182,7 +182,7 @@ impl Opencode {
         );
     }
 
-    fn reply(&mut self, session: &str, time: i64, text: &str) {
+    pub(crate) fn reply(&mut self, session: &str, time: i64, text: &str) {
         let tool = json!({"type": "tool", "tool": "bash", "callID": format!("call_{time}"), "state": {
             "status": "completed", "input": {"command": "make"}, "output": "no", "metadata": {"exit": 2}}});
         let parts = [json!({"type": "text", "text": text}), tool];
@@ -302,7 +302,7 @@ fn opencode_is_followed_message_by_message() {
 }
 
 #[test]
-fn agents_that_are_not_read_are_named_with_what_to_do() {
+fn unsupported_agents_are_named_with_advice() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("goose/sessions");
     std::fs::create_dir_all(&dir).unwrap();

@@ -1,11 +1,11 @@
-//! Recorded sessions, and the batches in them, found in another way than turnpipe's.
+//! Recorded sessions, and their batches, found independently of turnpipe.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// The sessions and streams of Claude Code and Qwen Code.
+/// Returns the sessions and streams of Claude Code and Qwen Code.
 pub(crate) fn sessions() -> Vec<PathBuf> {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let mut found = Vec::new();
@@ -24,10 +24,10 @@ pub(crate) fn sessions() -> Vec<PathBuf> {
     found
 }
 
-/// A batch: the ids of its calls that have a result, and whether the result says that it failed.
+/// A batch: the ids of its calls that have a result, and whether the result reports a failure.
 pub(crate) type Batch = BTreeMap<String, bool>;
 
-/// The batches in the main conversation.
+/// Returns the batches in the main conversation.
 pub(crate) fn batches(text: &str) -> Vec<Batch> {
     let mut calls: Vec<(String, BTreeSet<String>)> = Vec::new();
     let mut answered: BTreeMap<String, bool> = BTreeMap::new();

@@ -16,7 +16,6 @@ use crate::json::text;
 
 /// The format of Claude Code.
 pub(in crate::agent) static CLAUDE: Format = Format {
-    agent: Agent::Claude,
     shape: Shape::Tree,
     titles: TitleSearch {
         words: &["-title\"", "\"summary\""],
@@ -37,11 +36,7 @@ pub(in crate::agent) static CLAUDE: Format = Format {
         "\"queued_command\"",
     ],
     line_class,
-    read,
-    wrote,
-    document: None,
     has_global_ids: true,
-    has_meter_records: false,
     hook_settings: Some(HookSettings {
         syntax: SettingsSyntax::Json,
         hooks: &[("PreToolUse", "pre-tool-use")],
@@ -54,18 +49,16 @@ pub(in crate::agent) static CLAUDE: Format = Format {
         activation: "new sessions use it; `/hooks` lists it",
     }),
     home_variables: HOME,
-    roots,
-    beside: |_| Vec::new(),
     subagent_dir: |session| {
         let dir = session.parent()?.join(session.file_stem()?);
         Some(dir.join("subagents"))
     },
     resume: |id, _| Some(format!("claude --resume {id}")),
     title_store: TitleStore::SessionFile,
-    title_distance: None,
     title_record: Some(title_record),
     recap_record: Some(|at, text| recap(at, text.into())),
     link: uuid_link,
+    ..Format::new(Agent::Claude, read, wrote, roots)
 };
 
 /// Variables that name the directory of Claude Code.

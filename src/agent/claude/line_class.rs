@@ -1,4 +1,4 @@
-//! Classifies lines of Claude Code without parsing them. Most of a file are results and progress.
+//! Classifies lines of Claude Code without parsing them. Most of a file is results and progress.
 //!
 //! A quoted word on a line is always a key or a whole string, because quotation marks inside strings
 //! are escaped.
@@ -118,7 +118,7 @@ mod tests {
 
     const NAMED: &str = r#""sessionId":"s""#;
 
-    /// A record of the kind of `role`, with this content.
+    /// Returns a record of the kind of `role`, with this content.
     fn said(role: &str, content: &str) -> String {
         format!(
             r#"{{"sessionId":"s","type":"{role}","message":{{"role":"{role}","content":{content}}}}}"#
@@ -187,12 +187,12 @@ mod tests {
         let line =
             format!(r#"{{"sessionId":"s","type":"progress","data":{{"message":{repeated}}}}}"#);
         assert_eq!(agrees(&line), LineClass::NoMessage);
-        // The same member deeper down says nothing.
+        // The same member at a deeper level does not count.
         let line = said("user", r#""typed","data":{"type":"progress"}"#);
         assert_eq!(agrees(&line), LineClass::Anything);
     }
 
-    /// A line that was torn and written on holds two records.
+    /// A torn line that was continued contains two records.
     #[test]
     fn lines_with_several_records_are_parsed() {
         let results = said("user", &format!("[{RESULT}]"));
@@ -210,7 +210,7 @@ mod tests {
         }
     }
 
-    /// A content block in a message of `role`.
+    /// Returns a content block in a message of `role`.
     fn block(role: &str) -> impl Strategy<Value = &'static str> + use<> {
         let by_user = [
             RESULT,

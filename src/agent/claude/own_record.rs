@@ -7,7 +7,7 @@ use crate::agent::format::NewRecord;
 use crate::agent::own::with_title_source;
 use crate::agent::title::{ManualTitle, Title, TitleSource};
 
-/// The members of every record of the conversation.
+/// Returns the members of every record of the conversation.
 fn base(at: &NewRecord<'_>) -> Value {
     let mut record = json!({
         "parentUuid": at.parent,
@@ -25,7 +25,7 @@ fn base(at: &NewRecord<'_>) -> Value {
     record
 }
 
-/// A message of this role. `is_injected` marks a message that the user did not type.
+/// Returns a message of this role. `is_injected` marks a message that the user did not type.
 pub fn message(
     at: &NewRecord<'_>,
     role: Value,
@@ -45,7 +45,7 @@ pub fn message(
     record
 }
 
-/// A recap.
+/// Returns a recap.
 pub fn recap(at: &NewRecord<'_>, recap: Value) -> Value {
     let mut record = base(at);
     record["type"] = "system".into();
@@ -54,12 +54,12 @@ pub fn recap(at: &NewRecord<'_>, recap: Value) -> Value {
     record
 }
 
-/// The members of a record of replaced results.
+/// Returns the members of a record of replaced results.
 pub fn replacements(replacements: &Value) -> Value {
     json!({"type": "content-replacement", "replacements": replacements})
 }
 
-/// The members of an automatic title.
+/// Returns the members of an automatic title.
 pub fn title(title: &Value, is_superseding: bool) -> Value {
     if is_superseding {
         json!({"type": "custom-title", "customTitle": title, "titleSource": "auto"})
@@ -68,7 +68,7 @@ pub fn title(title: &Value, is_superseding: bool) -> Value {
     }
 }
 
-/// A record outside of the conversation with these members.
+/// Returns a record outside of the conversation with these members.
 pub fn aside(at: &NewRecord<'_>, mut record: Value) -> Value {
     record["sessionId"] = at.session_id.into();
     record["uuid"] = at.uuid.into();
@@ -76,7 +76,7 @@ pub fn aside(at: &NewRecord<'_>, mut record: Value) -> Value {
     record
 }
 
-/// A title. Claude Code shows the last custom title, or else the last automatic one.
+/// Returns a title. Claude Code shows the last custom title, or else the last automatic one.
 pub(super) fn title_record(at: &NewRecord<'_>, title: &Title, manual_title: ManualTitle) -> Value {
     let (id, text) = (at.session_id, &title.text);
     if title.source != TitleSource::Manual && manual_title == ManualTitle::Keep {

@@ -139,7 +139,7 @@ fn messages(row: &Row<'_>, entry: &Entry, said: Option<Said<'_>>, detail: Detail
     }
 }
 
-/// The reply to a subagent in a progress record.
+/// Returns the reply to a subagent in a progress record.
 fn subagent_reply(row: &Row<'_>, kind: &str) -> Option<SideCost> {
     let progress = row.progress.filter(|_| kind == "progress")?;
     let record = progress.message?;
@@ -152,7 +152,7 @@ fn subagent_reply(row: &Row<'_>, kind: &str) -> Option<SideCost> {
     })
 }
 
-/// The web searches that the call made whose result the record contains.
+/// Returns the web searches that the call made whose result the record contains.
 fn searches(row: &Row<'_>) -> Option<(String, u64)> {
     let count = number(row.tool_result?.searches).filter(|count| *count > 0)?;
     let blocks = ResultId::list(row.message?.content);
@@ -180,7 +180,7 @@ fn is_by_user(sender: Option<&RawValue>) -> bool {
     kind.is_none_or(|kind| kind == "human")
 }
 
-/// The model that replied, unless the reply is synthetic.
+/// Returns the model that replied, unless the reply is synthetic.
 fn model(said: &Said<'_>) -> Option<String> {
     string(said.model).filter(|model| model != "<synthetic>")
 }
@@ -248,7 +248,7 @@ fn api_error(raw: Option<&RawValue>) -> String {
     }
 }
 
-/// A prompt that the user typed while the model was working.
+/// Returns a prompt that the user typed while the model was working.
 fn attachment(row: &Row<'_>, detail: Detail) -> Vec<Message> {
     let attachment = Attachment::of(row.attachment).unwrap_or_default();
     let content = anthropic_blocks(attachment.prompt, detail.of_blocks());

@@ -9,7 +9,7 @@ use super::record::read;
 use crate::agent::Agent;
 use crate::agent::content::home_dir;
 use crate::agent::detect::Row;
-use crate::agent::format::{Format, LineClass, Shape, TitleStore};
+use crate::agent::format::{Format, TitleStore};
 use crate::agent::hook_settings::{HookSettings, SettingsSyntax};
 use crate::agent::own::with_title_source;
 use crate::agent::title::{Precedence, TitleSearch};
@@ -18,19 +18,11 @@ use crate::json::{is_object, text};
 
 /// The format of Codex CLI.
 pub(in crate::agent) static CODEX: Format = Format {
-    agent: Agent::Codex,
-    shape: Shape::Sequence,
     titles: TitleSearch {
         words: &["\"thread_name_updated\""],
         precedence: Precedence::Later,
     },
-    cost_words: &[],
-    activity_words: &[],
-    line_class: |_| LineClass::Anything,
-    read,
-    wrote,
-    document: None,
-    has_global_ids: false,
+    has_global_ids: true,
     has_meter_records: true,
     hook_settings: Some(HookSettings {
         syntax: SettingsSyntax::Toml,
@@ -47,12 +39,8 @@ pub(in crate::agent) static CODEX: Format = Format {
         activation: "start codex, enter `/hooks`, and trust the hook; until then it is skipped silently",
     }),
     home_variables: HOME,
-    roots,
-    beside: |_| Vec::new(),
-    subagent_dir: |_| None,
     resume: |id, _| Some(format!("codex resume {id}")),
     title_store: TitleStore::Index(&NAMES),
-    title_distance: None,
     title_record: Some(|at, title, _| {
         let record = json!({
             "id": at.session_id,
@@ -61,11 +49,10 @@ pub(in crate::agent) static CODEX: Format = Format {
         });
         with_title_source(record, title.source)
     }),
-    recap_record: None,
-    link: |_| None,
+    ..Format::new(Agent::Codex, read, wrote, roots)
 };
 
-const HOME: &[&str] = &["CODEX_HOME"];
+const HOME: &[&str] = &["CODEX_HOME", "CODEX_SQLITE_HOME"];
 
 /// Types of the bare items in old files.
 const ITEMS: &str = "function_call function_call_output custom_tool_call local_shell_call";

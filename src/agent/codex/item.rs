@@ -23,7 +23,7 @@ object! { Metadata { exit_code } }
 /// The beginning of the result of a call to an unknown tool.
 const UNKNOWN_TOOL: &str = "unsupported call: ";
 
-/// The message in an item.
+/// Returns the message in an item.
 pub(super) fn item_messages(item: &Payload<'_>) -> Vec<Message> {
     if text(item.kind).as_deref() != Some("message") {
         return step(item).into_iter().collect();
@@ -37,7 +37,7 @@ pub(super) fn item_messages(item: &Payload<'_>) -> Vec<Message> {
     }
 }
 
-/// Thinking, a call or a result.
+/// Returns thinking, a call or a result.
 fn step(item: &Payload<'_>) -> Option<Message> {
     let name = || string(item.name).unwrap_or_default();
     let call = |id, name, input| {
@@ -87,12 +87,12 @@ fn reply(blocks: Vec<Block>) -> Message {
     message(Role::Assistant, Origin::Reply, blocks)
 }
 
-/// The blocks of `content`, which is a string or a list.
+/// Returns the blocks of `content`, which is a string or a list.
 pub(super) fn content(raw: Option<&RawValue>) -> Vec<Block> {
     responses_parts(raw).into_iter().map(Block::from).collect()
 }
 
-/// Arguments are JSON in a string. Anything else is kept unchanged.
+/// Returns the arguments, which are JSON in a string. Anything else is kept unchanged.
 fn arguments(raw: Option<&RawValue>) -> Box<RawValue> {
     let parsed = text(raw).and_then(|json| RawValue::from_string(json.into_owned()).ok());
     parsed
@@ -106,7 +106,7 @@ fn wrapped(name: &str, raw: Option<&RawValue>) -> Box<RawValue> {
     RawValue::from_string(format!("{{\"{name}\":{value}}}")).unwrap_or_default()
 }
 
-/// The result of a call: a string (possibly JSON itself), an object, or a list.
+/// Returns the result of a call: a string (possibly JSON itself), an object, or a list.
 fn output(id: String, raw: Option<&RawValue>) -> ToolResult {
     let plain = text(raw);
     let object = match &plain {

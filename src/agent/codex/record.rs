@@ -49,6 +49,9 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
         facts: facts(&row, &kind, &payload),
         is_annotation: text(payload.kind).as_deref() == Some("thread_name_updated"),
         title: title(&row, &kind, &payload),
+        uuid: (kind == "response_item")
+            .then(|| string(payload.id))
+            .flatten(),
         kind,
         ..Entry::default()
     };
@@ -129,7 +132,7 @@ fn title(row: &Row<'_>, kind: &str, payload: &Payload<'_>) -> Option<StoredTitle
     ))
 }
 
-/// The thread that started this one as a subagent.
+/// Returns the thread that started this one as a subagent.
 fn parent(payload: &Payload<'_>) -> Option<String> {
     string(payload.parent_thread).or_else(|| {
         let subagent = Source::of(payload.source)?.subagent;
@@ -156,7 +159,7 @@ fn event(payload: &Payload<'_>) -> Option<Message> {
     }
 }
 
-/// Event messages that most files repeat as `response_item` rows.
+/// Returns event messages that most files repeat as `response_item` rows.
 fn repeat(payload: &Payload<'_>, completed: Option<CompletedItem<'_>>) -> Vec<Message> {
     let (kind, content) = if let Some(item) = completed {
         (text(item.kind), content(item.content))
@@ -178,7 +181,7 @@ fn repeat(payload: &Payload<'_>, completed: Option<CompletedItem<'_>>) -> Vec<Me
     }
 }
 
-/// A message with a reading of the token meter.
+/// Returns a message with a reading of the token meter.
 fn reading(raw: Option<&RawValue>) -> Option<Message> {
     Some(Message {
         usage: Some(usage(raw)?),
@@ -186,7 +189,7 @@ fn reading(raw: Option<&RawValue>) -> Option<Message> {
     })
 }
 
-/// The tokens of one request. Newer versions record them apart from the meter.
+/// Returns the tokens of one request. Newer versions record them apart from the meter.
 fn request(payload: &Payload<'_>) -> Option<Meter> {
     let usage = usage(payload.usage)?;
     let all = self::usage(payload.thread_usage);
@@ -197,7 +200,7 @@ fn request(payload: &Payload<'_>) -> Option<Meter> {
     })
 }
 
-/// The service tier in a snapshot of the settings.
+/// Returns the service tier in a snapshot of the settings.
 fn tier(payload: &Payload<'_>) -> Option<Tier> {
     let settings = Settings::of(payload.settings)?;
     Some(match text(settings.tier).as_deref() {
@@ -206,7 +209,7 @@ fn tier(payload: &Payload<'_>) -> Option<Tier> {
     })
 }
 
-/// A reading of the token meter.
+/// Returns a reading of the token meter.
 fn meter(payload: &Payload<'_>) -> Option<Meter> {
     if text(payload.kind)? != "token_count" {
         return None;
@@ -218,7 +221,7 @@ fn meter(payload: &Payload<'_>) -> Option<Meter> {
     })
 }
 
-/// Token counts. The input includes tokens read from the cache or written to it.
+/// Reads token counts. The input includes tokens read from the cache or written to it.
 fn usage(raw: Option<&RawValue>) -> Option<Usage> {
     let tokens = Tokens::of(non_null(raw))?;
     let (cache_read, cache_write) = (count(tokens.cached), count(tokens.cache_write));

@@ -30,7 +30,7 @@ const SESSION: &str = "SELECT json_object('info', json_object('id', id, 'slug', 
     'model', json(model), 'time', json_object('created', time_created, 'updated', time_updated)))
     FROM session WHERE id = ?1";
 
-/// The members of a session that do not change.
+/// The members of a session that never change.
 const CONSTANT: &str = "SELECT json_object('info', json_object('id', id, 'slug', slug,
     'parentID', parent_id, 'directory', directory, 'version', version,
     'time', json_object('created', time_created))) FROM session WHERE id = ?1";
@@ -38,7 +38,7 @@ const CONSTANT: &str = "SELECT json_object('info', json_object('id', id, 'slug',
 const MESSAGES: &str =
     "SELECT id, data FROM message WHERE session_id = ?1 ORDER BY time_created, id";
 
-/// The same without the summary that opencode adds to a prompt later.
+/// Like [`MESSAGES`], without the summary that opencode adds to a prompt later.
 const SETTLED: &str = "SELECT id, json_remove(data, '$.summary') FROM message WHERE session_id = ?1
     ORDER BY time_created, id";
 
@@ -111,7 +111,7 @@ fn rows(database: &Connection, id: &str, extent: QueryExtent, visit: &mut Visit<
     Ok(())
 }
 
-/// An object with its id, which the database keeps in another column.
+/// Returns an object with its id, which the database keeps in another column.
 fn with_id(id: &str, object: &str) -> String {
     let members = object.trim_start().strip_prefix('{').unwrap_or("}");
     let comma = if members.trim_start().starts_with('}') {

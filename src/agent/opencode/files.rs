@@ -4,39 +4,27 @@ use std::path::{Path, PathBuf};
 
 use super::record::read;
 use crate::agent::Agent;
-use crate::agent::detect::Row;
-use crate::agent::format::{Format, LineClass, Shape, TitleStore};
+use crate::agent::format::Format;
 use crate::agent::title::{Precedence, TitleSearch};
 use crate::io::Environment;
 use crate::json::{elements, is_object, object};
 
 /// The format of opencode.
 pub(in crate::agent) static OPENCODE: Format = Format {
-    agent: Agent::Opencode,
-    shape: Shape::Sequence,
     titles: TitleSearch {
         words: &["\"slug\""],
         precedence: Precedence::Later,
     },
-    cost_words: &[],
-    activity_words: &[],
-    line_class: |_| LineClass::Anything,
-    read,
-    wrote: |row: &Row<'_>| is_object(row.info) && row.messages.is_none(),
     document: Some(document),
     has_global_ids: true,
-    has_meter_records: false,
-    hook_settings: None,
     home_variables: &["XDG_DATA_HOME"],
-    roots,
-    beside: |_| Vec::new(),
-    subagent_dir: |_| None,
     resume: |id, _| Some(format!("opencode --session {id}")),
-    title_store: TitleStore::None,
-    title_distance: None,
-    title_record: None,
-    recap_record: None,
-    link: |_| None,
+    ..Format::new(
+        Agent::Opencode,
+        read,
+        |row| is_object(row.info) && row.messages.is_none(),
+        roots,
+    )
 };
 
 object! { Document { info, messages } }
@@ -48,7 +36,7 @@ fn roots(environment: &Environment) -> Vec<PathBuf> {
     data.map(|data| data.join("opencode/opencode.db")).collect()
 }
 
-/// The rows of an export.
+/// Returns the rows of an export.
 fn document(json: &str) -> Option<Vec<String>> {
     let members = Document::read(json)?;
     let info = members.info.filter(|info| is_object(Some(info)))?;

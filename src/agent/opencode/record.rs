@@ -1,4 +1,4 @@
-//! Rows of opencode: a session, or a message with its parts.
+//! Reads rows of opencode: a session, or a message with its parts.
 
 use jiff::Timestamp;
 use serde_json::value::RawValue;
@@ -41,7 +41,7 @@ object! { Metadata { exit } }
 /// The beginning of the title of a session that has none yet.
 const PLACEHOLDERS: [&str; 2] = ["New session - ", "Child session - "];
 
-/// The tool that stands for calls which cannot be run.
+/// The tool that opencode records for calls that cannot be run.
 const INVALID: &str = "invalid";
 
 pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
@@ -77,7 +77,7 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
     Some(entry)
 }
 
-/// A time in milliseconds.
+/// Returns a time in milliseconds.
 fn time_of(raw: Option<&RawValue>) -> Option<Timestamp> {
     Timestamp::from_millisecond(i64::try_from(number(raw)?).ok()?).ok()
 }
@@ -115,7 +115,7 @@ fn title(info: &Info<'_>, role: Option<&str>) -> Option<StoredTitle> {
     (!is_placeholder).then(|| StoredTitle::new(title, TitleSource::Auto, None, manual_title))
 }
 
-/// A fork copies messages with new ids, but keeps their times: these tell copies.
+/// Returns a key that copies share: a fork gives messages new ids but keeps their times.
 fn key(info: &Info<'_>) -> Option<String> {
     let time = info.time.as_ref()?;
     let tokens = info.tokens.unwrap_or_default();
@@ -177,7 +177,7 @@ fn assistant(info: &Info<'_>, pieces: &[Piece<'_>]) -> Vec<Message> {
     messages
 }
 
-/// The block of a part that is not a call.
+/// Returns the block of a part that is not a call.
 fn spoken(piece: &Piece<'_>) -> Option<Block> {
     match text(piece.kind)?.as_ref() {
         "text" => string(piece.text).map(Block::Text),
@@ -193,7 +193,7 @@ fn spoken(piece: &Piece<'_>) -> Option<Block> {
     }
 }
 
-/// A call, and its result once it has one. A shell that failed counts as completed.
+/// Returns a call, and its result once it has one. A shell that failed counts as completed.
 fn call(piece: &Piece<'_>) -> (Call, Option<ToolResult>) {
     let state = piece.state.unwrap_or_default();
     let id = string(piece.call_id).unwrap_or_default();

@@ -75,7 +75,7 @@ impl Run for CompletionsArguments {
 /// script asked.
 ///
 /// # Errors
-/// The question is malformed, or writing failed.
+/// The request is malformed, or writing failed.
 pub(crate) fn answer(
     arguments: &[OsString],
     parser: impl FnOnce() -> Command,
@@ -131,7 +131,7 @@ fn with_value(argument: Arg, environment: &Environment) -> Arg {
     }
 }
 
-/// The values that start with `typed`.
+/// Returns the values that start with `typed`.
 fn offered<Value: Into<String>>(
     values: impl Iterator<Item = Value>,
     typed: &OsStr,
@@ -143,7 +143,7 @@ fn offered<Value: Into<String>>(
     begun.map(once).collect()
 }
 
-/// `latest`, and the ids of recent sessions that start with `typed`, with titles.
+/// Returns `latest` and the ids of recent sessions that start with `typed`, with titles.
 fn sessions(typed: &OsStr, environment: &Environment) -> impl Iterator<Item = CompletionCandidate> {
     let listing = Listing {
         selection: Selection {
@@ -180,7 +180,7 @@ fn sessions(typed: &OsStr, environment: &Environment) -> impl Iterator<Item = Co
     })
 }
 
-/// Values of `--model`.
+/// Returns values for `--model`.
 fn models() -> impl Iterator<Item = String> {
     let priced = Prices::built_in_names().into_iter();
     let known = priced.filter_map(|model| Some(format!("{}:{model}", known_for(&model)?)));

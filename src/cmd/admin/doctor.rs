@@ -53,11 +53,11 @@ const SCRIPTS: [(&str, &[&str], &[&str]); 3] = [
     ),
 ];
 
-/// Show the configuration, the source of each value, and what cannot work
+/// Show the configuration, the source of each value, and problems
 ///
 /// Checks the configuration and its files, keys (without printing them), kernel enforcement, directories
 /// of session files, completion scripts, and models. Changes nothing, and uses no network without
-/// `--probe`. Exits with 1 if something that is configured cannot work.
+/// `--probe`. Exits with 1 if a setting cannot work.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe doctor
@@ -109,7 +109,7 @@ impl Run for DoctorArguments {
     }
 }
 
-/// The configuration; without its file if the file is invalid.
+/// Returns the configuration, without its file if that is invalid.
 fn configuration(
     globals: &Globals,
     environment: &Environment,
@@ -204,7 +204,7 @@ fn sessions(environment: &Environment) -> impl Iterator<Item = DoctorRecord> {
     })
 }
 
-/// A finding for each installed shell.
+/// Returns a finding for each installed shell.
 fn completions(environment: &Environment) -> impl Iterator<Item = DoctorRecord> {
     let path = environment.get("PATH").unwrap_or_default();
     let dirs: Vec<PathBuf> = std::env::split_paths(path).collect();
@@ -233,7 +233,7 @@ fn completions(environment: &Environment) -> impl Iterator<Item = DoctorRecord> 
         })
 }
 
-/// A file or directory that must exist.
+/// Returns a file or directory that must exist.
 fn file(setting: &Setting) -> DoctorRecord {
     let path = PathBuf::from(&setting.value);
     let readable = if path.is_dir() {
@@ -253,7 +253,7 @@ fn setting_found(subject: Subject, setting: &Setting) -> DoctorRecord {
     finding(subject, &setting.name, &setting.value, &source)
 }
 
-/// One row per finding, followed by its problem.
+/// Returns one row per finding, followed by its problem.
 fn text(findings: &[DoctorRecord], columns: Option<usize>) -> String {
     let head = ["SUBJECT", "NAME", "VALUE", "SOURCE", "CONDITION"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];

@@ -16,7 +16,7 @@ const PROBE_TOKENS: u32 = 1024;
 /// Maximum number of similar names to list.
 const MAX_NAMES: usize = 5;
 
-/// Findings about each configured provider and model.
+/// Returns findings about each configured provider and model.
 pub(crate) fn models(config: &Config, probe: bool, quiet: bool, io: &mut Io) -> Vec<DoctorRecord> {
     let settings = config.models(None);
     let connector = |keys| Connector::new(settings.clone(), ModelDeps::of(io), keys);
@@ -58,7 +58,7 @@ pub(crate) fn models(config: &Config, probe: bool, quiet: bool, io: &mut Io) -> 
     findings
 }
 
-/// Sends a short request to a model and lists its server's models. A model that replies need not be
+/// Sends a short request to a model and lists its server's models. A model may reply without being
 /// listed: some servers have no list, or an incomplete one.
 fn asked(provider: &dyn Provider, name: &str) -> (String, Result<(), String>) {
     let stop = CancelToken::default();
@@ -84,14 +84,14 @@ fn asked(provider: &dyn Provider, name: &str) -> (String, Result<(), String>) {
     }
 }
 
-/// The names most similar to `name`.
+/// Returns the names most similar to `name`.
 fn nearest(name: &str, mut names: Vec<String>) -> Vec<String> {
     names.sort_by_cached_key(|other| strsim::damerau_levenshtein(name, other));
     names.truncate(MAX_NAMES);
     names
 }
 
-/// A finding without a problem.
+/// Returns a finding without a problem.
 pub(crate) fn finding(subject: Subject, name: &str, value: &str, source: &str) -> DoctorRecord {
     DoctorRecord {
         subject,
@@ -103,7 +103,7 @@ pub(crate) fn finding(subject: Subject, name: &str, value: &str, source: &str) -
     }
 }
 
-/// The finding, broken if `tried` failed.
+/// Returns the finding, broken if `tried` failed.
 pub(crate) fn judged(found: DoctorRecord, tried: Result<(), impl ToString>) -> DoctorRecord {
     match tried {
         Ok(()) => found,

@@ -24,8 +24,8 @@ const CONTEXT: usize = 2;
 
 /// Install the hook in the settings of agents
 ///
-/// Shows the change, asks on a terminal, and keeps the earlier file as `FILE.backup`. Comments and all other
-/// settings stay. The options after `--` are those of `turnpipe hook pre-tool-use`.
+/// Shows the change, asks on a terminal, and keeps the old file as `FILE.backup`. Comments and other
+/// settings are preserved. Options after `--` are passed to `turnpipe hook pre-tool-use`.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe hook install --agent claude
@@ -41,7 +41,7 @@ pub(crate) struct HookInstallArguments {
 
 /// Remove the hook from the settings of agents
 ///
-/// Shows the change, asks on a terminal, and keeps the earlier file as `FILE.backup`. Other hooks stay.
+/// Shows the change, asks on a terminal, and keeps the old file as `FILE.backup`. Other hooks are preserved.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe hook uninstall --agent claude --yes
@@ -65,18 +65,18 @@ struct ChangeArguments {
     /// Change the settings of the project in the working directory instead of the user's
     #[arg(long)]
     project: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
-    /// Show the change only
+    /// Only show the change
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
 }
 
-/// Show in which agents the hook is installed
+/// Show which agents have the hook installed
 ///
-/// Looks at the settings of the user and of the project in the working directory. Exits with 1 if the hook is
-/// installed nowhere.
+/// Reads the settings of the user and of the project in the working directory. Exits with 1 if the hook is
+/// not installed anywhere.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe hook status
@@ -217,7 +217,7 @@ fn read(path: &Path) -> Result<String, UsageError> {
     }
 }
 
-/// Replaces a settings file, through a link to it, and keeps the earlier contents beside it.
+/// Replaces a settings file, through a link to it, and keeps a backup of the old one.
 fn write(path: &Path, before: &str, after: &str) -> anyhow::Result<()> {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().unwrap_or(Path::new("."));
@@ -243,7 +243,7 @@ fn write(path: &Path, before: &str, after: &str) -> anyhow::Result<()> {
 
 fn confirm(writer: &mut RecordWriter, io: &mut Io) -> anyhow::Result<bool> {
     if !(io.terminal.stdin && io.terminal.stdout) {
-        let problem = "standard input is not a terminal, so the question cannot be asked";
+        let problem = "standard input is not a terminal, cannot ask for confirmation";
         let error = UsageError::new(problem).with_hint("`--yes` writes without a question");
         return Err(error.into());
     }
@@ -287,40 +287,7 @@ fn difference(path: &Path, before: &str, after: &str) -> String {
 
 impl Run for HookStatusArguments {
     fn run(self, _globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let agents = if self.agent.is_empty() {
-            Agent::ALL.to_vec()
-        } else {
-            self.agent
-        };
-        let mut found = Vec::new();
-        for agent in agents {
-            let Some(facts) = agent.format().hook_settings.as_ref() else {
-                continue;
-            };
-            for scope in ["user", "project"] {
-                let Ok(path) = settings_file(facts, scope == "project", &io.environment) else {
-                    continue;
-                };
-                let path = fs::canonicalize(&path).unwrap_or(path);
-                if found
-                    .iter()
-                    .any(|found: &HookStatusRecord| Path::new(&found.path) == path)
-                {
-                    continue;
-                }
-                let name = path.display().to_string();
-                let hooks = installed_hooks(&read(&path)?, facts, &name)
-                    .map_err(|error| UsageError::reason(error).about(&name))?;
-                found.extend(hooks.into_iter().map(|hook| HookStatusRecord {
-                    agent: agent.name().to_owned(),
-                    scope: scope.to_owned(),
-                    path: name.clone(),
-                    event: hook.event.to_owned(),
-                    command: hook.command,
-                    trusted: hook.is_trusted,
-                }));
-            }
-        }
+        let found = installed(&self.agent, &io.environment)?;
         let outcome = if found.is_empty() {
             Status::Negative
         } else {
@@ -337,6 +304,51 @@ impl Run for HookStatusArguments {
         writer.flush()?;
         Ok(outcome)
     }
+}
+
+/// Returns the hooks of turnpipe in the settings of these agents, or of all if there are none.
+///
+/// # Errors
+/// Settings are unreadable or invalid.
+pub(super) fn installed(
+    agents: &[Agent],
+    environment: &Environment,
+) -> anyhow::Result<Vec<HookStatusRecord>> {
+    let agents = if agents.is_empty() {
+        Agent::ALL.to_vec()
+    } else {
+        agents.to_vec()
+    };
+    let mut found = Vec::new();
+    for agent in agents {
+        let Some(facts) = agent.format().hook_settings.as_ref() else {
+            continue;
+        };
+        for scope in ["user", "project"] {
+            let Ok(path) = settings_file(facts, scope == "project", environment) else {
+                continue;
+            };
+            let path = fs::canonicalize(&path).unwrap_or(path);
+            if found
+                .iter()
+                .any(|found: &HookStatusRecord| Path::new(&found.path) == path)
+            {
+                continue;
+            }
+            let name = path.display().to_string();
+            let hooks = installed_hooks(&read(&path)?, facts, &name)
+                .map_err(|error| UsageError::reason(error).about(&name))?;
+            found.extend(hooks.into_iter().map(|hook| HookStatusRecord {
+                agent: agent.name().to_owned(),
+                scope: scope.to_owned(),
+                path: name.clone(),
+                event: hook.event.to_owned(),
+                command: hook.command,
+                trusted: hook.is_trusted,
+            }));
+        }
+    }
+    Ok(found)
 }
 
 fn page(found: &[HookStatusRecord]) -> String {

@@ -58,7 +58,8 @@ fn write_pages(command: Command, directory: &Path) -> io::Result<()> {
     fs::write(directory.join(man.get_filename()), page)
 }
 
-/// The sections of the help after the options: headings that end in a colon, each followed by text.
+/// Returns the sections of the help after the options: headings that end in a colon, each followed
+/// by text.
 fn sections(help: &str) -> Roff {
     let mut roff = Roff::new();
     for line in help.lines() {

@@ -9,7 +9,7 @@ use crate::records::{record_names, schema};
 
 /// Print the JSON Schema of a record
 ///
-/// Without a name, prints all names, one per line. Within one version (`"v":1`), records only gain fields,
+/// Without a name, prints all names, one per line. Within a version (`"v":1`), records only gain fields,
 /// so schemas allow unknown fields.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:

@@ -25,7 +25,7 @@ pub(crate) struct StateCleanArguments {
     /// Minimum time since the last change (e.g. 30d, 12h)
     #[arg(long, value_name = "AGE", value_parser = parse_span)]
     older_than: Duration,
-    /// The directory of the state
+    /// Directory of session state
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
     #[command(flatten)]

@@ -26,7 +26,7 @@ pub(crate) enum LineForm {
 /// Fields of an object line to read in addition to its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Context {
-    /// None.
+    /// No further fields.
     Ignored,
     /// The directory, `cwd`.
     Directory,
@@ -101,7 +101,7 @@ fn parse<'a, Value: serde::Deserialize<'a>>(json: &'a str) -> Result<Value, Stri
     serde_json::from_str(json).map_err(|error| format!("not JSON: {}", on_one_line(&error)))
 }
 
-/// The error without its line number, which is always 1.
+/// Returns the error without its line number, which is always 1.
 pub(crate) fn on_one_line(error: &serde_json::Error) -> String {
     error.to_string().replace("at line 1 column", "at column")
 }

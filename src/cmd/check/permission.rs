@@ -179,7 +179,7 @@ impl Asked {
     }
 }
 
-/// The calls of a record.
+/// Returns the calls of a record.
 fn recorded_calls(record: &str) -> Result<Vec<(String, Input)>, String> {
     let mut calls = Vec::new();
     for event in Decoder::detecting().record(record) {
@@ -205,12 +205,12 @@ fn record(call: AskedCall, decided: Decided) -> CheckPermissionRecord {
         decision: decided.decision,
         by: decided.by,
         parts: decided.parts,
-        remedy: decided.remedy,
+        hint: decided.hint,
     }
 }
 
-/// The text line about a call, cut to the width of the terminal. Lines are printed one by one, so columns
-/// have fixed widths.
+/// Returns the text line about a call, cut to the width of the terminal. Columns have fixed widths, since
+/// lines are printed one by one.
 fn line(call: &AskedCall, decided: &Decided, directory: &Path, columns: Option<usize>) -> String {
     let decision = match decided.decision {
         Decision::Allow => "allow",
@@ -231,7 +231,7 @@ fn line(call: &AskedCall, decided: &Decided, directory: &Path, columns: Option<u
     format!("{call}{padding}  {}\n", reason(decided, rest))
 }
 
-/// The reason for a decision, in at most this many columns.
+/// Returns the reason for a decision, in at most this many columns.
 fn reason(decided: &Decided, columns: usize) -> String {
     let part = decided.parts.iter().find(|part| {
         part.decision == decided.decision
@@ -249,9 +249,9 @@ fn reason(decided: &Decided, columns: usize) -> String {
         DecidedBy::Mode { mode } => format!("mode {}", mode.name()),
         DecidedBy::Default { .. } | DecidedBy::Hook { .. } | DecidedBy::Prompt { .. } => {
             let what = part.map_or(String::new(), |part| format!(" for {}", part.command));
-            let remedy = decided.remedy.as_ref();
-            let remedy = remedy.map(|rule| format!("; {rule} would allow it"));
-            format!("no rule{what}{}", remedy.unwrap_or_default())
+            let hint = decided.hint.as_ref();
+            let hint = hint.map(|rule| format!("; {rule} would allow it"));
+            format!("no rule{what}{}", hint.unwrap_or_default())
         }
     };
     fitted(&terminal_safe_line(&why), columns)

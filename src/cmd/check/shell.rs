@@ -112,7 +112,7 @@ fn record(command: &str, analysis: Analysis, conditions: Vec<&str>) -> CheckShel
     }
 }
 
-/// The command with the deciding word underlined, then the verdict.
+/// Returns the command with the deciding word underlined, then the verdict.
 fn explanation(command: &str, analysis: &Analysis) -> String {
     let mut text = String::new();
     let mut start = 0;
@@ -151,7 +151,7 @@ fn explanation(command: &str, analysis: &Analysis) -> String {
     text
 }
 
-/// A terminal-safe line with the same columns: unprintable characters become U+FFFD.
+/// Returns a terminal-safe line with the same columns: unprintable characters become U+FFFD.
 fn terminal_safe(line: &str) -> String {
     let mut shown = String::with_capacity(line.len());
     for letter in line.chars() {

@@ -22,7 +22,7 @@ impl AdvisorArguments {
     /// Adds the declaration of the tool if a model is configured for it. Keys are not needed.
     ///
     /// # Errors
-    /// As [`Self::add`].
+    /// As in [`Self::add`].
     pub(crate) fn offer(
         &self,
         registry: Registry,

@@ -9,7 +9,8 @@ use crate::permission::{Decided, Mode};
 use crate::process::{Enforcement, LaneOptions, NotEnforced, Supervisor};
 use crate::tools::{AskedCall, DecisionContext, Input, Registry, ShellGuarantees};
 
-/// The context of decisions in a session that may work in `directories` and starts in the first.
+/// Returns the context of decisions in a session that may work in `directories` and starts in the
+/// first.
 ///
 /// # Errors
 /// The lane cannot be set up.
@@ -60,12 +61,12 @@ impl CallDecisions {
         })
     }
 
-    /// The permission mode.
+    /// Returns the permission mode.
     pub(crate) fn mode(&self) -> Mode {
         self.settings.mode
     }
 
-    /// The decision about a call in `directory`.
+    /// Returns the decision about a call in `directory`.
     pub(crate) fn decide(
         &self,
         name: &str,

@@ -15,8 +15,8 @@ use crate::process::Spawners;
 use crate::side::{Briefing, Consultant, Cost, ModelJudge};
 use crate::tools::ToolContext;
 
-/// The hooks of the settings files for a session recorded in `transcript`; `None` without hooks. Prints
-/// warnings.
+/// Returns the hooks of the settings files for a session recorded in `transcript`; `None` without
+/// hooks. Prints warnings.
 ///
 /// # Errors
 /// A hook is malformed.
@@ -39,7 +39,7 @@ pub(crate) fn hooks(
     Ok(Some(SessionHooks { hooks, runner }))
 }
 
-/// The hooks of the settings files. Prints warnings.
+/// Returns the hooks of the settings files. Prints warnings.
 ///
 /// # Errors
 /// A hook is malformed.
@@ -54,7 +54,7 @@ pub(crate) fn read_hooks(settings: &PermissionSettings, io: &Io) -> Result<Hooks
     Ok(hooks)
 }
 
-/// The runner of hooks for a session that started in the directory `project`.
+/// Returns the runner of hooks for a session that started in the directory `project`.
 ///
 /// # Errors
 /// The configuration is invalid.
@@ -83,7 +83,8 @@ pub(crate) fn hook_runner(
     })
 }
 
-/// The judge of the mode `auto`: the model of `--judge`, else the fast model, else the main model.
+/// Returns the judge of the mode `auto`: the model of `--judge`, else the fast model, else the main
+/// model.
 ///
 /// # Errors
 /// The mode needs a judge, and no model is configured.
@@ -121,7 +122,7 @@ pub(crate) fn judge(
     }))))
 }
 
-/// A further model of a run; `None` if the name is `none`.
+/// Returns a further model of a run; `None` if the name is `none`.
 ///
 /// # Errors
 /// The model cannot be used.

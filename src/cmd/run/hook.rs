@@ -3,7 +3,7 @@
 //! When in doubt it prints nothing, and the agent proceeds as if no hook were installed.
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
@@ -15,10 +15,11 @@ use crate::cmd::run::call_decisions::CallDecisions;
 use crate::cmd::run::permission_arguments::permissions;
 use crate::cmd::{Globals, Status, UsageError, output};
 use crate::config::{PermissionFlags, project_directory};
-use crate::hooks::AgentHookInput;
+use crate::hooks::{AgentHookInput, log_decision};
 use crate::io::Io;
 use crate::jsonl::replace_lone_surrogates;
-use crate::permission::Mode;
+use crate::message::Decision;
+use crate::permission::{Decided, Mode};
 use crate::tools::{Registry, ShellDialect, ShellGuarantees, WriteProtection};
 
 /// Maximum input length, in bytes.
@@ -27,18 +28,19 @@ const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
 /// Answer the permission hook of another agent
 ///
 /// Reads the hook input of Claude Code, Qwen Code, Codex or Gemini CLI, and answers in that agent's
-/// format. Commands that only read and calls that rules allow are allowed; calls that match deny or ask
-/// rules are denied or asked about; about all others nothing is printed, and the agent decides. No
-/// settings are read unless `--settings` names them. If settings or the configuration are invalid, calls
-/// are denied. On any other error the agent proceeds as if no hook were installed.
+/// format. Read-only commands and calls that rules allow are allowed; calls that match deny or ask rules
+/// are denied or asked about; for all others nothing is printed, and the agent decides. No settings are
+/// read unless `--settings` names them. If settings or the configuration are invalid, calls are denied.
+/// On any other error the agent proceeds as if no hook were installed.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe hook pre-tool-use < call.json
   turnpipe hook pre-tool-use --trust-analysis < call.json
   turnpipe hook pre-tool-use --deny 'Read(.env)' --allow 'Bash(cargo test *)' < call.json
+  turnpipe hook pre-tool-use --log ~/hook.jsonl < call.json
   turnpipe hook permission-request --settings settings.json < call.json")]
 pub(crate) struct HookArguments {
-    /// Also allow commands that read according to the analysis alone
+    /// Also allow commands that are read-only according to the analysis alone
     ///
     /// Examples are `git log | head`, `find -name` and `sed -n 1,9p`. In `run-tools` the kernel prevents
     /// them from writing; in other agents nothing does.
@@ -47,9 +49,15 @@ pub(crate) struct HookArguments {
     /// The shell that runs the agent's commands
     ///
     /// Defaults to bash for Qwen Code and Gemini CLI, and for Claude Code if `$SHELL` is bash; otherwise to
-    /// any. For any, bash, zsh and dash must read a command alike.
+    /// any. With `any`, bash, zsh and dash must read a command alike.
     #[arg(long, value_enum, value_name = "SHELL")]
     shell: Option<HookShell>,
+    /// Append a record of each decision to this file
+    ///
+    /// Secrets are masked. `turnpipe hook explain` shows the records in words. A failure to write is reported
+    /// on standard error and changes no decision.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log: Option<PathBuf>,
     #[command(flatten)]
     permissions: PermissionFlags,
 }
@@ -72,7 +80,7 @@ impl Run for HookArguments {
             .read_to_string(&mut text)
             .context("cannot read standard input")?;
         if text.trim().is_empty() {
-            let problem = "standard input is empty; it must contain the call";
+            let problem = "standard input is empty; expected the call";
             return Err(UsageError::new(problem).into());
         }
         let text = replace_lone_surrogates(&text).unwrap_or(text);
@@ -89,14 +97,17 @@ impl Run for HookArguments {
         };
         let settings = match permissions(&self.permissions, &project, globals, io) {
             Ok(settings) => settings,
-            // Deny rules cannot be applied, so deny; `PermissionRequest` asks the user anyway.
+            // Without its deny rules the hook denies; `PermissionRequest` asks the user anyway.
             Err(problem) if !input.asks_user() => {
                 let reason = format!("turnpipe cannot apply its rules: {problem}");
                 problem.report(&io.messages);
-                write_answer(input.denial(&reason), io)?;
-                return Ok(Status::Done);
+                let answer = input.denial(&reason);
+                return self.respond(&input, Err(&reason), answer, io);
             }
-            Err(problem) => return Err(problem.into()),
+            Err(problem) => {
+                self.log(&input, Err(&problem.to_string()), None, io);
+                return Err(problem.into());
+            }
         };
         let denies = settings.denies_instead_of_asking;
         let user_shell = io.environment.text("SHELL").map(Path::new);
@@ -115,16 +126,45 @@ impl Run for HookArguments {
         let decisions = CallDecisions::new(Registry::builtin(), settings, project, shell, io)?;
         let (call, decided) =
             decisions.decide(&input.tool_name, &input.tool_input, &input.cwd, mode);
-        write_answer(input.answer(&decided, &call.action, denies), io)?;
-        Ok(Status::Done)
+        let answer = input.response(&decided, &call.action, denies);
+        self.respond(&input, Ok(&decided), answer, io)
     }
 }
 
-fn write_answer(answer: Option<Value>, io: &mut Io) -> anyhow::Result<()> {
-    if let Some(answer) = answer {
-        let mut writer = output::record_writer(io)?;
-        writer.record(&answer)?;
-        writer.flush()?;
+impl HookArguments {
+    /// Writes the response, if any, then the record of the decision.
+    fn respond(
+        &self,
+        input: &AgentHookInput,
+        decided: Result<&Decided, &str>,
+        answer: Option<(Decision, Value)>,
+        io: &mut Io,
+    ) -> anyhow::Result<Status> {
+        let (decision, response) = answer.unzip();
+        if let Some(response) = response {
+            let mut writer = output::record_writer(io)?;
+            writer.record(&response)?;
+            writer.flush()?;
+        }
+        self.log(input, decided, decision, io);
+        Ok(Status::Done)
     }
-    Ok(())
+
+    fn log(
+        &self,
+        input: &AgentHookInput,
+        decided: Result<&Decided, &str>,
+        answer: Option<Decision>,
+        io: &Io,
+    ) {
+        let Some(path) = &self.log else {
+            return;
+        };
+        let record = input.record(decided, answer, &io.environment, io.clock.now());
+        if let Err(error) = log_decision(path, &record) {
+            let path = path.display();
+            io.messages
+                .warn(&format!("cannot write the log {path}: {error}"));
+        }
+    }
 }

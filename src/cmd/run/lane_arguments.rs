@@ -19,7 +19,7 @@ pub(crate) struct LaneArguments {
         hide_short_help = true
     )]
     enforce: Enforcement,
-    /// Run all shell commands in parallel (for tests of --enforce)
+    /// Run all shell commands in parallel (to test `--enforce`)
     #[arg(long, hide = true)]
     assume_read_only: bool,
 }

@@ -6,8 +6,8 @@ use crate::cmd::{Globals, UsageError};
 use crate::config::{ConfigError, PermissionFlags, PermissionSettings};
 use crate::io::Io;
 
-/// The permissions set by arguments, settings files and the configuration for a session that starts in
-/// `directory`. Prints warnings.
+/// Returns the permissions set by arguments, settings files and the configuration for a session that
+/// starts in `directory`. Prints warnings.
 ///
 /// # Errors
 /// A file is unreadable or invalid, or a rule is malformed.

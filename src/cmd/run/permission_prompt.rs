@@ -16,7 +16,7 @@ use crate::io::{CancelToken, Ids};
 use crate::text::terminal_safe_line;
 use crate::tools::{Registry, ToolContext};
 
-/// How often a pending question checks whether it was cancelled.
+/// Interval at which a pending question checks for cancellation.
 const POLL_INTERVAL: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 50_000_000,
@@ -25,7 +25,7 @@ const POLL_INTERVAL: Timespec = Timespec {
 /// Maximum number of lines of a call that a question shows.
 const MAX_LINES: usize = 40;
 
-/// Who approves calls that no rule allows or denies.
+/// The party that approves calls that no rule allows or denies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PermissionPrompt {
     /// No one: they do not run.
@@ -53,7 +53,7 @@ impl FromStr for PermissionPrompt {
 }
 
 impl PermissionPrompt {
-    /// The prompter; `None` if calls are denied.
+    /// Returns the prompter; `None` if calls are denied.
     ///
     /// # Errors
     /// There is no terminal, or no server is configured for the tool.
@@ -154,7 +154,7 @@ fn ask(
     }
 }
 
-/// The call, and the reason for the question.
+/// Returns the call, and the reason for the question.
 fn shown(question: &Question<'_>) -> String {
     let subject = match question.input.get("command").and_then(Value::as_str) {
         Some(command) => command.to_owned(),

@@ -128,7 +128,7 @@ pub(crate) struct RunToolsArguments {
     tools: Vec<PathBuf>,
     /// End the run after this time (e.g. 90, 90s, 1500ms, 5m)
     ///
-    /// The exit status is 124 then.
+    /// The exit status is then 124.
     #[arg(long, value_name = "TIME", value_parser = parse_span_or_seconds)]
     timeout: Option<Duration>,
     /// Replace a result that repeats an earlier one with a reference
@@ -148,11 +148,11 @@ pub(crate) struct RunToolsArguments {
         hide_possible_values = true
     )]
     results: Option<Api>,
-    /// The id of the session whose state is used and updated, in this directory or of the file
-    /// [default: the id in the stream or the file]
+    /// Id of the session whose state is used and updated [default: the id in the stream or the
+    /// session file]
     #[arg(long, value_name = "ID", hide_short_help = true)]
     session_id: Option<String>,
-    /// The directory of the state
+    /// Directory of session state
     #[arg(long, value_name = "DIR", hide_short_help = true)]
     state_dir: Option<PathBuf>,
     /// Where shell calls start [default: where the session's last run ended, else this directory]
@@ -252,7 +252,7 @@ impl Run for RunToolsArguments {
     }
 }
 
-/// Reports what requests of the judge and the advisor cost to the run.
+/// Passes the costs of the judge's and the advisor's requests to the run.
 fn costs(channels: &Channels) -> impl Fn(Cost) + Send + Sync + 'static {
     let spent = channels.spent();
     move |cost| spent(extension(None, Some(&cost)))
@@ -343,7 +343,7 @@ impl RunToolsArguments {
         Ok(())
     }
 
-    /// The form of the output. The readers of results and of questions need records.
+    /// Returns the form of the output. Programs that read results or questions need records.
     fn form(&self, io: &Io) -> Form {
         if self.results.is_some() || self.permission_prompt == PermissionPrompt::Stdio {
             return Form::Jsonl;
@@ -363,7 +363,7 @@ impl RunToolsArguments {
             policy: self.schedule,
             cap: settings.concurrency,
             on_error: self.on_error,
-            // A message holds the results of a whole turn.
+            // A message contains the results of a whole turn.
             emit: self.results.map_or(self.emit, |_| Emit::Turn),
             results: self.results,
             mentions_denial: form == Form::Jsonl,

@@ -17,7 +17,7 @@ pub(crate) struct ToolProgress {
 }
 
 impl ToolProgress {
-    /// Shows nothing if `quiet` or if standard error is not a terminal.
+    /// Creates a display, which is empty if `quiet` or if standard error is not a terminal.
     pub(crate) fn new(quiet: bool, io: &mut Io) -> Self {
         Self {
             line: Some(ProgressLine::of_calls(quiet, io)),

@@ -83,7 +83,7 @@ impl Run for ToolsArguments {
     }
 }
 
-/// The built-in tools and the command tools of the manifests.
+/// Returns the built-in tools and the command tools of the manifests.
 ///
 /// # Errors
 /// A manifest is unreadable or invalid.
@@ -97,7 +97,7 @@ pub(crate) fn registry(settings: &Settings) -> Result<Registry, UsageError> {
     Ok(registry)
 }
 
-/// One line per tool: its name and the first sentence of its description.
+/// Returns one line per tool: its name and the first sentence of its description.
 fn list(registry: &Registry) -> String {
     let rows = registry.all().into_iter().map(|tool| {
         let description = terminal_safe_line(tool.description());

@@ -87,8 +87,8 @@ pub(crate) struct TurnArguments {
     /// The sampling temperature, e.g. 0.7 [default: chosen by the server]
     #[arg(long, value_name = "T", hide_short_help = true)]
     temperature: Option<f64>,
-    /// The thinking budget in tokens, in addition to `--max-tokens`; 0 disables thinking [default: that
-    /// of the model]
+    /// The thinking budget in tokens, in addition to `--max-tokens`; 0 disables thinking [default: chosen
+    /// by the model]
     #[arg(
         long,
         alias = "thinking",
@@ -226,7 +226,7 @@ impl TurnArguments {
         self.system.as_ref().map(read).transpose()
     }
 
-    /// The first record of the reply.
+    /// Returns the first record of the reply.
     fn init_record(
         &self,
         session: &SessionKey,
@@ -301,13 +301,14 @@ impl TurnArguments {
         Ok(())
     }
 
-    /// The limit of the request: APIs count thinking as part of the reply.
+    /// Returns the limit of the request: APIs count thinking as part of the reply.
     fn total_tokens(&self) -> u32 {
         self.max_tokens
             .saturating_add(self.thinking_tokens.unwrap_or_default())
     }
 
-    /// The tools to offer. Deferred tools are offered once the conversation has searched for them.
+    /// Returns the tools to offer. Deferred tools are offered once the conversation has searched for
+    /// them.
     fn functions(
         &self,
         registry: &Registry,
@@ -387,7 +388,7 @@ fn shorten(
     replaced
 }
 
-/// The system prompt.
+/// Returns the system prompt.
 fn instructions_for(instructions: Option<&str>, directory: &Path, io: &Io) -> String {
     let today = io.clock.now().to_zoned(io.clock.time_zone()).date();
     system_prompt(instructions, &directory.display().to_string(), today)

@@ -60,7 +60,7 @@ impl TurnConversation {
         }
     }
 
-    /// The cost so far.
+    /// Returns the cost so far.
     pub(crate) fn spent(&self, prices: &Prices) -> Spent {
         let mut spent = Spent {
             turns: self.history.replies(),
@@ -73,10 +73,10 @@ impl TurnConversation {
     }
 }
 
-/// Occurs in records with replacements of results.
+/// Needle of records with replacements of results.
 const REPLACEMENTS: &str = "\"replacements\"";
 
-/// Occurs in records of what another request cost.
+/// Needle of records with the cost of another request.
 const COSTS: &str = "\"prompt_id\"";
 
 /// Reads the conversation in a session file.

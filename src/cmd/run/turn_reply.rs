@@ -9,7 +9,7 @@ use crate::cmd::side::model_failures::ModelFailures;
 use crate::cmd::stop_watch::StopWatch;
 use crate::cmd::{Globals, Status};
 use crate::io::{CancelToken, Io};
-use crate::jsonl::WriteError;
+use crate::jsonl::WriteResult;
 use crate::message::{Block, Usage};
 use crate::model::{Delivery, Failure, Provider, Reply, ReplyEvent, Request};
 use crate::records::TurnResultRecord;
@@ -32,7 +32,7 @@ pub(crate) struct ReplyWriter {
 }
 
 impl ReplyWriter {
-    /// Writes that a limit prevents the request.
+    /// Reports that a limit prevents the request.
     ///
     /// # Errors
     /// Writing failed.
@@ -99,7 +99,7 @@ impl ReplyWriter {
     }
 
     /// Runs the hooks after a reply without calls.
-    fn stop(&mut self, stop: &CancelToken, io: &Io) -> Result<(), WriteError> {
+    fn stop(&mut self, stop: &CancelToken, io: &Io) -> WriteResult {
         let Some(hooks) = self.stop_hooks.take() else {
             return Ok(());
         };
@@ -116,7 +116,7 @@ impl ReplyWriter {
     }
 
     /// Writes the records of an event.
-    fn delta(&mut self, event: ReplyEvent, assembly: &mut BlockBuilder) -> Result<(), WriteError> {
+    fn delta(&mut self, event: ReplyEvent, assembly: &mut BlockBuilder) -> WriteResult {
         if let ReplyEvent::Retry {
             failures,
             wait_ms,
@@ -144,11 +144,7 @@ impl ReplyWriter {
     }
 
     /// Writes the remaining blocks; the last one carries the usage of the reply.
-    fn finish(
-        &mut self,
-        reply: &Result<Reply, Failure>,
-        outputs: Vec<Output>,
-    ) -> Result<(), WriteError> {
+    fn finish(&mut self, reply: &Result<Reply, Failure>, outputs: Vec<Output>) -> WriteResult {
         let usage = usage_of(reply);
         let is_block = |output: &Output| matches!(output, Output::Block(_));
         let last = outputs.iter().rposition(is_block);
@@ -164,7 +160,7 @@ impl ReplyWriter {
         Ok(())
     }
 
-    fn output(&mut self, output: Output, usage: Option<Usage>) -> Result<(), WriteError> {
+    fn output(&mut self, output: Output, usage: Option<Usage>) -> WriteResult {
         match output {
             Output::Event(event) if self.partial => self.writer.record(&self.records.event(event)),
             Output::Event(_) => Ok(()),

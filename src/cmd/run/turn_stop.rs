@@ -44,7 +44,7 @@ pub(crate) enum Stopped {
 }
 
 impl StopArguments {
-    /// The `Stop` hooks; `None` if none is configured.
+    /// Returns the `Stop` hooks; `None` if none is configured.
     ///
     /// # Errors
     /// A file is unreadable or invalid.
@@ -126,7 +126,7 @@ impl StopHooks {
     }
 }
 
-/// The feedback for the model.
+/// Returns the feedback for the model.
 fn feedback(merged: &Merged) -> Option<String> {
     let block = match &merged.decision {
         Some((HookDecision::Block, reason)) => Some(reason),

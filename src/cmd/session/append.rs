@@ -11,11 +11,13 @@ use clap::Args;
 use crate::api::{TEXT_NEEDLES, prefilter_needles};
 use crate::assemble::{Decoder, Understanding};
 use crate::cmd::command::Run;
-use crate::cmd::inputs::{recorded_id, report_foreign_stream, session_to_write, take_stdin};
+use crate::cmd::inputs::{
+    InputErrors, recorded_id, report_foreign_stream, session_to_write, take_stdin,
+};
 use crate::cmd::output::{self, FormArguments, RecordWriter};
 use crate::cmd::{Globals, Status, UsageError};
 use crate::io::{InputStream, Io, Messages};
-use crate::jsonl::{Mapping, Piece, Prefilter, Reader, WriteError, Writer};
+use crate::jsonl::{Mapping, Piece, Prefilter, Reader, WriteError, WriteResult, Writer};
 use crate::process::{EndRequests, EndSignal, report_end_signals};
 use crate::session::durable::{FileSystems, RecordError, RecordFailure, Sync};
 use crate::session::record::{
@@ -57,7 +59,7 @@ pub(crate) struct SessionAppendArguments {
     /// The session's id [default: the id of the stream or the file, else a new one]
     #[arg(long, value_name = "ID")]
     session_id: Option<String>,
-    /// Data that must survive a crash of the machine
+    /// Which data must survive a crash of the machine
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     sync: Sync,
     /// Write to network file systems too; make sure that no other machine writes to the file
@@ -111,6 +113,7 @@ impl Run for SessionAppendArguments {
             understanding: Understanding::default(),
             writer,
             messages: io.messages.clone(),
+            refused: InputErrors::new(&io.messages),
         };
         let end = run.drive(&events)?;
         report_foreign_stream(run.understanding, globals.quiet, &io.messages);
@@ -127,7 +130,9 @@ impl Run for SessionAppendArguments {
         Ok(match (end, self.exit_status, continuation) {
             (Some(EndSignal::Interrupt), ..) => Status::Interrupted,
             (Some(EndSignal::Terminate), ..) => Status::Terminated,
-            (None, false, _) | (None, true, Continuation::Continue) => Status::Done,
+            (None, false, _) | (None, true, Continuation::Continue) => {
+                run.refused.outcome(Status::Done)
+            }
             (None, true, Continuation::Over) => Status::TurnOver,
             (None, true, Continuation::Stopped) => Status::TurnStopped,
         })
@@ -135,7 +140,7 @@ impl Run for SessionAppendArguments {
 }
 
 impl SessionAppendArguments {
-    /// The files that records are written to.
+    /// Returns the files that records are written to.
     fn target(&self, io: &Io) -> anyhow::Result<Target> {
         let error = |error: &dyn Display| UsageError::reason(error).about(self.file.display());
         let whose = ownership(&self.file).map_err(|problem| error(&problem))?;
@@ -171,10 +176,12 @@ struct AppendRun<'a> {
     /// Copies the input; `None` once the reader of the copy is gone.
     writer: Option<RecordWriter>,
     messages: Messages,
+    /// Records that the agent would not show.
+    refused: InputErrors,
 }
 
 impl AppendRun<'_> {
-    /// Runs to the end of the input, or until signals insist (`docs/records.md`, Interrupts).
+    /// Runs to the end of the input, or until repeated signals (`docs/records.md`, Interrupts).
     fn drive(&mut self, events: &Receiver<LoopEvent>) -> anyhow::Result<Option<EndSignal>> {
         let mut requests = EndRequests::default();
         loop {
@@ -187,7 +194,7 @@ impl AppendRun<'_> {
             match event {
                 LoopEvent::Piece(piece) => {
                     self.take(&piece)?;
-                    // Only now: the reader of the copy may rely on the record being there.
+                    // Copied last: the reader of the copy may rely on the file containing the record.
                     self.echo(|writer| writer.echo(piece.raw()))?;
                 }
                 LoopEvent::End => {
@@ -244,10 +251,10 @@ impl AppendRun<'_> {
                     "{}: keeps the title that the user gave it",
                     self.file.display()
                 )),
-                Recorded::NotShown(reason) => self.messages.warn(&format!(
-                    "{}: title not written: {reason}",
-                    self.file.display()
-                )),
+                Recorded::NotShown(reason) => {
+                    let error = UsageError::new(format!("title not written: {reason}"));
+                    self.refused.report(self.file.display(), &error);
+                }
                 Recorded::OwnFile | Recorded::AgentFile | Recorded::SideFile => {
                     self.understanding = Understanding::Something;
                 }
@@ -256,10 +263,7 @@ impl AppendRun<'_> {
     }
 
     /// Copies to standard output until its reader is gone. Recording continues without the copy.
-    fn echo(
-        &mut self,
-        write: impl FnOnce(&mut RecordWriter) -> Result<(), WriteError>,
-    ) -> Result<(), WriteError> {
+    fn echo(&mut self, write: impl FnOnce(&mut RecordWriter) -> WriteResult) -> WriteResult {
         match self.writer.as_mut().map(write) {
             None | Some(Ok(())) => Ok(()),
             Some(Err(WriteError::BrokenPipe)) => {
@@ -302,18 +306,20 @@ fn listen(stdin: Counting<InputStream>) -> anyhow::Result<Receiver<LoopEvent>> {
     Ok(events)
 }
 
-/// The prefix of ids for messages without one. It differs from that in any other recording, because the
+/// Returns the prefix of ids for messages without one. It is unique to this recording, because the
 /// rows of one message share an id in the file.
 fn message_ids(io: &Io) -> String {
     format!("msg_{}", io.ids.uuid().simple())
 }
 
-/// A file that must not be written to is a usage error, anything else a failed write.
+/// Returns a usage error for a file that must not be written to, else a write error.
 pub(crate) fn refused(error: RecordError) -> anyhow::Error {
     let usage = UsageError::new(error.to_string());
     match error.cause {
         RecordFailure::Network(_) => usage
-            .with_hint("--force writes all the same; let no other machine write to the file")
+            .with_hint(
+                "`--force` writes anyway; make sure that no other machine writes to the file",
+            )
             .into(),
         RecordFailure::Refused(_) | RecordFailure::Locked | RecordFailure::Open(_) => usage.into(),
         RecordFailure::Append(_) | RecordFailure::Io(_) => error.into(),

@@ -1,4 +1,4 @@
-//! `session calls`: which tools ran, on what, and with what outcome.
+//! `session calls`: lists tool calls.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -19,7 +19,7 @@ use crate::cmd::session::source::{MatchArguments, about, candidates_at};
 use crate::cmd::times::to_the_minute;
 use crate::cmd::{Globals, Status, UsageError};
 use crate::io::Io;
-use crate::jsonl::WriteError;
+use crate::jsonl::WriteResult;
 use crate::message::CallOutcome;
 use crate::records::{FileChange, SessionCallCountRecord, SessionCallRecord, SessionDescription};
 use crate::session::{CallEvent, Candidate, Depth, SessionCall, calls_of_all, subagents_beside};
@@ -29,12 +29,12 @@ use crate::tool_facts::{Parameter, Purpose, command_line, parameters, texts};
 use crate::view::ProgressLine;
 use crate::view::{changed_files, input_gist};
 
-/// List tool calls: what ran, on which files, with what outcome
+/// List tool calls with their subjects and outcomes
 ///
-/// Prints a line for each call on a terminal, otherwise one record each, in the order in which sessions were
-/// last active. With `--since` and `--until` only calls of that time count. Calls of subagents are included, and
-/// a call that a fork copied appears once. Changed files are those of edits, written files and patches; what a
-/// shell command changed is not known.
+/// Prints a line for each call on a terminal, otherwise a record. Sessions are in order of their last activity.
+/// With `--since` and `--until` only calls of that time count. Calls of subagents are included; a call that a
+/// fork copied appears once. Files changed by edits, writes and patches are listed; changes by shell commands
+/// are not known.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session calls --since yesterday --failed
@@ -84,6 +84,7 @@ impl Run for SessionCallsArguments {
         let mut listing = self.matching.listing(Depth::Ends, io.clock.as_ref());
         // A session may continue after the period.
         listing.selection.until = None;
+        listing.selection.with_subagents = true;
         let mut errors = InputErrors::new(&io.messages);
         let candidates = self.candidates(&mut errors, io)?;
         if form == Form::Text && candidates.is_empty() && self.sessions.is_empty() {
@@ -146,7 +147,8 @@ impl Run for SessionCallsArguments {
 }
 
 impl SessionCallsArguments {
-    /// The files to read, the last changed last, so that a call counts for the session that made it first.
+    /// Returns the files to read, the last changed last, so that a call counts for the session that made it
+    /// first.
     fn candidates(&self, errors: &mut InputErrors, io: &mut Io) -> anyhow::Result<Vec<Candidate>> {
         let source = &self.matching.source;
         let mut candidates = Vec::new();
@@ -184,7 +186,7 @@ impl SessionCallsArguments {
     }
 }
 
-/// What the input and the result of a call say.
+/// Facts in the input and the result of a call.
 struct Seen {
     input: Map<String, Value>,
     cwd: Option<PathBuf>,
@@ -210,7 +212,7 @@ impl Seen {
         }
     }
 
-    /// The files that the input names.
+    /// Returns the files that the input names.
     fn paths(&self) -> impl Iterator<Item = PathBuf> {
         let changed = self.files.iter().map(|file| PathBuf::from(&file.path));
         let named = texts(&self.input, Parameter::Path).unwrap_or_default();
@@ -221,7 +223,7 @@ impl Seen {
         changed.chain(named)
     }
 
-    /// The shell command that a call runs.
+    /// Returns the shell command that a call runs.
     fn command(&self, call: &SessionCall) -> Option<String> {
         if Purpose::of(&call.call.name) != Purpose::Shell {
             return None;
@@ -231,7 +233,7 @@ impl Seen {
     }
 }
 
-/// Time from a call to its result, in milliseconds.
+/// Returns the time from a call to its result, in milliseconds.
 fn duration_ms(call: &SessionCall) -> Option<u64> {
     let parse = |time: &str| time.parse::<Timestamp>().ok();
     let start = parse(call.time.as_deref()?)?;
@@ -278,7 +280,7 @@ impl Counts {
         }
     }
 
-    /// The counts, the largest first.
+    /// Returns the counts, largest first.
     fn sorted(self) -> Vec<SessionCallCountRecord> {
         let mut counts: Vec<_> = self.0.into_values().collect();
         counts.sort_by_key(|count| std::cmp::Reverse(count.calls));
@@ -311,12 +313,7 @@ impl Printer {
         self.about = about;
     }
 
-    fn call(
-        &mut self,
-        call: SessionCall,
-        seen: Seen,
-        field: Option<&str>,
-    ) -> Result<(), WriteError> {
+    fn call(&mut self, call: SessionCall, seen: Seen, field: Option<&str>) -> WriteResult {
         let topic = input_gist(&seen.input, self.about.cwd.as_deref());
         if self.form == Form::Text {
             let field = field.map(|name| seen.input.get(name).map(text_of).unwrap_or_default());
@@ -346,7 +343,7 @@ impl Printer {
         self.writer.record(&record)
     }
 
-    fn line(&mut self, call: &SessionCall, topic: &str) -> Result<(), WriteError> {
+    fn line(&mut self, call: &SessionCall, topic: &str) -> WriteResult {
         if let Some(heading) = self.heading.take() {
             self.writer.echo(format!("{heading}\n").as_bytes())?;
         }
@@ -381,7 +378,7 @@ impl Printer {
         self.writer.echo(format!("{head}{topic}\n").as_bytes())
     }
 
-    fn counts(&mut self, counts: Counts) -> Result<(), WriteError> {
+    fn counts(&mut self, counts: Counts) -> WriteResult {
         let counts = counts.sorted();
         if self.form == Form::Jsonl {
             return counts
@@ -420,7 +417,7 @@ impl Printer {
     }
 }
 
-/// A string as it is, any other value as JSON.
+/// Returns a string unchanged, any other value as JSON.
 fn text_of(value: &Value) -> String {
     value
         .as_str()

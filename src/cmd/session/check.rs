@@ -1,4 +1,4 @@
-//! `session check`: what is wrong with session files.
+//! `session check`: reports problems of session files.
 
 use std::fs::OpenOptions;
 use std::io::{BufWriter, Write};
@@ -18,11 +18,11 @@ use crate::records::{DamageKind, SessionCheckRecord, SessionDamageRecord};
 use crate::session::Session;
 use crate::view::ProgressLine;
 
-/// Report what is wrong with session files
+/// Report problems of session files
 ///
-/// Writes one record for each finding, then one with the totals. Damage is what is lost or broken:
-/// torn lines, records glued together, duplicate ids, cycles of parents. Findings that are not damage
-/// are reported too: calls without results, unknown kinds of records, times that run backwards.
+/// Writes one record for each finding, then one with the totals. Damage is lost or broken data:
+/// torn lines, records glued together, duplicate ids, cycles of parents. Other findings are not
+/// damage: calls without results, unknown kinds of records, times out of order.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session check latest
@@ -33,7 +33,7 @@ pub(crate) struct SessionCheckArguments {
     sessions: Vec<String>,
     #[command(flatten)]
     selection: SelectionArguments,
-    /// Report the records that contain what looks like a key or a password, too
+    /// Also report records that seem to contain a key or a password
     #[arg(long)]
     secrets: bool,
     /// Exit with 1 if there is damage, or a secret with `--secrets`
@@ -42,7 +42,7 @@ pub(crate) struct SessionCheckArguments {
     /// Print only the totals
     #[arg(long)]
     summary: bool,
-    /// Write a clean copy of the one named session: one whole record per line
+    /// Write a clean copy of the one named session: only whole records, one per line
     #[arg(long, value_name = "FILE")]
     repair_to: Option<PathBuf>,
     #[command(flatten)]
@@ -110,7 +110,7 @@ impl Run for SessionCheckArguments {
     }
 }
 
-/// The report for people.
+/// Returns the report as text.
 fn page(totals: &SessionCheckRecord, findings: &[SessionDamageRecord], only_sums: bool) -> String {
     use std::fmt::Write;
     let path = crate::text::terminal_safe_line(&totals.path);

@@ -1,35 +1,39 @@
-//! Tokens and money as tables for people.
+//! Tables of tokens and costs.
 
 use std::collections::BTreeSet;
 
+use jiff::SignedDuration;
+
+use crate::cmd::times::spelled;
 use crate::message::Usage;
-use crate::text::{display_width, fitted, fitted_end, terminal_safe_line};
+use crate::records::RunTotals;
+use crate::text::{counted, display_width, fitted, fitted_end, terminal_safe_line};
 pub(crate) use crate::text::{dollars, with_separators};
 use crate::view::table;
 
-/// The heads of tokens and money.
+/// Headings of tokens and costs.
 const HEADS: [&str; 5] = ["INPUT", "OUTPUT", "CACHE READ", "CACHE WRITE", "COST"];
 
-/// The same above shortened numbers.
+/// Headings of shortened numbers.
 const SHORT_HEADS: [&str; 5] = ["INPUT", "OUTPUT", "READ", "WRITE", "COST"];
 
 /// Minimum width of a name before numbers are shortened.
 const NAME_COLUMNS: usize = 12;
 
-/// A line of a table: what it is about, and its numbers.
+/// A line of a table: its names and its numbers.
 pub(crate) struct CostRow<'a> {
     pub(crate) names: Vec<&'a str>,
-    /// Numbers before tokens and money.
+    /// Numbers before tokens and costs.
     pub(crate) counts: Vec<u64>,
     pub(crate) usage: &'a Usage,
     pub(crate) unpriced_models: &'a BTreeSet<String>,
 }
 
-/// Length of a bar.
+/// Length of a bar, in columns.
 const BAR_COLUMNS: std::ops::RangeInclusive<usize> = 10..=40;
 
-/// The rows below a head, as wide as the terminal at most: first numbers are shortened, then names.
-/// The first `bars` rows get a bar for their cost if the terminal is wide enough.
+/// Returns the rows below a heading, at most as wide as the terminal: numbers are shortened first,
+/// then names. The first `bars` rows get a bar for their cost if the terminal is wide enough.
 pub(crate) fn cost_table(
     names: &[&str],
     counts: &[&str],
@@ -61,7 +65,7 @@ pub(crate) fn cost_table(
     with_bars(&page, &rows[..bars], columns.unwrap_or_default())
 }
 
-/// A table whose first columns are names, which are cut so that the rest of a row fits.
+/// Returns a table whose first columns are names, which are cut so that the rest of a row fits.
 pub(crate) fn fitted_table(
     mut page: Vec<Vec<String>>,
     names: usize,
@@ -73,7 +77,7 @@ pub(crate) fn fitted_table(
     table(page, names)
 }
 
-/// The lines of a table. The first `rows` below the head get bars.
+/// Returns the lines of a table. The first `rows` below the head get bars.
 fn with_bars(page: &str, rows: &[CostRow], columns: usize) -> String {
     let cost = |row: &CostRow| row.usage.cost.unwrap_or_default();
     let most = rows.iter().map(cost).fold(0.0, f64::max);
@@ -89,7 +93,7 @@ fn with_bars(page: &str, rows: &[CostRow], columns: usize) -> String {
         reason = "no bar is longer than the terminal is wide"
     )]
     let bar = |row| "█".repeat((cost(row) / most * room as f64).round() as usize);
-    // The head has none, and neither have rows at the end.
+    // The heading and the rows at the end have no bar.
     let bars = std::iter::once(String::new()).chain(rows.iter().map(bar));
     let bars = bars.chain(std::iter::repeat(String::new()));
     let lines = page.lines().zip(bars);
@@ -111,7 +115,7 @@ fn line(row: &CostRow, spelled: fn(u64) -> String) -> Vec<String> {
     names.chain(numbers).chain([cost]).collect()
 }
 
-/// A cost in dollars; `?` if no model has a price, with a plus if some models have none.
+/// Returns a cost in dollars; `?` if no model has a price, followed by a plus if only some have one.
 pub(crate) fn cost_cell(usage: &Usage, unpriced_models: &BTreeSet<String>) -> String {
     match (usage.cost, unpriced_models.is_empty()) {
         (Some(cost), true) => dollars(cost),
@@ -121,7 +125,7 @@ pub(crate) fn cost_cell(usage: &Usage, unpriced_models: &BTreeSet<String>) -> St
     }
 }
 
-/// A number in at most six characters: `999`, `12.3k`, `4.5M`, `678.9B`.
+/// Returns a number in at most six characters: `999`, `12.3k`, `4.5M`, `678.9B`.
 pub(crate) fn shortened(number: u64) -> String {
     let (unit, size) = match number {
         0..1_000 => return number.to_string(),
@@ -154,23 +158,53 @@ fn fit_names(page: &mut [Vec<String>], names: usize, columns: usize) {
         *widest -= 1;
     }
     for (column, width) in widths[..names].iter().enumerate() {
-        let cells: BTreeSet<&String> = page.iter().map(|row| &row[column]).collect();
-        let starts: BTreeSet<String> = cells.iter().map(|cell| fitted(cell, *width)).collect();
-        let has_distinct_starts = starts.len() == cells.len();
+        let cells: BTreeSet<String> = page.iter().map(|row| row[column].clone()).collect();
+        let are_distinct = |start: &usize| {
+            let cut: BTreeSet<String> =
+                cells.iter().map(|cell| cut(cell, *start, *width)).collect();
+            cut.len() == cells.len()
+        };
+        // The beginning, and as much of the end as the names need to differ.
+        let start = [*width, width / 2, width / 3, 0]
+            .into_iter()
+            .find(are_distinct);
         for row in &mut *page {
             let cell = &mut row[column];
-            // The end of a path tells most.
-            *cell = if cell.starts_with('/') {
-                fitted_end(cell, *width)
-            } else if has_distinct_starts || display_width(cell) <= *width {
-                fitted(cell, *width)
+            // The end of a path is its most specific part.
+            let start = if cell.starts_with('/') {
+                Some(0)
             } else {
-                let start = fitted(cell, width / 2);
-                let end = fitted_end(cell, width - width / 2 + 1);
-                start.trim_end_matches('…').to_owned() + &end
+                start
             };
+            *cell = cut(cell, start.unwrap_or(width / 2), *width);
         }
     }
+}
+
+/// Returns the ends of runs, with the other numbers that are not zero.
+pub(crate) fn runs_cell(runs: &RunTotals) -> String {
+    let ends = runs.ends.iter().map(|(reason, count)| match count {
+        1 => terminal_safe_line(reason),
+        count => format!("{count} {}", terminal_safe_line(reason)),
+    });
+    let turns = (runs.turns > 0).then(|| counted(runs.turns, "turn", "turns"));
+    let denials = (runs.denials > 0).then(|| counted(runs.denials, "denied call", "denied calls"));
+    let length = i64::try_from(runs.duration_ms).unwrap_or(i64::MAX);
+    let length = (length > 0).then(|| spelled(SignedDuration::from_millis(length)));
+    let facts = ends.chain(turns).chain(denials).chain(length);
+    format!("ended: {}", facts.collect::<Vec<_>>().join(", "))
+}
+
+/// Cuts a name to a width, so that it begins with `start` columns of it and ends with its end.
+fn cut(name: &str, start: usize, width: usize) -> String {
+    if start >= width || display_width(name) <= width {
+        return fitted(name, width);
+    }
+    if start == 0 {
+        return fitted_end(name, width);
+    }
+    let beginning = fitted(name, start);
+    beginning.trim_end_matches('…').to_owned() + &fitted_end(name, width - start + 1)
 }
 
 #[cfg(test)]
@@ -211,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_stand_where_there_is_room() {
+    fn bars_are_shown_if_they_fit() {
         let none = BTreeSet::new();
         let usages = [20.0, 5.0, 0.1, 25.1].map(|cost| Usage {
             cost: Some(cost),
@@ -285,6 +319,35 @@ mod tests {
                 is_whole,
                 "{page}"
             );
+        }
+    }
+
+    #[test]
+    fn names_of_models_stay_distinct_when_they_are_cut() {
+        let none = BTreeSet::new();
+        let usage = Usage {
+            cost: Some(1.0),
+            ..Usage::default()
+        };
+        for models in [
+            ["claude-opus-4-1-20250805", "claude-opus-4-5-20251101"],
+            ["claude-opus-4-1-20250805", "claude-opus-4-5-20250805"],
+            ["gpt-5.1-codex-max", "gpt-5.1-codex-mini"],
+            [
+                "anthropic/claude-sonnet-4-5",
+                "openrouter/claude-sonnet-4-5",
+            ],
+        ] {
+            let rows = models.map(|model| CostRow {
+                names: vec!["2026-01-02", model],
+                counts: vec![],
+                usage: &usage,
+                unpriced_models: &none,
+            });
+            let page = cost_table(&["DAY", "MODEL"], &[], &rows, 0, Some(70));
+            let cut: BTreeSet<&str> = page.lines().skip(1).map(|line| &line[10..]).collect();
+            assert_eq!(cut.len(), 2, "{page}");
+            assert!(page.lines().all(|line| display_width(line) <= 70), "{page}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `session export`: many sessions as pages with an index.
+//! `session export`: writes sessions as pages with an index.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use crate::agent::Detail;
 use crate::cmd::command::Run;
@@ -20,14 +19,13 @@ use crate::cmd::session::source::{SelectionArguments, about, candidates_at};
 use crate::cmd::{Globals, Status, UsageError};
 use crate::io::{Environment, Io, Messages};
 use crate::jsonl::Writer;
-use crate::records::Dimension;
 use crate::session::{
     Depth, ExportError, ExportFolder, Facts, Listed, Listing, Prices, Scope, Session, Sessions,
     Tally, each_in_order, list, subagent_files,
 };
 use crate::text::{counted, redact, terminal_safe_line};
 use crate::view::{
-    DayCost, Density, DisplayOptions, Grouping, IndexRow, InjectedDetail, ProgressLine, Style,
+    CostSlice, Density, DisplayOptions, Grouping, IndexRow, InjectedDetail, ProgressLine, Style,
     Subagent, ThinkingDisplay, ToolDetail, WordIndex, html_index, markdown_index, page_words,
     session_numbers,
 };
@@ -35,10 +33,10 @@ use crate::view::{
 /// Export sessions as pages with an index
 ///
 /// Writes a page for each session, named by its id, and `index.html`, which searches and filters them
-/// without a server or a network. Subagents have separate pages, below their session's in the index;
-/// calls that started them lead there. Pages whose sessions did not change are left as they are. A page
-/// stays, and stays in the index, when its session is gone; delete the page, and the next export forgets it.
-/// Other files in the folder are not touched.
+/// without a server or a network. Subagents have separate pages, listed below their session and linked from
+/// the calls that started them. Pages of unchanged sessions are not written again. The page of a deleted
+/// session stays in the index until you delete the page and export again. Other files in the directory are
+/// not touched.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session export pages
@@ -46,7 +44,7 @@ use crate::view::{
   turnpipe session export notes -o md latest
   turnpipe session list --json | turnpipe session export pages -")]
 pub(crate) struct SessionExportArguments {
-    /// The folder for the pages; it is created if needed
+    /// The directory for the pages; it is created if needed
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     /// Only these sessions: paths, ids or their beginnings, titles, or `latest`; `-` is standard input
@@ -55,7 +53,7 @@ pub(crate) struct SessionExportArguments {
     /// The form of the pages
     #[arg(short, long, value_enum, value_name = "FORM", default_value = "html")]
     output: PageForm,
-    /// Write `[redacted]` in place of what looks like a key or a password
+    /// Replace text that looks like a key or a password with `[redacted]`
     #[arg(long)]
     redact: bool,
     #[command(flatten)]
@@ -112,8 +110,7 @@ impl Run for SessionExportArguments {
             ..listing
         };
         let subagents = subagents(&listed, spawned, &all, &mut errors);
-        let zone = io.clock.time_zone();
-        let mut costs = day_costs(&listed, &subagents, &all, &prices, &zone);
+        let mut costs = costs_of(&listed, &subagents, &all, &prices);
         let outdated = self.outdated(&listed, &subagents, &mut costs, &mut folder);
         if !outdated.is_empty() {
             folder.save()?;
@@ -151,11 +148,7 @@ impl Run for SessionExportArguments {
         let (sessions, subagents) = folder.finish(|rows, directory| match self.output {
             PageForm::Html => {
                 let words = words(rows, directory, jobs)?;
-                Ok(html_index(
-                    rows,
-                    &words,
-                    zone.iana_name().unwrap_or("local time"),
-                ))
+                Ok(html_index(rows, &words))
             }
             PageForm::Md => Ok(markdown_index(rows)),
         })?;
@@ -187,12 +180,12 @@ impl SessionExportArguments {
         }
     }
 
-    /// Gives all sessions and subagents their pages. Returns the pages that have to be written.
+    /// Assigns pages to all sessions and subagents. Returns the pages to write.
     fn outdated<'a>(
         &self,
         sessions: &'a Sessions,
         subagents: &'a HashMap<PathBuf, Sessions>,
-        costs: &mut HashMap<String, Vec<DayCost>>,
+        costs: &mut HashMap<String, Vec<CostSlice>>,
         folder: &mut ExportFolder,
     ) -> Vec<Outdated<'a>> {
         let look = format!(
@@ -224,10 +217,14 @@ impl SessionExportArguments {
                     None => started.iter().map(|started| started.path.clone()).collect(),
                     Some(_) => Vec::new(),
                 };
-                let session_id = listed.facts.session_id.as_deref();
-                let known = session_id.filter(|_| parent.is_none());
+                let with_started = started.iter().map(|started| &**started);
+                let families = std::iter::once(listed).chain(with_started);
+                let ids = families.filter_map(|listed| listed.facts.session_id.as_deref());
                 let row = IndexRow {
-                    costs: known.and_then(|id| costs.remove(id)).unwrap_or_default(),
+                    costs: match parent {
+                        None => ids.filter_map(|id| costs.remove(id)).flatten().collect(),
+                        Some(_) => Vec::new(),
+                    },
                     ..row(listed, parent)
                 };
                 outdated.extend(folder.page(name, &listed.path, &beside, row, &look).map(
@@ -249,11 +246,11 @@ impl SessionExportArguments {
     }
 }
 
-/// A page that has to be written.
+/// A page to write.
 struct Outdated<'a> {
     listed: &'a Listed,
     name: String,
-    /// To be handed back when it is written.
+    /// Passed to the index when the page is written.
     stamp: String,
     /// The page of the session that started this subagent.
     parent: Option<String>,
@@ -261,7 +258,7 @@ struct Outdated<'a> {
     subagents: Arc<[Subagent]>,
 }
 
-/// The subagents of these sessions, by the files of the sessions.
+/// Returns the subagents of these sessions, by the files of the sessions.
 fn subagents(
     sessions: &Sessions,
     spawned: Sessions,
@@ -311,14 +308,13 @@ fn redact_names(facts: &mut Facts) {
     }
 }
 
-/// What sessions cost by day and model, with their subagents, by the ids of the sessions.
-fn day_costs(
+/// What sessions cost by time and model, with their subagents, by the ids of the sessions.
+fn costs_of(
     sessions: &Sessions,
     subagents: &HashMap<PathBuf, Sessions>,
     all: &Listing,
     prices: &Prices,
-    zone: &TimeZone,
-) -> HashMap<String, Vec<DayCost>> {
+) -> HashMap<String, Vec<CostSlice>> {
     let started = subagents.values().flatten();
     let paths = sessions
         .iter()
@@ -328,23 +324,14 @@ fn day_costs(
     // Files that cannot be read are reported when their page is written.
     tally.add_all(&candidates_at(paths), all);
     tally.price(prices);
-    let mut costs: HashMap<String, Vec<DayCost>> = HashMap::new();
-    for mut record in tally.costs(
-        &[Dimension::Session, Dimension::Day, Dimension::Model],
-        zone,
-    ) {
-        let mut name = |dimension| record.dimensions.remove(&dimension).unwrap_or_default();
-        let (session, day, model) = (
-            name(Dimension::Session),
-            name(Dimension::Day),
-            name(Dimension::Model),
-        );
-        costs.entry(session).or_default().push(DayCost {
-            day,
+    let mut costs: HashMap<String, Vec<CostSlice>> = HashMap::new();
+    for ((session, quarter, model), cost) in tally.quarters() {
+        costs.entry(session).or_default().push(CostSlice {
+            quarter,
             model,
-            replies: record.replies,
-            micros: record.usage.cost.map(micros),
-            is_partial: !record.unpriced_models.is_empty(),
+            replies: cost.replies,
+            micros: cost.usage.cost.map(micros),
+            is_partial: !cost.unpriced_models.is_empty(),
         });
     }
     costs
@@ -360,7 +347,7 @@ fn micros(dollars: f64) -> u64 {
     (dollars * 1e6).round() as u64
 }
 
-/// Maximum size of the words in the index, in parts of the size of the pages.
+/// Maximum size of the words in the index, as a fraction of the size of the pages.
 const WORDS_SHARE: usize = 7;
 
 /// Reads the words of pages in `directory`.
@@ -389,7 +376,7 @@ fn words(rows: &[(&str, &IndexRow)], directory: &Path, jobs: usize) -> io::Resul
     Ok(index.encoded(size / WORDS_SHARE))
 }
 
-/// The name of a file without its end.
+/// Returns the name of a file without its extension.
 fn stem(listed: &Listed) -> String {
     let stem = listed.path.file_stem().unwrap_or_default();
     stem.to_string_lossy().into_owned()
@@ -443,19 +430,19 @@ fn refused(error: ExportError) -> anyhow::Error {
     match error {
         ExportError::Io(..) => error.into(),
         _ => UsageError::reason(error)
-            .with_hint("name another folder; it is created if needed")
+            .with_hint("name another directory; it is created if needed")
             .into(),
     }
 }
 
-/// The row of the index for a session, or for a subagent of the session with the page `parent`.
+/// Returns the row of the index for a session, or for a subagent of the session with the page `parent`.
 fn row(session: &Listed, parent: Option<&str>) -> IndexRow {
     let facts = &session.facts;
     IndexRow {
         agent: session.agent.name().to_owned(),
         title: facts.title.as_ref().map(|title| title.text.clone()),
         first_prompt: facts.first_prompt.clone(),
-        project: facts.first_cwd.clone(),
+        directory: facts.first_cwd.clone(),
         branch: facts.branch.clone(),
         model: facts.model.clone(),
         last_activity: facts.last_activity.map(|time| time.to_string()),

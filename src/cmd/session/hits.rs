@@ -1,4 +1,4 @@
-//! Prints what a search of sessions found.
+//! Prints the hits of a search.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use crate::cmd::output::{self, Form, RecordWriter};
 use crate::cmd::session::source::about;
 use crate::cmd::times::to_the_minute;
-use crate::jsonl::WriteError;
+use crate::jsonl::WriteResult;
 use crate::message::{Role, SessionId, Thread};
 use crate::records::{HitBlock, SessionDescription, SessionHitRecord, SessionPathRecord};
 use crate::session::Listed;
@@ -35,7 +35,7 @@ pub(crate) struct ParentSession {
     pub(crate) resume: Option<String>,
 }
 
-/// Prints what was found, session by session.
+/// Prints hits, session by session.
 pub(crate) struct HitPrinter {
     pub(crate) writer: RecordWriter,
     pub(crate) form: Form,
@@ -60,12 +60,12 @@ pub(crate) struct HitPrinter {
 const TITLE_COLUMNS: usize = 70;
 
 impl HitPrinter {
-    /// The hits that follow are in this session.
+    /// Sets the session of the hits that follow.
     pub(crate) fn session(
         &mut self,
         session: Listed,
         parent: Option<ParentSession>,
-    ) -> Result<(), WriteError> {
+    ) -> WriteResult {
         self.end_session()?;
         self.path.clone_from(&session.path);
         let mut about = about(session.path, session.agent, session.facts);
@@ -101,8 +101,8 @@ impl HitPrinter {
         Ok(())
     }
 
-    /// Prints what is only known at the end of a session.
-    fn end_session(&mut self) -> Result<(), WriteError> {
+    /// Prints the path or the count at the end of a session.
+    fn end_session(&mut self) -> WriteResult {
         let Some(about) = self.about.take().filter(|_| self.detail != HitDetail::Hits) else {
             return Ok(());
         };
@@ -134,8 +134,8 @@ impl HitPrinter {
         })
     }
 
-    /// A hit in the session.
-    pub(crate) fn hit(&mut self, found: SearchHit) -> Result<(), WriteError> {
+    /// Prints a hit in the session, or counts it.
+    pub(crate) fn hit(&mut self, found: SearchHit) -> WriteResult {
         self.hits += 1;
         match self.form {
             _ if self.detail != HitDetail::Hits => Ok(()),
@@ -151,8 +151,8 @@ impl HitPrinter {
         }
     }
 
-    /// There are no more hits.
-    pub(crate) fn finish(mut self) -> Result<(), WriteError> {
+    /// Ends the output.
+    pub(crate) fn finish(mut self) -> WriteResult {
         self.end_session()?;
         self.writer.flush()
     }
@@ -228,7 +228,7 @@ fn record(
     }
 }
 
-/// A terminal-safe part of a line. Blanks at either end become one blank.
+/// Returns a terminal-safe part of a line. Blanks at either end become one blank.
 fn safe_part(text: &str) -> String {
     let blank = |is_there: bool| if is_there { " " } else { "" };
     let inner = terminal_safe_line(text);

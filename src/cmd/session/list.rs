@@ -1,4 +1,4 @@
-//! `session list`: which sessions there are.
+//! `session list`: lists sessions.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -20,10 +20,10 @@ use crate::view::ProgressLine;
 
 /// List sessions, most recently active first
 ///
-/// Prints a table on a terminal, where titles that the user did not choose are dimmed; otherwise one record
-/// per session. The beginning of an id in the table names the session in every command. Only the ends of
-/// files are read, and as much as it takes to find a title, unless `--counts` is given. `--title`,
-/// `--branch`, `--last-model` and `--first-cwd` ignore case.
+/// Prints a table on a terminal, with titles dimmed that the user did not choose; otherwise one record per
+/// session. Commands accept the shortened ids of the table. Only the ends of files are read, and as much as
+/// is needed to find a title, unless `--counts` is given. `--title`, `--branch`, `--last-model` and
+/// `--first-cwd` ignore case.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session list
@@ -33,15 +33,18 @@ use crate::view::ProgressLine;
 pub(crate) struct SessionListArguments {
     #[command(flatten)]
     selection: SelectionArguments,
-    /// Count messages, calls, tokens and money, which takes reading whole files. Subagents are left
+    /// Count messages, calls, tokens and costs; this reads whole files. Subagents are left
     /// out; `session stats` counts them
     #[arg(long)]
     counts: bool,
     /// Include the sessions of subagents that Codex, Copilot and opencode start as sessions of their own
     #[arg(long)]
     subagents: bool,
-    /// Show the command that resumes each session, for use in its directory; tables of 200 columns and
-    /// more, and records, always do
+    /// Only sessions that changed this file, or a file below this directory; this reads whole files
+    #[arg(long, value_name = "PATH")]
+    touched: Option<PathBuf>,
+    /// Show the command that resumes each session, for use in its directory; wide tables (200
+    /// columns) and records always do
     #[arg(long)]
     resume: bool,
     #[command(flatten)]
@@ -51,6 +54,12 @@ pub(crate) struct SessionListArguments {
 impl Run for SessionListArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let mut listing = self.listing(io);
+        let touched = self
+            .touched
+            .as_deref()
+            .map(std::path::absolute)
+            .transpose()?;
+        listing.selection.changed = touched;
         if self.counts {
             let prices = globals.config(&io.environment)?.prices(None);
             listing.prices = Some(prices.map_err(UsageError::reason)?);
@@ -133,7 +142,7 @@ impl SessionListArguments {
     }
 }
 
-/// Shows how many of so many files are read.
+/// Shows the number of files read so far.
 fn reading(count: usize, listing: &mut Listing, globals: &Globals, io: &mut Io) -> ProgressLine {
     let progress = ProgressLine::of_sessions("reading", count, globals.quiet, io);
     listing.examined = progress.done();

@@ -1,5 +1,5 @@
-//! Sessions as they are named: by a file, an id or its beginning, a title, `latest`, or a list on
-//! standard input.
+//! Names of sessions: a file, an id or its beginning, a title, `latest`, or a list on standard
+//! input.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
@@ -15,7 +15,7 @@ use crate::cmd::inputs::{InputErrors, take_stdin};
 use crate::cmd::output::{Form, RecordWriter};
 use crate::cmd::session::source::{SelectionArguments, SourceArguments};
 use crate::io::{Environment, InputStream, Io, Messages};
-use crate::jsonl::{Prefilter, Reader, WriteError};
+use crate::jsonl::{Prefilter, Reader, WriteResult};
 use crate::message::Message;
 use crate::records::SessionErrorRecord;
 use crate::session::{Depth, Facts, FindError, Listing, Root, Selection, Session, discover, find};
@@ -25,11 +25,11 @@ use crate::side::Excerpt;
 const MAX_ANCESTORS: usize = 16;
 
 impl SourceArguments {
-    /// The sessions of these names. `-` reads standard input: records of `session list`, or one
-    /// session file.
+    /// Returns the sessions of these names. `-` reads standard input: records of `session list`, or
+    /// one session file.
     ///
     /// # Errors
-    /// Standard input cannot be read. A session that is not found is an element of the list.
+    /// Standard input cannot be read. Sessions that are not found are elements of the list.
     pub(crate) fn named(&self, names: &[String], io: &mut Io) -> anyhow::Result<Vec<NamedSession>> {
         let mut sessions = Vec::new();
         for name in names {
@@ -47,7 +47,7 @@ impl SourceArguments {
         Ok(sessions)
     }
 
-    /// The same sessions, only to be read.
+    /// Like [`Self::named`], for sessions that are only read.
     ///
     /// # Errors
     /// Standard input or a pipe cannot be read.
@@ -60,7 +60,7 @@ impl SourceArguments {
         sessions.map(NamedSession::for_reading).collect()
     }
 
-    /// The sessions in these files.
+    /// Returns the sessions in these files.
     pub(crate) fn at(paths: Vec<PathBuf>) -> Vec<NamedSession> {
         let sessions = paths.into_iter();
         sessions
@@ -68,10 +68,10 @@ impl SourceArguments {
             .collect()
     }
 
-    /// The one session of this name.
+    /// Returns the one session of this name.
     ///
     /// # Errors
-    /// There is none or more than one, or standard input cannot be read.
+    /// No session or several sessions have this name, or standard input cannot be read.
     pub(crate) fn one(&self, name: &str, io: &mut Io) -> anyhow::Result<NamedSession> {
         let mut sessions = self.named(&[name.to_owned()], io)?;
         match sessions.pop() {
@@ -80,7 +80,8 @@ impl SourceArguments {
         }
     }
 
-    /// The sessions that this one continues, the oldest first. A message names one that is not found.
+    /// Returns the sessions that this one continues, oldest first. Reports one that is
+    /// not found.
     pub(crate) fn ancestors(
         &self,
         session: &Session,
@@ -139,8 +140,8 @@ impl SourceArguments {
         )
         .map_err(|error| {
             let hint = match error {
-                FindError::Nothing => "`turnpipe session list` shows what there is",
-                FindError::Several(_) => "give more of the id, or the path of the file",
+                FindError::Nothing => "`turnpipe session list` lists all sessions",
+                FindError::Several(_) => "give more of the id, or the path",
             };
             UsageError::reason(error).with_hint(hint)
         })
@@ -148,10 +149,10 @@ impl SourceArguments {
 }
 
 impl SelectionArguments {
-    /// The sessions of these names, or all selected sessions if there are none.
+    /// Returns the sessions of these names, or all selected sessions if there are none.
     ///
     /// # Errors
-    /// Standard input cannot be read. A session that is not found is an element of the list.
+    /// Standard input cannot be read. Sessions that are not found are elements of the list.
     pub(crate) fn named(&self, names: &[String], io: &mut Io) -> anyhow::Result<Vec<NamedSession>> {
         if !names.is_empty() {
             return self.matching.source.named(names, io);
@@ -191,7 +192,7 @@ impl NamedSession {
         }
     }
 
-    /// The same session, only to be read: a link is followed, and a pipe is read to its end.
+    /// Returns the session for reading: follows a link, and reads a pipe to its end.
     ///
     /// # Errors
     /// The pipe cannot be read.
@@ -212,7 +213,8 @@ impl NamedSession {
         Ok(self)
     }
 
-    /// A session file that comes on a pipe. It has to be read from both ends, so it is copied.
+    /// Returns a session file read from a pipe. It is copied, because it must be read from both
+    /// ends.
     fn stored(name: String, mut input: impl Read) -> anyhow::Result<Self> {
         let mut file = tempfile::NamedTempFile::new().context("cannot store the input")?;
         std::io::copy(&mut input, &mut file).context("cannot store the input")?;
@@ -225,7 +227,7 @@ impl NamedSession {
         })
     }
 
-    /// The file, which may not be there.
+    /// Returns the file, which may not exist.
     ///
     /// # Errors
     /// No session has that name.
@@ -233,7 +235,7 @@ impl NamedSession {
         self.path.as_deref().map_err(Clone::clone)
     }
 
-    /// The file that stays, and that may be written to.
+    /// Returns the file, if it is permanent and may be written to.
     ///
     /// # Errors
     /// The session does not exist, or came on standard input.
@@ -244,15 +246,15 @@ impl NamedSession {
         }
     }
 
-    /// Whether `path` is a copy of what came on a pipe.
+    /// Whether `path` is a copy of a pipe's content.
     pub(crate) fn is_copy(&self, path: &Path) -> bool {
         self.temporary.as_deref() == Some(path)
     }
 
-    /// The session, opened.
+    /// Returns the session, opened.
     ///
     /// # Errors
-    /// There is none, or it cannot be read.
+    /// It does not exist, or cannot be read.
     pub(crate) fn open(&self) -> Result<Session, UsageError> {
         let mut session = Session::open(self.path()?).map_err(UsageError::reason)?;
         if self.temporary.is_some() {
@@ -261,13 +263,13 @@ impl NamedSession {
         Ok(session)
     }
 
-    /// An error with the session's name in front.
+    /// Returns an error with the session's name in front.
     pub(crate) fn named(&self, error: &UsageError) -> UsageError {
         error.about(&self.name)
     }
 }
 
-/// The files of the sessions that can be opened. The others are reported.
+/// Returns the files of the sessions that can be opened. The others are reported.
 pub(crate) fn usable_paths(sessions: &[NamedSession], errors: &mut InputErrors) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     for session in sessions {
@@ -280,7 +282,7 @@ pub(crate) fn usable_paths(sessions: &[NamedSession], errors: &mut InputErrors) 
 }
 
 impl InputErrors {
-    /// Reports a session. A bad line of a list is data where the error is a record, too.
+    /// Reports a session. In the form `jsonl`, a bad line of a list is data, since the error is also a record.
     pub(crate) fn report_session(&mut self, named: &NamedSession, form: Form, error: &UsageError) {
         self.any |= !named.is_listed || form == Form::Text;
         named.named(error).report(&self.messages);
@@ -296,7 +298,7 @@ impl InputErrors {
         form: Form,
         error: &UsageError,
         writer: &mut RecordWriter,
-    ) -> Result<(), WriteError> {
+    ) -> WriteResult {
         self.report_session(named, form, error);
         match form {
             Form::Text => Ok(()),
@@ -392,7 +394,7 @@ pub(crate) fn read_stream(
     })
 }
 
-/// The same, with all records and all messages.
+/// Like [`read_stream`], with all records and all messages.
 ///
 /// # Errors
 /// Reading or writing failed.

@@ -1,4 +1,4 @@
-//! `session path`: where a session is.
+//! `session path`: prints the files of sessions.
 
 use clap::Args;
 
@@ -13,7 +13,7 @@ use crate::records::SessionPathRecord;
 
 /// Print the files of sessions
 ///
-/// Prints one path per line, or with `-o jsonl` records that also hold the title.
+/// Prints one path per line, or with `-o jsonl` records that include the title.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session path latest

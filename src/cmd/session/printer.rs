@@ -5,7 +5,7 @@ use std::fmt::Write;
 use clap::ValueEnum;
 
 use crate::cmd::output::RecordWriter;
-use crate::jsonl::WriteError;
+use crate::jsonl::WriteResult;
 use crate::message::Message;
 use crate::records::{
     MessageContext, SessionDescription, SessionStartRecord, StartSubtype, to_record,
@@ -47,7 +47,7 @@ pub(crate) struct Printer {
     outline: Outline,
     /// The first directory of the session.
     cwd: Option<String>,
-    /// The number of the message in its session, if they are counted.
+    /// The number of the message in its session, if messages are counted.
     pub(crate) number: u64,
     timeline: Timeline,
     /// The subagents that have pages.
@@ -70,13 +70,13 @@ impl Printer {
     }
 
     /// Prints the start, before the first message. Records have only the facts `about` the session. Only
-    /// pages for browsers have `links`: words, and the names of pages.
+    /// HTML pages have `links`: words, and the names of pages.
     pub(crate) fn head(
         &mut self,
         about: &SessionDescription,
         facts: Vec<(&'static str, String)>,
         links: Vec<(&'static str, String)>,
-    ) -> Result<(), WriteError> {
+    ) -> WriteResult {
         self.cwd.clone_from(&about.cwd);
         let title = about.title.as_deref().or(about.first_prompt.as_deref());
         let title = title.unwrap_or("Session");
@@ -109,12 +109,8 @@ impl Printer {
         }
     }
 
-    /// A whole message of the session or subagent `about`.
-    pub(crate) fn message(
-        &mut self,
-        message: Message,
-        about: &MessageContext,
-    ) -> Result<(), WriteError> {
+    /// Prints a whole message of the session or subagent `about`.
+    pub(crate) fn message(&mut self, message: Message, about: &MessageContext) -> WriteResult {
         let Some(message) = self.look.selection.apply(message) else {
             return Ok(());
         };
@@ -128,7 +124,7 @@ impl Printer {
         self.sections(sections)
     }
 
-    fn sections(&mut self, mut sections: Vec<Section>) -> Result<(), WriteError> {
+    fn sections(&mut self, mut sections: Vec<Section>) -> WriteResult {
         let Look {
             density,
             style,
@@ -170,7 +166,7 @@ impl Printer {
     }
 
     /// Prints the end, after the last message.
-    pub(crate) fn finish(&mut self) -> Result<(), WriteError> {
+    pub(crate) fn finish(&mut self) -> WriteResult {
         let sections = self.outline.finish();
         self.sections(sections)?;
         if self.look.form == DialogForm::Html {
@@ -181,7 +177,7 @@ impl Printer {
     }
 }
 
-/// The label by rules of a group that has none; `None` if no call of it has a result.
+/// Returns the label by rules of a group that has none; `None` if no call of it has a result.
 fn builtin_label(group: &ToolGroup, cwd: Option<&str>) -> Option<String> {
     let answered = group.calls.iter();
     let answered = answered.filter_map(|tool| Some((&tool.call, &tool.result.as_ref()?.0)));

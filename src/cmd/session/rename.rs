@@ -56,7 +56,10 @@ impl Run for SessionRenameArguments {
         let mut files = ForeignSession::new(&session, &facts, systems, Moment::of(io));
         let Some(target) = files.rename(&name).map_err(refused)? else {
             let agent = session.agent().name();
-            let problem = format!("{}: {agent} keeps no names of sessions", path.display());
+            let problem = format!(
+                "{}: {agent} does not store names of sessions",
+                path.display()
+            );
             return Err(UsageError::new(problem).into());
         };
         let session_id = files.session_id();

@@ -1,4 +1,4 @@
-//! `session search`: where something was said.
+//! `session search`: searches the messages of sessions.
 
 use std::cmp::Reverse;
 use std::num::NonZeroUsize;
@@ -24,12 +24,11 @@ use crate::session::{
 };
 use crate::view::ProgressLine;
 
-/// Find what was said in sessions
+/// Search the messages of sessions
 ///
-/// Searches the messages of all branches for a regular expression. It is matched against the text as
-/// it was said, not against its JSON. The most recently changed sessions come first. Prints a list on
-/// a terminal, otherwise one record for each matching part of a message. Exits with 1 if nothing
-/// matches.
+/// Searches the messages of all branches for a regular expression, matched against text, not JSON.
+/// The most recently changed sessions come first. Prints a list on a terminal, otherwise one record
+/// for each matching part of a message. Exits with 1 if nothing matches.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session search -i parser
@@ -39,12 +38,12 @@ pub(crate) struct SessionSearchArguments {
     /// The pattern to look for
     #[arg(value_name = "PATTERN")]
     pattern: String,
-    /// Search only these: paths, ids or their beginnings, titles, `latest`, or `-`
+    /// Search only these sessions: paths, ids or their beginnings, titles, `latest`, or `-`
     #[arg(value_name = "SESSION")]
     sessions: Vec<String>,
     #[command(flatten)]
     matching: MatchArguments,
-    /// Take the pattern as plain text
+    /// Treat the pattern as plain text
     #[arg(short = 'F', long)]
     fixed_strings: bool,
     /// Ignore case
@@ -65,13 +64,13 @@ pub(crate) struct SessionSearchArguments {
     /// Print at most N matching parts of each session
     #[arg(short, long, value_name = "N")]
     max_count: Option<NonZeroUsize>,
-    /// Print at most N matching parts in all
+    /// Print at most N matching parts in total
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<NonZeroUsize>,
     /// Print only the paths of the sessions that match
     #[arg(short = 'l', long)]
     files_with_matches: bool,
-    /// Print only how many parts of messages match in each session
+    /// Print only the number of matching parts in each session
     #[arg(short, long, conflicts_with = "files_with_matches")]
     count: bool,
     /// Show N lines of the message before and after the match
@@ -119,7 +118,7 @@ impl Run for SessionSearchArguments {
             source.note_none(0, globals, io);
             return Ok(errors.outcome(Status::Negative));
         }
-        // Nothing moves below a page.
+        // No progress line is shown below a pager.
         let is_still = form == Form::Text && output::use_pager(globals, io);
         let quiet = globals.quiet || is_still;
         let progress = ProgressLine::of_sessions("searching", candidates.len(), quiet, io);
@@ -188,7 +187,7 @@ impl Run for SessionSearchArguments {
             } else {
                 "; `-i` ignores case"
             };
-            let hint = format!("`--in all` also looks at thoughts, calls and results{case}");
+            let hint = format!("`--in all` also searches thinking, calls and results{case}");
             io.messages.hint(&hint);
         }
         Ok(errors.outcome(if any { Status::Done } else { Status::Negative }))
@@ -208,7 +207,7 @@ impl SessionSearchArguments {
         };
         let mut query = Query::new(&self.pattern, options).map_err(|error| {
             UsageError::new(format!("pattern {}: {error}", self.pattern))
-                .with_hint("`-F` takes the pattern as plain text")
+                .with_hint("`-F` treats the pattern as plain text")
         })?;
         if !self.places.is_empty() {
             query.places = self.places.iter().flat_map(|name| name.places()).collect();
@@ -224,7 +223,7 @@ impl SessionSearchArguments {
         Ok(query)
     }
 
-    /// The files to search.
+    /// Returns the files to search.
     fn candidates(
         &self,
         sessions: &[NamedSession],
@@ -253,7 +252,7 @@ impl SessionSearchArguments {
     }
 }
 
-/// The session among `candidates` that started this subagent.
+/// Returns the session among `candidates` that started this subagent.
 fn parent(session: &Listed, candidates: &[Candidate]) -> Option<ParentSession> {
     let facts = &session.facts;
     let id = facts.forked_from.as_ref().or(facts.session_id.as_ref());

@@ -1,4 +1,4 @@
-//! `session show`: the dialog of a session.
+//! `session show`: prints the dialog of a session.
 
 use std::fs::File;
 use std::io::Write;
@@ -11,23 +11,23 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::cmd::command::Run;
-use crate::cmd::session::cost_table::{cost_cell, shortened};
+use crate::cmd::session::cost_table::{cost_cell, dollars, runs_cell, shortened};
 use crate::cmd::session::printer::{DialogForm, Look, Printer};
 use crate::cmd::session::source::{SourceArguments, about};
 use crate::cmd::times::spelled;
 use crate::cmd::{Globals, Status, UsageError, output};
 use crate::io::{Io, TerminalFacts};
 use crate::jsonl::Writer;
-use crate::message::{Message, Origin, SessionId};
-use crate::records::{MessageContext, SessionCostRecord, SessionDescription};
+use crate::message::{Block, Message, Origin, SessionId, Thread};
+use crate::records::{MessageContext, SessionCostRecord, SessionDescription, to_record};
 use crate::session::{Detail, Facts, Prices, Scope, Session, Tally};
-use crate::text::redact;
+use crate::text::{redact, terminal_safe};
 use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, ThinkingDisplay, ToolDetail};
 
 /// Show the dialog of a session
 ///
-/// Shows the conversation without abandoned branches. As records it starts with a
-/// `system/session_start`, so that later stages of a pipeline take it for history and run nothing.
+/// Omits abandoned branches. As records it starts with a `system/session_start`, so that later
+/// stages of a pipeline treat it as history and run nothing.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session show latest
@@ -46,32 +46,35 @@ pub(crate) struct SessionShowArguments {
     /// Print records, as with `-o jsonl`
     #[arg(long, conflicts_with_all = ["output", "html"])]
     json: bool,
-    /// Write an HTML page to this file; the page loads nothing from elsewhere
+    /// Write an HTML page to this file; the page loads no other files
     #[arg(long, value_name = "FILE", conflicts_with = "output")]
     html: Option<PathBuf>,
     /// Detail of tool calls and results [default: summary in text and Markdown, else full]
     #[arg(long, alias = "tools", value_enum, value_name = "HOW")]
     calls: Option<ToolDetail>,
-    /// Show what the model thought (records always hold it, unless `--no-thinking`)
+    /// Show thinking (records always contain it, unless `--no-thinking` is given)
     #[arg(long, overrides_with = "no_thinking")]
     thinking: bool,
-    /// Leave out what the model thought
+    /// Leave out thinking
     #[arg(long, overrides_with = "thinking")]
     no_thinking: bool,
-    /// Show in full what the agent put into messages, e.g. reminders and the texts of skills; text and
-    /// Markdown have one line for each (records and pages always hold them)
+    /// Show in full what the agent added to messages, e.g. reminders and texts of skills; otherwise
+    /// text and Markdown have one line for each (records and pages always contain it)
     #[arg(long, alias = "context")]
     injected: bool,
     /// Only these messages, counted from 1: 3, 3..7, 3.., ..7, or -5.. for the last five
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     range: Option<MessageRange>,
+    /// Show only the last answer, without a heading; exits with 1 if there is none
+    #[arg(long, conflicts_with_all = ["range", "html"])]
+    last_answer: bool,
     /// Show abandoned branches too
     #[arg(long, conflicts_with = "since_compact")]
     all_branches: bool,
     /// Show only what follows the last compaction
     #[arg(long)]
     since_compact: bool,
-    /// Print `[redacted]` in place of what looks like a key or a password
+    /// Replace text that looks like a key or a password with `[redacted]`
     #[arg(long)]
     redact: bool,
     /// Put neighbouring tool calls under one heading
@@ -83,6 +86,9 @@ impl Run for SessionShowArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let named = self.source.one(&self.session, io)?.for_reading()?;
         let session = named.open().map_err(|error| named.named(&error))?;
+        if self.last_answer {
+            return self.last_answer(&session, io);
+        }
         let path = session.file.path.clone();
         let failed = |error: std::io::Error| UsageError::reason(error).about(path.display());
         let facts = session.summary(self.source.mapping()).map_err(failed)?;
@@ -139,7 +145,7 @@ impl Run for SessionShowArguments {
         let mut printer = Printer::new(look, grouping, Writer::new(sink));
         printer.head(&about, known, Vec::new())?;
         let left_out = print_messages(&parts, scope, range, about.session_id, &mut printer)?;
-        // Waits for the reader of a pager.
+        // Waits for the pager.
         drop(printer);
         if left_out > 0 && !globals.quiet {
             io.messages.hint(&format!(
@@ -152,6 +158,44 @@ impl Run for SessionShowArguments {
 }
 
 impl SessionShowArguments {
+    /// Prints the text of the last reply that has one.
+    fn last_answer(&self, session: &Session, io: &mut Io) -> anyhow::Result<Status> {
+        let mut last = None;
+        for message in session.messages(self.scope())? {
+            let message = message?;
+            let is_answer = message.origin == Origin::Reply && message.thread == Thread::Main;
+            if is_answer && !message.text().trim().is_empty() {
+                last = Some(message);
+            }
+        }
+        let Some(mut last) = last else {
+            return Ok(Status::Negative);
+        };
+        last.blocks.retain(|block| matches!(block, Block::Text(_)));
+        if self.redact {
+            last.redact();
+        }
+        if self.form(io.terminal) == DialogForm::Jsonl {
+            let facts = session.first_facts(self.source.mapping())?;
+            let about = MessageContext {
+                session_id: facts.session_id.map(SessionId),
+                ..MessageContext::default()
+            };
+            let mut writer = output::record_writer(io)?;
+            writer.record(&to_record(last, &about))?;
+            writer.flush()?;
+            return Ok(Status::Done);
+        }
+        let text = last.text();
+        let text = if io.terminal.stdout {
+            terminal_safe(text.trim_end())
+        } else {
+            text.trim_end().into()
+        };
+        output::print(io, &format!("{text}\n"))?;
+        Ok(Status::Done)
+    }
+
     fn form(&self, terminal: TerminalFacts) -> DialogForm {
         match self.output {
             _ if self.html.is_some() => DialogForm::Html,
@@ -196,8 +240,8 @@ impl SessionShowArguments {
     }
 }
 
-/// Prints the messages of a session whose parts are in these files, and what comes after the last.
-/// Returns how many of other branches are left out.
+/// Prints the messages of a session whose parts are in these files, and what follows the last one.
+/// Returns the number of omitted messages of other branches.
 pub(crate) fn print_messages(
     parts: &[Session],
     scope: Scope,
@@ -239,22 +283,31 @@ pub(crate) fn print_messages(
     Ok(left_out)
 }
 
-/// The cost of a session, with its subagents.
+/// Returns the cost of a session, with its subagents.
 pub(crate) fn cost_of(session: &Session, prices: &Prices) -> std::io::Result<SessionCostRecord> {
+    Ok(total_of(&tally_of(session, prices)?))
+}
+
+fn tally_of(session: &Session, prices: &Prices) -> std::io::Result<Tally> {
     let mut tally = Tally::within(Timestamp::MIN..Timestamp::MAX, Detail::Costs);
     tally.add(session)?;
     tally.price(prices);
-    Ok(tally.costs(&[], &TimeZone::UTC).pop().unwrap_or_default())
+    Ok(tally)
 }
 
-/// Facts shown before the messages of a session.
+fn total_of(tally: &Tally) -> SessionCostRecord {
+    tally.costs(&[], &TimeZone::UTC).pop().unwrap_or_default()
+}
+
+/// Returns the facts shown before the messages of a session.
 pub(crate) fn known(
     session: &Session,
     about: &SessionDescription,
     facts: &Facts,
     prices: &Prices,
 ) -> std::io::Result<Vec<(&'static str, String)>> {
-    let cost = cost_of(session, prices)?;
+    let tally = tally_of(session, prices)?;
+    let cost = total_of(&tally);
     let usage = &cost.usage;
     let tokens = [
         ("input", usage.input),
@@ -286,6 +339,8 @@ pub(crate) fn known(
             "cost",
             has_tokens.then(|| cost_cell(usage, &cost.unpriced_models)),
         ),
+        ("recorded", cost.recorded_cost.map(dollars)),
+        ("run", tally.runs().map(runs_cell)),
         ("resume", about.resume.clone()),
     ];
     let known = known.into_iter();
@@ -293,13 +348,13 @@ pub(crate) fn known(
     Ok(known.collect())
 }
 
-/// The file for a page.
+/// Returns the file for a page.
 fn page_file(path: &Path) -> anyhow::Result<Box<dyn Write + Send>> {
     let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(Box::new(file))
 }
 
-/// Readings of token meters are only for totals.
+/// Whether a message is shown. Readings of token meters are only for totals.
 fn is_shown(message: &Message) -> bool {
     message.origin != Origin::Meter
 }
@@ -344,7 +399,7 @@ impl MessageRange {
         self.first < 0 || self.last < 0
     }
 
-    /// The range in a dialog of `total` messages.
+    /// Returns the range in a dialog of `total` messages.
     pub(crate) fn of(self, total: u64) -> Self {
         let total = i64::try_from(total).unwrap_or(i64::MAX);
         let from_start = |number: i64| {
@@ -365,7 +420,7 @@ impl MessageRange {
         i64::try_from(number).is_ok_and(|number| number < self.first)
     }
 
-    /// Whether it comes after the range.
+    /// Whether the message comes after the range.
     pub(crate) fn is_behind(self, number: u64) -> bool {
         i64::try_from(number).is_ok_and(|number| number > self.last)
     }

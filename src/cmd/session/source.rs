@@ -20,7 +20,7 @@ use crate::session::{
     discover_names, discover_with, fork_at, ids_in, list, session_roots,
 };
 
-/// Maximum number of files to read to say why there are no sessions.
+/// Maximum number of files to read to explain why there are no sessions.
 const MAX_REFUSED: usize = 16;
 
 /// Number of sessions that wait for a model at once, unless `--jobs` is given.
@@ -29,7 +29,7 @@ const DEFAULT_WAITING_JOBS: usize = 4;
 /// The directories to search for sessions, and filters that every command has.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SourceArguments {
-    /// Look for sessions in this directory instead of the agents' own; repeatable
+    /// Search for sessions in this directory instead of the agents' own; repeatable
     #[arg(long, value_name = "DIR")]
     root: Vec<PathBuf>,
     /// Only sessions of this agent
@@ -38,8 +38,7 @@ pub(crate) struct SourceArguments {
     /// Only sessions that worked in or below this directory
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// Read up to N files, or parts of a large one, at once [default: one per core, or 4 if each waits for
-    /// a model]
+    /// Read up to N files, or parts of a large one, at once [default: one per core, or 4 with a model]
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
     /// Read files instead of mapping them into memory
@@ -78,7 +77,7 @@ pub(crate) struct MatchArguments {
     pub(crate) source: SourceArguments,
     #[command(flatten)]
     pub(crate) filter: FilterArguments,
-    /// Only sessions whose last model contains this text
+    /// Only sessions whose last model's name contains this text
     #[arg(long, alias = "model", value_name = "TEXT")]
     last_model: Option<String>,
 }
@@ -120,18 +119,18 @@ impl SourceArguments {
         }
     }
 
-    /// The files that may be sessions, the last changed first.
+    /// Returns the files that may be sessions, the last changed first.
     pub(crate) fn candidates(&self, environment: &Environment) -> Vec<Candidate> {
         discover_with(self.jobs(), &self.roots(environment))
     }
 
-    /// The same files in any order, for a command that opens all of them.
+    /// Like [`Self::candidates`], in any order, for a command that opens all files.
     pub(crate) fn files(&self, environment: &Environment) -> Vec<Found> {
         discover_names(self.jobs(), &self.roots(environment))
     }
 
-    /// The possible ids of the sessions of all agents, by the names of their files. A short id must not
-    /// be ambiguous in commands without filters.
+    /// Returns the possible ids of the sessions of all agents, by the names of their files. A short id
+    /// must not be ambiguous in commands without filters.
     pub(crate) fn all_ids(&self, environment: &Environment) -> Vec<String> {
         let files = discover_names(self.jobs(), &self.all_roots(environment));
         files.iter().flat_map(|file| ids_in(&file.path)).collect()
@@ -152,7 +151,7 @@ impl SourceArguments {
         roots
     }
 
-    /// The settings to list the files with.
+    /// Returns the settings to list the files with.
     pub(crate) fn listing(&self, depth: Depth) -> Listing {
         Listing {
             selection: Selection {
@@ -178,7 +177,7 @@ impl SourceArguments {
         self.jobs.unwrap_or_else(processors)
     }
 
-    /// Notes that no session was found among this many files.
+    /// Reports that none of this many files is a session.
     pub(crate) fn note_none(&self, files: usize, globals: &Globals, io: &Io) {
         if globals.quiet {
             return;
@@ -191,11 +190,11 @@ impl SourceArguments {
             io.messages.hint(&reason);
         } else if files == 0 && self.root.is_empty() {
             io.messages
-                .hint("`turnpipe doctor` shows where sessions are looked for");
+                .hint("`turnpipe doctor` shows the directories that are searched");
         }
     }
 
-    /// Why the first of the files that are no sessions is not read, if its agent is known.
+    /// Returns why the first file that is not a session cannot be read, if its agent is known.
     fn refusal(&self, io: &Io) -> Option<String> {
         let files = self.files(&io.environment).into_iter().take(MAX_REFUSED);
         let errors = files.filter_map(|file| Session::open(&file.path).err());
@@ -218,20 +217,20 @@ impl SourceArguments {
     }
 }
 
-/// The absolute path, links resolved where it exists.
+/// Returns the absolute path, with links resolved if it exists.
 fn absolute(path: &Path) -> PathBuf {
     std::fs::canonicalize(path)
         .or_else(|_| std::path::absolute(path))
         .unwrap_or_else(|_| path.to_owned())
 }
 
-/// The files that were named.
+/// Returns the files that were named.
 pub(crate) fn candidates_at(paths: impl Iterator<Item = PathBuf>) -> Vec<Candidate> {
     let roots: Vec<Root> = paths.map(|path| Root { agent: None, path }).collect();
     discover(&roots)
 }
 
-/// A session's members in records.
+/// Returns a session's members in records.
 pub(crate) fn about(path: PathBuf, agent: Agent, facts: Facts) -> SessionDescription {
     let current = facts
         .cwd
@@ -274,7 +273,7 @@ impl FilterArguments {
         selection.project.clone_from(&self.first_cwd);
     }
 
-    /// The times of `--since` and `--until`.
+    /// Returns the times of `--since` and `--until`.
     pub(crate) fn period(
         &self,
         now: Timestamp,
@@ -296,7 +295,7 @@ impl FilterArguments {
 }
 
 impl MatchArguments {
-    /// The settings to list the selected sessions with. Includes empty sessions.
+    /// Returns the settings to list the selected sessions with. Includes empty sessions.
     pub(crate) fn listing(&self, depth: Depth, clock: &dyn Clock) -> Listing {
         let mut listing = self.source.listing(depth);
         self.filter.apply(&mut listing.selection, clock);
@@ -320,7 +319,7 @@ pub(crate) struct SelectionArguments {
 }
 
 impl SelectionArguments {
-    /// The settings to list the selected sessions with.
+    /// Returns the settings to list the selected sessions with.
     pub(crate) fn listing(&self, depth: Depth, clock: &dyn Clock) -> Listing {
         let mut listing = self.matching.listing(depth, clock);
         listing.selection.limit = self.limit.limit;
@@ -330,7 +329,7 @@ impl SelectionArguments {
 }
 
 impl SourceArguments {
-    /// The files of the sessions that these filters select, the most recently active first.
+    /// Returns the files of the sessions that these filters select, the most recently active first.
     pub(crate) fn selected(
         &self,
         filter: &FilterArguments,
@@ -344,7 +343,7 @@ impl SourceArguments {
         self.paths(&listing, io)
     }
 
-    /// The files of the sessions of a listing.
+    /// Returns the files of the sessions of a listing.
     pub(crate) fn paths(&self, listing: &Listing, io: &Io) -> Vec<PathBuf> {
         let (listed, _) = list(&self.candidates(&io.environment), listing);
         listed.into_iter().map(|session| session.path).collect()

@@ -1,4 +1,4 @@
-//! `session stats`: what sessions cost.
+//! `session stats`: tokens and costs of sessions.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::cmd::command::Run;
 use crate::cmd::inputs::{InputErrors, take_stdin};
 use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::session::cost_table::{
-    CostRow, cost_cell, cost_table, dollars, fitted_table, with_separators,
+    CostRow, cost_cell, cost_table, dollars, fitted_table, runs_cell, with_separators,
 };
 use crate::cmd::session::show::cost_of;
 use crate::cmd::session::source::{MatchArguments, SourceArguments};
@@ -26,16 +26,15 @@ use crate::session::{Agent, Depth, Detail, Prices, Session, Tally, subagents_bes
 use crate::text::{counted, terminal_safe_line};
 use crate::view::ProgressLine;
 
-/// Count tokens, money and calls by model, tool, day and purpose
+/// Count tokens, costs and calls by model, tool, day and purpose
 ///
-/// Counts the named sessions, or all of them. With `--since` and `--until` only requests of that time
-/// count. Every branch of a session counts, because it was paid
-/// for. Money is what an agent recorded, else what the tokens cost by list prices, whatever a
-/// subscription covers. Tokens of a model without a price are not in the cost, which is then marked by
-/// a plus.
+/// Counts the named sessions, or all of them. With `--since` and `--until` only requests of that
+/// time count. All branches of a session count, because they were paid for. The cost is what an
+/// agent recorded, else list prices of the tokens, regardless of subscriptions. Tokens of models
+/// without a price are not in the cost, which is then followed by a plus.
 ///
-/// `--by tool` counts calls, and how much text their results brought into the conversation: what a
-/// reply costs is not the cost of one of its calls. A token is taken to be four bytes.
+/// `--by tool` counts calls and the text of their results. The cost of a reply is not divided among
+/// its calls. A token is assumed to be four bytes.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session stats
@@ -51,10 +50,10 @@ pub(crate) struct SessionStatsArguments {
     sessions: Vec<String>,
     #[command(flatten)]
     matching: MatchArguments,
-    /// One row for each day, model and so on, and in text their sum; separate several by commas
+    /// One row for each day, model and so on, and in text a row with the sum; separate several by commas
     #[arg(long, value_enum, value_name = "DIMENSION", value_delimiter = ',')]
     by: Vec<Dimension>,
-    /// The time zone of days, weeks and months, also of `--since` and `--until`, e.g. Europe/Berlin
+    /// Time zone of days, weeks, months, `--since` and `--until`, e.g. Europe/Berlin
     /// [default: the system's zone]
     #[arg(long, value_name = "ZONE", value_parser = zone)]
     tz: Option<TimeZone>,
@@ -62,12 +61,12 @@ pub(crate) struct SessionStatsArguments {
     /// format
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
-    /// Print one line instead, and exit with 1 if more than this many US dollars were spent
+    /// Print one line, and exit with 1 if more than this many US dollars were spent
     #[arg(long, value_name = "AMOUNT", conflicts_with = "by", value_parser = amount)]
     budget: Option<f64>,
     /// Print a line for Claude Code's status line, whose input is read from standard input: the model,
-    /// what the session, the day and the running block of five hours cost, and how full the context is.
-    /// Only sessions of the last 24 hours are looked at
+    /// the cost of the session, the day and the current block of five hours, and the use of the
+    /// context. Only sessions of the last 24 hours are read
     #[arg(long, conflicts_with_all = ["by", "budget", "since", "until", "sessions", "output", "json"])]
     statusline: bool,
     #[command(flatten)]
@@ -185,7 +184,7 @@ impl Run for SessionStatsArguments {
     }
 }
 
-/// Prints records, or a page about them.
+/// Prints records, or a page of text.
 fn print<Record: Serialize>(
     form: Form,
     records: &[Record],
@@ -205,11 +204,14 @@ fn print<Record: Serialize>(
 }
 
 fn heads(by: &[Dimension]) -> Vec<String> {
-    let heads = by.iter().filter_map(Dimension::to_possible_value);
-    heads.map(|head| head.get_name().to_uppercase()).collect()
+    let heads = by.iter().filter_map(|dimension| match dimension {
+        Dimension::Cwd => Some("DIRECTORY".to_owned()),
+        _ => Some(dimension.to_possible_value()?.get_name().to_uppercase()),
+    });
+    heads.collect()
 }
 
-/// A row for each of `tools`, and one for all of them.
+/// Returns a page with a row for each of `tools`, and one for the sum.
 fn tool_page(by: &[Dimension], tools: &[SessionToolRecord], columns: Option<usize>) -> String {
     let mut head = heads(by);
     head.extend(["CALLS", "FAILED", "RESULTS", "BYTES", "~TOKENS"].map(str::to_owned));
@@ -238,7 +240,7 @@ fn tool_page(by: &[Dimension], tools: &[SessionToolRecord], columns: Option<usiz
     fitted_table(page, by.len(), columns)
 }
 
-/// A row for each of `costs`, and one for `all`.
+/// Returns a page with a row for each of `costs`, and one for `all`.
 fn cost_page(
     by: &[Dimension],
     costs: &[SessionCostRecord],
@@ -269,13 +271,15 @@ fn cost_page(
 fn page(stats: &SessionStatsRecord, columns: Option<usize>) -> String {
     let recorded = stats.recorded_cost;
     let recorded = recorded.map(|cost| format!("recorded by the agents: {}\n", dollars(cost)));
+    let runs = stats.runs.as_ref().map(|runs| runs_cell(runs) + "\n");
     let mut page = format!(
-        "{}, {}, {}, {}\n{}",
+        "{}, {}, {}, {}\n{}{}",
         counted(stats.sessions, "session", "sessions"),
         counted(stats.prompts, "prompt", "prompts"),
         counted(stats.replies, "reply", "replies"),
         cost_cell(&stats.usage, &stats.unpriced_models),
         recorded.unwrap_or_default(),
+        runs.unwrap_or_default(),
     );
     for (title, shares) in [
         ("MODEL", &stats.by_model),
@@ -317,7 +321,7 @@ const LOOK_BACK: SignedDuration = SignedDuration::from_hours(24);
 /// Maximum size of the input, in bytes.
 const MAX_INPUT: u64 = 1024 * 1024;
 
-/// The line for the input on standard input.
+/// Returns the line for the input on standard input.
 ///
 /// # Errors
 /// The input cannot be read, or is not an object.
@@ -346,7 +350,7 @@ pub(crate) fn statusline(
     let mut listing = source.listing(Depth::Whole);
     listing.selection.since = Some(since);
     let mut tally = Tally::within(since..Timestamp::MAX, Detail::Costs);
-    // A file that cannot be read is nothing to report below a prompt.
+    // A status line has no place to report unreadable files.
     let _ = tally.add_all(&source.candidates(&io.environment), &listing);
     tally.price(prices);
 

@@ -1,4 +1,4 @@
-//! Sessions as a table for people.
+//! Tables of sessions.
 
 use std::borrow::Borrow;
 
@@ -21,8 +21,8 @@ const WIDE: usize = 160;
 /// A table of this many columns has room for the commands that resume sessions.
 const VERY_WIDE: usize = 200;
 
-/// Titles and directories together want this many columns. Until they have them, others give way, the
-/// first of these first.
+/// Minimum joint width of titles and directories. Until they have it, other columns are dropped,
+/// the first of these first.
 const LEAST_ROOM: usize = 20;
 const DISPENSABLE: [&str; 4] = ["SIZE", "AGENT", "CALLS", "MESSAGES"];
 
@@ -40,15 +40,15 @@ pub(crate) struct TableLook {
     pub(crate) zone: TimeZone,
     /// The current time. On a terminal, times are relative to it.
     pub(crate) now: Timestamp,
-    /// Whether the commands that resume sessions are shown, below each row if there is little room.
+    /// Whether the commands that resume sessions are shown, below each row if the table is narrow.
     pub(crate) resume: bool,
-    /// Ids of sessions that are not in the table. The beginnings in it must not name them.
+    /// Ids of sessions that are not in the table. The shortened ids in it must not match them.
     pub(crate) other_ids: Vec<String>,
-    /// Whether titles that no person gave are dimmed.
+    /// Whether titles that the user did not give are dimmed.
     pub(crate) colored: bool,
 }
 
-/// A line for each session below a head, as wide as the terminal at most.
+/// Returns a line for each session below a heading, at most as wide as the terminal.
 pub(crate) fn session_table(sessions: &[impl Borrow<Listed>], look: &TableLook) -> String {
     let has_room = |least| look.columns.is_some_and(|columns| columns >= least);
     let has_counts = sessions
@@ -114,7 +114,7 @@ pub(crate) fn session_table(sessions: &[impl Borrow<Listed>], look: &TableLook) 
     page
 }
 
-/// The cell below a head.
+/// Returns the cell below a heading.
 fn cell(head: &str, session: &Listed, id: &str, look: &TableLook) -> String {
     let facts = &session.facts;
     let count = |number: fn(&SessionCounts) -> u64| {
@@ -164,7 +164,7 @@ fn widest(rows: &[Vec<String>], column: usize) -> usize {
     cells.map(|cell| display_width(cell)).max().unwrap_or(0)
 }
 
-/// The width that is left for titles and directories.
+/// Returns the width that is left for titles and directories.
 fn room(rows: &[Vec<String>], title: usize, columns: usize) -> usize {
     let all = 0..rows.first().map_or(0, Vec::len);
     let others = all.filter(|column| ![title, title + 1].contains(column));
@@ -173,7 +173,7 @@ fn room(rows: &[Vec<String>], title: usize, columns: usize) -> usize {
     columns.saturating_sub(taken + 2)
 }
 
-/// Cuts titles and directories so that the rows fit, as far as the other columns leave room.
+/// Cuts titles and directories so that the rows fit, within the width that the other columns leave.
 fn fit(rows: &mut [Vec<String>], title: usize, columns: usize) {
     let room = room(rows, title, columns);
     let width = widest(rows, title + 1).min(room / 3);

@@ -1,4 +1,4 @@
-//! `session tail`: the end of a session file, and what comes after it.
+//! `session tail`: prints the end of a session file and follows it.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -28,10 +28,10 @@ use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, ThinkingDis
 
 /// Show the end of a session file of any size
 ///
-/// Reads the file from its end. Prints messages: text on a terminal, records otherwise; with `--raw`
-/// the lines as they are. With `-f`, also prints what is appended, each record as soon as its line is
-/// complete. A file that is truncated, rewritten, replaced or deleted is read again from its start,
-/// after a `session_switch` record.
+/// Reads the file from its end. Prints messages as text on a terminal, otherwise as records; with
+/// `--raw`, prints the lines of the file. With `-f`, also prints appended records as soon as their
+/// lines are complete. A file that is truncated, rewritten, replaced or deleted is read again from
+/// its start, after a `session_switch` record.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session tail latest
@@ -43,7 +43,7 @@ pub(crate) struct SessionTailArguments {
     session: String,
     #[command(flatten)]
     source: SourceArguments,
-    /// Number of messages, or with --raw of records
+    /// Number of messages, or of records with `--raw`
     #[arg(
         short = 'n',
         long,
@@ -55,7 +55,7 @@ pub(crate) struct SessionTailArguments {
     /// Print lines as they are in the file
     #[arg(long)]
     raw: bool,
-    /// Continue with what is appended
+    /// Keep printing as the file grows
     #[arg(short, long)]
     follow: bool,
     /// Also show sessions that start or continue from now on
@@ -64,10 +64,10 @@ pub(crate) struct SessionTailArguments {
     /// Also show new messages of subagents; their records name them
     #[arg(long, requires = "follow", conflicts_with = "raw")]
     subagents: bool,
-    /// Start at this byte offset, e.g. that of a cursor
+    /// Start at this byte offset, e.g. from a cursor
     #[arg(long, alias = "from", value_name = "OFFSET", conflicts_with = "limit")]
     offset: Option<u64>,
-    /// Write a cursor after each batch of records: where to continue reading
+    /// Write a cursor record after each batch: the offset at which to continue reading
     #[arg(long)]
     cursor: bool,
     /// Stop when nothing was appended for this long (e.g. 500ms, 30s, 5m)
@@ -110,7 +110,9 @@ impl Run for SessionTailArguments {
         };
         if let Ok(session) = &session {
             let is_read_once = !self.raw && !self.follow && self.offset.is_none();
-            let has_ends = !session.is_document() && session.format().shape != Shape::Replay;
+            let has_ends = !session.is_document()
+                && session.format().shape != Shape::Replay
+                && !session.format().is_stream();
             if is_read_once && !has_ends {
                 return self.whole(session, self.printer(globals, io)?);
             }
@@ -126,7 +128,7 @@ impl Run for SessionTailArguments {
 }
 
 impl SessionTailArguments {
-    /// The last messages of a session that must be read as a whole.
+    /// Returns the last messages of a session that must be read as a whole.
     fn whole(&self, session: &Session, mut printer: Printer) -> anyhow::Result<Status> {
         let wanted = usize::try_from(self.limit).unwrap_or(usize::MAX);
         let mut last = std::collections::VecDeque::new();
@@ -143,7 +145,7 @@ impl SessionTailArguments {
     }
 
     fn printer(&self, globals: &Globals, io: &mut Io) -> anyhow::Result<Printer> {
-        // Raw lines and cursors are for programs.
+        // Only programs use raw lines and cursors.
         let form = match self.form.form(io.terminal) {
             Form::Text if !self.raw && !self.cursor => Form::Text,
             _ => Form::Jsonl,
@@ -171,7 +173,7 @@ impl SessionTailArguments {
             density: Density::Folded,
             style: globals.style(io),
         };
-        // What is followed is shown as it comes.
+        // A followed file is printed without a pager.
         let grouping = if self.follow {
             Grouping::Apart
         } else {
@@ -254,7 +256,7 @@ impl SessionTailArguments {
         })
     }
 
-    /// The facts of the session for records. `None` for raw lines.
+    /// Returns the facts of the session for records. `None` for raw lines.
     fn about(&self, session: &Session) -> anyhow::Result<MessageContext> {
         if self.raw {
             return Ok(MessageContext::default());
@@ -267,7 +269,7 @@ impl SessionTailArguments {
         })
     }
 
-    /// The last messages, if nothing else is wanted and they are not large.
+    /// Returns the last messages, unless other output is requested or they are large.
     fn last_messages(&self, session: &Session) -> anyhow::Result<Option<Vec<Message>>> {
         let is_more = self.raw || self.follow || self.cursor || self.offset.is_some();
         if is_more {
@@ -299,14 +301,14 @@ impl SessionTailArguments {
 /// The sessions that are not followed yet.
 struct Others<'a> {
     arguments: &'a SessionTailArguments,
-    /// The length of the part of each file that is not shown, in bytes. Not set for files that are followed.
+    /// Length of the part of each file that is not shown, in bytes; `None` for followed files.
     sizes: HashMap<PathBuf, Option<u64>>,
     /// The file that was followed first, as it was named.
     named: PathBuf,
 }
 
 impl Others<'_> {
-    /// The sessions that started or continued.
+    /// Returns the sessions that started or continued.
     fn find(&mut self, environment: &Environment) -> Vec<FollowedSession> {
         let mut found = Vec::new();
         for candidate in self.arguments.source.candidates(environment) {
@@ -327,12 +329,12 @@ impl Others<'_> {
         found
     }
 
-    /// Follows the session in a file from the line that reaches beyond this size. A file that is
+    /// Follows the session in a file starting at the line that extends beyond this size. A file that is
     /// not a session yet may become one.
     fn open(&self, path: &Path, size: u64) -> Option<FollowedSession> {
         let session = Session::open(path).ok().filter(Session::is_appendable)?;
         let about = self.arguments.about(&session).ok()?;
-        // A file that has become shorter is another one.
+        // A file that has become shorter was replaced.
         let size = if size <= session.file.size { size } else { 0 };
         let mut bytes = FixedFile::new(&session.file.file, size, Mapping::Refused);
         let is_whole = &mut |line: &[u8]| u64::from(line.ends_with(b"\n"));

@@ -33,7 +33,7 @@ pub(crate) enum FollowEnd {
     ReaderIsGone,
 }
 
-/// A file that is followed, and what was read of it.
+/// A followed file, and the state of reading it.
 pub(crate) struct Followed {
     pub(crate) follower: Follower,
     pub(crate) lines: Lines,
@@ -53,7 +53,7 @@ pub(crate) struct Subagents {
 }
 
 impl Subagents {
-    /// The subagents of the session in this file; what they said so far is skipped.
+    /// Returns the subagents of the session in this file; their messages so far are skipped.
     pub(crate) fn of(session: &Path, agent: Agent) -> Self {
         let mut subagents = Self {
             session: session.to_owned(),
@@ -165,7 +165,7 @@ pub(crate) fn follow(
         for FollowedSession { subagents, .. } in &mut sessions {
             if let Some(subagents) = subagents {
                 subagents.look(StartAt::Beginning);
-                // It appears with the first of them.
+                // The session is named before its first record.
                 if let Some(folder) = (subagents.agent.format().subagent_dir)(&subagents.session) {
                     watch.add(&folder);
                 }

@@ -1,9 +1,9 @@
-//! Prints the lines at the end of session files as they come.
+//! Prints the lines at the end of session files as they arrive.
 
 use std::path::Path;
 
 use crate::cmd::session::printer::{self, DialogForm};
-use crate::jsonl::WriteError;
+use crate::jsonl::WriteResult;
 use crate::message::{Message, MessageMerger, SessionId};
 use crate::records::{
     CursorSubtype, MessageContext, SessionCursorRecord, SessionSwitchRecord, SwitchReason,
@@ -38,7 +38,7 @@ impl Lines {
         }
     }
 
-    /// The file starts over, perhaps as another session.
+    /// Resets the state for a file that starts over, perhaps as another session.
     pub(crate) fn restart(&mut self) {
         self.messages.restart();
         if self.about.agent_id.is_none() {
@@ -64,12 +64,7 @@ impl Printer {
     }
 
     /// Prints whole lines.
-    pub(crate) fn lines(
-        &mut self,
-        of: &mut Lines,
-        lines: &[u8],
-        joining: Joining,
-    ) -> Result<(), WriteError> {
+    pub(crate) fn lines(&mut self, of: &mut Lines, lines: &[u8], joining: Joining) -> WriteResult {
         if self.is_raw {
             return self.dialog.writer.echo(lines);
         }
@@ -87,12 +82,8 @@ impl Printer {
         Ok(())
     }
 
-    /// Prints messages that were read already.
-    pub(crate) fn messages(
-        &mut self,
-        of: &mut Lines,
-        said: Vec<Message>,
-    ) -> Result<(), WriteError> {
+    /// Prints messages that have already been read.
+    pub(crate) fn messages(&mut self, of: &mut Lines, said: Vec<Message>) -> WriteResult {
         for message in said {
             if let Some(whole) = of.merger.push(message) {
                 self.message(whole, &of.about)?;
@@ -102,7 +93,7 @@ impl Printer {
         self.dialog.finish()
     }
 
-    fn message(&mut self, message: Message, about: &MessageContext) -> Result<(), WriteError> {
+    fn message(&mut self, message: Message, about: &MessageContext) -> WriteResult {
         let speaker = Some((about.session_id.clone(), about.agent_id.clone()));
         if self.is_text() && self.speaker != speaker {
             let is_first = std::mem::replace(&mut self.speaker, speaker).is_none();
@@ -120,7 +111,7 @@ impl Printer {
     }
 
     /// Prints a last line without a newline, if it is a whole record.
-    pub(crate) fn rest(&mut self, of: &mut Lines, rest: &[u8]) -> Result<(), WriteError> {
+    pub(crate) fn rest(&mut self, of: &mut Lines, rest: &[u8]) -> WriteResult {
         if !rest.is_empty() {
             self.lines(of, rest, Joining::Joined)?;
         }
@@ -130,8 +121,8 @@ impl Printer {
         }
     }
 
-    /// Says that what follows comes from another file, or from its start again.
-    pub(crate) fn switch(&mut self, reason: SwitchReason, path: &Path) -> Result<(), WriteError> {
+    /// Reports that the output continues with another file, or from the start of this one.
+    pub(crate) fn switch(&mut self, reason: SwitchReason, path: &Path) -> WriteResult {
         let path = path.display().to_string();
         if self.is_text() {
             let path = terminal_safe_line(&path);
@@ -152,26 +143,21 @@ impl Printer {
         })
     }
 
-    /// Everything that is in the file was printed.
-    pub(crate) fn caught_up(&mut self, follower: &Follower) -> Result<(), WriteError> {
+    /// Ends a batch: the whole file has been printed.
+    pub(crate) fn caught_up(&mut self, follower: &Follower) -> WriteResult {
         if self.dialog.writer.has_buffered() {
             self.end(follower)?;
         }
         Ok(())
     }
 
-    /// Nothing more is printed.
-    pub(crate) fn end(&mut self, follower: &Follower) -> Result<(), WriteError> {
+    /// Ends the output.
+    pub(crate) fn end(&mut self, follower: &Follower) -> WriteResult {
         self.cursor(follower.path(), follower.offset(), follower.pending())
     }
 
-    /// Everything before `offset` was printed.
-    pub(crate) fn cursor(
-        &mut self,
-        path: &Path,
-        offset: u64,
-        pending: u64,
-    ) -> Result<(), WriteError> {
+    /// Writes a cursor: everything before `offset` has been printed.
+    pub(crate) fn cursor(&mut self, path: &Path, offset: u64, pending: u64) -> WriteResult {
         if self.prints_cursors {
             self.dialog.writer.record(&SessionCursorRecord {
                 subtype: CursorSubtype::Only,

@@ -9,12 +9,12 @@ use crate::model::{Failure, Retryability};
 /// The failures of a command.
 pub(crate) struct ModelFailures {
     messages: Messages,
-    /// The command reports every failure itself.
+    /// Whether the command reports every failure itself.
     verbose: bool,
     causes: BTreeSet<String>,
     /// Whether a retry may help, of all failures together.
     retryability: Option<Retryability>,
-    /// The model refuses all requests.
+    /// Whether the model refuses all requests.
     is_over: bool,
     failed: usize,
     not_asked: usize,
@@ -65,9 +65,9 @@ impl ModelFailures {
         }
     }
 
-    /// The outcome of a command that wrote `made` texts and would end with `outcome` without failures.
-    /// A failure decides, but if the texts are optional only if the command wrote nothing or if the
-    /// model refuses all requests. Prints the closing count.
+    /// Returns the outcome of a command that wrote `made` texts and would end with `outcome`
+    /// without failures. If the texts are optional, failures count only if nothing was written or
+    /// if the model refuses all requests. Prints the closing count.
     pub(crate) fn outcome(&self, made: usize, are_optional: bool, outcome: Status) -> Status {
         let skipped = match self.not_asked {
             0 => String::new(),

@@ -16,10 +16,10 @@ use crate::cmd::side::side_arguments::SideArguments;
 use crate::cmd::stop_watch::StopWatch;
 use crate::cmd::{Globals, Status, UsageError};
 use crate::io::{Io, Messages};
-use crate::jsonl::WriteError;
+use crate::jsonl::WriteResult;
 use crate::message::SessionId;
 use crate::model::{Delivery, Pace};
-use crate::session::record::Moment;
+use crate::session::record::{Moment, Recorded};
 use crate::session::{ManualTitle, each_in_order};
 use crate::side::{
     Auto, Driver, Excerpt, Generator, Kind, Language, LanguageChoice, NoText, Reason,
@@ -77,7 +77,7 @@ pub(crate) trait Printer {
     /// The text of the progress line.
     const WORK: &'static str;
 
-    /// The line of a text for people. If there is none, reports why.
+    /// Returns the line to print for a text. If there is none, reports why.
     fn line(&self, runner: &Runner, output: &SessionOutput) -> Option<String>;
 
     /// Writes the record.
@@ -89,12 +89,12 @@ pub(crate) trait Printer {
         runner: &Runner,
         output: SessionOutput,
         writer: &mut RecordWriter,
-    ) -> Result<(), WriteError>;
+    ) -> WriteResult;
 }
 
 /// The outcome for one session.
 pub(crate) struct SessionOutput {
-    /// It is the only session that was named.
+    /// Whether it is the only named session.
     pub(crate) is_alone: bool,
     pub(crate) path: Option<String>,
     pub(crate) session_id: Option<SessionId>,
@@ -112,7 +112,7 @@ pub(crate) struct Runner {
 }
 
 impl PerSessionArguments {
-    /// Prepares the command; `None` if only the prompt was to be printed.
+    /// Prepares the command; `None` with `--print-prompt`.
     ///
     /// # Errors
     /// The arguments or the configuration are invalid, or the prompt cannot be printed.
@@ -297,13 +297,6 @@ impl Runner {
         }
     }
 
-    /// Reports that a text is not in the agent's files.
-    pub(crate) fn note_not_written(&self, output: &SessionOutput, reason: &str) {
-        let prefix = output.prefix();
-        self.messages
-            .warn(&format!("{prefix}not written: {reason}"));
-    }
-
     /// Prints the request body for each conversation that has one.
     fn print_requests(
         &self,
@@ -350,22 +343,30 @@ struct Summary {
 }
 
 impl Summary {
-    /// Counts the outcome for a session, and reports a failure of the model.
+    /// Counts the outcome for a session. Reports a text that is not in the agent's files, and a failure
+    /// of the model.
     fn note(&mut self, output: &SessionOutput) {
-        let Err(no_text) = &output.result else {
-            self.made += 1;
-            return;
-        };
-        self.failed += 1;
-        if let Some(failure) = &no_text.failure {
-            self.model.report(failure);
+        match &output.result {
+            Ok((_, recorded)) => {
+                self.made += 1;
+                if let Some(Recorded::NotShown(reason)) = recorded {
+                    let error = UsageError::new(format!("not written: {reason}"));
+                    let path = output.path.as_deref().unwrap_or_default();
+                    self.inputs.report(path, &error);
+                }
+            }
+            Err(no_text) => {
+                self.failed += 1;
+                if let Some(failure) = &no_text.failure {
+                    self.model.report(failure);
+                }
+            }
         }
     }
 
     fn outcome(&self, exit_status: bool) -> Status {
         let outcome = match self.failed {
-            0 => return Status::Done,
-            _ if exit_status => Status::Negative,
+            1.. if exit_status => Status::Negative,
             _ => Status::Done,
         };
         let outcome = self.inputs.outcome(outcome);
@@ -374,13 +375,13 @@ impl Summary {
 }
 
 impl SessionOutput {
-    /// The session's path before a message.
+    /// Returns the session's path before a message.
     pub(crate) fn prefix(&self) -> String {
         let path = self.path.as_deref();
         path.map(|path| format!("{path}: ")).unwrap_or_default()
     }
 
-    /// The session's path before a text, if there are several sessions.
+    /// Returns the session's path before a text, if there are several sessions.
     pub(crate) fn text_prefix(&self) -> String {
         if self.is_alone {
             return String::new();

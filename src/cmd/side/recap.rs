@@ -1,4 +1,4 @@
-//! `recap`: where the user left off.
+//! `recap`: writes recaps of sessions.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -20,7 +20,7 @@ use crate::cmd::output::{self, RecordWriter};
 use crate::cmd::side::per_session::{PerSessionArguments, Plan, Printer, Runner, SessionOutput};
 use crate::cmd::{Globals, Status, UsageError};
 use crate::io::{CancelToken, Clock, Io};
-use crate::jsonl::WriteError;
+use crate::jsonl::WriteResult;
 use crate::records::RecapRecord;
 use crate::session::ManualTitle;
 use crate::side::recap::{Away, AwayAction, PROMPT, Situation};
@@ -30,8 +30,8 @@ use crate::side::{Auto, Excerpt, Kind, Reason, SessionExcerpt, Text, extension};
 ///
 /// Takes session files, ids, titles or `latest`; or records of `session list` on standard input, or
 /// one conversation there, which is copied. Writes a record for each: the goal and the next step in
-/// one or two sentences, or the reason why there is no recap. Without a model the recaps follow
-/// built-in rules.
+/// one or two sentences, or the reason why there is no recap. Without a model,
+/// built-in rules write the recaps.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe recap latest
@@ -44,16 +44,16 @@ pub(crate) struct RecapArguments {
     write: bool,
     /// Recap only sessions that an agent would recap by itself
     ///
-    /// These have three prompts or more, two of them since the last recap, and nothing unanswered; the
-    /// user was away for `--away-minutes`.
+    /// These have at least three prompts, two of them since the last recap, and no unanswered
+    /// prompt, and the user was away for `--away-minutes`.
     #[arg(long)]
     auto: bool,
     /// Minutes of absence that --auto and --watch wait for
     #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u64).range(1..))]
     away_minutes: u64,
-    /// Stay here and print a recap each time you come back
+    /// Keep running, and print a recap each time you come back
     ///
-    /// Needs a terminal that reports when it gets the focus.
+    /// Requires a terminal that reports focus changes.
     #[arg(long, conflicts_with = "dry_run")]
     watch: bool,
     #[command(flatten)]
@@ -62,9 +62,9 @@ pub(crate) struct RecapArguments {
 
 /// Prints recaps.
 struct Recaps {
-    /// Recaps were not asked for, so missing ones are not reported.
+    /// Whether recaps are automatic; missing ones are then not reported.
     auto: bool,
-    /// Dim, bold and italic.
+    /// Whether text is dim, bold and italic.
     styled: bool,
 }
 
@@ -177,7 +177,7 @@ impl Printer for Recaps {
         runner: &Runner,
         output: SessionOutput,
         writer: &mut RecordWriter,
-    ) -> Result<(), WriteError> {
+    ) -> WriteResult {
         let mut record = RecapRecord {
             ok: output.result.is_ok(),
             session_id: output.session_id,
@@ -280,7 +280,7 @@ struct FocusReports {
 }
 
 impl FocusReports {
-    /// The focus after these bytes, if they contain a report.
+    /// Returns the focus after these bytes, if they contain a report.
     fn focus_after(&mut self, bytes: &[u8]) -> Option<bool> {
         self.rest.extend_from_slice(bytes);
         let focus = self.rest.windows(3).rev().find_map(|report| match report {

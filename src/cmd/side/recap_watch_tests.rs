@@ -212,7 +212,7 @@ fn a_user_who_returns_to_the_terminal_sees_the_recap_once() {
     user.reads(REPORT_FOCUS);
     let told = vec!["All ported".to_owned()];
     let nothing = Vec::<String>::new();
-    // A terminal that says nothing has the focus, for however long.
+    // A terminal without reports counts as focused.
     user.returns_after(3600);
     assert_eq!(sees(), nothing);
     // A short absence, and a long one.
@@ -225,7 +225,7 @@ fn a_user_who_returns_to_the_terminal_sees_the_recap_once() {
     // Once is enough.
     user.returns_after(900);
     assert_eq!(sees(), nothing);
-    // Nothing new was said during another absence.
+    // There are no new messages during another absence.
     user.leaves();
     user.returns_after(600);
     assert_eq!(sees(), nothing);
@@ -236,7 +236,7 @@ fn a_user_who_returns_to_the_terminal_sees_the_recap_once() {
     user.leaves();
     user.returns_after(150);
     assert_eq!(sees(), told);
-    // A turn that runs is waited for.
+    // The watcher waits for a running turn.
     is(Session::Busy);
     user.leaves();
     user.returns_after(600);
@@ -244,7 +244,7 @@ fn a_user_who_returns_to_the_terminal_sees_the_recap_once() {
     is(Session::Idle);
     user.types(b"");
     assert_eq!(sees(), told);
-    // Where too little was said, the absence is over without a word.
+    // A session that is too short gets no recap.
     is(Session::Short);
     user.leaves();
     user.returns_after(600);
@@ -292,7 +292,7 @@ fn append(session: &Path, lines: &str) {
     file.write_all(lines.as_bytes()).unwrap();
 }
 
-/// The recaps in a file.
+/// Returns the recaps in a file.
 fn recaps(session: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(session).unwrap();
     let records = text.lines().map(|line| serde_json::from_str(line).unwrap());

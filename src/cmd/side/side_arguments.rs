@@ -15,7 +15,7 @@ pub(crate) struct SideArguments {
     /// Use the instructions in this file instead of the built-in ones
     #[arg(long, value_name = "FILE")]
     prompt_file: Option<PathBuf>,
-    /// Exit with status 1 without a result
+    /// Exit with 1 if there is no result
     #[arg(long)]
     pub(crate) exit_status: bool,
     #[command(flatten)]
@@ -25,7 +25,8 @@ pub(crate) struct SideArguments {
 }
 
 impl SideArguments {
-    /// The instructions for the model, by default `usual`. `None` if they were only to be printed.
+    /// Returns the instructions for the model, by default `usual`. `None` if they were only
+    /// printed (`--print-prompt`).
     ///
     /// # Errors
     /// The file cannot be read or is empty, or the output failed.

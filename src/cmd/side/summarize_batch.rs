@@ -48,8 +48,8 @@ const JOBS: &str = "4";
 ///
 /// Copies a stream of calls and results, and adds a record with a label for each batch: the calls
 /// of one assistant message, once they have results. Labels are requested ahead; a line waits for
-/// them at most `--hold-ms`. Without a model the labels follow built-in rules.
-/// A batch without a label is not an error.
+/// them at most `--hold-ms`. Without a model, built-in rules write the labels. A missing label is
+/// not an error.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe summarize-batch --no-echo stream.jsonl
@@ -61,7 +61,11 @@ pub(crate) struct SummarizeBatchArguments {
     /// When to write labels
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     emit: EmitLabels,
-    /// Maximum milliseconds that a line waits for labels
+    /// Maximum time that a line waits for labels, in milliseconds
+    ///
+    /// Once a label was late, the time that lines wait in a pipe counts too. A line of a file has no such
+    /// time: it waits from when it is read. After three late labels in a row the model is not asked again, so
+    /// a model that hangs delays a file by at most three times this limit.
     #[arg(long, value_name = "MS", default_value = HOLD_MS)]
     hold_ms: u64,
     /// Maximum number of labels to request at once
@@ -189,7 +193,7 @@ impl SummarizeBatchArguments {
         }
     }
 
-    /// The rules or the model; `None` if labels are disabled.
+    /// Returns the rules or the model; `None` if labels are disabled.
     fn labeler(
         &self,
         instructions: String,
@@ -223,7 +227,7 @@ impl SummarizeBatchArguments {
         })
     }
 
-    /// The concatenated inputs.
+    /// Returns the concatenated inputs.
     fn input(
         &self,
         errors: &mut InputErrors,
@@ -340,7 +344,7 @@ impl LabelSink for LabelPrinter {
     fn late(&mut self, batch: u64) {
         if self.verbose {
             self.messages.log(&format!(
-                "[TOOL_USE_SUMMARY] the label of batch {} was not ready in time and is dropped",
+                "[TOOL_USE_SUMMARY] the label of batch {} was not ready in time and was dropped",
                 batch + 1
             ));
         }

@@ -11,18 +11,18 @@ use crate::cmd::side::per_session::{PerSessionArguments, Plan, Printer, Runner, 
 use crate::cmd::{Globals, Status, UsageError};
 use crate::config::Overrides;
 use crate::io::Io;
-use crate::jsonl::WriteError;
+use crate::jsonl::WriteResult;
 use crate::records::{SideExtension, TitleRecord};
 use crate::session::ManualTitle;
 use crate::session::record::Recorded;
 use crate::side::title::{KEBAB_PROMPT, PROMPT, TitleStyle};
 use crate::side::{Auto, Kind, extension};
 
-/// Name sessions by what they are about
+/// Write titles for sessions
 ///
 /// Takes session files, ids, titles or `latest`; or records of `session list` on standard input, or
-/// one conversation there, which is copied. Writes a record for each: the title, or the reason why
-/// there is none. Without a model the titles follow built-in rules.
+/// one conversation there, which is copied. Writes a record for each session: the title, or the
+/// reason why there is none. Without a model, built-in rules write the titles.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe title latest
@@ -31,13 +31,13 @@ use crate::side::{Auto, Kind, extension};
 pub(crate) struct TitleArguments {
     /// Write the title into the session file, unless the user set one
     ///
-    /// Titles by built-in rules are written with `--model builtin` only.
+    /// Titles by built-in rules are only written with `--model builtin`.
     #[arg(long)]
     write: bool,
     /// Replace a title set by the user
     #[arg(long, requires = "write")]
     replace: bool,
-    /// Name only sessions that an agent would name by itself
+    /// Only handle sessions that an agent would name by itself
     ///
     /// These have no title yet and fewer than three failed attempts; a fast model is configured, and
     /// titles are not disabled.
@@ -46,7 +46,7 @@ pub(crate) struct TitleArguments {
     /// The form of titles
     #[arg(long, value_enum, default_value_t, value_name = "STYLE")]
     style: TitleStyle,
-    /// The directory that holds the number of attempts
+    /// Directory of session state, which counts failed attempts
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
     #[command(flatten)]
@@ -55,7 +55,7 @@ pub(crate) struct TitleArguments {
 
 /// Prints titles.
 struct Titles {
-    /// Titles replace the user's.
+    /// Whether titles replace the user's.
     replace: bool,
 }
 
@@ -106,16 +106,11 @@ impl Run for TitleArguments {
 
 impl Printer for Titles {
     const TAG: &'static str = "SESSION_TITLE";
-    const WORK: &'static str = "finding a title";
+    const WORK: &'static str = "writing a title";
 
     fn line(&self, runner: &Runner, output: &SessionOutput) -> Option<String> {
         match &output.result {
-            Ok((title, recorded)) => {
-                if let Some(reason) = not_shown(*recorded) {
-                    runner.note_not_written(output, reason);
-                }
-                Some(format!("{}{}\n", output.text_prefix(), title.text))
-            }
+            Ok((title, _)) => Some(format!("{}{}\n", output.text_prefix(), title.text)),
             Err(no_text) => {
                 runner.note_no_text(output, no_text, &no_text.reason);
                 None
@@ -128,7 +123,7 @@ impl Printer for Titles {
         _: &Runner,
         output: SessionOutput,
         writer: &mut RecordWriter,
-    ) -> Result<(), WriteError> {
+    ) -> WriteResult {
         let of_session = TitleRecord {
             session_id: output.session_id,
             path: output.path,
@@ -158,7 +153,7 @@ impl Printer for Titles {
     }
 }
 
-/// The reason why the agent does not show a title.
+/// Returns the reason why the agent does not show a title.
 fn not_shown(recorded: Option<Recorded>) -> Option<&'static str> {
     match recorded {
         Some(Recorded::NotShown(reason)) => Some(reason),

@@ -2,12 +2,12 @@
 
 use std::io;
 
-/// Length of the end that is checked for damage by a crash, in bytes.
+/// Length of the end of the file that is checked for damage by a crash, in bytes.
 const LOOKED_AT: usize = 4096;
 /// Maximum number of attempts to write a record that other writers damage.
 const ATTEMPTS: usize = 8;
 
-/// A record that is not in the file, or possibly not.
+/// A record that is not, or possibly not, in the file.
 #[derive(Debug, thiserror::Error)]
 pub enum AppendError {
     /// The text is not a single line of JSON.
@@ -21,8 +21,8 @@ pub enum AppendError {
         /// The error of the system.
         source: io::Error,
     },
-    /// Other writers kept writing into the record.
-    #[error("cannot append: other writers got in the way {ATTEMPTS} times")]
+    /// Other writers repeatedly wrote into the record.
+    #[error("cannot append: other writers interfered {ATTEMPTS} times")]
     Contended,
 }
 
@@ -106,10 +106,10 @@ fn find_back(file: &impl Tail, record: &str, from: u64) -> io::Result<Option<u64
     Ok(found.map(|at| start + at as u64))
 }
 
-/// A file that is open for appending. Every operation may fail or be cut short like the system call
+/// A file that is open for appending. Every operation may fail or end early like the system call
 /// behind it, and others may append at any time.
 pub trait Tail {
-    /// The size in bytes.
+    /// Returns the size in bytes.
     ///
     /// # Errors
     /// As the system reports.
@@ -125,7 +125,7 @@ pub trait Tail {
     /// requested.
     ///
     /// # Errors
-    /// As the system reports. Nothing was written then.
+    /// As the system reports. In this case, nothing was written.
     fn append(&self, bytes: &[u8]) -> io::Result<usize>;
 }
 

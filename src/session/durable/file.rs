@@ -12,15 +12,15 @@ use crate::process::write_detached;
 use crate::state::lock_within;
 
 /// Maximum time to wait for other turnpipe processes. Each holds the lock for less than a millisecond,
-/// but many may come first.
+/// but many may be queued.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Size of a page, in bytes. A process that is killed inside `write` leaves complete pages.
 const PAGE: u64 = 4096;
 
-/// Whether the file must exist.
+/// Requirement on the existence of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
-    /// It must exist.
+    /// The file must exist.
     Required,
     /// It is created with mode 0600 if it is missing.
     CreatedIfMissing,
@@ -54,7 +54,7 @@ pub enum RecordFailure {
     /// The file must not be written to. Nothing was changed.
     #[error("{0}")]
     Refused(&'static str),
-    /// The file is on a network file system of this name, where nothing keeps writers apart. Nothing
+    /// The file is on a network file system of this name, which does not separate writers. Nothing
     /// was changed.
     #[error("is on a network file system ({0})")]
     Network(&'static str),
@@ -85,7 +85,7 @@ impl LockedFile {
     /// for a FIFO.
     ///
     /// # Errors
-    /// It must not be written to, cannot be opened, or another process holds the lock.
+    /// The file must not be written to, cannot be opened, or another process holds the lock.
     pub fn open(
         path: &Path,
         presence: Presence,
@@ -101,17 +101,17 @@ impl LockedFile {
         })
     }
 
-    /// The path.
+    /// Returns the path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The open file.
+    /// Returns the open file.
     pub(in crate::session) fn file(&self) -> &File {
         &self.file
     }
 
-    /// An error about this file.
+    /// Returns an error about this file.
     pub(in crate::session) fn error(&self, cause: impl Into<RecordFailure>) -> RecordError {
         RecordError {
             path: self.path.clone(),
@@ -119,7 +119,7 @@ impl LockedFile {
         }
     }
 
-    /// The size in bytes.
+    /// Returns the size in bytes.
     ///
     /// # Errors
     /// As the system reports.
@@ -143,7 +143,7 @@ impl LockedFile {
         let before = self.file.metadata().map_err(|error| self.error(error))?;
         let offset = self.append(record)?;
         let length = record.len() as u64 + 1;
-        // An unfinished line before the record was ended by a newline.
+        // A newline ended an unfinished line before the record.
         let is_alone = offset - before.len() <= 1 && self.size()? == offset + length;
         if let Ok(modified) = before.modified()
             && is_alone
@@ -247,14 +247,14 @@ const ELSEWHERE: [(u32, &str); 14] = [
 /// The file systems that may be written to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum FileSystems {
-    /// Local ones.
+    /// Local file systems.
     #[default]
     Local,
-    /// All. The caller guarantees that nothing else writes to the file.
+    /// All file systems. The caller guarantees that nothing else writes to the file.
     Any,
 }
 
-/// The name of the file system of `file`, if it is a network file system.
+/// Returns the name of the file system of `file`, if it is a network file system.
 ///
 /// # Errors
 /// As the system reports.
@@ -264,13 +264,13 @@ pub(super) fn network_of(file: &File) -> io::Result<Option<&'static str>> {
     Ok(named(u64::try_from(kind).unwrap_or(0)))
 }
 
-/// Other systems cannot detect it.
+/// Other systems cannot detect network file systems.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn network_of(_: &File) -> io::Result<Option<&'static str>> {
     Ok(None)
 }
 
-/// Only the lower half counts, because some systems sign-extend the number.
+/// Returns the name of a file system. Only the lower half of the number counts, because some systems sign-extend it.
 #[cfg(target_os = "linux")]
 fn named(kind: u64) -> Option<&'static str> {
     let known = ELSEWHERE
@@ -298,7 +298,7 @@ mod tests {
         )
     }
 
-    /// Refuses files that must not be written to.
+    /// Files that must not be written to are refused.
     #[test]
     fn links_pipes_devices_directories_and_second_names_are_refused() {
         let folder = tempfile::tempdir().unwrap();
@@ -374,7 +374,7 @@ mod file_system_tests {
     use super::*;
 
     #[test]
-    fn file_systems_of_other_machines_are_known() {
+    fn network_file_systems_are_recognised() {
         assert_eq!(named(0x6969), Some("nfs"));
         assert_eq!(named(0xffff_ffff_ff53_4d42), Some("cifs"));
         // ext4, tmpfs, btrfs, overlay.

@@ -5,14 +5,14 @@ use std::io;
 
 use super::Tail;
 
-/// A failure during one operation.
+/// A fault during one operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Trouble {
     /// It fails with this kind of error.
     Fails(io::ErrorKind),
     /// A write takes only this many bytes.
     Short(usize),
-    /// Another writer appends this just before.
+    /// Another writer first appends this.
     Foreign(Vec<u8>),
 }
 
@@ -41,7 +41,7 @@ impl Simulated {
         self
     }
 
-    /// All lines that parse.
+    /// Returns all lines that parse.
     pub(super) fn records(&self) -> Vec<String> {
         let content = self.content.borrow();
         content

@@ -1,4 +1,4 @@
-//! Appending under every fault that files can have.
+//! Appends under all faults of files.
 
 use std::io::ErrorKind;
 
@@ -19,7 +19,7 @@ fn lines(records: &[&str]) -> Vec<u8> {
 }
 
 #[test]
-fn a_record_is_a_line_of_its_own() {
+fn a_record_is_a_separate_line() {
     let file = Simulated::holding(&lines(&[OLD]));
     let offset = append_record(&file, OURS).unwrap();
     assert_eq!(*file.content.borrow(), lines(&[OLD, OURS]));
@@ -27,7 +27,7 @@ fn a_record_is_a_line_of_its_own() {
 }
 
 #[test]
-fn what_is_not_one_line_of_json_is_refused() {
+fn records_that_are_not_one_line_of_json_are_refused() {
     let file = Simulated::holding(b"");
     for record in ["{\"a\":\n1}", "{", "", "{} {}"] {
         assert!(
@@ -38,7 +38,7 @@ fn what_is_not_one_line_of_json_is_refused() {
     assert!(file.content.borrow().is_empty());
 }
 
-/// Every prefix of a record, also cut inside a character; zero bytes; no newline.
+/// Every prefix of a record, even if cut inside a character; zero bytes; no newline.
 #[test]
 fn after_any_torn_tail_both_neighbours_are_readable() {
     let mut tails: Vec<Vec<u8>> = (0..=OURS.len())
@@ -69,7 +69,7 @@ fn a_short_write_is_continued() {
 
 /// A short write, and another writer appends in between: both records must be readable.
 #[test]
-fn a_short_write_that_others_bury_is_started_anew() {
+fn a_short_write_followed_by_another_writer_is_repeated() {
     for split in 1..OURS.len() {
         let foreign = [b"\n".as_slice(), &lines(&[THEIRS])].concat();
         let file = Simulated::holding(&lines(&[OLD]))
@@ -106,7 +106,7 @@ fn a_failing_operation_is_never_reported_as_success() {
 
 /// The disk is full after any number of bytes. The next append starts on a new line.
 #[test]
-fn a_full_disk_glues_nothing() {
+fn a_full_disk_glues_no_records() {
     let before = lines(&[OLD]);
     for room in 0..=OURS.len() {
         let file = Simulated::holding(&before);
@@ -123,7 +123,7 @@ fn a_full_disk_glues_nothing() {
 
 proptest! {
     #[test]
-    fn no_acknowledged_record_is_lost_and_none_of_theirs(
+    fn no_acknowledged_record_and_no_foreign_record_is_lost(
         sizes in prop::collection::vec(0..3000_usize, 1..12),
         foreign_at in prop::collection::vec(0..40_usize, 0..6),
         shorts in prop::collection::vec((0..40_usize, 1..200_usize), 0..6),

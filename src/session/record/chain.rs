@@ -65,7 +65,7 @@ pub(super) struct TurnWatch {
     calls: usize,
     results: usize,
     stopped: bool,
-    /// A hook asked the model to continue.
+    /// Whether a hook asked the model to continue.
     is_asked: bool,
 }
 
@@ -91,14 +91,14 @@ impl TurnWatch {
         self.is_asked |= text("type") == Some("user") && record["turnpipe"]["origin"] == "injected";
     }
 
-    /// The decision at the end of the stream.
+    /// Returns the decision at the end of the stream.
     pub(super) fn continuation(&self) -> Continuation {
         match (self.stopped, self.calls, self.results) {
             (true, _, _) => Continuation::Stopped,
             // The request to the model failed before it wrote a record.
             _ if self.records == 0 => Continuation::Stopped,
             (false, 0, 0) if !self.is_asked => Continuation::Over,
-            // An unanswered call would make the next request invalid.
+            // A call without a result would make the next request invalid.
             (false, calls, results) if results < calls => Continuation::Stopped,
             (false, _, _) => Continuation::Continue,
         }

@@ -1,5 +1,5 @@
 //! Writes titles, recaps, labels and costs for another agent's session. Records that the agent
-//! supports go into its own files, the rest into a side file. A title of the user always wins.
+//! supports go into its own files, the rest into a side file. A title set by the user always wins.
 
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ pub enum Recorded {
     No,
     /// Not written, because the user chose the current title.
     KeptManualTitle,
-    /// Not written, because the agent would not show it. States the reason.
+    /// Not written, because the agent would not show it, for this reason.
     NotShown(&'static str),
 }
 
@@ -48,13 +48,13 @@ pub struct ForeignSession {
     facts: SessionFacts,
     systems: FileSystems,
     side_file: Transcript,
-    /// The files that were written to, once for each record.
+    /// The files that were written to, one entry per record.
     written: Vec<PathBuf>,
     moment: Moment,
 }
 
 impl ForeignSession {
-    /// Records into the files of this session. Nothing is written yet.
+    /// Prepares recording into the files of this session. Writes nothing yet.
     pub fn new(session: &Session, known: &Facts, systems: FileSystems, moment: Moment) -> Self {
         let (path, format) = (session.file.path.clone(), session.format());
         let is_appendable = session.is_appendable();
@@ -88,7 +88,7 @@ impl ForeignSession {
         }
     }
 
-    /// The id of the session.
+    /// Returns the id of the session.
     pub fn session_id(&self) -> SessionId {
         SessionId(self.facts.session_id.clone())
     }
@@ -167,7 +167,7 @@ impl ForeignSession {
         if manual_title == ManualTitle::Supersede {
             return Ok(Recorded::AgentFile);
         }
-        // Agents take no lock, so the session may have been renamed just now. Agents show the last
+        // Agents take no lock, so the session may have just been renamed. Agents show the last
         // title.
         let titles = self.titles_between(&file, before, offset)?;
         let Some(lost) = titles.into_iter().rfind(Title::is_manual) else {
@@ -186,8 +186,8 @@ impl ForeignSession {
         }
     }
 
-    /// Writes a name that the user chose. Returns the file with the name, or `None` if the agent has
-    /// no names.
+    /// Writes a name that the user chose. Returns the file with the name, or `None` if the agent does not
+    /// support names.
     ///
     /// # Errors
     /// The name is not in the file, or its state is unknown.
@@ -222,7 +222,7 @@ impl ForeignSession {
         self.beside(record)
     }
 
-    /// Writes the cost of a request whose response is in no file.
+    /// Writes the cost of a request whose response is not in any file.
     ///
     /// # Errors
     /// The cost is not in the file, or its state is unknown.
@@ -302,7 +302,7 @@ impl ForeignSession {
         Ok(offset)
     }
 
-    /// The title that counts now.
+    /// Returns the title that currently applies.
     fn title_in(&self, file: &LockedFile) -> Result<Option<Title>, RecordError> {
         let size = file.size()?;
         if matches!(self.format.title_store, TitleStore::Index(_)) {
@@ -313,7 +313,7 @@ impl ForeignSession {
         find_title(&mut bytes, self.format).map_err(|error| file.error(error))
     }
 
-    /// The titles on the complete lines between two offsets, in order.
+    /// Returns the titles on the complete lines between two offsets, in order.
     fn titles_between(
         &self,
         file: &LockedFile,
@@ -352,7 +352,7 @@ impl ForeignSession {
         Ok(())
     }
 
-    /// A new line after the current end of the conversation.
+    /// Returns a new line after the current end of the conversation.
     fn line(
         &self,
         file: &LockedFile,

@@ -59,7 +59,7 @@ fn manual(text: &str) -> String {
 }
 
 #[test]
-fn titles_and_recaps_go_in_labels_beside_and_messages_nowhere() {
+fn titles_and_recaps_go_into_the_file_labels_next_to_it_and_messages_nowhere() {
     let bench = Bench::with(&[PROMPT]);
     let mut session = bench.session();
     let label =
@@ -87,7 +87,7 @@ fn titles_and_recaps_go_in_labels_beside_and_messages_nowhere() {
 }
 
 #[test]
-fn a_title_that_a_person_gave_stays_unless_asked() {
+fn a_title_set_by_the_user_stays_unless_replaced_on_request() {
     let bench = Bench::with(&[PROMPT, &manual("Mine")]);
     let mut session = bench.session();
     let became = session.record(title("Theirs")).unwrap();
@@ -102,7 +102,7 @@ fn a_title_that_a_person_gave_stays_unless_asked() {
 }
 
 #[test]
-fn a_title_is_written_again_before_it_gets_out_of_sight() {
+fn a_title_is_repeated_before_it_is_too_far_from_the_end() {
     let filler = PROMPT
         .replace("fix it", &"x".repeat(40_000))
         .replace(r#""a""#, r#""b""#);
@@ -124,9 +124,9 @@ fn a_title_is_written_again_before_it_gets_out_of_sight() {
     assert_eq!(bench.lines().len(), 6);
 }
 
-/// A file outside of Codex's home has no index; an older version of Codex kept the name in the file.
+/// A file outside Codex's home has no index; an older version of Codex kept the name in the file.
 #[test]
-fn a_title_stands_beside_a_file_that_has_no_place_for_it() {
+fn a_title_goes_next_to_a_file_that_cannot_contain_it() {
     let bench = Bench::with(&[
         r#"{"timestamp":"2026-01-02T03:00:00Z","type":"session_meta","payload":{"id":"s","cwd":"/w"}}"#,
         r#"{"timestamp":"2026-01-02T03:00:01Z","type":"event_msg","payload":{"type":"thread_name_updated","thread_id":"s","thread_name":"Mine"}}"#,
@@ -145,9 +145,9 @@ fn a_title_stands_beside_a_file_that_has_no_place_for_it() {
     assert_eq!(bench.lines(), before);
 }
 
-/// A file that its agent has compressed gets nothing appended.
+/// Nothing is appended to a file compressed by its agent.
 #[test]
-fn an_archive_stays_as_it_is() {
+fn an_archive_is_not_changed() {
     let bench = Bench::with(&[]);
     let text = PROMPT.to_owned() + "\n";
     let level = ruzstd::encoding::CompressionLevel::Fastest;

@@ -25,7 +25,7 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// The clock and ids of a run.
+    /// Returns the clock and ids of a run.
     pub fn of(io: &Io) -> Self {
         Self {
             clock: Arc::clone(&io.clock),
@@ -33,12 +33,12 @@ impl Moment {
         }
     }
 
-    /// The current time, RFC 3339.
+    /// Returns the current time, RFC 3339.
     pub fn now(&self) -> String {
         format!("{:.3}", self.clock.now())
     }
 
-    /// A new id.
+    /// Returns a new id.
     pub fn uuid(&self) -> String {
         self.ids.uuid().to_string()
     }
@@ -58,7 +58,7 @@ pub struct SessionFacts {
 }
 
 impl SessionFacts {
-    /// Facts that do not come from the stream.
+    /// Creates the facts that do not come from the stream.
     pub fn new(session_id: impl Into<String>, directory: impl Into<String>) -> Self {
         Self {
             session_id: session_id.into(),
@@ -68,7 +68,7 @@ impl SessionFacts {
         }
     }
 
-    /// Takes the facts of a record that starts a session.
+    /// Reads the facts in a record that starts a session.
     pub(super) fn start(&mut self, record: &Value) {
         if record["type"] != "system"
             || !matches!(record["subtype"].as_str(), Some("session_start" | "init"))
@@ -115,7 +115,7 @@ impl Recorder {
         })
     }
 
-    /// The line to append for a record, or `None` if it is not kept.
+    /// Returns the line to append for a record, or `None` if it is not kept.
     pub(super) fn line(&mut self, mut record: Value) -> Option<String> {
         // Messages of subagents belong to another session.
         if !record["parent_tool_use_id"].is_null() {
@@ -178,7 +178,7 @@ impl Recorder {
         Some(line.to_string())
     }
 
-    /// A line that belongs to the conversation.
+    /// Returns a line that belongs to the conversation.
     fn chained(&mut self, record: &Value, create: impl FnOnce(&NewRecord<'_>) -> Value) -> Value {
         let text = |name: &str| record[name].as_str().map(str::to_owned);
         let uuid = text("uuid").unwrap_or_else(|| self.moment.uuid());
@@ -194,7 +194,7 @@ impl Recorder {
         })
     }
 
-    /// A line outside of the conversation with these members.
+    /// Returns a line outside the conversation with these members.
     fn unchained(&self, members: Value) -> Value {
         let at = NewRecord {
             session_id: &self.facts.session_id,
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_titles_and_recaps_are_kept_the_rest_is_not() {
+    fn only_labels_titles_and_recaps_are_kept() {
         let mut recorder = recorder();
         let title = value(recorder.line_of(r#"{"type":"title","ok":true,"title":"Fix login"}"#));
         assert_eq!(

@@ -21,7 +21,7 @@ pub enum Target {
     Own {
         /// The file.
         path: PathBuf,
-        /// The file systems on which it may be.
+        /// The file systems that are allowed.
         systems: FileSystems,
     },
     /// The files of another agent's session.
@@ -46,7 +46,7 @@ pub struct Recording {
     watch: TurnWatch,
     moment: Moment,
     messages_left_out: u64,
-    /// Joins records of APIs, which are not kept as they are.
+    /// Joins records of APIs, which are not kept unchanged.
     api_messages: MessageReader,
     /// Messages that wait for the stream to name its session.
     waiting: Vec<Value>,
@@ -81,7 +81,7 @@ impl Recording {
         }
     }
 
-    /// Takes the events of a record.
+    /// Processes the events of a record.
     pub fn events(&mut self, events: &[Event]) {
         for event in events {
             if let Event::Executor {
@@ -99,7 +99,7 @@ impl Recording {
         }
     }
 
-    /// Takes a decoded record and writes what is to be kept of it: the record, or the messages that it
+    /// Processes a decoded record and writes the parts to keep: the record, or the messages that it
     /// completes.
     ///
     /// # Errors
@@ -118,7 +118,7 @@ impl Recording {
         }
         let mut recorded = Vec::new();
         if Transcript::keeps(&record) {
-            // The part of a streamed message so far belongs before it.
+            // The earlier part of a streamed message precedes it.
             let streamed = self.api_messages.flush();
             recorded = self.messages(streamed, None)?;
             recorded.extend(self.write_waiting()?);
@@ -127,10 +127,10 @@ impl Recording {
         Ok(recorded)
     }
 
-    /// Writes what a row of another agent's stream says.
+    /// Writes the content of an unfinished row of another agent's stream.
     ///
     /// # Errors
-    /// As [`Recording::decoded`].
+    /// As in [`Recording::decoded`].
     pub fn unfinished(&mut self, source: Option<Source<'_>>) -> Result<Vec<Recorded>, RecordError> {
         match source {
             Some(Source::Stream(StreamItem::Message {
@@ -144,7 +144,7 @@ impl Recording {
     /// Writes the messages that the end of the stream completes.
     ///
     /// # Errors
-    /// As [`Recording::decoded`].
+    /// As in [`Recording::decoded`].
     pub fn end(&mut self) -> Result<Vec<Recorded>, RecordError> {
         let streamed = self.api_messages.finish();
         let mut recorded = self.messages(streamed, None)?;
@@ -207,7 +207,7 @@ impl Recording {
         }
     }
 
-    /// The number of messages that another agent's file did not get.
+    /// Returns the number of messages that were not written to another agent's file.
     pub fn messages_left_out(&self) -> u64 {
         self.messages_left_out
     }
@@ -227,5 +227,57 @@ impl Recording {
             Files::Own(transcript) => transcript.finish(sync).map(|_| ()),
             Files::Foreign(session) => session.finish(sync).map(|_| ()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::assemble::Decoder;
+    use crate::io::{FixedClock, SeededIds};
+
+    /// The number of records that each line, and then the end, writes.
+    fn written(is_named: bool, lines: &[&str]) -> Vec<usize> {
+        let folder = tempfile::tempdir().unwrap();
+        let target = Target::Own {
+            path: folder.path().join("s.jsonl"),
+            systems: FileSystems::Local,
+        };
+        let moment = Moment {
+            clock: Arc::new(FixedClock("2026-01-02T03:04:05Z".parse().unwrap())),
+            ids: Arc::new(SeededIds::new(7)),
+        };
+        let facts = SessionFacts::new("s", "/w");
+        let mut recording = Recording::new(target, facts, is_named, false, moment);
+        let (mut decoder, mut counts) = (Decoder::detecting(), Vec::new());
+        for line in lines {
+            decoder.decode(line, |decoded| {
+                counts.push(recording.decoded(decoded).unwrap().len());
+            });
+        }
+        counts.push(recording.end().unwrap().len());
+        counts
+    }
+
+    const PROMPT: &str = r#"{"role":"user","content":"go"}"#;
+
+    #[test]
+    fn messages_are_written_as_soon_as_the_session_has_a_name() {
+        let cut = [
+            PROMPT,
+            r#"{"type":"message_start","message":{"id":"m","role":"assistant"}}"#,
+            r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+            r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#,
+        ];
+        assert_eq!(written(true, &cut), [1, 0, 0, 0, 1]);
+        assert_eq!(written(false, &cut), [0, 0, 0, 0, 2]);
+    }
+
+    #[test]
+    fn a_limited_number_of_messages_waits_for_a_name() {
+        let counts = written(false, &[PROMPT; MAX_WAITING + 1]);
+        assert_eq!(counts[MAX_WAITING - 2..], [0, MAX_WAITING, 1, 0]);
     }
 }

@@ -15,7 +15,7 @@ pub enum NameError {
     /// Nothing is left after cleaning.
     #[error("the name is empty")]
     Empty,
-    /// It is too long.
+    /// The name is too long.
     #[error("the name is longer than {MAX_LENGTH} characters")]
     TooLong,
 }
@@ -36,7 +36,7 @@ impl SessionName {
         Ok(Self(name))
     }
 
-    /// The name as text.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

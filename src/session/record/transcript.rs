@@ -1,4 +1,4 @@
-//! The transcript that a stream is recorded in.
+//! The transcript in which a stream is recorded.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ const MAX_FIRST_LINE: u64 = 1024 * 1024;
 /// The program that wrote a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ownership {
-    /// None: it is missing or empty.
+    /// No program: the file is missing or empty.
     None,
     /// turnpipe: its first record has the key `turnpipe`.
     Ours,
@@ -24,7 +24,7 @@ pub enum Ownership {
     AnotherAgent,
 }
 
-/// A session file of turnpipe that grows by the records of a stream. Others may append at the same
+/// A session file of turnpipe that grows by the records of a stream. Other programs may append at the same
 /// time: each record goes to the current end of the file.
 pub struct Transcript {
     path: PathBuf,
@@ -38,7 +38,7 @@ pub struct Transcript {
 /// Finds the program that wrote a file, by the first record.
 ///
 /// # Errors
-/// It is not a regular file, or cannot be read.
+/// The path is not a regular file, or cannot be read.
 pub fn ownership(path: &Path) -> Result<Ownership, SessionError> {
     let file = match open_safely(path) {
         Ok(file) => file.file,
@@ -65,7 +65,7 @@ pub fn ownership(path: &Path) -> Result<Ownership, SessionError> {
 }
 
 impl Transcript {
-    /// Continues a file of turnpipe, or starts one. Nothing is written yet.
+    /// Continues a file of turnpipe, or starts one. Writes nothing yet.
     pub fn new(
         path: impl Into<PathBuf>,
         facts: SessionFacts,
@@ -86,7 +86,7 @@ impl Transcript {
         Recorder::keeps(record)
     }
 
-    /// Writes a record of the stream, if it is one to keep. Returns whether it was written.
+    /// Writes a record of the stream, if it is to be kept. Returns whether it was written.
     ///
     /// # Errors
     /// The record is not in the file, or its state is unknown.
@@ -95,7 +95,7 @@ impl Transcript {
             return Ok(false);
         }
         let file = LockedFile::open(&self.path, Presence::CreatedIfMissing, self.systems)?;
-        // Others may have appended since the last time.
+        // Other programs may have appended since the last time.
         self.followed = self
             .recorder
             .chain

@@ -18,7 +18,7 @@ use crate::session::tree::Key;
 /// An event of a search.
 #[derive(Debug)]
 pub enum SearchEvent {
-    /// The next hits are in this session.
+    /// The session of the hits that follow.
     Session(Box<Listed>),
     /// A hit.
     Found(Box<SearchHit>),
@@ -38,19 +38,19 @@ pub enum SearchEvent {
     },
 }
 
-/// Maximum number of hits of a session that wait until all of it was searched.
+/// Maximum number of hits of a session that are held until the whole session was searched.
 const MAX_HELD: usize = 1024;
 
-/// Gets the events, until it breaks.
+/// Receives the events until it breaks.
 type Report<'a> = dyn FnMut(SearchEvent) -> ControlFlow<()> + 'a;
 
-/// Passes on the events of one session after another, without copies of hits in earlier sessions.
+/// Passes on the events session by session, without copies of hits in earlier sessions.
 struct WithoutCopies<'a, 'b> {
     visit: &'a mut Report<'b>,
     /// The session of each record with a hit.
     seen: HashMap<Key, usize>,
     sessions: usize,
-    /// The session, until it has a hit.
+    /// The current session, until it has a hit.
     session: Option<SearchEvent>,
 }
 
@@ -135,10 +135,10 @@ fn search(
     }
 }
 
-/// Reports what is found in one session. Returns the number of lines that were too long to parse.
+/// Reports the hits in one session. Returns the number of lines that were too long to parse.
 ///
-/// The session's facts are only read once there is a hit, and if possible once all of the file was
-/// searched: then it is known whether a title is in it.
+/// The session's facts are read only after a hit, and if possible after the whole file was
+/// searched: then it is known whether it contains a title.
 fn found_in(
     candidate: &Candidate,
     listing: &Listing,

@@ -26,16 +26,16 @@ const ESCAPED: [&str; 14] = [
     "\\u0038", "\\u0039", "\\u004", "\\u005", "\\u006", "\\u007",
 ];
 
-/// Whether case matters.
+/// Treatment of upper and lower case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Case {
-    /// It does.
+    /// Case matters.
     Exact,
-    /// It does not.
+    /// Case is ignored.
     Ignored,
 }
 
-/// A line must contain one of these. `None` accepts every line.
+/// Returns strings of which a line must contain one. `None` accepts every line.
 pub(super) fn needles(pattern: &Hir, case: Case) -> Option<Vec<String>> {
     let words = required(pattern, case)?;
     let mut needles: Vec<String> = match case {
@@ -46,7 +46,7 @@ pub(super) fn needles(pattern: &Hir, case: Case) -> Option<Vec<String>> {
     (needles.len() <= MAX_NEEDLES).then_some(needles)
 }
 
-/// Words such that every match contains one of them.
+/// Returns words such that every match contains one of them.
 fn required(pattern: &Hir, case: Case) -> Option<Vec<String>> {
     match pattern.kind() {
         HirKind::Literal(literal) => longest_word(&literal.0, case).map(|word| vec![word]),
@@ -67,7 +67,7 @@ fn required(pattern: &Hir, case: Case) -> Option<Vec<String>> {
     }
 }
 
-/// The longest part of a literal that files store unchanged.
+/// Returns the longest part of a literal that files store unchanged.
 fn longest_word(literal: &[u8], case: Case) -> Option<String> {
     let stands_for_itself = |byte: &u8| match case {
         Case::Exact => byte.is_ascii_alphanumeric() || *byte == b'_',
@@ -79,7 +79,7 @@ fn longest_word(literal: &[u8], case: Case) -> Option<String> {
     (longest.len() >= MIN_LENGTH).then(|| String::from_utf8_lossy(longest).into_owned())
 }
 
-/// The prefix of a word in every combination of upper and lower case.
+/// Returns the prefix of a word in every combination of upper and lower case.
 fn spellings(word: &str) -> Vec<String> {
     let start = word.chars().take(MAX_FOLDED);
     start.fold(vec![String::new()], |spellings, letter| {
@@ -118,16 +118,16 @@ pub struct Query {
     pub places: Vec<HitBlock>,
     /// The roles to search. Empty means all.
     pub roles: Vec<Role>,
-    /// The largest number of hits per session.
+    /// Maximum number of hits per session.
     pub most: Option<NonZeroUsize>,
-    /// Whether a message counts once, however many files contain copies of it.
+    /// Whether a message counts only once even if several files contain copies of it.
     pub without_copies: bool,
     /// Number of lines to show before and after a match. Excerpts are short if it is 0.
     pub context: usize,
 }
 
 impl Query {
-    /// A query for the text of messages of all roles.
+    /// Returns a query for the text of messages of all roles.
     ///
     /// # Errors
     /// The pattern is invalid or too large.
@@ -160,7 +160,7 @@ impl Query {
     }
 }
 
-/// The last line of the error names the problem. The lines before it show the position.
+/// Returns the last line of an error, which names the problem. The lines before it show the position.
 fn one_line(message: &str) -> String {
     let last = message.lines().rfind(|line| !line.trim().is_empty());
     let last = last.unwrap_or_default().trim();
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_every_match_holds() {
+    fn words_of_every_match_are_found() {
         let table: [(&str, Option<&[&str]>); 13] = [
             ("login", Some(&["login"])),
             ("fix the login", Some(&["login"])),
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn every_spelling_of_a_word() {
+    fn words_are_spelled_in_all_cases() {
         let found = words("no1", Case::Ignored).unwrap();
         assert_eq!(found, ["no1", "nO1", "No1", "NO1"]);
         assert_eq!(

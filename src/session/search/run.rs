@@ -13,7 +13,7 @@ use crate::jsonl::Prefilter;
 use crate::message::{Block, Message, Origin, Role, Thread};
 use crate::records::HitBlock;
 use crate::session::lines::for_each_raw_line;
-use crate::session::session::Session;
+use crate::session::session::{Session, each_entry_on_line};
 use crate::session::tail::MessageLines;
 use crate::session::tree::Scope;
 
@@ -43,7 +43,7 @@ pub struct SearchHit {
 }
 
 impl SearchHit {
-    /// The record and the place of the hit in it, for copies of the record.
+    /// Returns a key of the record and the hit in it, which copies of the record share.
     pub(super) fn record(&self) -> Option<String> {
         let record = self.uuid.as_ref().or(self.time.as_ref())?;
         let (role, place, matches) = (self.role, self.place, self.matches);
@@ -57,7 +57,7 @@ impl SearchHit {
 pub struct Searched {
     /// Number of lines that were too long to parse.
     pub too_long: u64,
-    /// Whether no record in the file gives it a title. False if it was not searched to the end.
+    /// Whether no record in the file contains a title. False if it was not searched to the end.
     pub holds_no_title: bool,
 }
 
@@ -89,7 +89,7 @@ impl Session {
             }
             return Ok(Searched::default());
         }
-        // Most of a file are results.
+        // Most of a file is results.
         let detail = if query.places.contains(&HitBlock::Result) {
             Detail::Full
         } else {
@@ -98,13 +98,15 @@ impl Session {
         let mut lines = MessageLines::new(Some(self.format()));
         let title_words = self.format().titles.words;
         let of_title = Prefilter::new(title_words).map_err(io::Error::other)?;
+        let mut entries = self.entries();
         let words: Vec<&str> = match &query.needles {
-            Some(needles) => needles
+            // A text may be on several lines of a stream.
+            Some(needles) if !self.format().is_stream() => needles
                 .iter()
                 .map(String::as_str)
                 .chain(title_words.iter().copied())
                 .collect(),
-            None => Vec::new(),
+            _ => Vec::new(),
         };
         let mut flow = ControlFlow::Continue(());
         let mut holds_no_title = true;
@@ -116,7 +118,8 @@ impl Session {
             if !query.places.iter().any(|place| may_hold(class, *place)) {
                 return ControlFlow::Continue(());
             }
-            self.each_entry_on(line.offset, line.text, detail, &mut |_, mut entry| {
+            let (at, text) = (line.offset, line.text);
+            each_entry_on_line(at, text, &mut entries, detail, &mut |_, mut entry| {
                 let repeats = std::mem::take(&mut entry.repeats);
                 let messages = lines.messages_in(entry);
                 if flow.is_continue() {
@@ -136,7 +139,7 @@ impl Session {
     }
 }
 
-/// Whether a line may have such a part of a message.
+/// Whether a line may contain such a part of a message.
 fn may_hold(line: LineClass, place: HitBlock) -> bool {
     match line {
         LineClass::NoMessage | LineClass::Cost => false,
@@ -153,7 +156,7 @@ struct Search<'a> {
     left: usize,
     /// The roles with a hit.
     roles_with_hits: Vec<Role>,
-    /// Hits in records that usually repeat others.
+    /// Hits in records that usually repeat other records.
     held: Vec<SearchHit>,
 }
 
@@ -179,7 +182,7 @@ impl Search<'_> {
         ControlFlow::Continue(())
     }
 
-    /// A hit in a record that repeats others is also found in those, if they exist.
+    /// Holds a hit in a record that repeats others, which contain it too if they exist.
     fn repeat(&mut self, line: u64, message: &Message) -> ControlFlow<()> {
         for found in self.query.find(Some(line), message) {
             if self.roles_with_hits.contains(&found.role) {
@@ -211,7 +214,7 @@ impl Search<'_> {
 }
 
 impl Query {
-    /// The parts of a message that match.
+    /// Returns the parts of a message that match.
     fn find(&self, line: Option<u64>, message: &Message) -> Vec<SearchHit> {
         if !self.roles.is_empty() && !self.roles.contains(&message.role) {
             return Vec::new();
@@ -254,7 +257,7 @@ impl Query {
         parts.collect()
     }
 
-    /// The first match in any of the texts, and the number of matches in all of them.
+    /// Returns the first match in any of the texts, and the number of matches in all of them.
     fn first(&self, texts: &[impl AsRef<str>]) -> Option<(MatchExcerpt, u64)> {
         let (mut first, mut count) = (None, 0);
         for text in texts {
@@ -276,8 +279,8 @@ impl Query {
     }
 }
 
-/// All strings in a value, in order, without keys. A value that is nested too deeply counts as one
-/// string.
+/// Returns all strings in a value, in order, without keys. A value that is nested too deeply counts
+/// as one string.
 fn strings(json: &str) -> Vec<String> {
     fn collect(value: Value, strings: &mut Vec<String>) {
         match value {
@@ -312,7 +315,7 @@ const MAX_CONTEXT: usize = 64 * 1024;
 /// Maximum length of the shown part of a match, in bytes.
 const MAX_MATCH: usize = 400;
 
-/// A match in its context. The parts joined are a part of the text.
+/// A match in its context. Its concatenated parts are a part of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MatchExcerpt {
     /// The text before the match.
@@ -321,12 +324,12 @@ pub struct MatchExcerpt {
     pub matched: String,
     /// The text after the match.
     pub after: String,
-    /// The context consists of whole lines.
+    /// Whether the context consists of whole lines.
     pub has_lines: bool,
 }
 
 impl MatchExcerpt {
-    /// The match at `range` of `text`, in bytes.
+    /// Returns the match at `range` of `text`, in bytes.
     pub(super) fn around(text: &str, range: Range<usize>) -> Self {
         let start = text.floor_char_boundary(range.start);
         let shown = range.end.min(start + MAX_MATCH).max(start);
@@ -341,7 +344,7 @@ impl MatchExcerpt {
         }
     }
 
-    /// The match at `range` of `text`, with `count` lines before it and after it.
+    /// Returns the match at `range` of `text`, with `count` lines before it and after it.
     pub(super) fn with_lines(text: &str, range: Range<usize>, count: usize) -> Self {
         let matched = Self::around(text, range.clone());
         let start = text.floor_char_boundary(range.start);
@@ -366,7 +369,7 @@ impl MatchExcerpt {
         }
     }
 
-    /// All parts joined.
+    /// Returns all parts joined.
     pub fn text(&self) -> String {
         [&*self.before, &self.matched, &self.after].concat()
     }
@@ -379,7 +382,7 @@ mod excerpt_tests {
     use super::*;
 
     #[test]
-    fn surroundings_are_short() {
+    fn context_is_short() {
         let text = format!("{}needle{}", "é".repeat(300), "ü".repeat(300));
         let excerpt = MatchExcerpt::around(&text, 600..606);
         assert_eq!(excerpt.matched, "needle");

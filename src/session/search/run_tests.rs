@@ -41,7 +41,7 @@ const CALL: &str = r#"{"type":"assistant","parentUuid":"u","uuid":"a","message":
 const RESULT: &str = r#"{"type":"user","parentUuid":"a","uuid":"b","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"src/a.rs: fn login()"}]}}"#;
 
 #[test]
-fn text_is_found_as_it_was_said_not_as_it_is_written() {
+fn text_is_matched_unescaped() {
     let text = [
         &*user(r#"say \"hi\"\nto th\u0065 team"#),
         &user("plain team"),
@@ -77,7 +77,7 @@ fn text_is_found_as_it_was_said_not_as_it_is_written() {
 }
 
 #[test]
-fn a_byte_order_mark_hides_nothing() {
+fn a_byte_order_mark_hides_no_match() {
     let text = format!("\u{feff}{}\n{}\n", user("the team"), user("a team"));
     let query = Query::new("team", ANY).unwrap();
     let lines: Vec<u64> = found(&text, &query).iter().map(|(line, _)| *line).collect();
@@ -110,7 +110,7 @@ fn a_search_stops_when_it_has_enough() {
 
 /// The prefilter skips no matches: real files, searched with and without it.
 #[test]
-fn lines_that_are_passed_over_hold_no_match() {
+fn skipped_lines_contain_no_match() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let roots = ["session", "agents"].map(|name| data.join(name));
     let places = [

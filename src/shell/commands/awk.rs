@@ -4,7 +4,7 @@ use super::sed::delimited_length;
 use crate::shell::call::CheckedCommand;
 use crate::shell::expansion::identifier_length;
 use crate::shell::options::arguments;
-use crate::shell::verdict::Refusal;
+use crate::shell::verdict::{Checked, Refusal};
 use crate::shell::word::{Value, Word, WordShape};
 
 /// Functions without side effects. Except for `length`, they must be followed directly by a
@@ -29,12 +29,8 @@ fn is_one_of(names: &str, word: &str) -> bool {
     names.split_ascii_whitespace().any(|name| name == word)
 }
 
-/// Checks the options and the program; files and assignments follow.
-pub(super) fn check(
-    _: &mut CheckedCommand<'_>,
-    name: &Word,
-    words: &[Word],
-) -> Result<(), Refusal> {
+/// Checks the options, the program, and the files and assignments after it.
+pub(super) fn check(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
     let arguments = arguments("awk", words)?;
     for given in &arguments.options {
         let variable = match given.value {
@@ -203,7 +199,7 @@ fn number_length(text: &str) -> Option<usize> {
     (is_alone && text.get(..length)?.matches('.').count() < 2).then_some(length)
 }
 
-/// The length of a text in quotes with common escapes.
+/// Returns the length of a text in quotes with common escapes.
 fn string_length(text: &str) -> Option<usize> {
     let mut letters = text.char_indices().skip(1);
     loop {
@@ -220,7 +216,7 @@ fn string_length(text: &str) -> Option<usize> {
     }
 }
 
-/// The length of an operator or bracket. Not `|`, `>>`, `@`, `#` and backslashes.
+/// Returns the length of an operator or bracket. Not `|`, `>>`, `@`, `#` and backslashes.
 fn operator_length(text: &str) -> Option<usize> {
     const TWO: &str = "&& || == != <= >= += -= *= /= %= ^= ++ --";
     const ONE: &str = "$+-*/%^!<>=~?:,;()[]{}\n";
@@ -236,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn printing_programs() {
+    fn printing_programs_are_accepted() {
         for program in [
             "{print $1}",
             "NR==1",
@@ -267,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_that_do_more() {
+    fn programs_that_do_more_are_refused() {
         for program in [
             "{print > \"out\"}",
             "{print >> \"out\"}",
@@ -300,6 +296,7 @@ mod tests {
             "BEGIN{PROCINFO[\"x\"]=1}",
             "BEGIN{ARGV[1]=\"/inet4/tcp/0/127.0.0.1/9\";ARGC=2}",
             "BEGIN{print 1system(\"id\")}",
+            "{print 1.2.3}",
             "BEGIN{print 1e3system(\"id\")}",
             "BEGIN{print 0x1system(\"id\")}",
             "{ print length /\"/ > \"out\" #\" \n}",

@@ -3,15 +3,11 @@
 use crate::shell::call::CheckedCommand;
 use crate::shell::options::arguments;
 use crate::shell::source::may_be_set;
-use crate::shell::verdict::Refusal;
+use crate::shell::verdict::{Checked, Refusal};
 use crate::shell::word::{Value, Word};
 
 /// `cd`
-pub(super) fn change_directory(
-    call: &mut CheckedCommand<'_>,
-    _: &Word,
-    words: &[Word],
-) -> Result<(), Refusal> {
+pub(super) fn change_directory(call: &mut CheckedCommand<'_>, _: &Word, words: &[Word]) -> Checked {
     // A name that expands to zero or several words only changes the target.
     let arguments = match words {
         [one] if one.literal().is_none() => Vec::new(),
@@ -27,7 +23,7 @@ pub(super) fn change_directory(
 }
 
 /// `read`: variables from standard input.
-pub(super) fn read(_: &mut CheckedCommand<'_>, _: &Word, words: &[Word]) -> Result<(), Refusal> {
+pub(super) fn read(_: &mut CheckedCommand<'_>, _: &Word, words: &[Word]) -> Checked {
     let arguments = arguments("read", words)?;
     let arrays = arguments
         .options
@@ -53,7 +49,7 @@ pub(super) fn read(_: &mut CheckedCommand<'_>, _: &Word, words: &[Word]) -> Resu
 }
 
 /// `set`: options that only make the shell stricter or print what it runs.
-pub(super) fn set(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
+pub(super) fn set(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
     const NAMES: &str = "errexit nounset pipefail xtrace noglob noclobber";
     let mut words = words.iter().peekable();
     let refuse = |word: &Word| {
@@ -90,11 +86,7 @@ pub(super) fn set(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Re
 }
 
 /// `printf`: a format that assigns nothing. `-v` and the conversion `%n` assign variables.
-pub(super) fn printf(
-    _: &mut CheckedCommand<'_>,
-    name: &Word,
-    words: &[Word],
-) -> Result<(), Refusal> {
+pub(super) fn printf(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
     let format = match words.split_first() {
         Some((first, rest)) if first.literal() == Some("--") => rest.first(),
         Some((first, _)) if first.prefix.starts_with('-') => None,
@@ -116,7 +108,7 @@ pub(super) fn printf(
 /// Conversions that only print; `(` is a time.
 const CONVERSIONS: &str = "%diouxXfFeEgGaAcsbqQ(";
 
-/// The letters of the conversions in a format; NUL for one that is cut off.
+/// Returns the letters of the conversions in a format; NUL for one that is cut off.
 fn conversions(format: &str) -> impl Iterator<Item = char> + '_ {
     let mut rest = format;
     std::iter::from_fn(move || {
@@ -131,12 +123,8 @@ fn conversions(format: &str) -> impl Iterator<Item = char> + '_ {
     })
 }
 
-/// `eval`, `source`, `exec`: the commands are not in the text.
-pub(super) fn unknown_code(
-    _: &mut CheckedCommand<'_>,
-    name: &Word,
-    _: &[Word],
-) -> Result<(), Refusal> {
+/// Refuses `eval`, `source` and `exec`: their commands are not in the text.
+pub(super) fn unknown_code(_: &mut CheckedCommand<'_>, name: &Word, _: &[Word]) -> Checked {
     Err(Refusal::unknown(
         name.span.clone(),
         format!("`{}` runs something that cannot be analysed", name.prefix),
@@ -148,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn conversions_of_formats() {
+    fn conversions_of_formats_are_found() {
         let rows = [
             ("plain", ""),
             ("%s\\n", "s"),

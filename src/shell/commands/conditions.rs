@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use crate::shell::call::CheckedCommand;
 use crate::shell::lexer::{Expansions, Lexer, LineBreaks, Substitution};
-use crate::shell::verdict::Refusal;
+use crate::shell::verdict::{Checked, Refusal};
 use crate::shell::word::Word;
 
 /// Operators with one operand. Not `-v` and `-R`, which evaluate the name of a variable.
@@ -23,11 +23,7 @@ fn is_one_of(operators: &str, word: &str) -> bool {
 }
 
 /// `[ … ]`
-pub(super) fn bracket(
-    call: &mut CheckedCommand<'_>,
-    name: &Word,
-    words: &[Word],
-) -> Result<(), Refusal> {
+pub(super) fn bracket(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
     match words.split_last() {
         Some((last, condition)) if last.literal() == Some("]") => test(call, name, condition),
         _ => Err(Refusal::unknown(name.span.clone(), "an unclosed `[`")),
@@ -35,7 +31,7 @@ pub(super) fn bracket(
 }
 
 /// `test …`: one condition, whose operator is written out.
-pub(super) fn test(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
+pub(super) fn test(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
     let is_operator = |word: &Word, operators| {
         let literal = word.literal();
         literal.is_some_and(|text| is_one_of(operators, text))
@@ -67,8 +63,8 @@ pub(super) fn test(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> R
     ))
 }
 
-/// Reads the `[[ … ]]` in a range: conditions joined by `&&` and `||`, without parentheses. The
-/// substitutions in it are returned.
+/// Reads the `[[ … ]]` in a range: conditions joined by `&&` and `||`, without parentheses. Returns the
+/// substitutions in it.
 pub(in crate::shell) fn double_bracket<'tree>(
     text: &str,
     range: Range<usize>,

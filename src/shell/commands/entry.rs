@@ -9,7 +9,7 @@ use crate::shell::options::arguments;
 use crate::shell::parsed_command::ParsedCommand;
 use crate::shell::source::{may_be_passed, may_be_set};
 use crate::shell::table::COMMANDS;
-use crate::shell::verdict::{Refusal, excerpt};
+use crate::shell::verdict::{Checked, Refusal, excerpt};
 use crate::shell::word::{Value, Word};
 
 /// Checks a simple command.
@@ -18,7 +18,7 @@ pub(in crate::shell) fn check(
     simple: &ParsedCommand<'_>,
     context: CommandContext,
     effects: &mut Effects,
-) -> Result<(), Refusal> {
+) -> Checked {
     for assignment in &simple.assignments {
         let name = assignment.name.as_str();
         let is_passed = !simple.words.is_empty();
@@ -72,6 +72,11 @@ pub(in crate::shell) fn reads_anywhere(text: &str, simple: &ParsedCommand<'_>) -
         && simple.substitutions.iter().all(waits_for_all)
 }
 
+/// Whether some commands of this program only read, by the analysis.
+pub fn has_reading_form(program: &str) -> bool {
+    matches!(entry(program), Entry::Own(_) | Entry::Listed(_))
+}
+
 /// Returns the entry for a command name.
 fn entry(name: &str) -> Entry {
     let own: Own = match name {
@@ -102,8 +107,8 @@ fn entry(name: &str) -> Entry {
     Entry::Own(own)
 }
 
-/// `tar` must list. It accepts option letters without a dash, followed by their values.
-fn tar(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Result<(), Refusal> {
+/// Checks `tar`, which must list. It accepts option letters without a dash, followed by their values.
+fn tar(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
     let mut words = words.to_vec();
     if let Some(first) = words.first_mut()
         && first.literal().is_some_and(|text| !text.starts_with('-'))

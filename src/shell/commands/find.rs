@@ -1,7 +1,7 @@
 //! `find`: starting points, then tests and the actions that only print.
 
 use crate::shell::call::CheckedCommand;
-use crate::shell::verdict::{Refusal, excerpt};
+use crate::shell::verdict::{Checked, Refusal, excerpt};
 use crate::shell::word::Word;
 
 /// Primaries without an argument.
@@ -22,8 +22,8 @@ fn is_one_of(primaries: &str, text: &str) -> bool {
     primaries.split(' ').any(|primary| primary == text)
 }
 
-/// Not listed: actions that delete, write and start programs, and `-newerXY`.
-pub(super) fn check(_: &mut CheckedCommand<'_>, _: &Word, words: &[Word]) -> Result<(), Refusal> {
+/// Checks `find`. Actions that delete, write or start programs are not listed.
+pub(super) fn check(_: &mut CheckedCommand<'_>, _: &Word, words: &[Word]) -> Checked {
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let Some(text) = word.literal() else {
@@ -65,7 +65,7 @@ pub(super) fn check(_: &mut CheckedCommand<'_>, _: &Word, words: &[Word]) -> Res
     Ok(())
 }
 
-/// `-newerXY`, with the times that find knows.
+/// Whether a test is `-newerXY` with times that find supports.
 fn is_newer(text: &str) -> bool {
     text.strip_prefix("-newer").is_some_and(|times| {
         let mut letters = times.chars();
@@ -75,7 +75,7 @@ fn is_newer(text: &str) -> bool {
     })
 }
 
-/// `-O1` and the like.
+/// Whether an option is an optimisation level such as `-O1`.
 fn is_level(text: &str) -> bool {
     text.strip_prefix("-O")
         .is_some_and(|level| level.len() == 1 && level.bytes().all(|byte| byte.is_ascii_digit()))

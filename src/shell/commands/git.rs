@@ -3,7 +3,7 @@
 use crate::shell::call::{CheckedCommand, GitCall};
 use crate::shell::options::{self, arguments};
 use crate::shell::table::{Command, GIT, Property};
-use crate::shell::verdict::{GitScope, Refusal, excerpt};
+use crate::shell::verdict::{Checked, GitScope, Refusal, excerpt};
 use crate::shell::word::{Arguments, Value, Word};
 
 /// Settings that only affect the appearance of output.
@@ -22,11 +22,7 @@ fn is_one_of(names: &str, text: &str) -> bool {
 }
 
 /// Checks a git command. Its configuration is a requirement of the verdict.
-pub(super) fn check(
-    call: &mut CheckedCommand<'_>,
-    name: &Word,
-    words: &[Word],
-) -> Result<(), Refusal> {
+pub(super) fn check(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
     let global = arguments("git", words)?;
     let steps = steps(&global)?;
     let own = words.get(..global.read).unwrap_or_default();
@@ -91,7 +87,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// The directories given with `-C`; the settings given with `-c` must be harmless.
+/// Returns the directories given with `-C`. Settings given with `-c` must be harmless.
 fn steps(global: &Arguments<'_>) -> Result<Vec<String>, Refusal> {
     let mut steps = Vec::new();
     for given in &global.options {

@@ -14,6 +14,7 @@ mod sed;
 mod wrappers;
 
 pub(super) use conditions::{double_bracket, double_bracket_words};
+pub use entry::has_reading_form;
 pub(super) use entry::{check, reads_anywhere};
 pub use rules::may_verify_signatures;
 pub(super) use rules::{Check, rule};

@@ -1,10 +1,10 @@
 //! Rules that a table cannot express.
 
-use crate::shell::verdict::Refusal;
+use crate::shell::verdict::{Checked, Refusal};
 use crate::shell::word::{Arguments, Value, Word};
 
 /// An extra rule for a command, given its name and its arguments.
-pub(in crate::shell) type Check = fn(&str, &Arguments<'_>) -> Result<(), Refusal>;
+pub(in crate::shell) type Check = fn(&str, &Arguments<'_>) -> Checked;
 
 /// Returns the rule with this name in the tables.
 pub(in crate::shell) fn rule(name: &str) -> Option<Check> {
@@ -22,16 +22,16 @@ pub(in crate::shell) fn rule(name: &str) -> Option<Check> {
     })
 }
 
-pub(super) fn refuse(word: Option<&Word>, why: impl Into<String>) -> Result<(), Refusal> {
+pub(super) fn refuse(word: Option<&Word>, why: impl Into<String>) -> Checked {
     Err(Refusal::unknown(
         word.map_or(0..0, |word| word.span.clone()),
         why,
     ))
 }
 
-/// Either everything goes to standard output, or exactly one mode is given, and it is listing or
-/// testing. Of several modes the last one counts in one program and the first one in another.
-fn only_looks_inside(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
+/// Accepts output to standard output, or exactly one mode that lists or tests. Programs disagree on
+/// which of several modes counts.
+fn only_looks_inside(name: &str, arguments: &Arguments<'_>) -> Checked {
     const LOOKING: &[&str] = &["l", "t", "list", "test"];
     const PRINTING: &[&str] = &["c", "stdout", "to-stdout"];
     const UNZIP: &[&str] = &["l", "t", "v", "p", "z", "Z"];
@@ -56,8 +56,8 @@ fn only_looks_inside(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusa
     )
 }
 
-/// An operand other than a format is the new time.
-fn prints_the_date(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
+/// Refuses operands of `date` other than formats, which set the clock.
+fn prints_the_date(_: &str, arguments: &Arguments<'_>) -> Checked {
     let mut operands = arguments.operands.iter();
     match operands.find(|word| !word.prefix.starts_with('+')) {
         Some(word) => refuse(
@@ -68,8 +68,8 @@ fn prints_the_date(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// At most one text or pattern, then ordinary files with plain names; at least one operand.
-fn reads_named_files(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
+/// Accepts at most one text or pattern, then ordinary files with plain names; at least one operand.
+fn reads_named_files(name: &str, arguments: &Arguments<'_>) -> Checked {
     let is_named = |word: &&Word| {
         word.literal().is_some_and(|text| {
             text != "-"
@@ -95,8 +95,8 @@ fn reads_named_files(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusa
     )
 }
 
-/// The binary utilities read further options from `@file` at any position.
-fn reads_no_options(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
+/// Refuses `@file`, from which the binary utilities read further options at any position.
+fn reads_no_options(_: &str, arguments: &Arguments<'_>) -> Checked {
     let value = arguments.options.iter().find(|given| match given.value {
         Value::Text(text) | Value::Begins(text) => text.is_empty() || text.starts_with('@'),
         Value::None => false,
@@ -109,15 +109,15 @@ fn reads_no_options(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     }
 }
 
-fn says_its_version(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
+fn says_its_version(name: &str, arguments: &Arguments<'_>) -> Checked {
     if arguments.options.is_empty() {
         return refuse(None, format!("`{name}` only reads with certain options"));
     }
     Ok(())
 }
 
-/// Formats can request signatures, which another program verifies; remerging merges writes objects.
-fn verifies_nothing(name: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
+/// Refuses formats that request signatures, which another program verifies, and remerging, which writes objects.
+fn verifies_nothing(name: &str, arguments: &Arguments<'_>) -> Checked {
     const MERGES: &str = "off none first-parent 1 separate combined c dense-combined cc";
     for given in &arguments.options {
         let why = match (given.name, given.value) {
@@ -148,8 +148,8 @@ pub fn may_verify_signatures(format: &str) -> bool {
     after.contains('G') || format.to_ascii_lowercase().contains("signature")
 }
 
-/// `branch` and `tag` create their operands unless they list.
-fn creates_no_ref(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
+/// Refuses operands of `branch` and `tag`, which are created unless they list.
+fn creates_no_ref(_: &str, arguments: &Arguments<'_>) -> Checked {
     match arguments.operands.first() {
         Some(word) if !arguments.has_one_of(&["l", "list"]) => Err(Refusal::writes(
             word.span.clone(),
@@ -159,8 +159,8 @@ fn creates_no_ref(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// `git reflog expire` and similar change the reflog; a ref is shown.
-fn shows_reflog(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
+/// Refuses `git reflog expire` and similar, which change the reflog; a ref is shown.
+fn shows_reflog(_: &str, arguments: &Arguments<'_>) -> Checked {
     match arguments.operands.first() {
         Some(word)
             if matches!(
@@ -177,8 +177,8 @@ fn shows_reflog(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// A name alone is read; a name with a value is set.
-fn gets_settings(_: &str, arguments: &Arguments<'_>) -> Result<(), Refusal> {
+/// Accepts a name alone, which is read; a name with a value is set.
+fn gets_settings(_: &str, arguments: &Arguments<'_>) -> Checked {
     const ASKING: &[&str] = &["get", "get-all", "get-regexp", "get-urlmatch", "list", "l"];
     if arguments.has_one_of(ASKING) {
         return Ok(());
@@ -198,7 +198,7 @@ mod tests {
     use super::may_verify_signatures;
 
     #[test]
-    fn formats_that_verify() {
+    fn formats_that_verify_signatures_are_found() {
         for format in [
             "%G?",
             "%h %+GG",

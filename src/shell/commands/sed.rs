@@ -2,15 +2,11 @@
 
 use crate::shell::call::CheckedCommand;
 use crate::shell::options::arguments;
-use crate::shell::verdict::Refusal;
+use crate::shell::verdict::{Checked, Refusal};
 use crate::shell::word::{Value, Word};
 
-/// The options, then the script: the values of `-e`, or else the first operand.
-pub(super) fn check(
-    _: &mut CheckedCommand<'_>,
-    name: &Word,
-    words: &[Word],
-) -> Result<(), Refusal> {
+/// Checks the options, then the script: the values of `-e`, or else the first operand.
+pub(super) fn check(_: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
     let arguments = arguments("sed", words)?;
     let mut scripts: Vec<(&Word, Option<&str>)> = arguments
         .options
@@ -188,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn printing_scripts() {
+    fn printing_scripts_are_accepted() {
         for script in [
             "p",
             "5p",
@@ -220,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_that_do_more() {
+    fn scripts_that_do_more_are_refused() {
         for script in [
             "w out",
             "1w out",
@@ -270,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn where_texts_end() {
+    fn ends_of_texts_are_found() {
         let rows = [
             ("a/b", '/', Some(2)),
             ("a\\/b/", '/', Some(5)),

@@ -3,15 +3,11 @@
 use crate::shell::call::CheckedCommand;
 use crate::shell::options::arguments;
 use crate::shell::source::may_be_passed;
-use crate::shell::verdict::Refusal;
+use crate::shell::verdict::{Checked, Refusal};
 use crate::shell::word::{Value, Word, WordPiece, WordShape};
 
 /// `timeout [options] duration command`
-pub(super) fn timeout(
-    call: &mut CheckedCommand<'_>,
-    name: &Word,
-    words: &[Word],
-) -> Result<(), Refusal> {
+pub(super) fn timeout(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
     let read = arguments("timeout", words)?.read;
     match words.get(read..).unwrap_or_default().split_first() {
         Some((duration, inner)) if duration.literal().is_some() => started(call, name, inner),
@@ -20,21 +16,13 @@ pub(super) fn timeout(
 }
 
 /// `time [-p] command`: the keyword, or the program.
-pub(super) fn time(
-    call: &mut CheckedCommand<'_>,
-    name: &Word,
-    words: &[Word],
-) -> Result<(), Refusal> {
+pub(super) fn time(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
     let read = arguments("time", words)?.read;
     started(call, name, words.get(read..).unwrap_or_default())
 }
 
 /// `command [-pvV] command`
-pub(super) fn command(
-    call: &mut CheckedCommand<'_>,
-    name: &Word,
-    words: &[Word],
-) -> Result<(), Refusal> {
+pub(super) fn command(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
     let arguments = arguments("command", words)?;
     if arguments.has_one_of(&["v", "V"]) {
         return Ok(());
@@ -43,11 +31,7 @@ pub(super) fn command(
 }
 
 /// `env [NAME=value …] [command]`
-pub(super) fn env(
-    call: &mut CheckedCommand<'_>,
-    name: &Word,
-    words: &[Word],
-) -> Result<(), Refusal> {
+pub(super) fn env(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
     let mut rest = words
         .get(arguments("env", words)?.read..)
         .unwrap_or_default();
@@ -75,11 +59,7 @@ pub(super) fn env(
 
 /// `xargs` with a fixed command. The arguments that it reads are unknown words. `-n` cancels `-I`,
 /// so they are not accepted together.
-pub(super) fn xargs(
-    call: &mut CheckedCommand<'_>,
-    name: &Word,
-    words: &[Word],
-) -> Result<(), Refusal> {
+pub(super) fn xargs(call: &mut CheckedCommand<'_>, name: &Word, words: &[Word]) -> Checked {
     let arguments = arguments("xargs", words)?;
     let mut replaced = None;
     for given in &arguments.options {
@@ -112,7 +92,7 @@ pub(super) fn xargs(
     started(call, name, &inner)
 }
 
-/// The word with an unknown text in place of `text`.
+/// Returns the word with an unknown text in place of `text`.
 fn replace(word: &Word, text: &str) -> Word {
     match word.prefix.split_once(text) {
         Some((before, _)) => Word {
@@ -125,7 +105,7 @@ fn replace(word: &Word, text: &str) -> Word {
     }
 }
 
-fn started(call: &mut CheckedCommand<'_>, name: &Word, inner: &[Word]) -> Result<(), Refusal> {
+fn started(call: &mut CheckedCommand<'_>, name: &Word, inner: &[Word]) -> Checked {
     if inner.is_empty() {
         return Err(without_command(name));
     }

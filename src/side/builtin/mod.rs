@@ -1,6 +1,6 @@
 //! Labels, titles and recaps by rules, without a model: the same input gives the same text.
 //!
-//! Texts claim only what the results show. A text is empty if there is nothing to say.
+//! Texts only claim what the results show. A text is empty if there is nothing to report.
 
 mod clean;
 mod command;

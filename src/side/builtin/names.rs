@@ -33,7 +33,7 @@ pub(super) fn distinct<Item: PartialEq>(items: impl Iterator<Item = Item>) -> Ve
     distinct
 }
 
-/// The parts of a path, relative to the working directory if it is inside.
+/// Returns the parts of a path, relative to the working directory if it is inside.
 fn parts<'a>(path: &'a str, cwd: Option<&str>) -> Vec<&'a str> {
     let below = cwd
         .filter(|cwd| cwd.len() > 1)
@@ -55,13 +55,13 @@ fn without_home(path: &str) -> &str {
     path.strip_prefix("/root/").unwrap_or(path)
 }
 
-/// The last part of a path.
+/// Returns the last part of a path.
 pub(super) fn last_part(path: &str) -> &str {
     let path = path.trim_end_matches(['/', '\\']);
     path.rsplit(['/', '\\']).next().unwrap_or_default()
 }
 
-/// The name of one file.
+/// Returns the name of one file.
 pub(super) fn file_name(path: &str, cwd: Option<&str>) -> String {
     let parts = parts(path, cwd);
     let Some((base, parents)) = parts.split_last() else {
@@ -81,7 +81,7 @@ pub(super) fn file_name(path: &str, cwd: Option<&str>) -> String {
     }
 }
 
-/// The name of a directory, with a slash.
+/// Returns the name of a directory, with a slash.
 pub(super) fn directory_name(path: &str, cwd: Option<&str>) -> String {
     match parts(path, cwd).last() {
         None => "working directory".to_owned(),
@@ -150,7 +150,7 @@ pub(super) fn file_names(paths: &[&str], cwd: Option<&str>) -> String {
     }
 }
 
-/// The directory that all paths are in (`in`), or below (`under`).
+/// Returns the directory that all paths are in (`in`), or below (`under`).
 fn common_directory(paths: &[&str], cwd: Option<&str>) -> Option<(&'static str, String)> {
     let split: Vec<Vec<&str>> = paths.iter().map(|path| parts(path, cwd)).collect();
     let first = split.first()?;
@@ -172,7 +172,7 @@ fn common_directory(paths: &[&str], cwd: Option<&str>) -> Option<(&'static str, 
     (display_width(&directory) <= MAX_DIRECTORY_CELLS).then_some((place, directory))
 }
 
-/// `a, b and c`; looks at a repository as `git status, diff and log`.
+/// Joins items as `a, b and c`, and git commands as `git status, diff and log`.
 pub(super) fn listed(items: &[String]) -> String {
     let [first, others @ ..] = items else {
         return String::new();
@@ -191,7 +191,7 @@ pub(super) fn listed(items: &[String]) -> String {
     }
 }
 
-/// The text that a pattern matches, without the syntax of patterns.
+/// Returns the text that a pattern matches, without the syntax of patterns.
 pub(super) fn pattern_noun(pattern: &str) -> Option<String> {
     let plain = plain_pattern(pattern);
     let words = |text: &str| {
@@ -272,7 +272,7 @@ fn skip_class(rest: &mut std::iter::Peekable<std::str::Chars<'_>>, plain: &mut S
     }
 }
 
-/// The last two parts of a file pattern.
+/// Returns the last two parts of a file pattern.
 pub(super) fn glob_noun(pattern: &str) -> String {
     let parts: Vec<&str> = pattern
         .split('/')
@@ -411,7 +411,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_name_can_be_asked_for(text in "\\PC{0,80}") {
+        fn any_name_can_be_shortened(text in "\\PC{0,80}") {
             let _ = (file_name(&text, None), directory_name(&text, Some("/")), pattern_noun(&text));
             let _ = (glob_noun(&text), address(&text), revision(&text));
             let _ = file_names(&[&text, "a/b", "a/c"], Some("/w"));

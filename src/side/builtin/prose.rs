@@ -9,7 +9,7 @@ pub(super) struct Sentence {
     pub(super) text: String,
     /// The line of the text, from 0. Wrapped lines count as one.
     pub(super) line: usize,
-    /// The sentence is in an item of a list.
+    /// Whether the sentence is in an item of a list.
     pub(super) is_item: bool,
     /// The sentence is a heading.
     pub(super) is_heading: bool,
@@ -42,7 +42,7 @@ pub(super) fn sentences(text: &str) -> Vec<Sentence> {
     found
 }
 
-/// The depth of nested blocks of code after a line.
+/// Returns the depth of nested blocks of code after a line.
 pub(super) fn code_depth(depth: usize, line: &str) -> usize {
     let Some(info) = line.trim_start().strip_prefix("```") else {
         return depth;
@@ -51,7 +51,7 @@ pub(super) fn code_depth(depth: usize, line: &str) -> usize {
     if opens { depth + 1 } else { depth - 1 }
 }
 
-/// The lines of a text without code. A wrapped line is joined with the next one.
+/// Returns the lines of a text without code. A wrapped line is joined with the next one.
 fn unwrapped(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut depth = 0;
@@ -91,7 +91,7 @@ pub(super) fn is_east_asian(text: &str) -> bool {
             _ => {}
         }
     }
-    // One such letter counts like three others.
+    // One such letter counts as three others.
     east * 3 >= west && east > 0
 }
 
@@ -99,7 +99,7 @@ fn is_drawing(line: &str) -> bool {
     line.contains(|letter| matches!(letter, '\u{2500}'..='\u{259f}'))
 }
 
-/// The length of the bullet or the number of an item.
+/// Returns the length of the bullet or the number of an item.
 fn item_mark(line: &str) -> usize {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     if digits > 0 && line[digits..].starts_with([')', '.']) && line[digits + 1..].starts_with(' ') {
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn markup_is_left_out() {
+    fn markup_is_omitted() {
         let text = "# Done\n\nAll **good**. See [this](http://x) and [that](y).\n| a | b |\n```\ncode.\n```\n- `x` works, e.g. 3. part:\n> quoted\n╭──╮";
         let found = sentences(text);
         let texts: Vec<&str> = found

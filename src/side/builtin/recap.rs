@@ -40,13 +40,13 @@ const MAX_LETTERS: usize = 80;
 /// Maximum number of sentences at the end that are searched for a step.
 const LAST_SENTENCES: usize = 6;
 
-/// Beginnings of texts that agents write in place of the model.
+/// Beginnings of texts that agents write instead of the model.
 const NOT_SAID: [&str; 2] = ["No response requested", "(no content)"];
 
-/// Marks at the end of a sentence that a recap replaces.
+/// Characters at the end of a sentence that a recap replaces.
 const ENDS: [char; 9] = ['.', '!', ':', ';', ',', ' ', '。', '！', '：'];
 
-/// One language per line, after a comment: see the file.
+/// One language per line; a comment in the file describes the columns.
 const FRAMES: &str = include_str!("words/frames.txt");
 
 /// An announcement of work that did not follow.
@@ -54,7 +54,7 @@ static ANNOUNCEMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)^(?:(?:now|next|first|then),? )?(?:let me|i'll|i will|i need to|i'm going to|i am going to)(?: now| also| first)? ").ok()
 });
 
-/// A question whether to do something.
+/// A question that offers an action.
 static OFFER: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?i)^(?:(?:would you like|do you want|want)(?: me)? to|(?:should|shall) (?:i|we)) ",
@@ -62,7 +62,7 @@ static OFFER: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// A named step.
+/// A sentence that names a step.
 static STEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)^(?:the )?(?:next(?: up| steps?| task)?(?: is(?: to)?)?[:,]?|remaining:|todo:|you(?:'ll| may| might) want to|you should) ").ok()
 });
@@ -201,7 +201,7 @@ fn is_reply(message: &Message) -> bool {
         && !is_remark(text)
 }
 
-/// Strips the start that a pattern matches.
+/// Strips a matching start.
 fn strip<'a>(pattern: &LazyLock<Option<Regex>>, text: &'a str) -> Option<&'a str> {
     let found = pattern.as_ref()?.find(text)?;
     Some(text[found.end()..].trim())
@@ -273,7 +273,8 @@ fn head(item: &str) -> &str {
     item[..long.min().unwrap_or(item.len())].trim_end_matches(ENDS)
 }
 
-/// The first line of a block of text in a reply that is about this text, such as a commit message.
+/// Returns the first line of a block of text in a reply that is about this text, such as a commit
+/// message.
 fn first_of_code(text: &str) -> Option<String> {
     let (_, code) = text.split_once("```")?;
     let (language, code) = code.split_once('\n')?;
@@ -285,7 +286,7 @@ fn first_of_code(text: &str) -> Option<String> {
     (is_text && !line.starts_with("```")).then(|| line.to_owned())
 }
 
-/// Whether a sentence says something about the work.
+/// Whether a sentence reports on the work.
 fn is_report(text: &str, min_words: usize) -> bool {
     let words = text
         .split_whitespace()

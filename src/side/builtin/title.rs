@@ -51,7 +51,7 @@ static HEADING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// The start of a line that was pasted: a sign of a program's output, a prompt of a shell, a frame of
+/// The start of a pasted line: output of a program, a shell prompt, a frame of
 /// a stack, or a time.
 static PASTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
@@ -65,9 +65,9 @@ static PASTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 struct Quotation {
     text: String,
     informative: usize,
-    /// The sentence starts like a request: `please`, `can you`.
+    /// Whether the sentence starts like a request: `please`, `can you`.
     is_request: bool,
-    /// The sentence starts like a statement: `I`, `the`.
+    /// Whether the sentence starts like a statement: `I`, `the`.
     is_statement: bool,
 }
 
@@ -142,7 +142,8 @@ pub(super) fn open_request(messages: &[Message], cells: usize) -> Option<String>
     (!found.is_empty()).then(|| quote(&found[said..], cells))
 }
 
-/// The user's non-blank prompts in the main conversation, including commands that the agent rewrote.
+/// Returns the user's non-blank prompts in the main conversation, including commands that the agent
+/// rewrote.
 fn prompts(messages: &[Message]) -> impl DoubleEndedIterator<Item = String> {
     let of_user = |message: &&Message| message.role == Role::User && message.thread == Thread::Main;
     messages
@@ -160,7 +161,7 @@ fn prompts(messages: &[Message]) -> impl DoubleEndedIterator<Item = String> {
         .filter(|text| !text.is_empty() && !is_remark(text))
 }
 
-/// The possible titles in a prompt, one per sentence.
+/// Returns the possible titles in a prompt, one per sentence.
 fn quotations(prompt: &str) -> Vec<Quotation> {
     let text = match command(prompt) {
         Some((name, arguments)) => match command_text(&name, &arguments) {
@@ -181,7 +182,7 @@ fn quotations(prompt: &str) -> Vec<Quotation> {
     if !found.is_empty() {
         return found;
     }
-    // The topic of pasted text is its first error, or what it says outside of a block of code.
+    // The topic of pasted text is its first error, or its text outside code blocks.
     let is_error = |line: &&str| {
         let line = line.to_lowercase();
         ["error", "failed", "exception"]
@@ -209,7 +210,7 @@ fn without_pasted(text: &str) -> String {
         if follows_pasted || is_mention {
             continue;
         }
-        // A message that the sentence announces is part of it, the rest of the code is not.
+        // A message that the sentence announces is kept, other code is not.
         let announces = typed.trim_end().ends_with(':') && line.starts_with(char::is_alphabetic);
         if is_code && !announces {
             continue;
@@ -229,7 +230,7 @@ fn is_pasted(line: &str) -> bool {
         || PASTED.as_ref().is_some_and(|start| start.is_match(line))
 }
 
-/// The heading in `Implement the following plan: # Heading`, or at the start of a text.
+/// Returns the heading in `Implement the following plan: # Heading`, or at the start of a text.
 fn heading(text: &str) -> Option<&str> {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let line = if first.starts_with("# ") {
@@ -269,7 +270,7 @@ fn command(text: &str) -> Option<(String, String)> {
     is_name.then(|| (name.to_owned(), arguments.trim().to_owned()))
 }
 
-/// The request in a command; `None` if the command is about the agent itself.
+/// Returns the request in a command; `None` if the command is about the agent itself.
 fn command_text(name: &str, arguments: &str) -> Option<String> {
     let name = name.rsplit(':').next().unwrap_or_default();
     if WORDS.has("local commands", name) {
@@ -316,7 +317,7 @@ fn quotation(sentence: &str) -> Option<Quotation> {
     })
 }
 
-/// Removes mentions of files before a sentence that says enough without them.
+/// Removes mentions of files before a sentence that is informative without them.
 fn without_mentions(sentence: &str) -> &str {
     let mut rest = sentence;
     while let Some((mention, after)) = rest.split_once(' ')
@@ -344,7 +345,7 @@ fn without_openings(sentence: &str) -> (&str, bool) {
         let Some(found) = found.filter(|found| !found[0].is_empty()) else {
             break;
         };
-        // `now that it works` needs its first word.
+        // `now that it works` requires its first word.
         if rest[found[0].len()..].starts_with("that ") {
             break;
         }

@@ -147,7 +147,7 @@ const ROWS: &[(&[&str], &str)] = &[
 ];
 
 #[test]
-fn titles_quote_what_was_asked_for() {
+fn titles_quote_the_request() {
     for (prompts, expected) in ROWS {
         assert_eq!(title_of(prompts), *expected, "{prompts:?}");
     }

@@ -140,7 +140,7 @@ pub(super) fn cut(text: &str, cells: usize) -> String {
         // A long word follows.
         prefix(text, cells - 1).clone_into(&mut title);
     }
-    // Remove a bracket or a quotation that the cut left open.
+    // Remove an unclosed bracket or quotation mark.
     let open = title.rfind('(').filter(|at| !title[*at..].contains(')'));
     let title = open
         .filter(|at| *at >= min_cells)

@@ -32,13 +32,13 @@ impl WordList {
         Self(sections)
     }
 
-    /// The lines of a section, including trailing spaces.
+    /// Returns the lines of a section, including trailing spaces.
     pub(super) fn lines(&self, section: &str) -> impl Iterator<Item = &'static str> {
         let lines = self.0.get(section).map(|section| section.lines.as_slice());
         lines.unwrap_or_default().iter().copied()
     }
 
-    /// The lines of all sections, in no order.
+    /// Returns the lines of all sections, in no order.
     pub(super) fn all_lines(&self) -> impl Iterator<Item = &'static str> {
         let sections = self.0.values();
         sections.flat_map(|section| section.lines.iter().copied())

@@ -26,7 +26,7 @@ const KEPT_ARGUMENT_BYTES: usize = 16 * 1024;
 /// Maximum number of calls in a batch.
 const MAX_CALLS: usize = 128;
 
-/// The readers of a batch, which need different parts of it.
+/// The consumers of a batch, which need different parts of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Need {
     /// The rules.
@@ -89,8 +89,8 @@ impl Batch {
         self.calls.iter().any(|call| call.result.is_some())
     }
 
-    /// The calls that a prompt shows: the successful ones, or the failed ones if all failed. Calls
-    /// about the agent's own goal are left out.
+    /// Returns the calls that a prompt shows: the successful ones, or the failed ones if all
+    /// failed. Calls about the agent's own goal are omitted.
     pub(super) fn shown_calls(&self) -> (Vec<&BatchCall>, CallsEnded) {
         let is_own = |call: &BatchCall| matches!(call.name.as_str(), "get_goal" | "update_goal");
         let calls = self.calls.iter().filter(|call| !is_own(call));
@@ -109,7 +109,7 @@ impl Batch {
         self.calls.len() < MAX_CALLS
     }
 
-    /// The calls with results, for the rules.
+    /// Returns the calls with results, for the rules.
     pub(super) fn finished_calls(&self) -> Vec<FinishedCall<'_>> {
         let calls = self.calls.iter().filter_map(|call| {
             let result = call.result.as_ref()?;
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
     use crate::side::builtin::label;
 
-    /// The label of a call with this result.
+    /// Returns the label of a call with this result.
     fn label_of(tool: &str, input: &str, text: Option<&str>) -> String {
         let call = ToolCall {
             id: ToolUseId::from("t"),
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_missing_from_a_long_result_is_not_counted() {
+    fn counts_are_not_taken_from_truncated_results() {
         let paths = |count: usize| format!("/w/{}.rs\n", "x".repeat(60)).repeat(count);
         let passed =
             |count: usize| format!("test result: ok. 1 passed; 0 failed;{:60}\n", "").repeat(count);

@@ -24,9 +24,9 @@ pub(super) struct Batches {
 #[derive(Debug)]
 struct Open {
     batch: Batch,
-    /// The message is the last one.
+    /// Whether the message is the last one.
     is_current: bool,
-    /// The message has ended, so no further call comes.
+    /// Whether the message has ended, so that no further call follows.
     is_ended: bool,
     /// The number of calls when it was returned.
     returned: Option<usize>,
@@ -106,7 +106,7 @@ impl Batches {
         self.open.retain(|open| !is_labeled(open));
     }
 
-    /// Returns the complete batches that get no further call, and if `idle`, all complete batches.
+    /// Returns the complete batches to which no further call can be added, and if `idle`, all complete batches.
     /// Each is returned once, and again if it grows.
     pub(super) fn take_settled(&mut self, idle: bool) -> Vec<Batch> {
         let mut settled = Vec::new();
@@ -128,8 +128,8 @@ impl Batches {
             .any(|open| open.batch.is_complete() && open.returned != Some(open.batch.calls.len()))
     }
 
-    /// Removes and returns the batches whose labels go here, in order: those with a result. The flag
-    /// says whether the batch was returned before, with the same calls.
+    /// Removes and returns the batches whose labels belong here, in order: those with a result. The flag
+    /// is true if the batch was returned before with the same calls.
     pub(super) fn take_before_boundary(&mut self) -> Vec<(Batch, bool)> {
         let due = self.open.extract_if(.., |open| open.batch.has_results());
         due.map(|open| {
@@ -258,7 +258,7 @@ mod tests {
             (&[&a, &b, &ra, &rb, &c, &rc], &[&["a", "b"], &["c"]]),
             (&[&a, &ra, &b, &rb, &c], &[&["a", "b"]]),
             (&[&a, &b, &ra, &c, &rb], &[&["a"]]),
-            // A result that comes late still gets its label.
+            // A late result still gets its label.
             (&[&a, &c, &ra, &rc], &[&["a"], &["c"]]),
             (&[&a], &[]),
         ];
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_that_comes_again_is_answered_where_it_was_last() {
+    fn a_result_belongs_to_the_last_call_of_a_repeated_id() {
         let lines = [call("m1", "a"), call("m2", "a"), result("a")];
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let mut decoder = Decoder::detecting();

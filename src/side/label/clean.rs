@@ -1,7 +1,7 @@
-//! Extracts a label from a model's answer.
+//! Extracts a label from a model's reply.
 
 use crate::records::TextRejection;
-use crate::side::ask::{announced, begins_with_words, is_no_answer, is_refusal, unwrapped};
+use crate::side::ask::{announced, begins_with_words, is_empty_reply, is_refusal, unwrapped};
 use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
 
 /// Maximum length of a label, in UTF-16 units.
@@ -39,12 +39,12 @@ pub enum CallsEnded {
     Badly,
 }
 
-/// Extracts the label from a model's answer: one terminal-safe line of at most 100 UTF-16 units.
+/// Extracts the label from a model's reply: one terminal-safe line of at most 100 UTF-16 units.
 ///
 /// # Errors
-/// The answer is empty or a refusal, or it reports a failure although a call succeeded.
-pub fn clean_label(answer: &str, calls: CallsEnded) -> Result<String, TextRejection> {
-    let safe = terminal_safe(&unwrapped(answer));
+/// The reply is empty or a refusal, or it reports a failure although a call succeeded.
+pub fn clean_label(reply: &str, calls: CallsEnded) -> Result<String, TextRejection> {
+    let safe = terminal_safe(&unwrapped(reply));
     let lines = safe.lines().map(str::trim);
     // The label may follow on the line after its announcement.
     let mut lines = lines.filter(|line| !line.is_empty() && announced(line) != Some(""));
@@ -56,7 +56,7 @@ pub fn clean_label(answer: &str, calls: CallsEnded) -> Result<String, TextReject
         let label = without_quotes(without_emphasis(line));
         announced(label).map_or(label, without_quotes)
     };
-    if label.is_empty() || is_no_answer(label) {
+    if label.is_empty() || is_empty_reply(label) {
         return Err(TextRejection::Empty);
     }
     let reports = |failures: &str| {
@@ -164,22 +164,22 @@ mod tests {
     use super::*;
     use crate::text::utf16_length;
 
-    fn cleaned(answer: &str) -> String {
-        clean_label(answer, CallsEnded::Well).unwrap_or_default()
+    fn cleaned(reply: &str) -> String {
+        clean_label(reply, CallsEnded::Well).unwrap_or_default()
     }
 
     #[test]
-    fn answers_are_cleaned() {
+    fn replies_are_cleaned() {
         let rows = include_str!("../../../tests/data/side/labels.tsv");
         for row in rows.lines().filter(|row| !row.starts_with('#')) {
-            let (answer, label) = row.split_once('\t').unwrap();
-            let answer: String = serde_json::from_str(answer).unwrap();
-            assert_eq!(cleaned(&answer), label, "{answer:?}");
+            let (reply, label) = row.split_once('\t').unwrap();
+            let reply: String = serde_json::from_str(reply).unwrap();
+            assert_eq!(cleaned(&reply), label, "{reply:?}");
         }
     }
 
     #[test]
-    fn unusable_answers_are_rejected() {
+    fn unusable_replies_are_rejected() {
         let rows = [
             (
                 "  \n ",
@@ -209,13 +209,13 @@ mod tests {
                 Ok("无法读取文件"),
             ),
         ];
-        for (answer, well, badly) in rows {
+        for (reply, well, badly) in rows {
             for (calls, expected) in [(CallsEnded::Well, well), (CallsEnded::Badly, badly)] {
-                let label = clean_label(answer, calls);
+                let label = clean_label(reply, calls);
                 assert_eq!(
                     label.as_deref(),
                     expected.as_ref().map(|text| *text),
-                    "{answer}"
+                    "{reply}"
                 );
             }
         }
@@ -240,15 +240,15 @@ mod tests {
             ("```json\n{\"label\": \"Fixed bug\"}\n```", "Fixed bug"),
             ("Output module rewritten", "Output module rewritten"),
         ];
-        for (answer, label) in emphasised {
-            assert_eq!(clean_label(answer, CallsEnded::Well).as_deref(), Ok(label));
+        for (reply, label) in emphasised {
+            assert_eq!(clean_label(reply, CallsEnded::Well).as_deref(), Ok(label));
         }
     }
 
     proptest! {
         #[test]
-        fn labels_are_short_and_safe(answer in any::<String>()) {
-            let label = cleaned(&answer);
+        fn labels_are_short_and_safe(reply in any::<String>()) {
+            let label = cleaned(&reply);
             prop_assert!(utf16_length(&label) <= MAX_UNITS);
             prop_assert_eq!(terminal_safe_line(&label), label);
         }

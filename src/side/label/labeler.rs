@@ -13,18 +13,18 @@ use crate::side::outcome::{NoText, Text};
 /// Writes labels.
 #[derive(Clone)]
 pub enum Labeler {
-    /// By rules.
+    /// Rules.
     Rules,
-    /// By a model.
+    /// A model.
     Model {
         /// The model.
         asker: Asker,
         /// The system prompt.
         instructions: String,
-        /// A single call that reads, lists, finds or searches gets its label by rules.
+        /// Whether rules label a single call that reads, lists, finds or searches.
         shortcuts: bool,
     },
-    /// Writes the bodies of the requests instead.
+    /// The bodies of the requests are written instead.
     DryRun {
         /// The model.
         provider: Arc<dyn Provider>,
@@ -38,12 +38,12 @@ pub enum Labeler {
 pub struct Label {
     /// The calls that it describes.
     pub ids: Vec<ToolUseId>,
-    /// The text, or why there is none; `None` if there is nothing to say.
+    /// The text, or the reason for having none; `None` if there is nothing to label.
     pub result: Option<Result<Text, NoText>>,
 }
 
 impl Labeler {
-    /// The parts of batches that are needed.
+    /// Returns the parts of batches that are needed.
     pub(super) fn need(&self) -> Need {
         match self {
             Self::Rules => Need::Rules,
@@ -102,7 +102,7 @@ fn by_model(batch: &Batch, asker: &Asker, instructions: &str) -> Label {
     }
 }
 
-/// The request for a label; `None` if there is nothing to ask a model.
+/// Returns the request for a label; `None` if there is nothing to ask.
 fn request(batch: &Batch, instructions: &str) -> Option<Request> {
     let (calls, _) = batch.shown_calls();
     let shown = calls.into_iter().filter_map(|call| {

@@ -1,4 +1,4 @@
-//! Labels: the work of a batch of tool calls in the form of a commit subject.
+//! Labels: summaries of batches of tool calls, in the form of a commit subject.
 
 mod batch;
 mod batches;

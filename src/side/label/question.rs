@@ -13,8 +13,8 @@ const SHOWN_UNITS: usize = 300;
 /// Length of the model's last text in the question, in UTF-16 units.
 const INTENT_UNITS: usize = 200;
 
-/// Length of the text after the shown part that is searched for secrets, in characters: half of a
-/// secret looks like other text.
+/// Length of the text after the shown part that is searched for secrets, in characters: part of a
+/// secret is not recognisable.
 const LOOKAHEAD: usize = 4096;
 
 /// The token budget of a label.
@@ -25,7 +25,7 @@ pub const PROMPT: &str = include_str!("../../../prompts/label.md");
 
 const TEMPERATURE: f64 = 0.3;
 
-/// A finished call, as a question shows it.
+/// A finished call, as shown in a question.
 #[derive(Debug, Clone, Copy)]
 pub struct ShownCall<'a> {
     /// The tool.
@@ -36,7 +36,7 @@ pub struct ShownCall<'a> {
     pub output: &'a str,
 }
 
-/// Returns the start of arguments or of an output, as questions show it.
+/// Returns the start of arguments or of an output, as shown in questions.
 pub(in crate::side) fn shown(json: &str) -> String {
     excerpt(json, SHOWN_UNITS)
 }
@@ -62,7 +62,7 @@ pub(in crate::side) fn excerpt(json: &str, limit: usize) -> String {
     format!("{kept}{MORE}")
 }
 
-/// Returns the part of the model's last text that questions show, with secrets masked.
+/// Returns the part of the model's last text shown in questions, with secrets masked.
 pub(in crate::side) fn intent(said: &str) -> String {
     let said = redact(truncate_utf16(said, INTENT_UNITS + LOOKAHEAD));
     truncate_utf16(&said, INTENT_UNITS).to_owned()
@@ -105,7 +105,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn of_a_long_text_only_the_beginning_is_needed(
+        fn only_the_start_of_a_long_text_is_needed(
             parts in prop::collection::vec(
                 prop::sample::select(vec!["a", "é", "😀", r"\n", r"\\", r"\u00e9", r"\ud83d\ude00", r"\ud83d"]),
                 0..300,

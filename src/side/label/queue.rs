@@ -73,7 +73,7 @@ impl<Label> Queue<Label> {
         }
     }
 
-    /// The next output that is due.
+    /// Returns the next output that is due.
     pub(super) fn pop(&mut self, now: Instant) -> Option<Output<Label>> {
         loop {
             if self.deadline().is_some_and(|deadline| now < deadline) {
@@ -91,7 +91,7 @@ impl<Label> Queue<Label> {
         }
     }
 
-    /// The time at which the first slot is dropped, if it waits for a label.
+    /// Returns the time at which the first slot is dropped, if it waits for a label.
     pub(super) fn deadline(&self) -> Option<Instant> {
         match self.slots.front()? {
             Slot::Waiting(_, deadline) => Some(*deadline),
@@ -104,7 +104,7 @@ impl<Label> Queue<Label> {
         self.hold.is_zero()
     }
 
-    /// The number of labels that are not ready.
+    /// Returns the number of labels that are not ready.
     pub(super) fn waiting(&self) -> usize {
         let waiting = self
             .slots
@@ -113,7 +113,7 @@ impl<Label> Queue<Label> {
         waiting.count()
     }
 
-    /// The number of bytes of the input in the queue.
+    /// Returns the number of bytes of the input in the queue.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }

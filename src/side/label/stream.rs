@@ -1,4 +1,4 @@
-//! Copies a stream and inserts the labels of its batches, made ahead by several requests at once.
+//! Copies a stream and inserts the labels of its batches, which several concurrent requests prepare.
 //! Keeps the order of the input, in memory that does not grow with it.
 
 use std::collections::HashMap;
@@ -24,10 +24,10 @@ const MAX_CHUNKS: usize = 4;
 /// Maximum number of bytes of the input that wait for labels.
 const MAX_WAITING_BYTES: usize = 8 * 1024 * 1024;
 
-/// After a pause of the input this long, no further call of a message is expected.
+/// Pause of the input after which no further call of a message is expected.
 const PAUSE: Duration = Duration::from_millis(40);
 
-/// After this many late labels in a row, the model is not asked again.
+/// Number of consecutive late labels after which the model is not asked again.
 const MAX_LATE: usize = 3;
 
 /// A label and its session.
@@ -87,7 +87,7 @@ pub trait LabelSink {
 pub enum StreamEnd {
     /// The whole input was copied.
     Copied(Understanding),
-    /// A signal ended it.
+    /// A signal ended the stream.
     Ended(EndSignal),
     /// The input failed.
     InputFailed(io::Error),
@@ -110,9 +110,9 @@ pub struct LabelStream<'a> {
     early: HashMap<u64, SessionLabel>,
     /// The number of the last complete batch.
     last_complete: Option<u64>,
-    /// Labels in a row that were not ready in time.
+    /// Number of consecutive labels that were not ready in time.
     late: usize,
-    /// The time since when the input waits for being read, if it does.
+    /// The time since which input waits to be read, if it does.
     waiting_since: Option<Instant>,
     gate: Arc<Gate>,
 }
@@ -141,8 +141,8 @@ impl<'a> LabelStream<'a> {
         }
     }
 
-    /// Copies `input` to `sink` with labels. `is_waiting` tells whether more input is in a pipe. `signals` receives a callback that reports signals. The
-    /// first signal is left to the earlier stages of the pipeline.
+    /// Copies `input` to `sink` with labels. `is_waiting` returns whether more input is in a pipe. `signals` receives
+    /// a callback that reports signals. The first signal is left to the earlier stages of the pipeline.
     pub fn run(
         mut self,
         input: impl io::Read + Send + 'static,
@@ -224,7 +224,7 @@ impl<'a> LabelStream<'a> {
         }
     }
 
-    /// Waits for an event; `None` if the queue has to be checked again.
+    /// Waits for an event; `None` if the queue must be checked again.
     fn wait(&mut self, events: &Receiver<Event>) -> Option<Event> {
         let until_late = self
             .queue
@@ -263,7 +263,7 @@ impl<'a> LabelStream<'a> {
                 Output::Late(batch) => {
                     sink.late(batch);
                     self.late += 1;
-                    // Without a wait, late labels say nothing about the model.
+                    // Without a wait, late labels do not indicate a slow model.
                     if self.late == MAX_LATE && !self.queue.never_waits() {
                         sink.stopped_asking();
                         self.work = None;
@@ -380,7 +380,7 @@ impl<'a> LabelStream<'a> {
             if let Some(label) = self.early.remove(&number) {
                 self.queue.push_ready(Some(label));
             } else if self.work.is_some() {
-                // The wait for a late label counts for the lines that could not be read meanwhile.
+                // The wait for a late label also counts for lines that could not be read meanwhile.
                 let since = self.waiting_since.filter(|_| self.late > 0);
                 let since = since.unwrap_or_else(Instant::now);
                 self.queue.push_waiting(number, since);
@@ -418,7 +418,7 @@ impl<'a> LabelStream<'a> {
                 return;
             }
         }
-        // A label that comes too late was paid for all the same.
+        // A late label has a cost nonetheless.
         let result = label.result.map(|result| match result {
             Ok(text) => Err(NoText::from(Reason::Aborted).at_cost(text.cost)),
             Err(no_text) => Err(no_text),

@@ -16,7 +16,7 @@ const CHUNK_BYTES: usize = 128 * 1024;
 
 /// An event for the main thread.
 pub(super) enum Event {
-    /// Pieces, and the time since when they wait for being read, if they do.
+    /// Pieces, and the time since which they wait to be read, if they do.
     Pieces(Vec<Piece>, Option<Instant>),
     End,
     Failed(io::Error),
@@ -31,7 +31,7 @@ pub(super) struct Job {
     pub(super) calls: usize,
 }
 
-/// Blocks the reading thread while it is closed.
+/// Blocks the reading thread while closed.
 #[derive(Debug, Default)]
 pub(super) struct Gate {
     closed: Mutex<bool>,
@@ -61,7 +61,7 @@ impl Gate {
     }
 }
 
-/// Reads the input in its own thread while the gate is open. `is_waiting` tells whether more of it is
+/// Reads the input in its own thread while the gate is open. `is_waiting` returns whether more of it is
 /// in a pipe.
 ///
 /// # Errors
@@ -93,7 +93,7 @@ pub(super) fn start_reading(
     Builder::new().spawn(read).map(drop)
 }
 
-/// The next pieces that are available without waiting: at least one, or none at the end.
+/// Returns the next pieces that are available without waiting: at least one, or none at the end.
 fn chunk(reader: &mut Reader<impl io::Read>) -> io::Result<Vec<Piece>> {
     let mut pieces = Vec::new();
     let mut bytes = 0;

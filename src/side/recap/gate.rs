@@ -13,10 +13,10 @@ const MIN_PROMPTS: usize = 3;
 /// Minimum number of prompts since the last recap.
 const MIN_PROMPTS_SINCE_RECAP: usize = 2;
 
-/// Why an automatic recap is not due.
+/// The reason why an automatic recap is not due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RecapSkipped {
-    /// Too few prompts, in all or since the last recap.
+    /// Too few prompts, in total or since the last recap.
     #[error("too few prompts since the last recap")]
     NotEnoughNew,
     /// The absence was too short.
@@ -28,7 +28,7 @@ pub enum RecapSkipped {
 }
 
 impl RecapSkipped {
-    /// The name in records.
+    /// Returns the name in records.
     pub fn name(self) -> &'static str {
         match self {
             Self::NotEnoughNew => "not_enough_activity",
@@ -87,7 +87,7 @@ impl RecapGate {
         self.last = time.max(self.last);
     }
 
-    /// Whether there were enough prompts, in all and since the last recap.
+    /// Whether there are enough prompts, in total and since the last recap.
     pub fn has_enough_new(&self) -> bool {
         let since = self.at_recap.map(|then| self.prompts - then);
         self.prompts >= MIN_PROMPTS && since.is_none_or(|since| since >= MIN_PROMPTS_SINCE_RECAP)
@@ -102,7 +102,7 @@ impl RecapGate {
     /// the file.
     ///
     /// # Errors
-    /// Why it is not.
+    /// The recap is not due, for this reason.
     pub fn decide(&self, now: Timestamp, away: Duration) -> Result<(), RecapSkipped> {
         if !self.has_enough_new() {
             return Err(RecapSkipped::NotEnoughNew);
@@ -125,18 +125,18 @@ impl RecapGate {
 pub struct Situation {
     /// The time.
     pub now: Timestamp,
-    /// The terminal has the focus.
+    /// Whether the terminal has the focus.
     pub focused: bool,
-    /// No prompt or call is unanswered.
+    /// Whether no prompt or call is unanswered.
     pub idle: bool,
-    /// There are enough prompts since the last recap.
+    /// Whether there are enough prompts since the last recap.
     pub enough_new: bool,
 }
 
 /// The action to take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AwayAction {
-    /// None.
+    /// No action.
     Wait,
     /// Make a recap.
     Start,
@@ -146,7 +146,7 @@ pub enum AwayAction {
 #[derive(Debug)]
 pub struct Away {
     threshold: Duration,
-    /// When the terminal lost the focus.
+    /// The time at which the terminal lost the focus.
     since: Option<Timestamp>,
     pending: bool,
 }
@@ -325,7 +325,7 @@ mod away_tests {
         away.observe(moment(1000, false));
         away.observe(moment(1290, false));
         assert_eq!(away.observe(moment(1300, true)), AwayAction::Start);
-        // While the call runs, another absence waits.
+        // During a call, another absence waits.
         away.observe(moment(1310, false));
         assert_eq!(away.observe(moment(1700, true)), AwayAction::Wait);
         assert!(!away.finished(false));
@@ -333,7 +333,7 @@ mod away_tests {
     }
 
     #[test]
-    fn a_running_turn_is_waited_for() {
+    fn a_recap_waits_for_a_running_turn() {
         let mut away = Away::new(THRESHOLD);
         away.observe(moment(0, false));
         let busy = Situation {
@@ -345,7 +345,7 @@ mod away_tests {
     }
 
     #[test]
-    fn too_little_new_ends_the_absence() {
+    fn too_few_new_prompts_end_the_absence() {
         let mut away = Away::new(THRESHOLD);
         away.observe(moment(0, false));
         let same = Situation {

@@ -26,7 +26,7 @@ const MAX_TOKENS: u32 = 300;
 
 const TEMPERATURE: f64 = 0.3;
 
-/// Builds the request for a recap, in `language` if it is known; `None` if nothing was said.
+/// Builds the request for a recap, in `language` if known; `None` if the conversation has no text.
 pub fn recap_request(
     said: &[MessageTexts],
     instructions: &str,
@@ -47,21 +47,21 @@ pub fn recap_request(
 /// Maximum length of a recap, in UTF-16 units.
 const MAX_UNITS: usize = 400;
 
-/// Text between tags, or from an opening tag to the end of a truncated answer.
+/// Text between tags, or from an opening tag to the end of a truncated reply.
 static TAGGED: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?is)<recap>(.*?)(?:</recap>|\z)").ok());
 
-/// Extracts the recap: the text between the tags, or after the first one if the answer was truncated.
+/// Extracts the recap: the text between the tags, or after the first one if the reply was truncated.
 /// It is one terminal-safe line of at most 400 UTF-16 units.
 ///
 /// # Errors
 /// There is no tag (the text may be the model's reasoning), or the text has no word, repeats the
 /// prompt's example, or is a refusal.
-pub fn clean_recap(answer: &str) -> Result<String, TextRejection> {
-    let safe = terminal_safe(answer);
+pub fn clean_recap(reply: &str) -> Result<String, TextRejection> {
+    let safe = terminal_safe(reply);
     let recap = terminal_safe_line(tagged(&safe).ok_or(TextRejection::NoTag)?);
     let recap = truncate_utf16(&recap, MAX_UNITS).trim();
-    // A model that repeats the question answers `<recap>...</recap>`.
+    // A model that repeats the question writes `<recap>...</recap>`.
     if !recap.contains(char::is_alphanumeric) {
         return Err(TextRejection::Empty);
     }
@@ -76,9 +76,9 @@ pub fn clean_recap(answer: &str) -> Result<String, TextRejection> {
     Ok(recap.to_owned())
 }
 
-/// The first non-blank text between tags.
-fn tagged(answer: &str) -> Option<&str> {
-    let tagged = TAGGED.as_ref()?.captures_iter(answer);
+/// Returns the first non-blank text between tags.
+fn tagged(reply: &str) -> Option<&str> {
+    let tagged = TAGGED.as_ref()?.captures_iter(reply);
     let mut texts = tagged.filter_map(|tagged| Some(tagged.get(1)?.as_str().trim()));
     let first = texts.next()?;
     std::iter::once(first)
@@ -126,19 +126,19 @@ mod clean_tests {
             ),
             ("<recap>\u{1b}[31mred\u{1b}[0m</recap>", Ok("red")),
         ];
-        for (answer, expected) in rows {
+        for (reply, expected) in rows {
             assert_eq!(
-                clean_recap(answer).as_deref(),
+                clean_recap(reply).as_deref(),
                 expected.as_ref().map(|text| *text),
-                "{answer}"
+                "{reply}"
             );
         }
     }
 
     proptest! {
         #[test]
-        fn recaps_are_short_and_safe(answer in "(<recap>)?\\PC{0,600}(</recap>)?") {
-            if let Ok(recap) = clean_recap(&answer) {
+        fn recaps_are_short_and_safe(reply in "(<recap>)?\\PC{0,600}(</recap>)?") {
+            if let Ok(recap) = clean_recap(&reply) {
                 prop_assert!(crate::text::utf16_length(&recap) <= MAX_UNITS);
                 prop_assert_eq!(terminal_safe_line(&recap), recap);
             }

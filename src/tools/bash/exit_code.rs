@@ -1,17 +1,14 @@
 //! Exit statuses that are results, not failures, and commands that print nothing on success.
 
-use crate::shell::{Follows, simple_commands};
+use crate::shell::{Follows, SimpleCommand, program_name, simple_commands};
 
-/// Commands whose exit status 1 is a result, with its meaning.
+/// Commands for which exit status 1 is a result, with its meaning.
 const ANSWERS: &[(&str, &str)] = &[
     ("grep,egrep,fgrep,rg,git grep", "No matches found"),
     ("find", "Some directories were inaccessible"),
     ("diff,git diff", "Files differ"),
     ("test,[", "Condition is false"),
 ];
-
-/// Global options of `git` whose value is a separate word.
-const GIT_OPTIONS_WITH_VALUE: &[&str] = &["-C", "-c", "--git-dir", "--work-tree", "--namespace"];
 
 /// Commands that print nothing on success.
 const SILENT: &[&str] = &[
@@ -33,9 +30,9 @@ pub(super) fn interpretation(
     if last.after_cd && printed_errors {
         return None;
     }
-    let mut name = program_of(&last.words).to_owned();
+    let mut name = program_of(&last.command).to_owned();
     if name == "git" {
-        name = format!("git {}", git_subcommand(&last.words));
+        name = format!("git {}", last.command.operands().first().unwrap_or(&""));
     }
     ANSWERS
         .iter()
@@ -51,38 +48,26 @@ pub(super) fn expects_no_output(command: &str) -> bool {
         && list
             .commands
             .iter()
-            .all(|command| SILENT.contains(&program_of(&command.words)))
+            .all(|command| SILENT.contains(&program_of(command)))
 }
 
-/// Returns the file name of the program.
-fn program_of(words: &[String]) -> &str {
-    let program = words.first().map_or("", String::as_str);
-    program.rsplit('/').next().unwrap_or(program)
-}
-
-fn git_subcommand(words: &[String]) -> &str {
-    let mut words = words.iter().skip(1);
-    while let Some(word) = words.next() {
-        if GIT_OPTIONS_WITH_VALUE.contains(&word.as_str()) {
-            words.next();
-        } else if !word.starts_with('-') {
-            return word;
-        }
-    }
-    ""
+/// Returns the name of the program, which may be a wrapper.
+fn program_of(command: &SimpleCommand) -> &str {
+    let program = command.words.first();
+    program.map_or("", |program| program_name(program))
 }
 
 /// The command that determined the exit status.
 #[derive(Debug, PartialEq, Eq)]
 struct LastCommand {
-    /// Never empty.
-    words: Vec<String>,
+    /// Never without words.
+    command: SimpleCommand,
     /// Whether `cd … &&` precedes it: a failing `cd` also determines the status, but prints an
     /// error.
     after_cd: bool,
 }
 
-/// Commands whose use before `&&` leaves no doubt about the source of the exit status.
+/// Commands that, before `&&`, cannot be the source of the exit status.
 const NEVER_FAIL: &[&str] = &["echo", "printf", "true", ":", "pwd", "export"];
 
 /// Commands that change which command determines the status.
@@ -119,7 +104,7 @@ fn last_command(line: &str) -> Option<LastCommand> {
         follows = before.follows;
     }
     (!last.words.is_empty()).then_some(LastCommand {
-        words: last.words,
+        command: last,
         after_cd,
     })
 }
@@ -129,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_no_failures() {
+    fn statuses_that_are_results_are_not_failures() {
         let rows: &[(&str, i32, bool, Option<&str>)] = &[
             ("grep x f", 1, false, Some("No matches found")),
             ("grep x f", 2, true, None),
@@ -181,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn silent_commands() {
+    fn silent_commands_are_known() {
         for command in ["mkdir -p a", "cd a && rm b", "/bin/cp a b; touch c"] {
             assert!(expects_no_output(command), "{command}");
         }
@@ -194,7 +179,7 @@ mod tests {
     const AFTER_CD: bool = true;
 
     #[test]
-    fn the_deciding_command() {
+    fn the_command_that_determines_the_status_is_found() {
         let rows: &[(&str, Option<(&str, bool)>)] = &[
             ("grep x f", Some(("grep x f", ALONE))),
             ("cat f | grep -q 'a b'", Some(("grep -q a b", ALONE))),
@@ -227,7 +212,8 @@ mod tests {
             ("", None),
         ];
         for (line, expected) in rows {
-            let found = last_command(line).map(|last| (last.words.join(" "), last.after_cd));
+            let found =
+                last_command(line).map(|last| (last.command.words.join(" "), last.after_cd));
             let expected = expected.map(|(words, after_cd)| (words.to_owned(), after_cd));
             assert_eq!(found, expected, "{line}");
         }

@@ -1,18 +1,17 @@
-//! The commands of a command line that may change something, by the shell analysis.
+//! The commands of a command line that may change something, according to the shell analysis.
 
 use std::collections::HashSet;
 
-use crate::shell::{CommandPart, SimpleCommand, analyse};
-use crate::side::builtin::names::last_part;
+use crate::shell::{CommandPart, SimpleCommand, analyse, has_reading_form, program_name};
 
 /// Programs that may change something in a command line.
 #[derive(Debug)]
 pub(super) enum Effects {
-    /// None does.
+    /// No program changes anything.
     ReadOnly,
     /// The programs whose commands are not known to only read.
     Some(HashSet<String>),
-    /// The command line is not understood, so any may.
+    /// The command line is not understood, so any program may change something.
     Unknown,
 }
 
@@ -48,28 +47,15 @@ impl Effects {
             Self::Some(programs) => programs.contains(program),
             Self::Unknown => true,
         };
-        is_suspect && is_known_reader(program)
+        is_suspect && has_reading_form(program)
     }
 }
 
-/// The program of a command, and the programs that it starts.
+/// Returns the program of a command, and the programs that it starts.
 fn programs(part: &CommandPart) -> Vec<String> {
     let levels = part.levels().into_iter();
     let names = levels.filter_map(|level| level.words.first()?.value.clone());
-    names.map(|name| last_part(&name).to_owned()).collect()
-}
-
-/// Whether the analysis knows ways to run the program that only read. Of other programs, such as
-/// `gh`, it accepts nothing.
-fn is_known_reader(program: &str) -> bool {
-    let arguments = match program {
-        "sed" | "gsed" => "-n p",
-        "git" => "status",
-        "xargs" => "ls",
-        _ => "x",
-    };
-    let only_reads = |command: &str| analyse(command).verdict.is_read_only();
-    only_reads(program) || only_reads(&format!("{program} {arguments}"))
+    names.map(|name| program_name(&name).to_owned()).collect()
 }
 
 /// Whether the status of the command line ignores the status of the command at `index`: it feeds a

@@ -9,9 +9,10 @@ use memchr::{memchr, memrchr};
 use regex::{Regex, RegexBuilder, RegexSet};
 
 use super::forms::Kind;
+use super::noun::WORDS as COMMAND_WORDS;
 use crate::side::builtin::word_list::WordList;
 
-/// The result that an output shows.
+/// The result in an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Evidence {
     /// A failure, with the count of a summary.
@@ -49,6 +50,9 @@ static BUILD_FAILURE: LazyLock<RegexSet> = LazyLock::new(|| any_of("build failur
 static ISSUE_COUNT: LazyLock<Vec<Regex>> = LazyLock::new(|| expressions("issue counts").collect());
 static CLEAN: LazyLock<RegexSet> = LazyLock::new(|| any_of("no issues"));
 
+/// Size of the end of an output that is searched for errors, in bytes.
+const ERROR_SEARCH_BYTES: usize = 3000;
+
 /// All patterns in one, since nearly all lines match none.
 static ANY_SIGN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let patterns: Vec<&str> = LINES.all_lines().collect();
@@ -75,7 +79,7 @@ fn expressions(section: &str) -> impl Iterator<Item = Regex> {
     patterns.filter_map(|pattern| Regex::new(pattern).ok())
 }
 
-/// The lines that match a pattern.
+/// Returns the lines that match a pattern.
 fn matching_lines(output: &str) -> Vec<&str> {
     let mut lines = Vec::new();
     if ANY_WORD
@@ -230,6 +234,24 @@ fn tests(lines: &[&str]) -> Evidence {
         _ if go_passed => Evidence::Passed(None),
         _ => Evidence::Nothing,
     }
+}
+
+/// Whether the end of an output reports an error.
+pub(super) fn has_error_line(output: &str) -> bool {
+    let start = output.ceil_char_boundary(output.len().saturating_sub(ERROR_SEARCH_BYTES));
+    output[start..].lines().any(|line| {
+        let line = line.trim_start().to_lowercase();
+        let starts = |section, text: &str| {
+            let mut starts = COMMAND_WORDS.lines(section);
+            starts.any(|start| text.starts_with(start))
+        };
+        let is_error = line.split_once("error: ").is_some_and(|(_, what)| {
+            let what = what.trim();
+            !what.is_empty() && !starts("no errors", what)
+        });
+        let mut phrases = COMMAND_WORDS.lines("error phrases");
+        is_error || starts("error starts", &line) || phrases.any(|phrase| line.contains(phrase))
+    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! The act of a simple command, from a table of forms (`words/commands.txt`).
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -9,7 +8,6 @@ use serde::de::value::{Error, StrDeserializer};
 use super::noun::{Invocation, WORDS};
 use crate::shell::SimpleCommand;
 use crate::side::builtin::clean::cut;
-use crate::side::builtin::names::last_part;
 
 /// The kind of an act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -19,7 +17,7 @@ pub(super) enum Kind {
     Lint,
     Format,
     Build,
-    /// A change to a repository, or on its host.
+    /// A change to a repository or on its host.
     Repository,
     Install,
     /// Files were changed.
@@ -57,17 +55,17 @@ pub(super) struct Act {
     pub(super) object: String,
     /// The name of the command, used if it failed, e.g. `git push`.
     pub(super) name: String,
-    /// The output shows the success, e.g. the number of a pull request.
+    /// Whether the output shows the success, e.g. the number of a pull request.
     pub(super) is_shown: bool,
 }
 
 impl Act {
-    /// Whether something was only read or looked for.
+    /// Whether the act only read or searched something.
     pub(super) fn is_look(&self) -> bool {
         matches!(self.kind, Kind::Read | Kind::Search) && self.verb != "Ran"
     }
 
-    /// The act without the claim that it succeeded, unless the output shows it.
+    /// Returns the act without the claim that it succeeded, unless the output shows it.
     pub(super) fn attempted(self) -> Self {
         if self.is_look() || self.is_shown || self.verb == "Ran" {
             return self;
@@ -75,7 +73,7 @@ impl Act {
         self.into_run()
     }
 
-    /// The act as `Ran` and the name of the command.
+    /// Returns the act as `Ran` and the name of the command.
     pub(super) fn into_run(self) -> Self {
         Self {
             verb: "Ran".to_owned(),
@@ -154,7 +152,7 @@ impl Form {
             && self.output.is_none_or(|text| call.output.contains(text))
     }
 
-    /// The act of the command; `None` if a part of the object is unknown.
+    /// Returns the act of the command; `None` if a part of the object is unknown.
     fn act(&self, call: &Invocation<'_>) -> Option<Act> {
         let is_named = usize::from(self.object.contains("{name}"));
         let named = call.operands.get(..self.words.len().max(is_named));
@@ -197,7 +195,7 @@ impl Form {
 /// The rank of steps that prepare others.
 const SET_UP: u8 = 63;
 
-/// Programs of other names: a description says more, unless the program belongs to the project.
+/// The rank of unknown programs: a description is more informative, unless the program belongs to the project.
 const UNKNOWN: u8 = 44;
 const OWN: u8 = 69;
 
@@ -222,7 +220,7 @@ fn fill(template: &str, call: &Invocation<'_>) -> Option<String> {
     )
 }
 
-/// A task of a project, classified by the words of its name.
+/// Describes a task of a project, classified by the words of its name.
 fn task(act: &mut Act, program: &str) {
     let task = act.object.clone();
     let words: Vec<&str> = task.split([':', '-', '_', '.', '/']).collect();
@@ -248,91 +246,29 @@ fn task(act: &mut Act, program: &str) {
     }
 }
 
-/// The words of each wrapper, and its options with a value.
-static WRAPPERS: LazyLock<Vec<(Vec<&str>, Vec<&str>)>> = LazyLock::new(|| {
-    let is_name = |word: &&str| !word.starts_with('-') || *word == "-m";
-    let lines = WORDS.lines("wrappers");
-    lines
-        .map(|line| line.split(' ').partition(is_name))
-        .collect()
-});
-
-/// The words of a command without wrappers, keywords and assignments of variables.
-pub(super) fn own_words(command: &SimpleCommand) -> &[String] {
-    let mut words = command.words.as_slice();
-    let wraps = |words: &[String], names: &[&str]| {
-        let start = words.get(..names.len());
-        words.len() > names.len() && start.is_some_and(|start| start == names)
-    };
-    while let Some((names, valued)) = WRAPPERS.iter().find(|(names, _)| wraps(words, names)) {
-        words = &words[names.len()..];
-        while let [first, rest @ ..] = words
-            && (first.starts_with('-') || is_setting(first))
-        {
-            let skipped = usize::from(valued.contains(&first.as_str()));
-            words = rest.get(skipped..).unwrap_or_default();
-        }
-        if *names == ["timeout"] {
-            words = words.get(1..).unwrap_or_default();
-        }
-    }
-    words
-}
-
-fn is_setting(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| {
-        !name.is_empty()
-            && name
-                .chars()
-                .all(|letter| letter.is_alphanumeric() || letter == '_')
-    })
-}
-
-pub(super) fn program(command: &SimpleCommand) -> &str {
-    own_words(command)
-        .first()
-        .map_or("", |word| last_part(word))
-}
-
 /// Whether a program in a pipe only filters.
 pub(super) fn is_filter(program: &str) -> bool {
     WORDS.has("filters", program)
 }
 
-/// The options of each program that take the next word as their value.
-static VALUED_OPTIONS: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
-    let mut valued: HashMap<&str, Vec<&str>> = HashMap::new();
-    let lines = WORDS.lines("options with a value");
-    for (programs, options) in lines.filter_map(|line| line.split_once(' ')) {
-        for program in programs.split(',') {
-            valued
-                .entry(program)
-                .or_default()
-                .extend(options.split(' '));
-        }
-    }
-    valued
-});
-
-/// The act of a simple command; `None` for keywords, `cd`, `echo` and the like.
+/// Returns the act of a simple command; `None` for keywords, `cd`, `echo` and the like.
 pub(super) fn act(command: &SimpleCommand, output: &str, cwd: Option<&str>) -> Option<Act> {
-    let words = own_words(command);
-    let program = program(command);
+    let words = command.own_words();
+    let program = command.program();
     if program.is_empty() || WORDS.has("glue", program) && command.output.is_none() {
         return None;
     }
-    let mut arguments = words.get(1..).unwrap_or_default().to_vec();
+    let arguments = words.get(1..).unwrap_or_default();
+    let mut operands = command.operands();
     let wrapped = command.words.len() - words.len();
     if command.words[..wrapped].iter().any(|word| word == "xargs") {
-        // The files from the pipe.
-        arguments.push("$()".to_owned());
+        // The files come from the pipe.
+        operands.push("$()");
     }
-    let arguments = arguments.as_slice();
-    let valued = VALUED_OPTIONS.get(program).map_or(&[][..], Vec::as_slice);
     let call = Invocation {
         program,
         arguments,
-        operands: operands(arguments, valued),
+        operands,
         name: program,
         written: command.output.as_deref(),
         has_document: command.has_here_document,
@@ -389,22 +325,6 @@ pub(super) fn act(command: &SimpleCommand, output: &str, cwd: Option<&str>) -> O
         object: object.map_or_else(|| name.clone(), |sub| format!("{name} {sub}")),
         name,
     })
-}
-
-/// The operands: words other than options and their values.
-fn operands<'a>(arguments: &'a [String], valued: &[&str]) -> Vec<&'a str> {
-    let mut operands = Vec::new();
-    let mut words = arguments.iter().map(String::as_str);
-    while let Some(word) = words.next() {
-        if word == "--" {
-            operands.extend(words.by_ref());
-        } else if word.len() < 2 || !word.starts_with('-') {
-            operands.push(word);
-        } else if valued.contains(&word) {
-            words.next();
-        }
-    }
-    operands
 }
 
 #[cfg(test)]

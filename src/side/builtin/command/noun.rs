@@ -31,7 +31,7 @@ pub(super) struct Invocation<'a> {
 }
 
 impl Invocation<'_> {
-    /// The noun of this name, if there is one.
+    /// Returns the noun of this name, if there is one.
     pub(super) fn noun(&self, key: &str) -> Option<String> {
         let first = self.operands.first().copied();
         let known = |path: &&str| !path.starts_with("$()");
@@ -114,7 +114,7 @@ impl Invocation<'_> {
         (!found.is_empty()).then_some(found)
     }
 
-    /// The value of an option: the next word, or the text after `=`.
+    /// Returns the value of an option: the next word, or the text after `=`.
     fn value(&self, names: &[&str]) -> Option<&str> {
         let mut words = self.arguments.iter();
         words
@@ -127,7 +127,7 @@ impl Invocation<'_> {
             .or_else(|| words.next().map(String::as_str))
     }
 
-    /// The operands after `--`, if present.
+    /// Returns the operands after `--`, if present.
     fn operands_behind_dashes(&self) -> Vec<&str> {
         match self.arguments.iter().position(|word| word == "--") {
             Some(place) => self.arguments[place + 1..]
@@ -187,7 +187,7 @@ impl Invocation<'_> {
         Some(cut(branch.trim_start_matches("HEAD:"), 40))
     }
 
-    /// The subject in `[branch 1234567] subject`.
+    /// Returns the subject in `[branch 1234567] subject`.
     fn subject(&self) -> Option<String> {
         self.output.lines().find_map(|line| {
             let (place, subject) = line.trim_start().strip_prefix('[')?.split_once("] ")?;
@@ -197,7 +197,7 @@ impl Invocation<'_> {
         })
     }
 
-    /// The pull request or issue of a request to GitHub, if the request is of this kind.
+    /// Returns the pull request or issue of a request to GitHub, if the request is of this kind.
     fn api(&self, did: &str) -> Option<String> {
         let path = *self.operands.first()?;
         let has_fields = self
@@ -225,7 +225,7 @@ impl Invocation<'_> {
         }
     }
 
-    /// The method of a request that may change something.
+    /// Returns the method of a request that may change something.
     fn method(&self) -> Option<String> {
         // `-X` may be attached to its value and follow other letters: `-sXDELETE`.
         let attached = |word: &String| {
@@ -266,13 +266,13 @@ impl Invocation<'_> {
         (!is_read).then(|| cut(&method.to_ascii_uppercase(), 10))
     }
 
-    /// The address whose content is saved to a file.
+    /// Returns the address whose content is saved to a file.
     fn saved(&self) -> Option<&str> {
         let is_cluster = |word: &String, letters: &[char]| {
             word.starts_with('-') && !word.starts_with("--") && word.contains(letters)
         };
         let target = self.value(&["-o", "--output", "-O", "--output-document"]);
-        let discards = self.operands.contains(&"/dev/null");
+        let discards = self.arguments.iter().any(|word| word == "/dev/null");
         let is_saved = match self.program {
             "wget" => target != Some("-") && !self.arguments.iter().any(|word| word == "--spider"),
             "curl" => {
@@ -294,7 +294,7 @@ impl Invocation<'_> {
         (is_saved || self.written.is_some()).then_some(*address)
     }
 
-    /// The name of a single test, or the runner and the tested package or file.
+    /// Returns the name of a single test, or the runner and the tested package or file.
     fn tested(&self) -> String {
         let is_identifier = |text: &&str| {
             text.len() > 3
@@ -339,7 +339,7 @@ impl Invocation<'_> {
         }
     }
 
-    /// The installed packages; `None` if the output says that they were installed before.
+    /// Returns the installed packages; `None` if the output reports that they were already installed.
     fn packages(&self) -> Option<String> {
         let mut nothing = WORDS.lines("installed before");
         if nothing.any(|words| self.output.contains(words)) {
@@ -355,7 +355,7 @@ impl Invocation<'_> {
         }
     }
 
-    /// The searched text, and the searched file or directory.
+    /// Returns the searched text, and the searched file or directory.
     fn sought(&self) -> Option<String> {
         let (pattern, places) = if let Some(pattern) = self.value(&["-e", "--regexp"]) {
             (pattern, self.operands.as_slice())

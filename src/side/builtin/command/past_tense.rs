@@ -32,7 +32,7 @@ pub(super) fn in_the_past(description: &str) -> Option<String> {
     Some(cut(phrase.trim_end_matches('.'), MAX_CELLS))
 }
 
-/// The capitalised past tense of a verb.
+/// Returns the capitalised past tense of a verb.
 pub(in crate::side::builtin) fn past_of(word: &str) -> Option<&'static str> {
     let word = word.trim_end_matches([',', ':']).to_lowercase();
     let mut verbs = VERBS.lines().filter(|line| !line.starts_with('#'));

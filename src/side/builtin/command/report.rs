@@ -1,23 +1,19 @@
 //! One line about a finished or running command.
 
 use super::effects::{Effects, hides_status};
-use super::evidence::{Evidence, evidence, uncolored};
-use super::forms::{Act, Kind, act, is_filter, own_words, program};
-use super::noun::WORDS;
+use super::evidence::{Evidence, evidence, has_error_line, uncolored};
+use super::forms::{Act, Kind, act, is_filter};
 use super::past_tense::in_the_past;
-use crate::shell::{Follows, SimpleCommand, simple_commands};
+use crate::shell::{Follows, SimpleCommand, program_name, simple_commands};
 use crate::side::builtin::clean::{cut, lower_first};
 use crate::side::builtin::names::listed;
 use crate::text::display_width;
 
-/// Minimum rank of acts that are all named.
+/// Minimum rank of acts of which all are named.
 const NAMED_TOGETHER: u8 = 78;
 
-/// Acts below this rank are less telling than a description.
+/// Acts below this rank are less informative than a description.
 const MINOR: u8 = 45;
-
-/// Size of the end of an output that is searched for errors, in bytes.
-const ERROR_SEARCH_BYTES: usize = 3000;
 
 /// The ending of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,9 +22,9 @@ pub(in crate::side::builtin) enum Ending {
     Ok,
     /// Failed, with this status.
     Failed(Option<i64>),
-    /// It is still running.
+    /// The command is still running.
     InBackground,
-    /// It was not run, or not to the end: `declined by user`.
+    /// The command did not run, or not to the end: `declined by user`.
     Refused(&'static str),
 }
 
@@ -53,16 +49,27 @@ pub(in crate::side::builtin) struct Report {
     /// The result in the output, e.g. `passed`.
     pub(in crate::side::builtin) finding: String,
     pub(in crate::side::builtin) failed: bool,
-    /// Tests, lints or builds were run.
+    /// Whether tests, lints or builds were run.
     pub(in crate::side::builtin) is_check: bool,
 }
 
 /// Describes a command.
 pub(in crate::side::builtin) fn describe(run: &Run<'_>) -> Report {
-    let output = uncolored(run.output);
     let commands = simple_commands(run.command).commands;
+    if let [only] = commands.as_slice()
+        && let [shell, flag, script] = only.words.as_slice()
+        && matches!(program_name(shell), "sh" | "bash" | "dash" | "zsh" | "ksh")
+        && (flag.starts_with('-') && flag.ends_with('c'))
+        && shlex::try_join(only.words.iter().map(String::as_str)).as_deref() == Ok(run.command)
+    {
+        return describe(&Run {
+            command: script,
+            ..*run
+        });
+    }
+    let output = uncolored(run.output);
     let is_passed_on = |(place, command): &(usize, &SimpleCommand)| {
-        *place > 0 && command.follows == Follows::Pipe && is_filter(program(command))
+        *place > 0 && command.follows == Follows::Pipe && is_filter(command.program())
     };
     let act_of = |(index, command): (usize, &SimpleCommand)| {
         let act = act(command, &output, run.cwd)?;
@@ -166,7 +173,7 @@ impl Reader<'_> {
         found
     }
 
-    /// The acts to name: all important ones, else the first of the highest rank. Reads of a
+    /// Returns the acts to name: all important ones, else the first of the highest rank. Reads of a
     /// repository are named together.
     fn chosen(&self) -> Vec<Act> {
         let acts = || self.acts.iter().map(|(_, act)| act);
@@ -189,7 +196,7 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// If all acts are looks, checks that the command line only reads. Otherwise names what may
+    /// If no act changes anything, checks that the command line only reads. Otherwise names what may
     /// change something.
     fn without_hidden_changes(&self, chosen: Vec<Act>) -> Vec<Act> {
         if !chosen.iter().all(Act::is_look) {
@@ -220,7 +227,7 @@ impl Reader<'_> {
         self.commands.iter().any(begins)
     }
 
-    /// The name of the command in reports of failures.
+    /// Returns the name of the command in reports of failures.
     fn name(&self, chosen: &[Act]) -> String {
         if matches!(self.run.ending, Ending::Failed(_))
             && let Some(task) = self.failed_task()
@@ -235,7 +242,7 @@ impl Reader<'_> {
         let program = self
             .commands
             .iter()
-            .map(program)
+            .map(SimpleCommand::program)
             .find(|program| !program.is_empty());
         match program {
             _ if self.has_loop() => "shell loop".to_owned(),
@@ -244,7 +251,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The failed task, as reported by a task runner.
+    /// Returns the failed task, as reported by a task runner.
     fn failed_task(&self) -> Option<String> {
         self.output.lines().find_map(|line| {
             let (task, rest) = line.strip_prefix('[')?.split_once(']')?;
@@ -317,7 +324,7 @@ impl Reader<'_> {
             .skip(last.map_or(0, |(place, _)| place + 1));
         behind
             .take_while(|command| command.follows == Follows::Pipe)
-            .all(|command| match program(command) {
+            .all(|command| match command.program() {
                 "tail" => has_summary || shows_all(command),
                 program => matches!(program, "tee" | "cat"),
             })
@@ -331,7 +338,7 @@ impl Reader<'_> {
                 .any(|mark| self.output.contains(mark))
     }
 
-    /// The phrase for a single search without a match, which ends with status 1.
+    /// Returns the phrase for a single search without a match, which ends with status 1.
     fn nothing_found(&self) -> Option<String> {
         let [(_, only)] = self.acts.as_slice() else {
             return None;
@@ -354,12 +361,12 @@ impl Reader<'_> {
         let last = self.acts.last().map_or(0, |(place, _)| place + 1);
         let hides = |command: &SimpleCommand| {
             matches!(command.follows, Follows::Pipe | Follows::Or | Follows::Next)
-                && !own_words(command).is_empty()
+                && !command.own_words().is_empty()
         };
         self.commands.iter().skip(last).any(hides) && has_error_line(self.output)
     }
 
-    /// The description in the past tense, if it says more than the acts.
+    /// Returns the description in the past tense, if it is more informative than the acts.
     fn description(&self, chosen: &[Act]) -> Option<String> {
         let is_minor = chosen.iter().all(|act| act.rank < MINOR);
         let description = self
@@ -370,7 +377,7 @@ impl Reader<'_> {
     }
 }
 
-/// Verb and object of several acts: those with the same verb share it.
+/// Returns the verb and the object of several acts. Acts with the same verb share it.
 fn joined(acts: &[Act]) -> (String, String) {
     let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
     for act in acts {
@@ -400,7 +407,7 @@ fn joined(acts: &[Act]) -> (String, String) {
         [] => (String::new(), String::new()),
         [(verb, objects)] => ((*verb).to_owned(), listed(objects)),
         _ if display_width(&whole) > 58 => {
-            // A commit is more telling than its branch.
+            // A commit is more informative than its branch.
             let rank = |act: &&Act| (act.name == "git commit", act.rank);
             let best = acts.iter().max_by_key(rank);
             best.map(|act| (act.verb.clone(), act.object.clone()))
@@ -411,24 +418,6 @@ fn joined(acts: &[Act]) -> (String, String) {
             None => (whole, String::new()),
         },
     }
-}
-
-/// Whether the end of an output reports an error.
-fn has_error_line(output: &str) -> bool {
-    let start = output.ceil_char_boundary(output.len().saturating_sub(ERROR_SEARCH_BYTES));
-    output[start..].lines().any(|line| {
-        let line = line.trim_start().to_lowercase();
-        let starts = |section, text: &str| {
-            let mut starts = WORDS.lines(section);
-            starts.any(|start| text.starts_with(start))
-        };
-        let is_error = line.split_once("error: ").is_some_and(|(_, what)| {
-            let what = what.trim();
-            !what.is_empty() && !starts("no errors", what)
-        });
-        let mut phrases = WORDS.lines("error phrases");
-        is_error || starts("error starts", &line) || phrases.any(|phrase| line.contains(phrase))
-    })
 }
 
 #[cfg(test)]
@@ -483,6 +472,8 @@ mod tests {
             ),
             ("git commit -m x", Some("Commit it"), "Committed changes"),
             ("frob", Some("Fix the tables"), "Ran frob"),
+            ("bash -lc 'cat a.rs'", None, "Read a.rs"),
+            ("bash -c 'cat a.rs' > b.rs", None, "Ran bash script"),
         ];
         for (command, description, expected) in table {
             assert_eq!(phrase(command, description, ""), expected, "{command}");

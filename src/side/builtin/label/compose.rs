@@ -23,7 +23,7 @@ pub(super) fn names_failure(label: &str) -> bool {
     FAILURE_WORDS.split('|').any(|word| lowered.contains(word))
 }
 
-/// The label, before it is cleaned.
+/// Returns the label, before it is cleaned.
 pub(super) fn compose(facts: &[Fact], cwd: Option<&str>) -> String {
     let finished: Vec<&Fact> = facts
         .iter()
@@ -44,14 +44,14 @@ pub(super) fn compose(facts: &[Fact], cwd: Option<&str>) -> String {
         (true, false) => failures(&bad, cwd),
         (false, false) => {
             let success = groups(&good, cwd);
-            // Successes are cut, failures are not.
+            // Successes may be truncated, failures may not.
             pair(&success, &failures(&bad, cwd))
                 .unwrap_or_else(|| format!("{}, {} failed", cut(&success, 47), bad.len()))
         }
     }
 }
 
-/// Two parts, if they fit into one label.
+/// Returns a label of two parts, if they fit.
 fn pair(first: &str, second: &str) -> Option<String> {
     let sign = if first.contains(',') || second.contains(',') {
         ';'
@@ -165,7 +165,7 @@ fn group(facts: &[&Fact], cwd: Option<&str>) -> String {
     }
 }
 
-/// The distinct files of some facts.
+/// Returns the distinct files of some facts.
 fn paths<'a>(facts: &[&'a Fact]) -> Vec<&'a str> {
     distinct(facts.iter().filter_map(|fact| match &fact.about {
         About::File(path) => Some(path.as_str()),

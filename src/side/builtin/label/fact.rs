@@ -1,4 +1,4 @@
-//! What is known about one call, for its label.
+//! The facts about one call that its label needs.
 
 use crate::message::CallOutcome;
 
@@ -51,7 +51,7 @@ pub(super) enum Outcome {
 /// The topic of a call, with which several calls can share a phrase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum About {
-    /// None.
+    /// No topic.
     Nothing,
     /// A file, by its path.
     File(String),
@@ -59,7 +59,7 @@ pub(super) enum About {
     Sought {
         /// The searched text.
         noun: String,
-        /// There was a match.
+        /// Whether there was a match.
         found: bool,
     },
     /// A name.

@@ -5,9 +5,9 @@ use super::{Call, files, mcp, others};
 use crate::agent::exit_code;
 use crate::message::{CallOutcome, start_of_result};
 use crate::side::builtin::command;
-use crate::tool_facts::Purpose;
+use crate::tool_facts::{Parameter, Purpose, command_line, parameters};
 
-/// The fact of one call.
+/// Returns the fact of one call.
 pub(super) fn fact(call: &Call<'_>) -> Fact {
     let mut fact = match call.kind {
         Purpose::Read | Purpose::ReadMany => files::read(call),
@@ -43,7 +43,9 @@ pub(super) fn fact(call: &Call<'_>) -> Fact {
 }
 
 fn command(call: &Call<'_>) -> Fact {
-    let Some(text) = command::command_of(&call.input) else {
+    let mut names = parameters(Parameter::Command).iter();
+    let given = names.find_map(|name| call.input.get(name));
+    let Some(text) = given.and_then(command_line) else {
         return others::unknown(call);
     };
     let start = start_of_result(call.text);

@@ -24,7 +24,7 @@ fn name(call: &Call<'_>) -> String {
     }
 }
 
-/// The fact about a change or a read. A declined call is `rejected`.
+/// Returns the fact about a change or a read. A declined call is `rejected`.
 fn done(call: &Call<'_>, class: Class, did: String, doing: &str) -> Fact {
     match call.status {
         CallOutcome::Ok => Fact::good(class, did),
@@ -127,7 +127,7 @@ pub(super) fn search(call: &Call<'_>) -> Fact {
         .about(About::Sought { noun, found })
 }
 
-/// The searched file or directory, if it is short.
+/// Returns the searched file or directory, if it is short.
 fn searched_path(call: &Call<'_>) -> Option<String> {
     let path = path(call);
     if is_working_directory(path, call.cwd) {

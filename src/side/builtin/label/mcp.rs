@@ -51,7 +51,7 @@ pub(super) fn mcp(call: &Call<'_>) -> Fact {
     Fact::good(Class::Mcp, named)
 }
 
-/// The id, if it is a short key or a number.
+/// Returns the id, if it is a short key or a number.
 fn thing(call: &Call<'_>) -> Option<String> {
     let given = [
         "id",

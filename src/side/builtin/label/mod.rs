@@ -46,12 +46,12 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// The first file or directory in the arguments.
+    /// Returns the first file or directory in the arguments.
     fn path(&self) -> Option<&str> {
         self.argument(parameters(Parameter::Path))
     }
 
-    /// The first of these members that is a non-empty string.
+    /// Returns the first of these members that is a non-empty string.
     fn argument(&self, names: &[&str]) -> Option<&str> {
         names
             .iter()
@@ -68,7 +68,7 @@ pub fn is_look(tool: &str) -> bool {
     )
 }
 
-/// Maximum number of characters of a result of this tool that the rules need: the outcome is at the
+/// Returns the maximum number of characters of a result of this tool that the rules need: the outcome is at the
 /// start, and contents of files are not used.
 pub fn needed_of_result(tool: &str) -> usize {
     match Purpose::of(tool) {

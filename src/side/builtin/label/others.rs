@@ -10,7 +10,7 @@ use crate::side::builtin::clean::{cut, lower_first, upper_first};
 use crate::side::builtin::names::{address, file_name};
 use crate::tool_facts::Purpose;
 
-/// The fact about a call: `did` on success, else `doing` and the ending.
+/// Returns the fact about a call: `did` on success, else `doing` and the ending.
 pub(super) fn plain(call: &Call<'_>, class: Class, did: &str, doing: &str) -> Fact {
     match call.status {
         CallOutcome::Ok => Fact::good(class, did),

@@ -198,7 +198,7 @@ fn batches_get_one_line() {
 }
 
 #[test]
-fn commands_that_change_something_are_not_looks() {
+fn commands_that_change_something_are_not_labelled_as_reads() {
     let rows = [
         (
             "find . -name '*.log' -exec rm {} +",

@@ -1,11 +1,11 @@
-//! The answer of a hook, from its exit status and its output.
+//! The response of a hook, from its exit status and its output.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::settings::HookEvent;
 
-/// Longest text of a hook that is passed on, in characters.
+/// Maximum length of a hook's text that is passed on, in characters.
 const MAX_TEXT: usize = 10_000;
 
 /// The end of a hook.
@@ -22,11 +22,11 @@ pub(super) enum HookEnd {
     },
     /// It did not start, reached its timeout, or was ended by a signal.
     Failed(String),
-    /// Its end was not awaited: the call was cancelled, or the hook runs in the background.
+    /// Unknown: the call was cancelled, or the hook runs in the background.
     Unknown,
 }
 
-/// The decision of a hook. Of several, the greatest wins.
+/// The decision of a hook. The greatest of several decisions wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HookDecision {
     /// The call needs no approval.
@@ -39,9 +39,9 @@ pub enum HookDecision {
     Block,
 }
 
-/// The answer of a hook.
+/// The response of a hook.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Answer {
+pub(super) struct HookResponse {
     /// Its decision, with the reason.
     pub(super) decision: Option<(HookDecision, String)>,
     /// New arguments of the call.
@@ -121,15 +121,15 @@ enum RequestDecision {
     },
 }
 
-/// The answer of a hook with this end. With `blocks_on_failure`, a hook that fails blocks.
-pub(super) fn answer(event: HookEvent, end: &HookEnd, blocks_on_failure: bool) -> Answer {
+/// Returns the response of a hook with this end. With `blocks_on_failure`, a hook that fails blocks.
+pub(super) fn response(event: HookEvent, end: &HookEnd, blocks_on_failure: bool) -> HookResponse {
     let failed = |problem: String| {
         if blocks_on_failure {
             return blocked(event, &problem);
         }
-        Answer {
+        HookResponse {
             error: Some(problem),
-            ..Answer::default()
+            ..HookResponse::default()
         }
     };
     let (code, stdout, stderr) = match end {
@@ -139,23 +139,23 @@ pub(super) fn answer(event: HookEvent, end: &HookEnd, blocks_on_failure: bool) -
             stderr,
         } => (*code, stdout.trim(), stderr.trim()),
         HookEnd::Failed(problem) => return failed(problem.clone()),
-        HookEnd::Unknown => return Answer::default(),
+        HookEnd::Unknown => return HookResponse::default(),
     };
     let printed = stdout
         .starts_with('{')
         .then(|| serde_json::from_str::<Printed>(stdout));
     match (code, printed) {
-        (2, Some(Ok(printed))) if printed.blocks(event) => printed.answer(event),
-        (2, Some(Ok(printed))) => Answer {
+        (2, Some(Ok(printed))) if printed.blocks(event) => printed.response(event),
+        (2, Some(Ok(printed))) => HookResponse {
             decision: blocked(event, stderr).decision,
-            ..printed.answer(event)
+            ..printed.response(event)
         },
         (2, _) => blocked(event, stderr),
-        (_, Some(Ok(printed))) => printed.answer(event),
+        (_, Some(Ok(printed))) => printed.response(event),
         (0, Some(Err(error))) if blocks_on_failure => {
-            failed(format!("its output is not an answer: {error}"))
+            failed(format!("its output is not a valid response: {error}"))
         }
-        (0, _) => Answer::default(),
+        (0, _) => HookResponse::default(),
         (code, _) => {
             let first = stderr.lines().next().unwrap_or_default();
             failed(format!(
@@ -165,10 +165,10 @@ pub(super) fn answer(event: HookEvent, end: &HookEnd, blocks_on_failure: bool) -
     }
 }
 
-/// The answer of a hook that only blocks.
-fn blocked(event: HookEvent, reason: &str) -> Answer {
+/// Returns the response of a hook that only blocks.
+fn blocked(event: HookEvent, reason: &str) -> HookResponse {
     let decision = match event {
-        // Claude Code documents that a status of 2 has no effect there.
+        // According to Claude Code's documentation, status 2 has no effect there.
         HookEvent::PermissionRequest => None,
         HookEvent::PreToolUse
         | HookEvent::PostToolUse
@@ -176,9 +176,9 @@ fn blocked(event: HookEvent, reason: &str) -> Answer {
         | HookEvent::PostToolBatch
         | HookEvent::Stop => Some((HookDecision::Block, short(reason))),
     };
-    Answer {
+    HookResponse {
         decision,
-        ..Answer::default()
+        ..HookResponse::default()
     }
 }
 
@@ -188,7 +188,7 @@ impl Printed {
         self.decision(event).map(|(decision, _)| decision) == block
     }
 
-    /// The decision and its reason.
+    /// Returns the decision and its reason.
     fn decision(&self, event: HookEvent) -> Option<(HookDecision, String)> {
         let specific = &self.hook_specific_output;
         let old = self.decision.map(|decision| match decision {
@@ -224,9 +224,9 @@ impl Printed {
         decided.map(|(decision, reason)| (decision, short(&reason.unwrap_or_default())))
     }
 
-    fn answer(self, event: HookEvent) -> Answer {
+    fn response(self, event: HookEvent) -> HookResponse {
         if self.r#async {
-            return Answer::default();
+            return HookResponse::default();
         }
         let decision = self.decision(event);
         let stops = self.r#continue == Some(false) || self.prevent_continuation;
@@ -248,7 +248,7 @@ impl Printed {
             text.filter(|text| !text.is_empty())
                 .map(|text| short(&text))
         };
-        Answer {
+        HookResponse {
             decision,
             updated_input,
             updated_output,
@@ -260,7 +260,7 @@ impl Printed {
     }
 }
 
-/// A text, truncated to [`MAX_TEXT`].
+/// Returns a text, truncated to [`MAX_TEXT`].
 fn short(text: &str) -> String {
     match text.char_indices().nth(MAX_TEXT) {
         Some((end, _)) => format!("{}\n[the rest of the hook's text was cut]", &text[..end]),
@@ -269,5 +269,5 @@ fn short(text: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "answer_tests.rs"]
+#[path = "response_tests.rs"]
 mod tests;

@@ -11,9 +11,9 @@ fn exited(code: i32, stdout: &str, stderr: &str) -> HookEnd {
     }
 }
 
-/// The decision of a `PreToolUse` hook.
+/// Returns the decision of a `PreToolUse` hook.
 fn decision(code: i32, stdout: &str, stderr: &str) -> Option<(HookDecision, String)> {
-    answer(HookEvent::PreToolUse, &exited(code, stdout, stderr), false).decision
+    response(HookEvent::PreToolUse, &exited(code, stdout, stderr), false).decision
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn exit_codes_and_json_decide_as_documented() {
             Some((Block, "old")),
         ),
         (0, r#"{"decision":"perhaps"}"#, "", None),
-        // The status wins over JSON that allows, and stderr is the reason.
+        // The status overrides JSON that allows, and stderr is the reason.
         (2, "", "no rm here\n", Some((Block, "no rm here"))),
         (2, allow, "no rm here", Some((Block, "no rm here"))),
         (2, "{not json", "no", Some((Block, "no"))),
@@ -76,29 +76,29 @@ fn a_failing_hook_blocks_only_with_blocks_on_failure() {
         exited(0, "{not json", ""),
     ];
     for end in ends {
-        let open = answer(HookEvent::PreToolUse, &end, false);
+        let open = response(HookEvent::PreToolUse, &end, false);
         assert_eq!(open.decision, None, "{end:?}");
-        let closed = answer(HookEvent::PreToolUse, &end, true);
+        let closed = response(HookEvent::PreToolUse, &end, true);
         let decided = closed.decision.map(|(decision, _)| decision);
         assert_eq!(decided, Some(HookDecision::Block), "{end:?}");
     }
-    let told = answer(
+    let told = response(
         HookEvent::PreToolUse,
         &exited(1, "", "Traceback\nmore"),
         false,
     );
     let told = told.error.unwrap();
     assert_eq!(told, "Failed with non-blocking status code 1: Traceback");
-    let cancelled = answer(HookEvent::PreToolUse, &HookEnd::Unknown, true);
-    assert_eq!(cancelled, Answer::default());
+    let cancelled = response(HookEvent::PreToolUse, &HookEnd::Unknown, true);
+    assert_eq!(cancelled, HookResponse::default());
 }
 
 #[test]
-fn each_event_has_its_own_answers() {
+fn each_event_has_its_own_responses() {
     let both = json!({"hookSpecificOutput": {
         "updatedInput": {"command": "ls"}, "updatedToolOutput": "masked", "additionalContext": "note",
     }});
-    let of = |event, printed: &Value| answer(event, &exited(0, &printed.to_string(), ""), false);
+    let of = |event, printed: &Value| response(event, &exited(0, &printed.to_string(), ""), false);
     let before = of(HookEvent::PreToolUse, &both);
     assert_eq!(before.updated_input.unwrap()["command"], "ls");
     assert_eq!(before.updated_output, None);
@@ -118,7 +118,7 @@ fn each_event_has_its_own_answers() {
         denied.decision,
         Some((HookDecision::Block, "no".to_owned()))
     );
-    let exit = answer(HookEvent::PermissionRequest, &exited(2, "", "no"), false);
+    let exit = response(HookEvent::PermissionRequest, &exited(2, "", "no"), false);
     assert_eq!(exit.decision, None, "documented to be ignored");
 
     for stops in [
@@ -131,7 +131,7 @@ fn each_event_has_its_own_answers() {
         );
     }
     let later = json!({"async": true, "decision": "block"});
-    assert_eq!(of(HookEvent::PreToolUse, &later), Answer::default());
+    assert_eq!(of(HookEvent::PreToolUse, &later), HookResponse::default());
     let approved = json!({"decision": "approve"});
     assert_eq!(of(HookEvent::PostToolUse, &approved).decision, None);
 }
@@ -139,7 +139,9 @@ fn each_event_has_its_own_answers() {
 #[test]
 fn long_texts_are_truncated() {
     let end = exited(2, "", &"é".repeat(20_000));
-    let (_, reason) = answer(HookEvent::PreToolUse, &end, false).decision.unwrap();
+    let (_, reason) = response(HookEvent::PreToolUse, &end, false)
+        .decision
+        .unwrap();
     assert!(reason.chars().count() < 10_100 && reason.ends_with("was cut]"));
 }
 

@@ -1,19 +1,19 @@
-//! The request to a model for a title.
+//! Titles: the request to a model, and its cleaned answer.
 
 use serde_json::json;
 
 use crate::message::Role;
 use crate::model::{Function, PromptId, ReplyForm, Request, Turn};
 use crate::records::TextRejection;
-use crate::side::ask::{announced, is_echo, is_no_answer, is_refusal, unwrapped};
+use crate::side::ask::{announced, is_echo, is_empty_reply, is_refusal, unwrapped};
 use crate::side::{Language, MessageTexts};
 use crate::text::{terminal_safe, terminal_safe_line, truncate_utf16};
 
 /// The system prompt.
-pub const PROMPT: &str = include_str!("../../../prompts/title.md");
+pub const PROMPT: &str = include_str!("../../prompts/title.md");
 
 /// The system prompt for titles in the form `fix-login-button`.
-pub const KEBAB_PROMPT: &str = include_str!("../../../prompts/title-kebab.md");
+pub const KEBAB_PROMPT: &str = include_str!("../../prompts/title-kebab.md");
 
 /// The function that the model calls with the title.
 pub const TITLE_FUNCTION: &str = "respond_in_schema";
@@ -41,7 +41,7 @@ pub fn title_question(said: &[MessageTexts]) -> Option<String> {
     ))
 }
 
-/// Builds the request for a title, in `language` if it is known.
+/// Builds the request for a title, in `language` if known.
 pub fn title_request(question: String, instructions: &str, language: Option<Language>) -> Request {
     let function = Function {
         name: TITLE_FUNCTION.to_owned(),
@@ -67,8 +67,8 @@ pub fn title_request(question: String, instructions: &str, language: Option<Lang
     }
 }
 
-/// Adds the language of the answer to instructions.
-pub(in crate::side) fn in_language(instructions: &str, language: Option<Language>) -> String {
+/// Adds the language of the reply to instructions.
+pub(super) fn in_language(instructions: &str, language: Option<Language>) -> String {
     match language {
         Some(language) => format!(
             "{}\n\nAnswer in {}.\n",
@@ -81,7 +81,7 @@ pub(in crate::side) fn in_language(instructions: &str, language: Option<Language
 
 /// Returns the last `units` UTF-16 units of a conversation, one line per message, without half a
 /// character at the start.
-pub(in crate::side) fn tail(said: &[MessageTexts], units: usize) -> String {
+pub(super) fn tail(said: &[MessageTexts], units: usize) -> String {
     let lines: Vec<String> = said
         .iter()
         .filter_map(|said| {
@@ -124,18 +124,18 @@ pub enum TitleStyle {
     Kebab,
 }
 
-/// Extracts the title from a model's answer.
+/// Extracts the title from a model's reply.
 ///
 /// # Errors
 /// Nothing is left, the model refuses, or it repeats an example of the prompt.
-pub fn clean_title(answer: &str, style: TitleStyle) -> Result<String, TextRejection> {
-    let unwrapped = unwrapped(answer);
+pub fn clean_title(reply: &str, style: TitleStyle) -> Result<String, TextRejection> {
+    let unwrapped = unwrapped(reply);
     let announced = announced(unwrapped.trim()).unwrap_or(&unwrapped);
     let title = without_half_pairs(&sanitize(announced));
-    if is_no_answer(&title) {
+    if is_empty_reply(&title) {
         return Err(TextRejection::Empty);
     }
-    if is_example(&title) || is_example(answer) {
+    if is_example(&title) || is_example(reply) {
         return Err(TextRejection::PromptEcho);
     }
     if is_refusal(&title) {
@@ -167,7 +167,7 @@ fn without_half_pairs(title: &str) -> String {
 }
 
 /// Whether a title is one of the examples in the prompts, good or bad.
-pub(in crate::side) fn is_example(title: &str) -> bool {
+pub(super) fn is_example(title: &str) -> bool {
     let quoted = PROMPT.split("{\"title\": \"").skip(1);
     let examples = quoted.filter_map(|rest| rest.split('"').next());
     let names = KEBAB_PROMPT.split_whitespace();
@@ -194,7 +194,7 @@ fn to_kebab(title: &str) -> String {
 
 /// Removes escape sequences, Markdown, quotation marks, bracketed remarks at both ends and final
 /// punctuation. Returns one line of at most 200 UTF-16 units, possibly empty.
-pub(in crate::side) fn sanitize(title: &str) -> String {
+pub(super) fn sanitize(title: &str) -> String {
     let safe = terminal_safe(title);
     let safe = safe.trim();
     let mut text = without_last_remark(without_first_remark(safe));
@@ -297,17 +297,17 @@ mod clean_tests {
     use crate::text::utf16_length;
 
     #[test]
-    fn answers_are_cleaned_or_rejected() {
+    fn replies_are_cleaned_or_rejected() {
         let sentence = TitleStyle::Sentence;
         assert_eq!(clean_title("**Port it**", sentence).unwrap(), "Port it");
         assert_eq!(
             clean_title("Port it", TitleStyle::Kebab).unwrap(),
             "port-it"
         );
-        for answer in [" ... ", "N/A", "(untitled)", "None."] {
-            assert_eq!(clean_title(answer, sentence), Err(TextRejection::Empty));
+        for reply in [" ... ", "N/A", "(untitled)", "None."] {
+            assert_eq!(clean_title(reply, sentence), Err(TextRejection::Empty));
         }
-        for (answer, title) in [
+        for (reply, title) in [
             ("`login.py` lockout", "login.py lockout"),
             ("\"Foo\" broke", "Foo broke"),
             ("Rename “a” and “b”", "Rename “a” and “b”"),
@@ -317,9 +317,9 @@ mod clean_tests {
             ("Title case in headings", "Title case in headings"),
         ] {
             assert_eq!(
-                clean_title(answer, sentence).as_deref(),
+                clean_title(reply, sentence).as_deref(),
                 Ok(title),
-                "{answer}"
+                "{reply}"
             );
         }
         let refusal = "I cannot generate a title for this conversation.";
@@ -366,12 +366,12 @@ mod clean_tests {
     }
 
     #[test]
-    fn answers_are_sanitized() {
-        let rows = include_str!("../../../tests/data/side/titles.tsv");
+    fn replies_are_sanitized() {
+        let rows = include_str!("../../tests/data/side/titles.tsv");
         for row in rows.lines().filter(|row| !row.starts_with('#')) {
-            let (answer, title) = row.split_once('\t').unwrap();
-            let answer: String = serde_json::from_str(answer).unwrap();
-            assert_eq!(sanitize(&answer), title, "{answer:?}");
+            let (reply, title) = row.split_once('\t').unwrap();
+            let reply: String = serde_json::from_str(reply).unwrap();
+            assert_eq!(sanitize(&reply), title, "{reply:?}");
         }
     }
 
@@ -386,8 +386,8 @@ mod clean_tests {
 
     proptest! {
         #[test]
-        fn titles_are_one_safe_line(answer in any::<String>()) {
-            let title = sanitize(&answer);
+        fn titles_are_one_safe_line(reply in any::<String>()) {
+            let title = sanitize(&reply);
             prop_assert!(utf16_length(&title) <= MAX_UNITS);
             prop_assert_eq!(terminal_safe_line(&title), title);
         }

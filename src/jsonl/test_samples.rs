@@ -2,17 +2,17 @@
 
 use proptest::prelude::*;
 
-/// A JSON value as text, with whitespace in odd places, odd numbers and odd escapes.
+/// Returns a JSON value as text, with whitespace in odd places, odd numbers and odd escapes.
 pub(super) fn json_text() -> impl Strategy<Value = Vec<u8>> {
     value_text().prop_map(String::into_bytes)
 }
 
-/// A JSON object on one line.
+/// Returns a JSON object on one line.
 pub(super) fn object_line() -> impl Strategy<Value = Vec<u8>> {
     object_of(value_text()).prop_map(|text| text.replace('\n', " ").into_bytes())
 }
 
-/// The text with a few bytes replaced, removed or inserted, or truncated.
+/// Returns the text with a few bytes replaced, removed or inserted, or truncated.
 pub(super) fn mutated(text: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     let change = (any::<prop::sample::Index>(), 0..4_u8, interesting_byte());
     (text, prop::collection::vec(change, 0..4)).prop_map(|(mut text, changes)| {
@@ -34,7 +34,7 @@ pub(super) fn mutated(text: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Val
     })
 }
 
-/// Mostly bytes with a meaning in JSON.
+/// Returns mostly bytes with a meaning in JSON.
 pub(super) fn interesting_byte() -> impl Strategy<Value = u8> {
     prop_oneof![
         8 => prop::sample::select(b"{}[]:,\"\\ \t\r0123456789.eE+-tfnul/".to_vec()),

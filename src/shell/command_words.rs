@@ -1,0 +1,191 @@
+//! The program of a command, its operands and its subcommand, read leniently from its words.
+
+use super::command_list::{SimpleCommand, is_keyword};
+use super::expansion::identifier_length;
+use super::table::{COMMANDS, LAUNCHERS, Property, WRAPPERS};
+
+/// Programs whose first argument is a subcommand.
+const WITH_SUBCOMMANDS: [&str; 26] = [
+    "apt",
+    "apt-get",
+    "aws",
+    "brew",
+    "bun",
+    "cargo",
+    "deno",
+    "docker",
+    "gcloud",
+    "gh",
+    "git",
+    "go",
+    "helm",
+    "kubectl",
+    "make",
+    "npm",
+    "npx",
+    "pip",
+    "pnpm",
+    "podman",
+    "poetry",
+    "rustup",
+    "systemctl",
+    "terraform",
+    "uv",
+    "yarn",
+];
+
+/// Returns the name of the program that words call, without its directory, and its subcommand if the next word
+/// looks like one: `git status`, `cargo test`, `ls`. `None` without a known program.
+pub fn program_and_subcommand(words: &[String]) -> Option<String> {
+    let (program, arguments) = words.split_first()?;
+    let program = program_name(program);
+    if program.is_empty() || program.contains(['$', '`']) {
+        return None;
+    }
+    let subcommand = arguments
+        .first()
+        .filter(|word| WITH_SUBCOMMANDS.contains(&program) && is_subcommand(word));
+    Some(match subcommand {
+        Some(subcommand) => format!("{program} {subcommand}"),
+        None => program.to_owned(),
+    })
+}
+
+/// Whether a word looks like a subcommand: `status`, `build:all`.
+pub fn is_subcommand(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_ascii_lowercase())
+        && word
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-_:".contains(&byte))
+}
+
+/// Returns the name of a program without its directory.
+pub fn program_name(program: &str) -> &str {
+    program.rsplit(['/', '\\']).next().unwrap_or(program)
+}
+
+impl SimpleCommand {
+    /// Returns its words without keywords, wrappers, and assignments of wrappers: `rm x` in
+    /// `if sudo -u me env A=1 rm x`.
+    pub fn own_words(&self) -> &[String] {
+        let mut words = self.words.as_slice();
+        while let [first, rest @ ..] = words {
+            let is_keyword = is_keyword(first) && first != "function" && first != "time";
+            words = match behind_wrapper(words) {
+                _ if is_keyword => rest,
+                Some(inner) => inner,
+                None => break,
+            };
+        }
+        words
+    }
+
+    /// Returns the name of its program without directory, as in `own_words`; may be empty.
+    pub fn program(&self) -> &str {
+        let first = self.own_words().first();
+        first.map_or("", |program| program_name(program))
+    }
+
+    /// Returns the arguments of its program that are neither options nor values of options.
+    pub fn operands(&self) -> Vec<&str> {
+        let mut operands = Vec::new();
+        let mut words = self.own_words().iter().skip(1).map(String::as_str);
+        while let Some(word) = words.next() {
+            if word == "--" {
+                operands.extend(words.by_ref());
+            } else if word.len() < 2 || !word.starts_with('-') {
+                operands.push(word);
+            } else if takes_next_word(self.program(), word) {
+                words.next();
+            }
+        }
+        operands
+    }
+}
+
+/// Returns the command that a wrapper starts, unless the words are another command.
+fn behind_wrapper(words: &[String]) -> Option<&[String]> {
+    let find = |length: usize| {
+        let name = words.get(..length)?.join(" ");
+        let launcher = LAUNCHERS
+            .get(&*name)
+            .filter(|entry| entry.is(Property::FirstOperandEnds));
+        let wrapper = launcher.or_else(|| WRAPPERS.get(&*name))?;
+        Some((name, wrapper, words.get(length..)?))
+    };
+    let (name, wrapper, mut rest) = find(2).or_else(|| find(1))?;
+    if rest.is_empty() {
+        return None;
+    }
+    let is_assignment = |word: &String| {
+        let length = identifier_length(word);
+        length > 0 && word.get(length..).is_some_and(|rest| rest.starts_with('='))
+    };
+    while let [first, others @ ..] = rest
+        && (first.starts_with('-') || is_assignment(first))
+    {
+        let skipped = usize::from(takes_next_word(&name, first));
+        rest = others.get(skipped..).unwrap_or_default();
+    }
+    rest.get(wrapper.most_operands.unwrap_or(0)..)
+}
+
+/// Whether an option of a program takes the next word as its value.
+fn takes_next_word(program: &str, option: &str) -> bool {
+    let tables = [&COMMANDS, &WRAPPERS, &LAUNCHERS];
+    let mut entries = tables.iter().filter_map(|table| table.get(program));
+    entries.any(|entry| entry.takes_next_word(option))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_counted_with_their_subcommands() {
+        let rows = [
+            ("git status --short", Some("git status")),
+            ("/usr/bin/git log", Some("git log")),
+            ("git -C /x log", Some("git")),
+            ("cargo test --lib", Some("cargo test")),
+            ("cat readme", Some("cat")),
+            ("npm run build:all", Some("npm run")),
+            ("$x run", None),
+            ("", None),
+        ];
+        for (line, expected) in rows {
+            let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+            assert_eq!(
+                program_and_subcommand(&words).as_deref(),
+                expected,
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn wrappers_and_values_of_options_are_skipped() {
+        let rows = [
+            ("if sudo -u me env A=1 /bin/rm -f x", "rm", "x"),
+            ("timeout -k 5 10 git -C /x log -n 3 main", "git", "log main"),
+            ("uv run python -m pytest -k a b.py", "pytest", "b.py"),
+            ("grep -rnA 3 a src", "grep", "a src"),
+            ("sort -n a", "sort", "a"),
+            ("git commit -am x", "git", "commit"),
+            ("rm -- -x", "rm", "-x"),
+            ("sudo", "sudo", ""),
+            ("", "", ""),
+        ];
+        for (line, program, operands) in rows {
+            let commands = crate::shell::simple_commands(line).commands;
+            let found = commands.first();
+            assert_eq!(
+                found.map_or("", |command| command.program()),
+                program,
+                "{line}"
+            );
+            let found = found.map_or(Vec::new(), |command| command.operands());
+            assert_eq!(found.join(" "), operands, "{line}");
+        }
+    }
+}
