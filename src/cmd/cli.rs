@@ -7,6 +7,7 @@ use clap::{ArgMatches, Args, FromArgMatches};
 use super::{Globals, Status};
 use crate::cmd::admin::completions::CompletionsArguments;
 use crate::cmd::admin::doctor::DoctorArguments;
+use crate::cmd::admin::hook_explain::HookExplainArguments;
 use crate::cmd::admin::hook_settings::{
     HookInstallArguments, HookStatusArguments, HookUninstallArguments,
 };
@@ -25,6 +26,7 @@ use crate::cmd::run::turn::TurnArguments;
 use crate::cmd::session::append::SessionAppendArguments;
 use crate::cmd::session::calls::SessionCallsArguments;
 use crate::cmd::session::check::SessionCheckArguments;
+use crate::cmd::session::diff::SessionDiffArguments;
 use crate::cmd::session::export::SessionExportArguments;
 use crate::cmd::session::list::SessionListArguments;
 use crate::cmd::session::path::SessionPathArguments;
@@ -68,6 +70,7 @@ const COMMANDS: &[Command] = &[
                 Command::new::<HookInstallArguments>("install"),
                 Command::new::<HookUninstallArguments>("uninstall"),
                 Command::new::<HookStatusArguments>("status"),
+                Command::new::<HookExplainArguments>("explain"),
                 Command::new::<HookArguments>("pre-tool-use"),
                 Command::new::<HookArguments>("permission-request"),
             ],
@@ -87,6 +90,7 @@ const COMMANDS: &[Command] = &[
                 Command::new::<SessionTailArguments>("tail"),
                 Command::new::<SessionSearchArguments>("search"),
                 Command::new::<SessionCallsArguments>("calls"),
+                Command::new::<SessionDiffArguments>("diff"),
                 Command::new::<SessionCheckArguments>("check"),
                 Command::new::<SessionStatsArguments>("stats"),
                 Command::new::<SessionPathArguments>("path"),

@@ -52,7 +52,7 @@ impl Session {
     }
 
     /// Adds the directory if the file only records its hash.
-    pub(super) fn with_directory(&self, facts: Facts) -> Facts {
+    pub fn with_directory(&self, facts: Facts) -> Facts {
         if facts.first_cwd.is_some() || facts.cwd_hash.is_none() {
             return facts;
         }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::page::line;
 use crate::text::dollars;
 
-/// Models with colors of their own; `page.css` has the colors. The others share one.
+/// Number of models with their own colors, which are in `page.css`. All others share one.
 const MAX_MODELS: usize = 5;
 
 /// Replies of a quarter of an hour by one model. Days start at quarters in all time zones.

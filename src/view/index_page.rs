@@ -31,10 +31,10 @@ pub struct IndexRow {
     pub model: Option<String>,
     /// The time of the last activity: RFC 3339, in UTC.
     pub last_activity: Option<String>,
-    /// Of a subagent: the page of the session that started it.
+    /// For a subagent, the page of the session that started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// The replies and their costs, with those of subagents. A reply that several sessions contain belongs to one.
+    /// The replies and their costs, including subagents. A reply that several sessions contain belongs to one of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub costs: Vec<CostSlice>,
 }
@@ -59,7 +59,7 @@ impl Sum {
         })
     }
 
-    /// Formats the cost: `-` without any, with a plus if it is incomplete.
+    /// Formats the cost: `-` without a cost, followed by a plus if it is incomplete.
     fn cost(&self) -> String {
         let mark = if self.is_partial { "+" } else { "" };
         let cost = self.micros.map_or_else(|| "-".to_owned(), spent);
@@ -208,7 +208,7 @@ pub fn html_index(rows: &[Named<'_>], words: &str) -> String {
     page
 }
 
-/// Returns the position of each row's session in the list. Subagents have that of their session.
+/// Returns the position of each row's session in the list. Subagents have the position of their session.
 pub fn session_numbers(rows: &[Named<'_>]) -> BTreeMap<String, u32> {
     let numbered = families(rows).into_iter().zip(0..);
     let names = numbered.flat_map(|((session, subagents), number)| {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::bench::{data, session};
 use crate::more_agents::Opencode;
 
-/// A row of Codex, so many seconds after the first.
+/// Returns a row of Codex, so many seconds after the first.
 fn row(seconds: u32, kind: &str, payload: &Value) -> String {
     let time = format!("2026-01-01T10:{:02}:{:02}.000Z", seconds / 60, seconds % 60);
     json!({"timestamp": time, "type": kind, "payload": payload}).to_string()
@@ -26,42 +26,75 @@ fn head(seconds: u32, id: &str, parent: Option<&str>, more: &Value) -> String {
     row(seconds, "session_meta", &head)
 }
 
-/// How versions of Codex identify what was said.
+/// Versions of Codex.
 #[derive(Clone, Copy, PartialEq)]
-enum Ids {
-    OfItems,
-    None,
+enum Version {
+    /// Items have ids, and each request has a record.
+    New,
+    Old,
 }
 
-/// A prompt, a call and an answer, with the tokens of two requests of 100 each.
-fn turn(ids: Ids, seconds: u32, number: u32, prompt: &str, requests: u32) -> Vec<String> {
-    let item = |name: &str, mut item: Value| {
-        if ids == Ids::OfItems {
-            item["id"] = format!("{name}_{number}").into();
-        }
-        row(seconds, "response_item", &item)
-    };
-    let text = |role: &str, kind: &str, text: &str| json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]});
-    let call_id = format!("call_{number}");
-    let call = json!({"type": "function_call", "name": "exec_command", "call_id": call_id, "arguments": "{\"cmd\":\"ls\"}"});
-    let result = json!({"type": "function_call_output", "call_id": call_id, "output": "README"});
-    let meter = |count: u32| {
-        let tokens = |count: u32| json!({"input_tokens": 90 * count, "output_tokens": 10 * count});
-        let info = json!({"last_token_usage": tokens(1), "total_token_usage": tokens(count)});
-        row(
-            seconds,
-            "event_msg",
-            &json!({"type": "token_count", "info": info}),
-        )
-    };
-    vec![
-        item("msg_u", text("user", "input_text", prompt)),
-        item("fc", call),
-        meter(requests + 1),
-        item("fco", result),
-        item("msg_a", text("assistant", "output_text", "Done.")),
-        meter(requests + 2),
-    ]
+/// A turn of a thread: its time, number and prompt, and the counts of the meters before it.
+struct Turn<'a> {
+    thread: &'a str,
+    seconds: u32,
+    number: u32,
+    prompt: &'a str,
+    meter: u32,
+    of_thread: u32,
+}
+
+impl Turn<'_> {
+    /// Returns a prompt, a call and a reply, with the tokens of two requests of 100 each.
+    fn rows(&self, version: Version) -> Vec<String> {
+        let Self {
+            seconds, number, ..
+        } = *self;
+        let item = |name: &str, mut item: Value| {
+            if version == Version::New {
+                item["id"] = format!("{name}_{number}").into();
+            }
+            row(seconds, "response_item", &item)
+        };
+        let text = |role: &str, kind: &str, text: &str| {
+            let content = json!([{"type": kind, "text": text}]);
+            json!({"type": "message", "role": role, "content": content})
+        };
+        let call_id = format!("call_{number}");
+        let call = json!({"type": "function_call", "name": "exec_command", "call_id": call_id, "arguments": "{\"cmd\":\"ls\"}"});
+        let result =
+            json!({"type": "function_call_output", "call_id": call_id, "output": "README"});
+        let tokens = |count: u32| json!({"input_tokens": 90 * count, "cached_input_tokens": 20 * count, "output_tokens": 10 * count});
+        let request = |count: u32| {
+            let record = json!({"thread_id": self.thread, "response_id": format!("resp_{number}_{count}"),
+                "usage": tokens(1), "thread_token_usage": tokens(self.of_thread + count)});
+            let record = row(seconds, "token_usage_record", &record);
+            let meter = tokens(self.meter + count);
+            let info = json!({"last_token_usage": tokens(1), "total_token_usage": meter});
+            let reading = row(
+                seconds,
+                "event_msg",
+                &json!({"type": "token_count", "info": info}),
+            );
+            match version {
+                Version::New => vec![record, reading],
+                Version::Old => vec![reading],
+            }
+        };
+        [
+            vec![
+                item("msg_u", text("user", "input_text", self.prompt)),
+                item("fc", call),
+            ],
+            request(1),
+            vec![
+                item("fco", result),
+                item("msg_a", text("assistant", "output_text", "Done.")),
+            ],
+            request(2),
+        ]
+        .concat()
+    }
 }
 
 fn write(dir: &Path, id: &str, rows: &[Vec<String>]) {
@@ -69,64 +102,89 @@ fn write(dir: &Path, id: &str, rows: &[Vec<String>]) {
     fs::write(path, rows.concat().join("\n") + "\n").unwrap();
 }
 
-/// A session of Codex of two turns, a fork of it that copied both at once and went on with a prompt that is
-/// also in the parent, and a fork of the fork.
-fn codex(dir: &Path, ids: Ids) {
+/// A session of Codex, a fork of it that copied its first two turns at once and went on with a prompt that is
+/// also in the parent, a subagent with the context of its parent, and a fork whose first rows are in the
+/// parent's file.
+fn codex(dir: &Path, version: Version) {
     let model = row(1, "turn_context", &json!({"model": "gpt-5"}));
     let none = json!({});
-    let parent = [
+    let turn = |thread, seconds, number, prompt, meter, of_thread| {
+        let turn = Turn {
+            thread,
+            seconds,
+            number,
+            prompt,
+            meter,
+            of_thread,
+        };
+        turn.rows(version)
+    };
+    let beginning = [
         vec![head(0, "a", None, &none), model.clone()],
-        turn(ids, 10, 1, "List the files", 0),
-        turn(ids, 20, 2, "continue", 2),
-        turn(ids, 90, 3, "continue", 4),
+        turn("a", 10, 1, "List the files", 0, 0),
+    ];
+    let size = beginning.concat().join("\n").len() + 1;
+    let parent = [
+        beginning.concat(),
+        turn("a", 20, 2, "continue", 2, 2),
+        turn("a", 90, 3, "continue", 4, 4),
     ];
     write(dir, "a", &parent);
     let copied = |seconds: u32| {
         [
             vec![head(seconds, "a", None, &none), model.clone()],
-            turn(ids, seconds, 1, "List the files", 0),
-            turn(ids, seconds, 2, "continue", 2),
+            turn("a", seconds, 1, "List the files", 0, 0),
+            turn("a", seconds, 2, "continue", 2, 2),
         ]
         .concat()
     };
     let fork = [
         vec![head(60, "b", Some("a"), &none)],
         copied(60),
-        turn(ids, 80, 4, "continue", 4),
+        turn("b", 80, 4, "continue", 4, 4),
     ];
     write(dir, "b", &fork);
-    // A subagent with the context of its parent: what it was told is not a prompt.
+    // It gets the messages and readings, and its thread starts anew. What it was told is not a prompt.
     let spawn =
         json!({"source": {"subagent": {"thread_spawn": {"parent_thread_id": "a", "depth": 1}}}});
+    let mut context = copied(70);
+    context.retain(|row| !row.contains("token_usage_record") && !row.contains("function_call"));
     let subagent = [
         vec![head(70, "c", Some("a"), &spawn)],
-        copied(70),
-        turn(ids, 75, 5, "Look for tests", 4),
+        context,
+        turn("c", 75, 5, "Look for tests", 4, 0),
     ];
     write(dir, "c", &subagent);
+    let base = json!({"history_base": {"thread_id": "a", "end_ordinal_exclusive": 8, "end_byte_offset": size}});
+    let page = [
+        vec![head(100, "d", Some("a"), &base), model.clone()],
+        turn("d", 110, 6, "And the hidden ones", 2, 2),
+    ];
+    write(dir, "d", &page);
 }
 
 #[test]
 fn what_a_fork_of_codex_copied_counts_once() {
-    for ids in [Ids::OfItems, Ids::None] {
+    for version in [Version::New, Version::Old] {
         let folder = tempfile::tempdir().unwrap();
-        codex(folder.path(), ids);
+        codex(folder.path(), version);
         let root = folder.path().display().to_string();
         let stats = session(&["stats", "--root", &root, "-o", "jsonl"]);
         let stats = &stats.records()[0];
-        assert_eq!(stats["sessions"], 2);
-        // Three in the parent, one in the fork.
-        assert_eq!(stats["prompts"], 4);
-        // A call and an answer in each of five turns.
-        assert_eq!(stats["replies"], 10);
-        assert_eq!(stats["by_tool"][0]["calls"], 5);
-        assert_eq!(stats["usage"]["input_tokens"], 10 * 90);
+        assert_eq!(stats["sessions"], 3);
+        // Three in the parent, one in each fork.
+        assert_eq!(stats["prompts"], 5);
+        // A call and an answer in each of six turns.
+        assert_eq!(stats["replies"], 12);
+        assert_eq!(stats["by_tool"][0]["calls"], 6);
+        assert_eq!(stats["usage"]["input_tokens"], 12 * 70);
+        assert_eq!(stats["usage"]["cache_read_input_tokens"], 12 * 20);
         let calls = session(&["calls", "--root", &root, "-o", "jsonl"]);
-        assert_eq!(calls.records().len(), 5);
+        assert_eq!(calls.records().len(), 6);
     }
 }
 
-/// The number and the sum of the costs in the head of an index page.
+/// Returns the number and the sum of the costs at the top of an index page.
 fn of_index(pages: &Path) -> (u64, String) {
     let index = fs::read_to_string(pages.join("index.html")).unwrap();
     let (_, totals) = index.split_once("<output>").unwrap();
@@ -137,9 +195,8 @@ fn of_index(pages: &Path) -> (u64, String) {
 }
 
 /// A folder with forks and subagents of Codex, a session of Claude Code with subagents and a copy of it, and
-/// a database of opencode with a fork.
-#[test]
-fn all_commands_count_the_same_sessions_and_costs() {
+/// a database of opencode with a fork and a subagent.
+pub(crate) fn families() -> Opencode {
     const START: i64 = 1_767_261_600_000;
     let mut opencode = Opencode::new();
     opencode.session("ses_a", None, "Fix it");
@@ -152,7 +209,7 @@ fn all_commands_count_the_same_sessions_and_costs() {
     opencode.reply("ses_c", START + 20, "Looked.");
     let root = opencode.root();
     let folder = Path::new(&root);
-    codex(folder, Ids::OfItems);
+    codex(folder, Version::New);
     let name = "claude-subagents";
     let project = folder.join("projects/-w");
     fs::create_dir_all(project.join(name).join("subagents")).unwrap();
@@ -164,15 +221,21 @@ fn all_commands_count_the_same_sessions_and_costs() {
         fs::copy(data(&file), project.join(&file)).unwrap();
     }
     fs::copy(data("claude-subagents.jsonl"), project.join("copy.jsonl")).unwrap();
+    opencode
+}
 
+#[test]
+fn all_commands_count_the_same_sessions_and_costs() {
+    let families = families();
+    let root = families.root();
     let records = |arguments: &[&str]| {
         let said = session(&[arguments, &["--root", &root, "-o", "jsonl"]].concat());
         assert_eq!(said.status, Some(0), "{arguments:?}: {}", said.messages);
         said.records()
     };
     let listed = records(&["list"]).len();
-    // Two of Codex, two of opencode, one of Claude Code and its copy.
-    assert_eq!(listed, 6);
+    // Three of Codex, two of opencode, one of Claude Code and its copy.
+    assert_eq!(listed, 7);
     // Those of subagents that are sessions of their own, of Codex and opencode.
     assert_eq!(records(&["list", "--subagents"]).len(), listed + 2);
     let stats = &records(&["stats"])[0];
@@ -204,7 +267,7 @@ fn all_commands_count_the_same_sessions_and_costs() {
     let exported = session(&["export", &to, "--root", &root]);
     assert_eq!(exported.status, Some(0), "{}", exported.messages);
     assert!(
-        exported.messages.contains("6 sessions, 4 subagents"),
+        exported.messages.contains("7 sessions, 4 subagents"),
         "{}",
         exported.messages
     );

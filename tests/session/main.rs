@@ -1,4 +1,4 @@
-//! `session` from outside.
+//! The binary's `session` commands.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
@@ -8,6 +8,7 @@ mod check;
 mod comparison;
 mod copies;
 mod costs;
+mod diff;
 mod export;
 mod find;
 mod list;
