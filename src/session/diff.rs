@@ -79,13 +79,13 @@ impl Reading {
                 && outcome == CallOutcome::Ok
                 && !self.known.contains(&call.id)
             {
-                self.from_input(&call);
+                self.take_input(&call);
             }
         }
     }
 
     /// Takes a change from the input of a call, if it writes a file for the first time.
-    fn from_input(&mut self, call: &Call) {
+    fn take_input(&mut self, call: &Call) {
         let purpose = Purpose::of(&call.name);
         if !matches!(purpose, Purpose::Write | Purpose::Edit | Purpose::Patch) {
             return;
@@ -159,9 +159,11 @@ fn section(patch: &mut String, edit: &FileEdit, old: &str, new: &str) {
         to
     };
     // A tab ends a name with blanks.
-    let [from, to] = [from, to].map(|name| match name.contains(' ') {
-        true => format!("{name}\t"),
-        false => name.to_owned(),
+    let [from, to] = [from, to].map(|name| if name.contains(' ') {
+            format!("{name}\t")
+        } else {
+            name.to_owned()
+        }
     });
     let _ = writeln!(patch, "--- {from}\n+++ {to}");
     patch.push_str(&edit.hunks);

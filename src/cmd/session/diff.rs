@@ -24,7 +24,7 @@ use crate::text::{counted, terminal_safe, terminal_safe_line};
   turnpipe session diff latest
   turnpipe session diff latest | git apply --check --reverse")]
 pub(crate) struct SessionDiffArguments {
-    /// The session: a path, an id or its beginning, a title, or `latest`
+    /// The session: a path, an id or a prefix of it, a title, or `latest`
     #[arg(value_name = "SESSION")]
     session: String,
     /// Print paths relative to this directory [default: that of the session]

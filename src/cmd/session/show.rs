@@ -35,15 +35,15 @@ use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, ThinkingDis
   turnpipe session show latest -o md > session.md
   turnpipe session show latest --html session.html")]
 pub(crate) struct SessionShowArguments {
-    /// The session: a path, an id or its beginning, a title, or `latest`
+    /// The session: a path, an id or a prefix of it, a title, or `latest`
     #[arg(value_name = "SESSION")]
     session: String,
     #[command(flatten)]
     source: SourceArguments,
-    /// The form of the output [default: text on a terminal, else jsonl]
+    /// The output form [default: text on a terminal, else jsonl]
     #[arg(short, long, value_enum, value_name = "FORM")]
     output: Option<DialogForm>,
-    /// Print records, as with `-o jsonl`
+    /// The same as `-o jsonl`
     #[arg(long, conflicts_with_all = ["output", "html"])]
     json: bool,
     /// Write an HTML page to this file; the page loads no other files
@@ -55,7 +55,7 @@ pub(crate) struct SessionShowArguments {
     /// Show thinking (records always contain it, unless `--no-thinking` is given)
     #[arg(long, overrides_with = "no_thinking")]
     thinking: bool,
-    /// Leave out thinking
+    /// Omit thinking
     #[arg(long, overrides_with = "thinking")]
     no_thinking: bool,
     /// Show in full what the agent added to messages, e.g. reminders and texts of skills; otherwise

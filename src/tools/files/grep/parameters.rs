@@ -60,7 +60,7 @@ pub(in crate::tools) struct Grep {
     file_type: Option<String>,
     /// Show only the first entries (lines, files or counts); 250 if left out, 0 for all
     head_limit: Option<WholeNumber>,
-    #[schemars(description = "Leave out this many entries before head_limit is applied")]
+    #[schemars(description = "Skip this many entries before head_limit is applied")]
     offset: Option<WholeNumber>,
     /// Let matches reach over line ends, and . match line feeds
     #[serde(default)]
