@@ -65,7 +65,7 @@ impl Run for SessionDiffArguments {
             if !paths.is_empty() && !globals.quiet {
                 let paths = terminal_safe_line(&paths.join(", "));
                 io.messages
-                    .warn(&format!("left out {changes} {reason}: {paths}"));
+                    .warn(&format!("omitted {changes} {reason}: {paths}"));
             }
         }
         if io.terminal.stdout {
