@@ -92,6 +92,7 @@ fn every_command_has_examples_that_work() {
             "--html",
             "--cwd .",
             "session calls --",
+            "session diff",
             "--changed",
             " man ",
         ];

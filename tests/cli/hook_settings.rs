@@ -89,6 +89,41 @@ fn an_installed_hook_applies_its_rules() {
 }
 
 #[test]
+fn the_log_of_an_installed_hook_is_explained() {
+    let home = home();
+    let log = home.path().join("hook.jsonl");
+    let (status, _, message) = hook(home.path(), &["explain"]);
+    assert_eq!(status, Some(2));
+    assert!(message.contains("no hook with a log is installed"));
+    let arguments = ["install", "--agent", "claude", "--yes", "--", "--log"];
+    let (status, ..) = hook(
+        home.path(),
+        &[&arguments[..], &[log.to_str().unwrap()]].concat(),
+    );
+    assert_eq!(status, Some(0));
+    let (_, installed, _) = hook(home.path(), &["status", "--json"]);
+    let installed: Value = serde_json::from_str(installed.lines().next().unwrap()).unwrap();
+    let transcript = home.path().join(".claude/projects/-w/s.jsonl");
+    let call = json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": home.path(),
+        "tool_name": "Bash", "tool_input": {"command": "make"}, "transcript_path": transcript});
+    let mut agent = Command::new("sh")
+        .args(["-c", installed["command"].as_str().unwrap()])
+        .env("HOME", home.path())
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    serde_json::to_writer(agent.stdin.take().unwrap(), &call).unwrap();
+    assert!(agent.wait().unwrap().success());
+    let (status, explained, _) = hook(home.path(), &["explain", "-o", "text"]);
+    assert_eq!(status, Some(0));
+    assert!(explained.contains("ask    Bash  make"), "{explained}");
+    assert!(
+        explained.contains("left to claude, which decided itself"),
+        "{explained}"
+    );
+}
+
+#[test]
 fn a_hook_can_be_removed_and_the_old_file_is_kept() {
     let home = home();
     let file = home.path().join(".codex/config.toml");

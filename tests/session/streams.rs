@@ -255,3 +255,25 @@ fn nothing_is_written_to_a_stream() {
     session(&["rename", path.to_str().unwrap(), "A name"]);
     assert_eq!(fs::read(&path).unwrap(), before);
 }
+
+#[test]
+fn the_last_answer_is_only_its_text() {
+    let stream = recordings().join("qwen/par.stream.jsonl");
+    let said = session(&[
+        "show",
+        "--last-answer",
+        "-o",
+        "text",
+        stream.to_str().unwrap(),
+    ]);
+    assert_eq!(
+        said.text,
+        "Fixed: fields are now trimmed in `src/parser.rs`.\n"
+    );
+    let said = session(&["show", "--last-answer", stream.to_str().unwrap()]);
+    assert_eq!(said.records().len(), 1);
+    // Interrupted before the first answer.
+    let none = recordings().join("qwen/int-text-group.stream.jsonl");
+    let said = session(&["show", "--last-answer", none.to_str().unwrap()]);
+    assert_eq!((said.status, &*said.text), (Some(1), ""));
+}
