@@ -27,7 +27,7 @@ struct Pick {
 struct Plan {
     /// The records, or `None` for all of them in file order.
     picks: Option<Vec<Pick>>,
-    /// The number of turns left out.
+    /// The number of omitted turns.
     left_out: u64,
     /// Repeated messages of these roles are skipped.
     spoken: Vec<Role>,
@@ -212,7 +212,7 @@ impl Session {
 }
 
 impl ConversationReader<'_> {
-    /// Returns the number of turns in other branches, which are left out.
+    /// Returns the number of turns in other branches, which are omitted.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }

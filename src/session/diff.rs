@@ -109,7 +109,7 @@ fn input(call: &Call) -> Map<String, Value> {
     serde_json::from_str(call.input.get()).unwrap_or_default()
 }
 
-/// Returns the changes as a patch for the directory `root`, and the paths outside of it, which are left out.
+/// Returns the changes as a patch for the directory `root`, and the paths outside of it, which are omitted.
 /// The changes of a file follow each other.
 pub fn patch(edits: &[FileEdit], root: &Path) -> (String, Vec<String>) {
     let (mut files, mut outside): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
