@@ -368,9 +368,6 @@ mod clean_tests {
     #[test]
     fn replies_are_sanitized() {
         let rows = include_str!("../../tests/data/side/titles.tsv");
-||||||| base
-    fn answers_are_sanitized() {
-        let rows = include_str!("../../tests/data/side/titles.tsv");
         for row in rows.lines().filter(|row| !row.starts_with('#')) {
             let (reply, title) = row.split_once('\t').unwrap();
             let reply: String = serde_json::from_str(reply).unwrap();
