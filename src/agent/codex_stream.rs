@@ -55,9 +55,13 @@ impl Rows {
             "turn.completed" => {
                 let usage = Usage::of(row.usage).unwrap_or_default();
                 conversation.metered(tokens(&usage), "end_turn");
+                conversation.end_run(Some("completed"));
             }
             "error" => self.failed(row.message, conversation)?,
-            "turn.failed" => self.failed(Failure::of(row.error)?.message, conversation)?,
+            "turn.failed" => {
+                conversation.end_run(Some("failed"));
+                self.failed(Failure::of(row.error)?.message, conversation)?;
+            }
             _ => return None,
         }
         Some(())

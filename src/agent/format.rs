@@ -67,6 +67,15 @@ pub enum LineClass {
     Anything,
 }
 
+/// The form of the stream that a run of an agent writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StreamForm {
+    /// stream-json, the form of Claude Code.
+    Json,
+    /// A form with its own rows, by its name.
+    Own(&'static str),
+}
+
 /// The place where an agent looks for the title of a session.
 #[derive(Debug, Clone, Copy)]
 pub enum TitleStore {
@@ -135,6 +144,8 @@ pub struct Format {
     pub line_class: fn(&[u8]) -> LineClass,
     pub(super) read: fn(&str, Detail) -> Option<Entry>,
     pub(super) wrote: fn(&Row<'_>) -> bool,
+    /// The form of the stream, if files of this format are saved streams of runs.
+    pub(super) stream: Option<StreamForm>,
     /// The rows of a session that is a single JSON document.
     pub(super) document: Option<ReadDocument>,
     /// Whether ids of records are unique over all sessions of the agent. A record that the agent
@@ -187,6 +198,7 @@ impl Format {
             read,
             wrote,
             document: None,
+            stream: None,
             has_global_ids: false,
             has_meter_records: false,
             home_variables: &[],
@@ -213,6 +225,11 @@ impl Format {
             entry.facts.last_activity = None;
         }
         Some(entry)
+    }
+
+    /// Whether it is a saved stream of a run, to which nothing is appended.
+    pub fn is_stream(&self) -> bool {
+        self.stream.is_some()
     }
 
     /// Returns the messages in a record.
@@ -284,6 +301,19 @@ pub enum Meter {
     },
 }
 
+/// The end of a run, as its stream reports it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReportedEnd {
+    /// The reason, in the agent's words.
+    pub reason: String,
+    /// The number of turns.
+    pub turns: Option<u64>,
+    /// The duration in milliseconds.
+    pub duration: Option<u64>,
+    /// The number of calls that were denied.
+    pub denials: u64,
+}
+
 /// The content of one record.
 #[derive(Debug, Default)]
 pub struct Entry {
@@ -329,6 +359,8 @@ pub struct Entry {
     pub recorded_cost: Option<f64>,
     /// The cost of a request outside the conversation.
     pub side_cost: Option<SideCost>,
+    /// The end of a run.
+    pub end: Option<ReportedEnd>,
 }
 
 impl Entry {

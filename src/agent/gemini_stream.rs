@@ -18,7 +18,7 @@ object! {
 }
 
 object! { Failure { message } }
-object! { Stats { models } }
+object! { Stats { models, duration = "duration_ms" } }
 
 object! {
     /// The tokens of one model, or of all.
@@ -85,6 +85,10 @@ impl Rows {
                     conversation.failure(&text(failure.message)?);
                 }
                 used(row.stats, conversation);
+                conversation.end_run(text(row.status).as_deref());
+                if let Some(end) = &mut conversation.end {
+                    end.duration = Stats::of(row.stats).and_then(|stats| number(stats.duration));
+                }
                 // For readers of the stream, it also ends the session.
                 return None;
             }

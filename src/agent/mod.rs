@@ -15,6 +15,8 @@ mod cursor;
 pub(crate) mod database;
 mod detect;
 mod droid;
+mod edits;
+mod entry_reader;
 mod exit_code;
 mod facts;
 mod format;
@@ -30,7 +32,9 @@ mod qwen;
 mod sign;
 mod sqlite;
 mod stream;
+mod stream_json;
 mod stream_reader;
+mod streams;
 mod table;
 mod title;
 mod unread;
@@ -38,18 +42,20 @@ mod unread;
 pub use agent::Agent;
 pub use claude::own_record;
 pub(crate) use content::is_in;
+pub use edits::{EditKind, FileEdit, added, edit_shown_in, edits_in};
+pub use entry_reader::EntryReader;
 pub use exit_code::{ShellOutput, exit_code, shell_output};
 pub use facts::{CopiedHistory, Facts, project_hash};
 pub use format::{
-    Change, Detail, Entry, Format, LineClass, Meter, NameIndex, NewRecord, Part, Shape, SideCost,
-    TitleStore,
+    Change, Detail, Entry, Format, LineClass, Meter, NameIndex, NewRecord, Part, ReportedEnd,
+    Shape, SideCost, StreamForm, TitleStore,
 };
 pub use hook_settings::{HookSettings, SettingsSyntax};
 pub use sign::Opening;
 pub(crate) use sign::{PI_FILE, Sign, sign};
 pub use stream::StreamItem;
 pub(crate) use stream_reader::{Row, StreamReader};
-pub use table::{Root, agent_of, document, own_format, session_roots};
+pub use table::{Root, document, format_of, own_format, session_roots};
 pub use title::{ManualTitle, Precedence, StoredTitle, Title, TitleSearch, TitleSource};
 pub use unread::{fork_at, refusal, refusal_at};
 

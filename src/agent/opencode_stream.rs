@@ -26,6 +26,7 @@ pub(super) fn row(kind: &str, row: &str, conversation: &mut StreamConversation) 
         let failure = Failure::of(row.error)?;
         let inner = Failure::of(failure.data).unwrap_or_default().message;
         conversation.failure(&text(inner.or(failure.message).or(failure.name))?);
+        conversation.end_run(Some("error"));
         return Some(());
     }
     let part = Part::of(row.part)?;
@@ -48,6 +49,9 @@ pub(super) fn row(kind: &str, row: &str, conversation: &mut StreamConversation) 
         "step_finish" => {
             let reason = text(part.reason);
             conversation.used(used(&part), reason.as_deref());
+            if reason.as_deref() != Some("tool-calls") {
+                conversation.end_run(None);
+            }
         }
         _ => return None,
     }

@@ -20,6 +20,9 @@ object! { Cost { total } }
 
 /// Translates a row; `None` if it is of another type.
 pub(super) fn row(kind: &str, row: &str, conversation: &mut StreamConversation) -> Option<()> {
+    if kind == "agent_end" {
+        conversation.end_run(None);
+    }
     // Most rows repeat the whole message so far.
     if !matches!(kind, "message_start" | "message_end") {
         return None;

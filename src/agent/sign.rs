@@ -27,9 +27,9 @@ pub(crate) enum Sign {
 }
 
 const CLAUDE_FILE: &str = "Claude Code transcript";
-const CLAUDE_STREAM: &str = "Claude Code stream";
+pub(super) const CLAUDE_STREAM: &str = "Claude Code stream";
 const QWEN_FILE: &str = "Qwen Code session";
-const QWEN_STREAM: &str = "Qwen Code stream";
+pub(super) const QWEN_STREAM: &str = "Qwen Code stream";
 const CODEX_FILE: &str = "Codex session";
 pub(super) const CODEX_STREAM: &str = "Codex stream";
 const GEMINI_FILE: &str = "Gemini CLI session";
@@ -38,7 +38,7 @@ pub(super) const OPENCODE_STREAM: &str = "opencode stream";
 const OPENCODE_FILE: &str = "opencode export";
 pub(crate) const PI_FILE: &str = "pi session";
 pub(super) const PI_STREAM: &str = "pi stream";
-const UNNAMED_STREAM: &str = "another agent's stream";
+pub(super) const UNNAMED_STREAM: &str = "another agent's stream";
 
 /// A requirement on a record in addition to its type.
 #[derive(Debug, Clone, Copy)]

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
+use super::format::ReportedEnd;
 use crate::json::{elements, is_object, number, object, text};
 use crate::message::{
     Block, Call, Media, Message, MessageId, Origin, ResultPart, Role, ToolResult, Usage,
@@ -46,6 +47,10 @@ pub(super) struct StreamConversation {
     /// Time of the row.
     time: Option<String>,
     items: Vec<StreamItem>,
+    /// The stop reason of the last message.
+    stop_reason: Option<String>,
+    /// The end of the run, if the last row says so.
+    pub(super) end: Option<ReportedEnd>,
 }
 
 impl StreamConversation {
@@ -170,7 +175,19 @@ impl StreamConversation {
         self.message = None;
     }
 
+    /// Ends the run, for the stop reason of the last message unless there is a `reason`.
+    pub(super) fn end_run(&mut self, reason: Option<&str>) {
+        let reason = reason.or(self.stop_reason.as_deref());
+        self.end = Some(ReportedEnd {
+            reason: reason.unwrap_or("completed").to_owned(),
+            ..ReportedEnd::default()
+        });
+    }
+
     fn write(&mut self, message: Message, stop_reason: Option<&str>) {
+        if stop_reason.is_some() {
+            self.stop_reason = stop_reason.map(str::to_owned);
+        }
         let time = self.time.clone();
         self.items.push(StreamItem::Message {
             message: Box::new(Message { time, ..message }),

@@ -4,6 +4,7 @@
 //! (`--mode json`) and opencode (`run --format json`). Claude Code and Qwen Code write stream-json
 //! themselves.
 
+use super::format::ReportedEnd;
 use super::sign::{CODEX_STREAM, GEMINI_STREAM, OPENCODE_STREAM, Opening, PI_STREAM};
 use super::stream::{StreamConversation, StreamItem};
 use super::{codex_stream, gemini_stream, opencode_stream, pi_stream};
@@ -50,6 +51,11 @@ impl StreamReader {
             items: conversation.take_items(),
             is_all: is_all.is_some(),
         }
+    }
+
+    /// Takes the end of the run, if the last row says so.
+    pub(super) fn take_end(&mut self) -> Option<ReportedEnd> {
+        self.conversation.end.take()
     }
 
     /// Returns the text that was incomplete at the end of the input.

@@ -14,6 +14,7 @@ use super::gemini::{GEMINI, project_root};
 use super::opencode::OPENCODE;
 use super::pi::PI;
 use super::qwen::QWEN;
+use super::streams::stream_of;
 use super::unread::fork_at;
 use crate::io::Environment;
 
@@ -66,11 +67,11 @@ pub fn own_format() -> &'static Format {
     &CLAUDE
 }
 
-/// Returns the agent that wrote a record, if the record shows it.
-pub fn agent_of(record: &str) -> Option<Agent> {
+/// Returns the format of the file or stream that a record belongs to, if the record shows it.
+pub fn format_of(record: &str) -> Option<&'static Format> {
     let row = Row::read(record)?;
-    let format = FORMATS.iter().find(|format| (format.wrote)(&row))?;
-    Some(format.agent)
+    let format = FORMATS.iter().find(|format| (format.wrote)(&row)).copied();
+    format.or_else(|| stream_of(record))
 }
 
 /// Returns the rows of a session that is a single JSON document, with the format of these rows.
@@ -258,13 +259,31 @@ mod tests {
             ),
             (
                 r#"{"type":"system","subtype":"init","session_id":"s"}"#,
-                None,
+                Some(Agent::Claude),
             ),
+            (
+                r#"{"type":"system","subtype":"init","qwen_code_version":"1"}"#,
+                Some(Agent::Qwen),
+            ),
+            (
+                r#"{"type":"thread.started","thread_id":"t"}"#,
+                Some(Agent::Codex),
+            ),
+            (
+                r#"{"type":"init","session_id":"s","model":"m"}"#,
+                Some(Agent::Gemini),
+            ),
+            (
+                r#"{"type":"step_start","sessionID":"s","part":{}}"#,
+                Some(Agent::Opencode),
+            ),
+            (r#"{"type":"agent_start"}"#, Some(Agent::Pi)),
             (r#"{"v":1}"#, None),
             ("7", None),
         ];
         for (record, agent) in rows {
-            assert_eq!(agent_of(record), agent, "{record}");
+            let found = format_of(record);
+            assert_eq!(found.map(|format| format.agent), agent, "{record}");
         }
     }
 

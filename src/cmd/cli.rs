@@ -25,6 +25,7 @@ use crate::cmd::run::turn::TurnArguments;
 use crate::cmd::session::append::SessionAppendArguments;
 use crate::cmd::session::calls::SessionCallsArguments;
 use crate::cmd::session::check::SessionCheckArguments;
+use crate::cmd::session::diff::SessionDiffArguments;
 use crate::cmd::session::export::SessionExportArguments;
 use crate::cmd::session::list::SessionListArguments;
 use crate::cmd::session::path::SessionPathArguments;
@@ -87,6 +88,7 @@ const COMMANDS: &[Command] = &[
                 Command::new::<SessionTailArguments>("tail"),
                 Command::new::<SessionSearchArguments>("search"),
                 Command::new::<SessionCallsArguments>("calls"),
+                Command::new::<SessionDiffArguments>("diff"),
                 Command::new::<SessionCheckArguments>("check"),
                 Command::new::<SessionStatsArguments>("stats"),
                 Command::new::<SessionPathArguments>("path"),

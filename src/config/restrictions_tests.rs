@@ -135,6 +135,8 @@ fn calls_outside_of_the_working_directories_can_be_blocked() {
         ("cat a", Behavior::Allow),
         ("cat /etc/hosts", Behavior::Ask),
         ("cat ../a", Behavior::Ask),
+        ("grep -rf/ a", Behavior::Ask),
+        ("git --work-tree=/ status", Behavior::Ask),
         ("make | tee /tmp/x", Behavior::Ask),
         ("cat \"$x\"", Behavior::Ask),
     ];

@@ -20,6 +20,11 @@ pub enum UnusableAddress {
     /// Not a URL.
     #[error("not a URL: {0}")]
     Unreadable(String),
+    /// A host and a path only.
+    #[error(
+        "a scheme is missing; start with `https://`, or with `http://` for a server on this machine"
+    )]
+    NoScheme,
     /// A URL with another scheme.
     #[error("only http and https addresses are supported, not {0}; start with `https://`")]
     Scheme(String),
@@ -41,6 +46,10 @@ impl Address {
     /// The text is not a usable address.
     pub fn parse(text: &str) -> Result<Self, UnusableAddress> {
         let text = text.trim();
+        // `localhost:8080/v1` would be read as a URL with the scheme `localhost`.
+        if !text.contains("://") {
+            return Err(UnusableAddress::NoScheme);
+        }
         let url =
             Url::parse(text).map_err(|error| UnusableAddress::Unreadable(error.to_string()))?;
         if !matches!(url.scheme(), "http" | "https") {

@@ -86,19 +86,25 @@ fn only_the_configured_extra_authority_is_trusted() {
         assert_eq!(answer, Ok("ok".to_owned()));
         server.join().unwrap();
     }
-    // The store has another authority.
-    let (port, server) = encrypted_server("server.pem");
-    let settings = HttpSettings {
-        certificate_file: Some(data("server.pem")),
-        ..HttpSettings::default()
-    };
-    let refused = send(settings, &format!("https://127.0.0.1:{port}/")).unwrap_err();
-    assert!(
-        matches!(refused, HttpFailure::Unreachable { .. }),
-        "{refused:?}"
-    );
-    assert!(refused.to_string().contains("certificate"), "{refused}");
-    server.join().unwrap();
+    // The store has another authority: for a certificate of a private authority, and for one that is its own.
+    for (certificate, store) in [
+        ("server.pem", "server.pem"),
+        ("self_signed_leaf.pem", "authority.pem"),
+    ] {
+        let (port, server) = encrypted_server(certificate);
+        let settings = HttpSettings {
+            certificate_file: Some(data(store)),
+            ..HttpSettings::default()
+        };
+        let refused = send(settings, &format!("https://localhost:{port}/")).unwrap_err();
+        assert!(
+            matches!(refused, HttpFailure::Unreachable { .. }),
+            "{refused:?}"
+        );
+        let advice = "the authority of the server's certificate is unknown; name its file in `SSL_CERT_FILE`";
+        assert!(refused.to_string().contains(advice), "{refused}");
+        server.join().unwrap();
+    }
 }
 
 #[test]

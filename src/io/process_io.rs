@@ -44,7 +44,7 @@ impl Io {
     /// # Errors
     /// One of these variables is invalid.
     pub fn of_process(stdout: StdoutAtStart) -> Result<Self, UnusableVariable> {
-        let environment: Environment = std::env::vars_os().collect();
+        let environment = Environment::of_process();
         Ok(Self {
             stdin: standard_input(),
             stdout: standard_output(stdout),
@@ -60,6 +60,13 @@ impl Io {
             ids: ids(&environment, &stage())?,
             environment,
         })
+    }
+}
+
+impl Environment {
+    /// The variables of this process.
+    pub fn of_process() -> Self {
+        std::env::vars_os().collect()
     }
 }
 

@@ -107,12 +107,16 @@ struct Written {
     url: Option<String>,
     #[serde(default)]
     headers: BTreeMap<String, String>,
+    #[serde(default)]
+    disabled: bool,
+    enabled: Option<bool>,
 }
 
 /// Names of HTTP transports. Servers with the old transport, `sse`, often support the new one.
 const HTTP: [&str; 4] = ["http", "streamable-http", "streamableHttp", "sse"];
 
-/// Reads configuration files. A server of a later file replaces one with the same name.
+/// Reads configuration files. A server of a later file replaces one with the same name. Disabled servers are
+/// left out.
 ///
 /// # Errors
 /// A file is invalid.
@@ -124,6 +128,7 @@ pub fn read_config(
     for file in files {
         let read = read_file(file, environment).and_then(|read| {
             servers.extend(read);
+            servers.retain(|_, transport| transport.is_some());
             distinct(&servers)
         });
         read.map_err(|problem| MalformedConfig {
@@ -133,25 +138,26 @@ pub fn read_config(
     }
     let servers = servers.into_iter();
     Ok(servers
-        .map(|(name, transport)| ServerConfig { name, transport })
+        .filter_map(|(name, transport)| transport.map(|transport| ServerConfig { name, transport }))
         .collect())
 }
 
-fn read_file(
-    file: &Path,
-    environment: &Environment,
-) -> Result<BTreeMap<String, Transport>, ConfigProblem> {
+/// Servers by name; `None` for disabled ones.
+type Servers = BTreeMap<String, Option<Transport>>;
+
+fn read_file(file: &Path, environment: &Environment) -> Result<Servers, ConfigProblem> {
     let file: File = serde_json::from_slice(&std::fs::read(file)?)?;
     let servers = file.servers.into_iter();
     servers
         .map(|(name, written)| {
-            let transport = written.transport(&name, environment)?;
-            Ok((name, transport))
+            let is_disabled = written.disabled || written.enabled == Some(false);
+            let transport = (!is_disabled).then(|| written.transport(&name, environment));
+            Ok((name, transport.transpose()?))
         })
         .collect()
 }
 
-fn distinct(servers: &BTreeMap<String, Transport>) -> Result<(), ConfigProblem> {
+fn distinct(servers: &Servers) -> Result<(), ConfigProblem> {
     let mut prefixes = BTreeSet::new();
     match servers
         .keys()

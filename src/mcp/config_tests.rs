@@ -107,3 +107,27 @@ fn other_characters_become_underscores() {
     assert_eq!(server_prefix("my server.v2"), "mcp__my_server_v2__");
     assert_eq!(normalised("größe/max-1"), "gr__e_max-1");
 }
+
+#[test]
+fn disabled_servers_are_left_out_whatever_else_they_say() {
+    let servers = read(
+        r#"{"mcpServers": {
+            "a": {"command": "a", "disabled": true, "env": {"KEY": "${NONE}"}},
+            "a_": {"command": "b", "disabled": false, "enabled": true},
+            "a.": {"command": "c", "enabled": false}
+        }}"#,
+    );
+    let names: Vec<String> = servers
+        .unwrap()
+        .into_iter()
+        .map(|server| server.name)
+        .collect();
+    assert_eq!(names, ["a_"]);
+    let directory = tempfile::tempdir().unwrap();
+    let files = ["{\"command\": \"a\"}", "{\"disabled\": true}"].map(|server| {
+        let file = directory.path().join(format!("{}.json", server.len()));
+        std::fs::write(&file, format!(r#"{{"mcpServers": {{"a": {server}}}}}"#)).unwrap();
+        file
+    });
+    assert_eq!(read_config(&files, &environment()).unwrap(), []);
+}

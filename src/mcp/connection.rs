@@ -287,7 +287,7 @@ async fn list(peer: &Peer<RoleClient>) -> Result<Vec<RemoteTool>, String> {
         let written = serde_json::to_vec(&page.tools).map_err(|error| error.to_string())?;
         size += PAGE_OVERHEAD + written.len();
         if size > MAX_LINE_BYTES {
-            return Err("the server's list of tools is too long".to_owned());
+            return Err("its list of tools is too long".to_owned());
         }
         tools.extend(page.tools);
         cursor = page.next_cursor;

@@ -383,7 +383,8 @@ impl Command<'_> {
             || outlines.any(|outline| {
                 // Single letters in a word are options.
                 let names = names_in(&outline).enumerate();
-                let mut names = names.filter(|(index, name)| *index == 0 || name.len() > 1);
+                let is_letter = |name: &str| name.len() == 1 && name != "/";
+                let mut names = names.filter(|(index, name)| *index == 0 || !is_letter(name));
                 names.any(|(_, name)| leads_outside(name))
             })
     }

@@ -33,7 +33,7 @@ pub use run::{
     PlannedCall, Replacement, StateCleanedRecord, ToolProgressRecord, TurnEndRecord,
 };
 pub use session::{
-    Dimension, SessionCostRecord, SessionCounts, SessionDescription, SessionErrorRecord,
+    Dimension, RunTotals, SessionCostRecord, SessionCounts, SessionDescription, SessionErrorRecord,
     SessionPathRecord, SessionRecord, SessionRenamedRecord, SessionStartRecord, SessionStatsRecord,
     SessionToolRecord, ToolShare, UsageShare,
 };

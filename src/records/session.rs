@@ -175,6 +175,9 @@ pub struct SessionStatsRecord {
     /// Models without a known price, whose tokens are not in the cost.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub unpriced_models: BTreeSet<String>,
+    /// Runs, if saved streams of runs are among the sessions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs: Option<RunTotals>,
     /// Usage by model.
     pub by_model: Vec<UsageShare>,
     /// Usage by day in the time zone of `--tz`, for records with a time.
@@ -183,6 +186,19 @@ pub struct SessionStatsRecord {
     pub by_prompt_id: Vec<UsageShare>,
     /// Calls by tool.
     pub by_tool: Vec<ToolShare>,
+}
+
+/// Runs of agents, as their streams report them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RunTotals {
+    /// Number of runs by how they ended, in the agent's words; `interrupted` if the stream has no end.
+    pub ends: BTreeMap<String, u64>,
+    /// Turns, if agents report them.
+    pub turns: u64,
+    /// Duration in milliseconds, if agents report it.
+    pub duration_ms: u64,
+    /// Calls that were denied, if agents report them.
+    pub denials: u64,
 }
 
 /// Usage of one model, day or prompt id.

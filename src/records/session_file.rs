@@ -120,6 +120,8 @@ pub enum DamageKind {
     UnansweredCall,
     /// A timestamp earlier than an earlier record's.
     TimeOrder,
+    /// A saved stream without an end: the run was interrupted, or it continues.
+    Interrupted,
     /// Strings that look like they contain a key or a password; only with `--secrets`.
     Secret,
 }

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
+use super::copies::CopyKeys;
 use super::discover::{Candidate, subagent_files};
 use super::listing::{Listed, Listing};
 use super::name_indexes::NameIndexes;
@@ -106,27 +107,17 @@ impl Session {
         &self,
         visit: &mut dyn FnMut(SessionCall) -> ControlFlow<()>,
     ) -> io::Result<()> {
-        let file = if self.format().has_global_ids {
-            String::new()
-        } else {
-            self.file.path.display().to_string()
-        };
+        let keys = CopyKeys::of(self);
         let mut waiting = Waiting::default();
         for message in self.messages(Scope::AllBranches)? {
             let message = message?;
             for call in message.calls() {
-                let copied = match &message.id {
-                    Some(id) => Some(format!("{file}{id} {}", call.id)),
-                    // Some servers repeat the ids of calls.
-                    None if file.is_empty() => Some(format!("{} {}", call.id, call.input.get())),
-                    None => None,
-                };
                 waiting.call(SessionCall {
                     call: call.clone(),
                     time: message.time.clone(),
                     is_subagent: message.thread == Thread::Subagent,
                     result: None,
-                    key: copied.as_deref().map(Key::of),
+                    key: keys.call(&message, call),
                 });
             }
             for result in message.results() {

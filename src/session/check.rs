@@ -71,6 +71,7 @@ impl Session {
                 check.entry(shape, entry, None);
             })?;
         } else {
+            let mut entries = self.entries();
             self.each_line(&mut |line| {
                 if line.is_blank() {
                     return;
@@ -86,10 +87,15 @@ impl Session {
                     check.find(kind, reason, Some(line.number), at);
                 }
                 for (place, record) in line.records() {
-                    let entry = self.format().read(record, Detail::Full);
+                    let entry = entries.read(record, Detail::Full);
                     check.entry(shape, entry.unwrap_or_default(), Some((line.number, place)));
                 }
             })?;
+            let end = entries.finish().and_then(|last| last.end);
+            if end.is_some() {
+                let detail = "the stream has no end".to_owned();
+                check.find(DamageKind::Interrupted, detail, None, None);
+            }
         }
         check.links();
         check.pairs(self)?;

@@ -8,10 +8,10 @@ use std::io;
 
 use super::lines::{Place, RawLines};
 use super::open::Positioned;
-use super::session::{Session, skipped_record};
+use super::session::{Session, each_entry_on_line, skipped_record};
 use super::side_file::Labels;
 use super::tree::{Scope, Tree};
-use crate::agent::{Change, Detail, Entry, Shape};
+use crate::agent::{Change, Detail, Entry, EntryReader, Shape};
 use crate::jsonl::{MAX_LINE_BYTES, read_at};
 use crate::message::{Message, MessageMerger, Origin, Role};
 
@@ -40,6 +40,7 @@ pub struct ConversationReader<'a> {
     session: &'a Session,
     detail: Detail,
     records: Records<'a>,
+    entries: EntryReader,
     labels: Labels,
     merger: MessageMerger,
     ready: VecDeque<Message>,
@@ -110,6 +111,7 @@ impl Session {
             session: self,
             detail,
             records,
+            entries: self.entries(),
             labels,
             merger: MessageMerger::default(),
             ready: VecDeque::new(),
@@ -129,6 +131,7 @@ impl Session {
     ) -> io::Result<Option<Plan>> {
         let plan = match (self.format().shape, scope) {
             (Shape::Tree, Scope::AllBranches) => return Ok(None),
+            (Shape::Sequence, _) if self.format().is_stream() => return Ok(None),
             (Shape::Sequence, _) => self.plan_of_sequence(seen)?,
             (Shape::Tree, Scope::Live | Scope::SinceCompaction) => {
                 self.plan_of_tree(scope, labels, seen)?
@@ -236,8 +239,11 @@ impl ConversationReader<'_> {
                 }
                 Records::Lines(lines) => {
                     if let Some(line) = lines.next()? {
+                        let (reader, detail) = (&mut self.entries, self.detail);
                         self.session
-                            .each_entry_in(line, self.detail, &mut |_, entry| entries.push(entry));
+                            .each_entry_in(line, reader, detail, &mut |_, entry| {
+                                entries.push(entry);
+                            });
                         for entry in entries {
                             self.entry(entry);
                         }
@@ -246,6 +252,9 @@ impl ConversationReader<'_> {
                 }
             }
             self.records = Records::None;
+            if let Some(last) = self.entries.finish() {
+                self.entry(last);
+            }
             if let Some(last) = self.merger.finish() {
                 self.whole(last);
             }
@@ -336,9 +345,10 @@ fn read_rows(session: &Session, place: Place, line: &mut Vec<u8>) -> io::Result<
     }
     line.resize(place.length as usize, 0);
     let filled = read_at(&session.file.file, line, place.offset)?;
-    session.each_entry_on(
+    each_entry_on_line(
         place.offset,
         &line[..filled],
+        &mut session.entries(),
         Detail::Full,
         &mut |at, entry| {
             if at.index == place.index {

@@ -27,6 +27,9 @@ const UNKNOWN: &str = "(unknown)";
 /// Average length of a token, in English and in code.
 const BYTES_OF_A_TOKEN: u64 = 4;
 
+/// Length of a quarter of an hour, in seconds.
+const QUARTER: i64 = 15 * 60;
+
 /// Length of a billing block.
 const BLOCK: SignedDuration = SignedDuration::from_hours(5);
 
@@ -76,6 +79,28 @@ impl Tally {
             ..sum
         };
         sums.into_iter().map(with_names).collect()
+    }
+
+    /// Adds up the requests of a session and a model in a quarter of an hour, counted since 1970.
+    pub fn quarters(&self) -> BTreeMap<(String, Option<i64>, String), SessionCostRecord> {
+        let mut sums: BTreeMap<_, SessionCostRecord> = BTreeMap::new();
+        for reply in self.replies.values() {
+            let occasion = &reply.occasion;
+            let source = occasion.source.as_deref();
+            let session = source.and_then(|source| source.session_id.clone());
+            let quarter = occasion
+                .time
+                .map(|time| time.as_second().div_euclid(QUARTER));
+            let model = occasion.model.clone();
+            let unknown = || UNKNOWN.to_owned();
+            let place = (
+                session.unwrap_or_else(unknown),
+                quarter,
+                model.unwrap_or_else(unknown),
+            );
+            add_reply(sums.entry(place).or_default(), reply);
+        }
+        sums
     }
 
     /// Adds up the requests from this time on.

@@ -52,7 +52,7 @@ impl Session {
     }
 
     /// Adds the directory if the file only records its hash.
-    pub(super) fn with_directory(&self, facts: Facts) -> Facts {
+    pub fn with_directory(&self, facts: Facts) -> Facts {
         if facts.first_cwd.is_some() || facts.cwd_hash.is_none() {
             return facts;
         }
@@ -211,7 +211,7 @@ impl Session {
             Some(_) if !self.may_become_main(facts) => Detail::Outline,
             Some(_) | None => detail,
         };
-        each_entry_on(self.format(), line, detail, &mut |_, mut entry| {
+        each_entry_on(&mut self.entries(), line, detail, &mut |_, mut entry| {
             facts.add(std::mem::take(&mut entry.facts));
             let repeats = std::mem::take(&mut entry.repeats);
             for message in entry.into_messages().iter().chain(&repeats) {

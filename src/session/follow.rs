@@ -4,6 +4,9 @@
 //! Bytes are held back until their newline arrives. Therefore a record that is
 //! written in two steps, or cut inside a character, never appears broken.
 
+use std::collections::HashSet;
+use std::fs::File;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +15,8 @@ use memchr::memrchr;
 use super::database::watch;
 use super::open::{Identity, SessionError, SessionFile, open_safely, open_to_follow};
 use crate::agent::database::DatabaseWatch;
-use crate::jsonl::{read_at, read_buffer};
+use crate::json::{object, text};
+use crate::jsonl::{FixedFile, Mapping, lines_backward, read_at, read_buffer};
 use crate::records::SwitchReason;
 
 /// Number of bytes to read at once.
@@ -29,6 +33,49 @@ fn complete_lines(held: &mut Vec<u8>, bytes: &[u8]) -> Vec<u8> {
     };
     held.extend_from_slice(&bytes[..=newline]);
     std::mem::replace(held, bytes[newline + 1..].to_vec())
+}
+
+/// Maximum size of the part before the first offset that is read for its records, in bytes. It is read
+/// in any case when the path names another file.
+const MAX_SKIPPED_SIZE: u64 = 64 * 1024 * 1024;
+
+object! {
+    /// The members that identify a record.
+    Identifiers { uuid, timestamp }
+}
+
+/// The records of the file so far, by hashes.
+#[derive(Debug, Default)]
+struct KnownRecords {
+    hashes: HashSet<u64>,
+    /// Records before this offset are not included yet.
+    skipped: u64,
+}
+
+impl KnownRecords {
+    /// Adds the record on a line, which its id and time identify, else its text. Returns whether it is new.
+    fn add(&mut self, line: &[u8]) -> bool {
+        let line = line.trim_ascii();
+        let json = std::str::from_utf8(line).ok();
+        let record = json.and_then(Identifiers::read).unwrap_or_default();
+        let mut hasher = DefaultHasher::new();
+        match text(record.uuid) {
+            Some(id) => (id, text(record.timestamp)).hash(&mut hasher),
+            None => line.hash(&mut hasher),
+        }
+        line.is_empty() || self.hashes.insert(hasher.finish())
+    }
+
+    /// Adds the records before the first offset.
+    fn add_skipped(&mut self, file: &File) -> io::Result<()> {
+        let mut bytes = FixedFile::new(file, std::mem::take(&mut self.skipped), Mapping::Refused);
+        lines_backward(&mut bytes, &mut |_, line| {
+            line.is_none_or(|line| {
+                self.add(line);
+                true
+            })
+        })
+    }
 }
 
 /// The result of [`Follower::look`].
@@ -58,6 +105,9 @@ pub struct Follower {
     held: Vec<u8>,
     /// The database that the session is in.
     database: Option<DatabaseWatch>,
+    known: KnownRecords,
+    /// Whether the file started over, so that lines may repeat records.
+    started_over: bool,
 }
 
 impl Follower {
@@ -78,6 +128,11 @@ impl Follower {
             read: start,
             last,
             held: Vec::new(),
+            known: KnownRecords {
+                skipped: start,
+                ..KnownRecords::default()
+            },
+            started_over: false,
         })
     }
 
@@ -101,7 +156,7 @@ impl Follower {
         std::mem::take(&mut self.held)
     }
 
-    /// Reads new bytes once.
+    /// Reads what is new, once. After a switch, records that the file had before are left out.
     ///
     /// # Errors
     /// Reading failed, or the path is no longer a regular file.
@@ -124,12 +179,16 @@ impl Follower {
         if filled > 0 {
             self.read += filled as u64;
             self.last = bytes[bytes.len().saturating_sub(COMPARED)..].to_vec();
-            let lines = complete_lines(&mut self.held, &bytes[known_bytes..]);
+            let mut lines = complete_lines(&mut self.held, &bytes[known_bytes..]);
+            self.leave_out_known(&mut lines);
             return Ok(if lines.is_empty() {
                 Seen::Bytes
             } else {
                 Seen::Lines(lines)
             });
+        }
+        if (1..=MAX_SKIPPED_SIZE).contains(&self.known.skipped) {
+            self.known.add_skipped(&file.file)?;
         }
         if let Some(database) = &mut self.database {
             if !database.has_changed()? {
@@ -144,14 +203,19 @@ impl Follower {
             Ok(_) => {
                 let new = open_safely(&self.path)?;
                 let continues = self.is_continued_by(&new)?;
+                if !continues {
+                    self.known.add_skipped(&file.file)?;
+                }
                 self.file = Some(new);
                 if continues {
+                    self.started_over = false;
                     return self.look();
                 }
                 self.restart();
                 Ok(Seen::Switch(SwitchReason::Replaced))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.known.add_skipped(&file.file)?;
                 self.file = None;
                 self.restart();
                 Ok(Seen::Switch(SwitchReason::Deleted))
@@ -202,8 +266,20 @@ impl Follower {
         Ok(true)
     }
 
+    /// Removes lines whose records the file had before it started over.
+    fn leave_out_known(&mut self, lines: &mut Vec<u8>) {
+        let mut new = Vec::with_capacity(lines.len());
+        for line in lines.split_inclusive(|byte| *byte == b'\n') {
+            if self.known.add(line) || !self.started_over {
+                new.extend_from_slice(line);
+            }
+        }
+        *lines = new;
+    }
+
     /// Restarts at the beginning of the file.
     fn restart(&mut self) {
+        self.started_over = true;
         self.read = 0;
         self.last.clear();
         self.held.clear();
@@ -238,6 +314,18 @@ mod tests {
     fn append(path: &Path, bytes: &[u8]) {
         let mut file = fs::OpenOptions::new().append(true).open(path).unwrap();
         file.write_all(bytes).unwrap();
+    }
+
+    #[test]
+    fn an_empty_file_is_not_continued_by_another_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (folder.path().join("s.jsonl"), folder.path().join("o"));
+        fs::write(&path, "").unwrap();
+        let mut follower = Follower::new(open_safely(&path).unwrap(), 0).unwrap();
+        fs::write(&other, "a\n").unwrap();
+        fs::rename(&other, &path).unwrap();
+        let replaced = Seen::Switch(SwitchReason::Replaced);
+        assert_eq!(follower.look().unwrap(), replaced);
     }
 
     #[test]

@@ -6,13 +6,11 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
+use super::copies::MAX_COPY_TIME;
 use crate::agent::{Entry, Meter};
 use crate::message::{Role, Tier, Usage};
-
-/// Maximum time between the first record of a fork and the last record that it copies.
-const MAX_COPY_TIME: SignedDuration = SignedDuration::from_secs(1);
 
 /// The tokens of one request.
 #[derive(Debug)]

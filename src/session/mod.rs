@@ -5,11 +5,14 @@
 //! calls no models. All appending goes through `durable`.
 
 mod archive;
+mod array;
 mod calls;
 mod check;
 mod conversation;
+mod copies;
 mod costs;
 mod database;
+mod diff;
 mod dirs;
 mod discover;
 mod distinct;
@@ -46,6 +49,7 @@ pub use crate::agent::{
 };
 pub use calls::{CallEvent, ResultFacts, SessionCall, calls_of_all};
 pub use conversation::ConversationReader;
+pub use diff::{SessionEdits, patch};
 pub use discover::{
     Candidate, Found, discover, discover_names, discover_with, subagent_candidates, subagent_files,
     subagents_beside,

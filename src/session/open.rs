@@ -166,6 +166,13 @@ impl Head {
         self.beginning.bytes().starts_with(bytes)
     }
 
+    /// Whether the file starts like a JSON array.
+    pub(super) fn is_array(&self) -> bool {
+        let bytes = self.beginning.bytes();
+        let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+        text.trim_ascii_start().starts_with(b"[")
+    }
+
     /// Returns the lines, each with the offset of its end in bytes.
     pub(super) fn lines(&self) -> impl Iterator<Item = (u64, &[u8])> {
         let lines = &self.beginning.bytes()[..self.length];

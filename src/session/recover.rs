@@ -3,7 +3,7 @@
 //! Reading can be more lenient than the line reader: records may be separated by arbitrary text. A
 //! record inside a torn one stays lost, because it may be only a part of that record.
 
-use crate::agent::{Detail, Entry, Format};
+use crate::agent::{Detail, Entry, EntryReader};
 use crate::jsonl::{Damage, FirstValue, Record, first_value, only_record, sound_text, split_line};
 
 /// Returns the complete records on a line, in order, and its defect. Offsets are bytes from the start of
@@ -37,16 +37,16 @@ pub(super) fn each_record_on(line: &[u8], visit: &mut dyn FnMut(&str)) -> usize 
 /// Calls `visit` with the entry of each complete record on a line, in order. A format rejects text
 /// that is not one record, so most lines are parsed only once.
 pub(super) fn each_entry_on(
-    format: &Format,
+    reader: &mut EntryReader,
     line: &[u8],
     detail: Detail,
     visit: &mut dyn FnMut(u32, Entry),
 ) {
-    if let Some(entry) = sound_text(line).and_then(|text| format.read(text, detail)) {
+    if let Some(entry) = sound_text(line).and_then(|text| reader.read(text, detail)) {
         return visit(0, entry);
     }
     for (index, record) in (0..).zip(&records_on_line(line).0) {
-        if let Some(entry) = format.read(record.text(line), detail) {
+        if let Some(entry) = reader.read(record.text(line), detail) {
             visit(index, entry);
         }
     }

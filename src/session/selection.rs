@@ -54,6 +54,11 @@ impl Selection {
         self.agent.is_none_or(|wanted| wanted == agent)
     }
 
+    /// Whether the title decides.
+    pub(super) fn asks_for_title(&self) -> bool {
+        self.untitled || self.title.is_some()
+    }
+
     /// Whether a session with these facts is selected, except by agent.
     pub(super) fn admits(&self, facts: &Facts) -> bool {
         let active = facts.activity();

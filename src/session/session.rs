@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::archive::{self, Unpack, unpacked};
+use super::array::elements_as_lines;
 use super::database::session_at;
 use super::lines::{Line, Place, RawLine, RawLines, for_each_line};
 use super::open::{
@@ -14,7 +15,8 @@ use super::open::{
 use super::recover::{each_entry_on, each_record_on};
 use crate::agent::database::QueryExtent;
 use crate::agent::{
-    self, Agent, Change, Detail, Entry, Format, LineClass, Part, agent_of, refusal, refusal_at,
+    self, Agent, Change, Detail, Entry, EntryReader, Format, LineClass, Part, format_of, refusal,
+    refusal_at,
 };
 use crate::jsonl::{FixedFile, Mapping, read_at};
 use crate::message::{Block, Message, Origin, Role};
@@ -90,18 +92,23 @@ impl Session {
             file = unpacked(file, wanted)?;
             head = Head::read(&file)?;
         }
+        if head.is_array() {
+            is_unpacked = true;
+            file = elements_as_lines(file)?;
+            head = Head::read(&file)?;
+        }
         let refusal = head.lines().next().and_then(|(_, line)| refusal(line));
         if let Some(refusal) = refusal {
             return Err(SessionError::Unknown(refusal));
         }
         let is_database = head.starts_with(SQLITE);
-        let agent = match head.lines().find_map(|(_, line)| agent_on(line)) {
-            Some(agent) => Some(agent),
+        let format = match format_in(&head) {
+            Some(format) => Some(format),
             None if is_database => None,
             None => detected(&file)?,
         };
-        let (format, document) = if let Some(agent) = agent {
-            (agent.format(), None)
+        let (format, document) = if let Some(format) = format {
+            (format, None)
         } else {
             let document = if is_database { None } else { document(&file)? };
             let (format, rows) = document.ok_or_else(|| unknown(&file.path, is_database))?;
@@ -136,6 +143,11 @@ impl Session {
         self.format
     }
 
+    /// Reads its records in order.
+    pub(super) fn entries(&self) -> EntryReader {
+        EntryReader::new(self.format)
+    }
+
     /// Whether it is a single JSON document, which has no lines.
     pub fn is_document(&self) -> bool {
         self.document.is_some()
@@ -143,7 +155,7 @@ impl Session {
 
     /// Whether records can be appended to the file.
     pub fn is_appendable(&self) -> bool {
-        !self.is_document() && !self.is_unpacked
+        !self.is_document() && !self.is_unpacked && !self.format.is_stream()
     }
 
     /// Returns the content of the file as of opening.
@@ -187,9 +199,13 @@ impl Session {
             }
             return Ok(());
         }
+        let mut entries = self.entries();
         let mut lines = RawLines::new(self.reader(), self.words(detail))?;
         while let Some(line) = lines.next()? {
-            self.each_entry_in(line, detail, visit);
+            self.each_entry_in(line, &mut entries, detail, visit);
+        }
+        if let Some(last) = entries.finish() {
+            visit(Place::of_line(self.file.size, &[]), last);
         }
         Ok(())
     }
@@ -198,6 +214,7 @@ impl Session {
     pub(super) fn each_entry_in(
         &self,
         line: RawLine<'_>,
+        entries: &mut EntryReader,
         detail: Detail,
         visit: &mut dyn FnMut(Place, Entry),
     ) {
@@ -212,26 +229,8 @@ impl Session {
         let is_partial = matches!(detail, Detail::Costs | Detail::Activity);
         let class = || (self.format.line_class)(line.text);
         if !is_partial || !matches!(class(), LineClass::NoMessage | LineClass::Results) {
-            self.each_entry_on(line.offset, line.text, detail, visit);
+            each_entry_on_line(line.offset, line.text, entries, detail, visit);
         }
-    }
-
-    /// Calls `visit` with each entry on the line at `offset`.
-    pub(super) fn each_entry_on(
-        &self,
-        offset: u64,
-        line: &[u8],
-        detail: Detail,
-        visit: &mut dyn FnMut(Place, Entry),
-    ) {
-        let text = match offset {
-            0 => line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line),
-            _ => line,
-        };
-        each_entry_on(self.format, text, detail, &mut |index, entry| {
-            let place = Place::of_line(offset, line);
-            visit(Place { index, ..place }, entry);
-        });
     }
 
     /// Calls `visit` with each line. A document has none.
@@ -248,6 +247,24 @@ impl Session {
         })?;
         Ok(())
     }
+}
+
+/// Calls `visit` with each entry on the line at `offset`.
+pub(super) fn each_entry_on_line(
+    offset: u64,
+    line: &[u8],
+    entries: &mut EntryReader,
+    detail: Detail,
+    visit: &mut dyn FnMut(Place, Entry),
+) {
+    let text = match offset {
+        0 => line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line),
+        _ => line,
+    };
+    each_entry_on(entries, text, detail, &mut |index, entry| {
+        let place = Place::of_line(offset, line);
+        visit(Place { index, ..place }, entry);
+    });
 }
 
 /// Returns the entry for a record that is too long to parse. It belongs to the turn before it.
@@ -283,17 +300,28 @@ fn unknown(path: &Path, is_database: bool) -> SessionError {
     SessionError::Unknown(reason)
 }
 
-/// Returns the agent that wrote the records on a line.
-fn agent_on(line: &[u8]) -> Option<Agent> {
-    let mut agent = None;
-    each_record_on(line, &mut |record| {
-        agent = agent.or_else(|| agent_of(record));
-    });
-    agent
+/// Returns the format of the first lines.
+fn format_in(head: &Head) -> Option<&'static Format> {
+    let mut formats = head.lines().filter_map(|(_, line)| format_on(line));
+    let first = formats.next()?;
+    // The streams of some agents open like their session files.
+    let second = formats
+        .next()
+        .filter(|second| second.is_stream() && second.agent == first.agent);
+    Some(second.unwrap_or(first))
 }
 
-/// Returns the agent that wrote a file of lines.
-fn detected(file: &SessionFile) -> io::Result<Option<Agent>> {
+/// Returns the format of the records on a line.
+fn format_on(line: &[u8]) -> Option<&'static Format> {
+    let mut format = None;
+    each_record_on(line, &mut |record| {
+        format = format.or_else(|| format_of(record));
+    });
+    format
+}
+
+/// Returns the format of a file of lines.
+fn detected(file: &SessionFile) -> io::Result<Option<&'static Format>> {
     let source = Positioned { file, at: 0 };
     let mut unknown = 0;
     let found = for_each_line(source, 0, &mut |line| {
@@ -302,8 +330,8 @@ fn detected(file: &SessionFile) -> io::Result<Option<Agent>> {
             return ControlFlow::Break(None);
         }
         for (_, record) in line.records() {
-            if let Some(agent) = agent_of(record) {
-                return ControlFlow::Break(Some(agent));
+            if let Some(format) = format_of(record) {
+                return ControlFlow::Break(Some(format));
             }
             unknown += 1;
         }

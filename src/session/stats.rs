@@ -12,6 +12,7 @@ use std::sync::atomic::Ordering;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use super::copies::CopyKeys;
 use super::discover::{Candidate, subagent_files};
 use super::distinct::Distinct;
 use super::listing::Listing;
@@ -25,7 +26,9 @@ use super::tree::{Key, Scope};
 use crate::agent::{Agent, Detail, Entry, Facts};
 use crate::jsonl::Mapping;
 use crate::message::{Message, Origin, Role, Thread, Usage};
-use crate::records::{Dimension, SessionCostRecord, SessionStatsRecord, ToolShare, UsageShare};
+use crate::records::{
+    Dimension, RunTotals, SessionCostRecord, SessionStatsRecord, ToolShare, UsageShare,
+};
 
 /// Adds up sessions.
 #[derive(Debug)]
@@ -43,6 +46,7 @@ pub struct Tally {
     meters: Vec<MeterLog>,
     /// The total cost that the agent recorded in the session that is being read.
     recorded_cost: Option<f64>,
+    runs: RunTotals,
     /// The sessions with a recorded total cost.
     pub(super) recorded: Distinct<(Occasion, f64)>,
 }
@@ -91,8 +95,7 @@ pub(super) struct UsedTool {
 /// State while reading one file.
 #[derive(Debug, Default)]
 pub(super) struct Current {
-    /// The path, for formats whose ids are only unique in a file.
-    path: String,
+    keys: CopyKeys,
     /// The last model.
     model: Option<String>,
     /// The last time.
@@ -108,13 +111,8 @@ pub(super) struct Current {
 impl Current {
     /// Starts to read a file.
     pub(super) fn of(session: &Session) -> Self {
-        let path = if session.format().has_global_ids {
-            String::new()
-        } else {
-            session.file.path.display().to_string()
-        };
         Self {
-            path,
+            keys: CopyKeys::of(session),
             has_meter_records: session.format().has_meter_records,
             ..Self::default()
         }
@@ -152,6 +150,7 @@ impl Tally {
             calls: Distinct::default(),
             meters: Vec::new(),
             recorded_cost: None,
+            runs: RunTotals::default(),
             recorded: Distinct::default(),
         }
     }
@@ -211,7 +210,10 @@ impl Tally {
         let Some(session) = listing.open(candidate)? else {
             return Ok(None);
         };
-        let (mut tally, facts) = self.read(&session)?;
+        let (mut tally, mut facts) = self.read(&session)?;
+        if listing.selection.asks_for_title() {
+            facts.title = session.summary(listing.mapping)?.title;
+        }
         if facts.is_subagent && !candidate.context.is_named {
             tally.sessions = 0;
             tally.prompts = Distinct::default();
@@ -276,13 +278,14 @@ impl Tally {
     fn read_records(&mut self, session: &Session) -> io::Result<Option<Facts>> {
         let mut current = Current::of(session);
         let (mut facts, mut first_model, mut costs) = (Facts::default(), None, Vec::new());
-        let mut recorded = None;
+        let (mut recorded, mut ends) = (None, Vec::new());
         let before = self.replies.len();
         let mut meter = MeterReader::default();
         let skips_records = !session.words(self.detail).is_empty();
         let mut seen = |entry: &mut Entry| {
             costs.extend(side_request(entry));
             recorded = entry.recorded_cost.or(recorded);
+            ends.extend(entry.end.take());
             meter.note(entry);
             let added = std::mem::take(&mut entry.facts);
             first_model = first_model.take().or_else(|| added.model.clone());
@@ -303,6 +306,12 @@ impl Tally {
             self.side_request(Some(cost));
         }
         self.recorded_cost = self.recorded_cost.or(recorded);
+        for end in ends {
+            self.runs.turns += end.turns.unwrap_or_default();
+            self.runs.duration_ms += end.duration.unwrap_or_default();
+            self.runs.denials += end.denials;
+            *self.runs.ends.entry(end.reason).or_insert(0) += 1;
+        }
         Ok((!skips_records).then_some(facts))
     }
 
@@ -353,15 +362,11 @@ impl Tally {
         let time = message.time.as_deref().and_then(|time| time.parse().ok());
         current.time = time.or(current.time);
         let time = current.time;
-        let key = |id: &str| Key::of(&format!("{}{id}", current.path));
         if message.origin == Origin::Prompt && message.thread == Thread::Main {
-            let copied = message.id.as_deref().or(message.uuid.as_deref());
-            // Some files have the same id everywhere.
-            let copied = copied.map(|id| key(&format!("{id} {}", message.text())));
+            let copied = current.keys.prompt(message, time);
             self.prompts.put(copied, time, |_, _| {});
         }
         for call in message.calls() {
-            let reply = message.id.as_deref();
             let tool = UsedTool {
                 failed: false,
                 result: None,
@@ -371,7 +376,7 @@ impl Tally {
                     ..Occasion::at(time)
                 },
             };
-            let copied = reply.map(|reply| key(&format!("{reply} {}", call.id)));
+            let copied = current.keys.call(message, call);
             let place = self.calls.put(copied, tool, |_, _| {});
             current.calls.insert(call.id.clone(), place);
         }
@@ -385,12 +390,12 @@ impl Tally {
         if message.model.is_some() {
             current.model.clone_from(&message.model);
         }
-        let copied = message.id.as_deref().map(key);
         let usage = current.usage_of(message);
         let is_reply = message.role == Role::Assistant && message.origin == Origin::Reply;
         if !is_reply && usage.is_none_or(|usage| usage.is_empty()) {
             return;
         }
+        let copied = current.keys.reply(message, time);
         let reply = Reply {
             replies: u64::from(is_reply),
             usage,
@@ -410,6 +415,12 @@ impl Tally {
     /// Adds another tally. Among copies, the one with the most output counts, since others may be incomplete.
     fn merge(&mut self, other: Self) {
         self.sessions += other.sessions;
+        self.runs.turns += other.runs.turns;
+        self.runs.duration_ms += other.runs.duration_ms;
+        self.runs.denials += other.runs.denials;
+        for (reason, count) in other.runs.ends {
+            *self.runs.ends.entry(reason).or_insert(0) += count;
+        }
         self.prompts.append(other.prompts, |_, _| {});
         self.recorded.append(other.recorded, |known, copy| {
             known.1 = known.1.max(copy.1);
@@ -440,6 +451,11 @@ impl Tally {
         )
     }
 
+    /// Returns the runs whose streams were read, if there are any.
+    pub fn runs(&self) -> Option<&RunTotals> {
+        Some(&self.runs).filter(|runs| !runs.ends.is_empty())
+    }
+
     /// Returns the totals, with days of this zone. `all` is the sum of all costs.
     pub fn finish(self, all: SessionCostRecord, zone: &TimeZone) -> SessionStatsRecord {
         let shares = |dimension| {
@@ -465,6 +481,7 @@ impl Tally {
             usage: all.usage,
             recorded_cost: all.recorded_cost,
             unpriced_models: all.unpriced_models,
+            runs: self.runs().cloned(),
             by_model: shares(Dimension::Model),
             by_day: shares(Dimension::Day),
             by_prompt_id: shares(Dimension::Prompt),

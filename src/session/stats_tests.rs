@@ -146,7 +146,10 @@ fn calls_count_one_by_one() {
         r#"{{"type":"assistant","uuid":"u","sessionId":"s","timestamp":"2026-01-01T00:00:00Z","message":{{"id":"m","role":"assistant","content":[{calls}]}}}}"#
     );
     std::fs::write(&path, reply).unwrap();
-    let stats = stats_of(&[&path]);
+    let year = "2026-01-01T00:00:00Z".parse().unwrap().."2027-01-01T00:00:00Z".parse().unwrap();
+    let mut tally = Tally::within(year, Detail::Counts);
+    tally.add(&Session::open(&path).unwrap()).unwrap();
+    let stats = finished(tally);
     assert_eq!((stats.sessions, tool(&stats, "Read").calls), (1, 3));
 }
 

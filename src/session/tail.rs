@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io;
 
 use super::recover::each_record_on;
-use crate::agent::{Agent, Detail, Entry, Format, Shape, agent_of};
+use crate::agent::{Detail, Entry, EntryReader, Format, Shape, format_of};
 use crate::jsonl::{FixedFile, lines_backward};
 use crate::message::{Message, Origin};
 
@@ -49,7 +49,7 @@ pub fn records_on(line: &[u8]) -> u64 {
 /// Converts lines to messages one by one.
 #[derive(Debug, Default)]
 pub struct MessageLines {
-    format: Option<&'static Format>,
+    entries: Option<EntryReader>,
     /// The number of blocks already returned for each message, for formats that write rows again.
     handed_out: HashMap<String, usize>,
 }
@@ -59,24 +59,24 @@ impl MessageLines {
     /// decides.
     pub fn new(format: Option<&'static Format>) -> Self {
         Self {
-            format,
+            entries: format.map(EntryReader::new),
             handed_out: HashMap::new(),
         }
     }
 
-    /// Forgets what was returned, because the file starts over.
+    /// The file starts over, perhaps as a session of another agent.
     pub fn restart(&mut self) {
-        self.format = None;
-        self.handed_out.clear();
+        self.entries = None;
     }
 
     /// Returns the messages on a line, without meter readings.
     pub fn messages(&mut self, line: &[u8]) -> Vec<Message> {
         let mut messages = Vec::new();
         each_record_on(line, &mut |record| {
-            let known = self.format.or_else(|| agent_of(record).map(Agent::format));
-            self.format = known;
-            if let Some(entry) = known.and_then(|format| format.read(record, Detail::Full)) {
+            let known = self.entries.take();
+            self.entries = known.or_else(|| format_of(record).map(EntryReader::new));
+            let entries = self.entries.as_mut();
+            if let Some(entry) = entries.and_then(|entries| entries.read(record, Detail::Full)) {
                 messages.extend(self.messages_in(entry));
             }
         });
@@ -87,9 +87,8 @@ impl MessageLines {
     pub(super) fn messages_in(&mut self, entry: Entry) -> Vec<Message> {
         let mut messages = entry.into_messages();
         messages.retain(|message| message.origin != Origin::Meter);
-        let is_log = self
-            .format
-            .is_some_and(|format| format.shape == Shape::Replay);
+        let entries = self.entries.as_ref();
+        let is_log = entries.is_some_and(|entries| entries.format().shape == Shape::Replay);
         if is_log {
             messages = messages
                 .into_iter()
@@ -191,6 +190,7 @@ mod tests {
     use std::io::Write;
 
     use super::*;
+    use crate::agent::Agent;
     use crate::jsonl::Mapping;
 
     fn fixed(text: &str) -> FixedFile {

@@ -10,8 +10,8 @@ use super::recover::each_entry_on;
 use super::session::Session;
 use super::side_file::open_side_file;
 use crate::agent::{
-    Detail, Entry, Format, ManualTitle, Precedence, StoredTitle, Title, TitleSource, TitleStore,
-    own_format,
+    Detail, Entry, EntryReader, Format, ManualTitle, Precedence, StoredTitle, Title, TitleSource,
+    TitleStore, own_format,
 };
 use crate::jsonl::{FixedFile, Mapping, SearchControl, search_backward};
 
@@ -87,7 +87,7 @@ fn lost_a_race(manual: &StoredTitle, automatic: &StoredTitle) -> bool {
 /// Reading failed.
 pub fn find_title<Source: Borrow<File>>(
     file: &mut FixedFile<Source>,
-    format: &Format,
+    format: &'static Format,
 ) -> io::Result<Option<Title>> {
     Ok(find_titles(file, format)?.0.map(|record| record.title))
 }
@@ -99,7 +99,7 @@ pub(super) type Summary = (String, String);
 /// included if the file has no title.
 pub(super) fn find_titles<Source: Borrow<File>>(
     file: &mut FixedFile<Source>,
-    format: &Format,
+    format: &'static Format,
 ) -> io::Result<(Option<StoredTitle>, Vec<Summary>)> {
     let search = format.titles;
     let mut rule = TitleRule::new(search.precedence);
@@ -123,11 +123,16 @@ pub(super) fn find_titles<Source: Borrow<File>>(
 }
 
 /// Returns the records on a line without their messages.
-pub(super) fn entries_on(format: &Format, line: &[u8]) -> Vec<Entry> {
+pub(super) fn entries_on(format: &'static Format, line: &[u8]) -> Vec<Entry> {
     let mut entries = Vec::new();
-    each_entry_on(format, line, Detail::Outline, &mut |_, entry| {
-        entries.push(entry);
-    });
+    each_entry_on(
+        &mut EntryReader::new(format),
+        line,
+        Detail::Outline,
+        &mut |_, entry| {
+            entries.push(entry);
+        },
+    );
     entries
 }
 

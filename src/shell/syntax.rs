@@ -3,8 +3,9 @@
 
 use std::cell::RefCell;
 use std::ops::{ControlFlow, Range};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use rustix::time::{ClockId, clock_gettime};
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
 use super::verdict::{Checked, Refusal, excerpt};
@@ -13,7 +14,8 @@ use super::verdict::{Checked, Refusal, excerpt};
 /// of text. Ordinary text needs 10 to 60.
 const PATIENCE_PER_KIBIBYTE: usize = 120;
 
-/// Maximum parse time. The longest text without errors takes about half of it.
+/// Maximum parse time, of the processor: the verdict must not depend on the load of the machine. The
+/// longest text without errors takes about half of it.
 const PARSE_TIMEOUT: Duration = Duration::from_millis(25);
 
 /// Reasons for a missing tree.
@@ -57,7 +59,7 @@ pub(super) fn parse(command: &str) -> Result<Tree, Refusal> {
 /// Stops some time after the first error: error recovery takes tree-sitter quadratic time.
 fn parse_within_bounds(parser: &mut Parser, command: &str) -> Result<Tree, Stopped> {
     let mut patience = (command.len() / 1024 + 1) * PATIENCE_PER_KIBIBYTE;
-    let begun = Instant::now();
+    let begun = processor_time();
     let mut stopped = Stopped::TooTangled;
     let mut go_on = |state: &ParseState| {
         if state.has_error() {
@@ -65,7 +67,7 @@ fn parse_within_bounds(parser: &mut Parser, command: &str) -> Result<Tree, Stopp
             return ControlFlow::Break(());
         }
         match patience.checked_sub(1) {
-            Some(left) if begun.elapsed() < PARSE_TIMEOUT => {
+            Some(left) if processor_time().saturating_sub(begun) < PARSE_TIMEOUT => {
                 patience = left;
                 ControlFlow::Continue(())
             }
@@ -87,6 +89,13 @@ fn parse_within_bounds(parser: &mut Parser, command: &str) -> Result<Tree, Stopp
         parser.reset();
     }
     tree.ok_or(stopped)
+}
+
+/// Returns the processor time of this thread.
+fn processor_time() -> Duration {
+    clock_gettime(ClockId::ThreadCPUTime)
+        .try_into()
+        .unwrap_or_default()
 }
 
 /// Names the first error of a tree that has one.

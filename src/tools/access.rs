@@ -32,7 +32,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// Reads and writes nothing.
+    /// Returns an access that reads and writes nothing.
     pub fn nothing() -> Self {
         Self {
             reads: Touch::Nothing,
@@ -40,7 +40,7 @@ impl Access {
         }
     }
 
-    /// Reads one file or tree.
+    /// Returns an access that reads one file or tree.
     pub fn reads(path: impl Into<PathBuf>) -> Self {
         Self {
             reads: Touch::Paths(vec![path.into()]),
@@ -48,21 +48,21 @@ impl Access {
         }
     }
 
-    /// Reads the file or the tree at `path` (absolute), with links resolved.
+    /// Returns an access that reads the file or the tree at `path` (absolute), with links resolved.
     pub(super) fn reading(path: &Path) -> Result<Self, AccessError> {
         resolve_links(path)
             .map(Self::reads)
             .map_err(|error| AccessError::unresolved(path, &error))
     }
 
-    /// Writes the file at `path` (absolute), with links resolved.
+    /// Returns an access that writes the file at `path` (absolute), with links resolved.
     pub(super) fn writing(path: &Path) -> Result<Self, AccessError> {
         resolve_links(path)
             .map(Self::writes)
             .map_err(|error| AccessError::unresolved(path, &error))
     }
 
-    /// May read everything, writes nothing.
+    /// Returns an access that may read everything but writes nothing.
     pub fn reads_everything() -> Self {
         Self {
             reads: Touch::Everything,
@@ -70,7 +70,7 @@ impl Access {
         }
     }
 
-    /// Reads and writes one file or tree.
+    /// Returns an access that reads and writes one file or tree.
     pub fn writes(path: impl Into<PathBuf>) -> Self {
         let paths = Touch::Paths(vec![path.into()]);
         Self {
@@ -79,7 +79,7 @@ impl Access {
         }
     }
 
-    /// May read and write everything, like a call that cannot be analysed.
+    /// Returns an access that may read and write everything, like a call that cannot be analysed.
     pub fn everything() -> Self {
         Self {
             reads: Touch::Everything,
@@ -87,7 +87,7 @@ impl Access {
         }
     }
 
-    /// May read everything, and changes the working directory of later calls.
+    /// Returns an access that may read everything and changes the working directory of later calls.
     pub fn changes_directory() -> Self {
         Self {
             reads: Touch::Everything,
@@ -194,7 +194,7 @@ pub(super) fn real_path(path: &Path) -> Option<PathBuf> {
     resolve_links(path).ok()
 }
 
-/// Returns the links and directories in a directory; nothing if it cannot be read.
+/// Returns the links and directories in a directory; none if it cannot be read.
 pub(super) fn branches(directory: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let branches = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_file()));

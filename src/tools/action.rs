@@ -12,7 +12,7 @@ use crate::tool_facts::{
     patched_files, texts, without_namespace,
 };
 
-/// Special characters of globs, including extended ones.
+/// Special characters of globs, including extended globs.
 const GLOB_CHARACTERS: &[char] = &[
     '*', '?', '[', ']', '{', '}', '(', ')', '!', '+', '@', '|', '\\',
 ];

@@ -85,7 +85,7 @@ fn input_schema<P: JsonSchema>() -> Value {
     schema.to_value()
 }
 
-/// Removes what models do not need: names of Rust types, formats of numbers, and null as an alternative to a
+/// Removes details that models do not need: names of Rust types, formats of numbers, and null as an alternative to a
 /// missing parameter.
 fn reduce(schema: &mut Schema) {
     schema.remove("title");

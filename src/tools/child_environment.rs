@@ -98,7 +98,7 @@ fn holds_secret(name: &OsStr, value: &OsStr) -> bool {
 pub(super) fn search_path(environment: &Environment) -> OsString {
     let path = environment.get("PATH").unwrap_or_default();
     let absolute = std::env::split_paths(path).filter(|entry| entry.is_absolute());
-    // Joining entries that were split cannot fail.
+    // Joining split entries cannot fail.
     let absolute = std::env::join_paths(absolute).unwrap_or_default();
     if absolute.is_empty() {
         SAFE_PATH.into()
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dangerous_variables_go_and_the_rest_stays() {
+    fn only_dangerous_variables_are_removed() {
         let environment: Environment = [
             ("BASH_ENV", "/tmp/evil"),
             ("BASH_FUNC_ls%%", "() { rm -rf x; }"),

@@ -44,7 +44,7 @@ pub struct ShellGuarantees {
     pub keeps_git_from_writing: bool,
     /// The shells that may read the command line.
     pub dialect: ShellDialect,
-    /// Whether commands that read outside of the working directories need permission, because the
+    /// Whether commands that read outside the working directories need permission, because the
     /// agent would ask about them.
     pub confines_reads: bool,
 }
@@ -54,9 +54,9 @@ pub struct ShellGuarantees {
 pub enum WriteProtection {
     /// The lane's, if the kernel supports it.
     Lane,
-    /// Taken for granted: the user relies on the analysis, or the record names the requirement.
+    /// Assumed: the user relies on the analysis, or the record names the requirement.
     Assumed,
-    /// None.
+    /// No protection.
     Absent,
 }
 
@@ -88,7 +88,7 @@ impl ShellGuarantees {
         }
     }
 
-    /// Whether another shell than bash may run a command line, and would read it differently. `parts` are the
+    /// Whether a shell other than bash may run a command line and would parse it differently. `parts` are the
     /// commands that bash reads.
     pub(super) fn is_ambiguous(self, script: &str, parts: Option<&[CommandPart]>) -> bool {
         self.dialect == ShellDialect::Any

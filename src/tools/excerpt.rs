@@ -13,7 +13,7 @@ pub(super) struct HeadAndTail {
     tail: String,
     tail_units: usize,
     total_units: usize,
-    /// Text after the head went to the tail or was dropped.
+    /// Whether text after the head went to the tail or was dropped.
     head_is_complete: bool,
     has_omitted: bool,
 }
@@ -181,14 +181,14 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_fits_stays_whole() {
+    fn a_short_text_is_kept_whole() {
         for text in ["", "a", "abcd", "äöü🚀"] {
             assert_eq!(excerpt_of(text, 10), text);
         }
     }
 
     #[test]
-    fn the_middle_of_a_long_text_goes() {
+    fn the_middle_of_a_long_text_is_omitted() {
         assert_eq!(
             excerpt_of("aaaa-middle-zzzz", 8),
             "aaaa\n\n... [8 characters omitted] ...\n\nzzzz"
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn no_character_is_split() {
-        // Each rocket is two units; the first half of ten holds two of them, what is left three.
+        // Each rocket is two units; the first half of ten fits two of them, the second half three.
         let cut = excerpt_of(&"🚀".repeat(10), 10);
         assert_eq!(cut, "🚀🚀\n\n... [10 characters omitted] ...\n\n🚀🚀🚀");
     }
@@ -217,7 +217,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_make_no_difference(pieces in prop::collection::vec(".{0,12}", 0..12), limit in 0_usize..60) {
+        fn chunk_boundaries_do_not_matter(pieces in prop::collection::vec(".{0,12}", 0..12), limit in 0_usize..60) {
             let whole = pieces.concat();
             let mut excerpt = HeadAndTail::new(limit);
             for piece in &pieces {

@@ -15,7 +15,7 @@ const FAILURE_LIMIT: usize = 10_000;
 /// Size of each end of a stream that is kept in memory, in UTF-16 units. All limits must be at most this.
 pub(super) const MAX_LIMIT: usize = 50_000;
 
-/// Both streams of a child, as far as they can be shown.
+/// The displayable parts of both streams of a child.
 #[derive(Debug)]
 pub(super) struct Printed {
     stdout: Stream,
@@ -23,7 +23,7 @@ pub(super) struct Printed {
     full: FullText,
 }
 
-/// The two ends of a stream. If it is complete, the head has all of it.
+/// The two ends of a stream. If it is complete, the head contains all of it.
 #[derive(Debug, Default)]
 struct Stream(ExcerptParts);
 

@@ -15,7 +15,7 @@ use super::{Input, Tool, ToolSource, Unavailable};
 use crate::api::{Api, Function};
 use crate::tool_facts::{alias, without_namespace};
 
-/// All tools, the built-in ones first, each group sorted by name (a stable order keeps prompt caches warm).
+/// All tools, built-in ones first, each group sorted by name (a stable order keeps prompt caches warm).
 #[derive(Default)]
 pub struct Registry {
     tools: Vec<Entry>,
@@ -29,7 +29,7 @@ pub struct Registry {
 
 struct Entry {
     tool: Arc<dyn Tool>,
-    /// Compiled by the first call: most runs call few tools.
+    /// Compiled on the first call: most runs call few tools.
     check: OnceLock<Result<SchemaCheck, InvalidSchema>>,
 }
 
@@ -41,7 +41,7 @@ pub struct Resolved {
     pub input: Input,
 }
 
-/// A failed look-up.
+/// A failed lookup.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LookupError {
     /// No tool or alias has this name.
@@ -65,7 +65,7 @@ pub enum LookupError {
     },
 }
 
-/// A name that two tools have.
+/// A name shared by two tools.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("tool {name}: the name {clashing} is already taken")]
 pub struct NameClash {
@@ -100,7 +100,7 @@ impl Registry {
         Self::with_tools(builtin_tools())
     }
 
-    /// Creates a registry of these built-in tools. Of several with the same name, the first is kept.
+    /// Creates a registry of these built-in tools. The first of several with the same name is kept.
     pub fn with_tools(tools: Vec<Arc<dyn Tool>>) -> Self {
         let mut tools: Vec<Entry> = tools.into_iter().map(Entry::new).collect();
         sort_by_name(&mut tools);
@@ -130,7 +130,7 @@ impl Registry {
         (source.is_slow(short) && !is_fixed()).then_some(short)
     }
 
-    /// Ends everything that the source has started.
+    /// Ends everything that the source started.
     pub fn end(&self) {
         if let Some(source) = &self.source {
             source.end();
@@ -296,7 +296,7 @@ fn deferred_hint(tool: &dyn Tool) -> String {
     )
 }
 
-/// Stable, so that the first of two tools with the same name stays first.
+/// Sorts entries. Stable, so that the first of two tools with the same name stays first.
 fn sort_by_name(entries: &mut [Entry]) {
     entries.sort_by(|one, next| one.tool.name().cmp(next.tool.name()));
 }
@@ -304,7 +304,7 @@ fn sort_by_name(entries: &mut [Entry]) {
 /// Returns the value for the request's `tools` key: an array, in the registry's order.
 ///
 /// Deferred tools are marked `defer_loading` for Anthropic, whose API searches them; the other
-/// APIs have no such search, and deferred tools are left out there.
+/// APIs have no such search, so deferred tools are omitted.
 pub fn declarations(registry: &Registry, api: Api) -> Value {
     let all = registry.all();
     let tools = all.iter().map(|tool| &**tool);

@@ -78,14 +78,14 @@ fn built_in_tools_come_first_each_group_by_name() {
 }
 
 #[test]
-fn the_first_of_two_built_in_tools_of_one_name_counts() {
+fn the_first_of_two_built_in_tools_with_one_name_is_used() {
     let registry = Registry::with_tools(vec![tool("Read"), deferred("Read")]);
     assert_eq!(names(&registry), ["Read"]);
     assert!(!registry.iter().next().unwrap().is_deferred());
 }
 
 #[test]
-fn names_that_are_taken_are_refused_and_nothing_is_added() {
+fn taken_names_are_refused_and_nothing_is_added() {
     let rows: [(&'static str, &[&str], &str); 5] = [
         ("Bash", &[], "Bash"),
         ("new", &["Read"], "Read"),
@@ -148,7 +148,7 @@ fn unknown_names_get_a_suggestion_if_one_is_close() {
         ("Raed", "No such tool available: Raed. Did you mean Read?"),
         ("WebSearch", "No such tool available: WebSearch"),
         ("", "No such tool available: "),
-        // The tool that the alias stands for is not here.
+        // The tool of the alias is missing.
         ("write_file", "No such tool available: write_file"),
     ];
     for (name, expected) in rows {
@@ -158,7 +158,7 @@ fn unknown_names_get_a_suggestion_if_one_is_close() {
 }
 
 #[test]
-fn arguments_that_cannot_be_mapped() {
+fn arguments_that_cannot_be_mapped_are_refused() {
     let error = registry()
         .resolve("shell", object(&json!({"command": 1})))
         .err()
@@ -193,7 +193,7 @@ fn schemas_are_checked() {
 }
 
 #[test]
-fn a_tool_that_is_not_registered_is_checked_all_the_same() {
+fn an_unregistered_tool_is_also_checked() {
     let stranger = tool("stranger");
     assert!(
         registry()
@@ -203,7 +203,7 @@ fn a_tool_that_is_not_registered_is_checked_all_the_same() {
 }
 
 #[test]
-fn an_unusable_schema_lets_no_call_through() {
+fn an_unusable_schema_refuses_all_calls() {
     let broken: Arc<dyn Tool> = Arc::new(Named {
         name: "broken",
         schema: json!({"type": "strung"}),
@@ -214,7 +214,7 @@ fn an_unusable_schema_lets_no_call_through() {
 }
 
 #[test]
-fn declarations_in_three_shapes() {
+fn declarations_follow_each_api() {
     let mut registry = Registry::with_tools(vec![tool("Read")]);
     registry.add(vec![(deferred("later"), Vec::new())]).unwrap();
     let schema = tool("Read").input_schema().clone();
@@ -240,7 +240,7 @@ fn declarations_in_three_shapes() {
 }
 
 #[test]
-fn the_tools_of_a_manifest_join_unless_a_name_is_taken() {
+fn tools_of_a_manifest_are_added_unless_a_name_is_taken() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("tools.json");
     let mut registry = registry();

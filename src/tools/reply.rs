@@ -23,7 +23,7 @@ pub struct ToolReply {
     /// Whether a failure cancels the other calls of the batch under `--on-error cancel-shell`: set for shell
     /// commands that are not read-only.
     pub cancels_siblings: bool,
-    /// The full output if `content` is an excerpt. It is written to a file if the result is too large to stay
+    /// The full output if `content` is an excerpt. It is written to a file if the result is too large to be
     /// inline.
     pub full: Option<FullText>,
 }

@@ -147,7 +147,7 @@ fn leaves<'e, 's, 'v>(error: &'e ValidationError<'s, 'v>) -> Vec<&'e ValidationE
     }
 }
 
-/// Returns the library's message, except where it repeats the value, which may be large.
+/// Returns the library's message, unless it repeats the value, which may be large.
 fn reason(kind: &ErrorKind<'_, '_>) -> String {
     match kind {
         ErrorKind::Format { want, .. } => format!("the value is not a valid {want}"),
@@ -332,7 +332,7 @@ mod tests {
                 json!({"a": long}),
                 vec![],
             ),
-            // From draft 2019-09 on, a format is a remark.
+            // From draft 2019-09 on, a format is only an annotation.
             (
                 json!({"properties": {"a": {"format": "date"}}}),
                 json!({"a": long}),
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn one_issue_or_several() {
+    fn issues_are_counted() {
         assert_eq!(
             message("Read", &["A".to_owned()]),
             "Read failed due to the following issue:\nA"

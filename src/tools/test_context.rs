@@ -139,7 +139,7 @@ impl Session {
         assert_eq!(reply.status, CallStatus::Ok, "{reply:?}");
         match reply.content {
             Content::Text(text) => (text, reply.structured),
-            Content::Blocks(_) => panic!("not a text"),
+            Content::Blocks(_) => panic!("not text"),
         }
     }
 

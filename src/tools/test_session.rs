@@ -16,7 +16,7 @@ use crate::message::ToolUseId;
 use crate::process::Supervisor;
 use crate::state::ReadLog;
 
-/// Its initial directory is empty. Only directories below it are allowed.
+/// A session with an empty initial directory. Only directories below it are allowed.
 pub(crate) struct TestSession {
     pub(crate) context: ToolContext,
     pub(crate) cancel: CancelToken,
@@ -87,6 +87,6 @@ pub(crate) fn object(input: &Value) -> Input {
 pub(crate) fn text(reply: &ToolReply) -> &str {
     match &reply.content {
         Content::Text(text) => text,
-        Content::Blocks(_) => panic!("not a text"),
+        Content::Blocks(_) => panic!("not text"),
     }
 }

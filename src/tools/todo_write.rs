@@ -60,9 +60,9 @@ impl Parameters for TodoWrite {
 }
 
 impl PreparedCall for TodoWrite {
-    /// The list is not in the file system, and a placeholder path would make this call a writer that needs
-    /// permission. Calls of one batch need no order: each replaces the whole list, and changes are applied in
-    /// call order.
+    /// Returns an access to nothing: the list is not in the file system, and a placeholder path would make
+    /// this call a writer that needs permission. Calls of one batch need no order, since each replaces the
+    /// whole list and changes are applied in call order.
     fn assess(&self, _: &DecisionContext) -> Assessment {
         Assessment::of(Self::NAME, Ok(Access::nothing()), Action::Harmless)
     }

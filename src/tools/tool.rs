@@ -33,7 +33,7 @@ pub trait Tool: Send + Sync {
         InterruptBehavior::Cancel
     }
 
-    /// Whether a failed call affects the other calls of its batch.
+    /// Returns whether a failed call affects the other calls of its batch.
     fn kind(&self) -> ToolKind {
         ToolKind::Independent
     }
@@ -59,7 +59,7 @@ pub trait PreparedCall: Send + Sync {
     /// Runs the call on the current thread until it ends or `call.cancel` fires.
     ///
     /// # Errors
-    /// The call failed without a structured output.
+    /// The call failed without structured output.
     fn run(&self, call: &CallContext<'_>) -> Result<ToolReply, ToolFailure>;
 }
 
@@ -126,7 +126,7 @@ pub enum InterruptBehavior {
     Block,
 }
 
-/// Whether the calls of a tool depend on each other.
+/// Dependence between the calls of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolKind {
     /// A shell: after a failed command, later ones are likely to fail.

@@ -1,4 +1,4 @@
-//! The topic of a call on one line, and its input in full.
+//! The topic of a call on one line, and its full input.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::records::FileChange;
 use crate::text::{line_operations, marked_lines};
 use crate::tool_facts::{Parameter, parameters, patched_files};
 
-/// The most telling members of inputs: those that come before paths, and those that come after.
+/// The most informative members of inputs: those preferred to paths, and those used after paths.
 const TELLING: [&[&str]; 2] = [
     &["command", "cmd", "pattern"],
     &["query", "url", "description", "prompt", "name", "input"],
@@ -31,8 +31,8 @@ pub(super) fn gist(call: &Call, cwd: Option<&str>) -> String {
     }
 }
 
-/// Returns the topic of a call with this input: the most telling member; of a search its pattern and
-/// directory; of an edit or a patch its files and its numbers of added and removed lines. Paths are
+/// Returns the topic of a call with this input: the most informative member; for a search its pattern and
+/// directory; for an edit or a patch its files and its numbers of added and removed lines. Paths are
 /// relative to `cwd`. The text may have several lines and is not terminal-safe.
 pub fn input_gist(members: &Map<String, Value>, cwd: Option<&str>) -> String {
     if let Some(patch) = patch(members) {
@@ -126,7 +126,7 @@ fn patch_changes(patch: &str) -> Vec<FileChange> {
     changes
 }
 
-/// Returns the files that a call with this input changes: those of edits, written files and patches.
+/// Returns the files that a call with this input changes: files of edits, written files and patches.
 pub fn changed_files(members: &Map<String, Value>) -> Vec<FileChange> {
     if let Some(patch) = patch(members) {
         return patch_changes(patch);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gist_is_the_most_telling_member() {
+    fn the_gist_is_the_most_informative_member() {
         let rows = [
             (json!({"limit": 3, "file_path": "a.rs"}), "a.rs"),
             (json!({"file_path": "/home/me/demo/src/a.rs"}), "src/a.rs"),

@@ -14,7 +14,7 @@ const MAX_ROUNDS: usize = 4;
 /// Allowed schemes of links.
 const SCHEMES: [&str; 3] = ["http://", "https://", "mailto:"];
 
-/// Escapes tags, images and other links outside of code, and closes an open fence.
+/// Escapes tags, images and other links outside code, and closes an open fence.
 pub(super) fn harmless_markdown(text: &str) -> String {
     let mut text = with_closed_fence(safe_with_tabs(text));
     for round in 0..=MAX_ROUNDS {
@@ -93,7 +93,7 @@ fn is_link(text: &str) -> bool {
     SCHEMES.iter().any(is_allowed) || !head.contains([':', '&', '\\'])
 }
 
-/// Returns the ranges that every parser reads as code, in order: code within a line, and blocks between
+/// Returns the ranges that every parser treats as code, in order: code within a line, and blocks between
 /// equal fences at the start of lines.
 fn code_in(text: &str) -> Vec<Range<usize>> {
     events(text)
@@ -158,7 +158,7 @@ mod tests {
         })
     }
 
-    /// Whether browsers read a target as a relative link, or as one with an allowed scheme.
+    /// Whether browsers treat a target as a relative link, or as one with an allowed scheme.
     fn is_safe(target: &str) -> bool {
         let seen: String = target.chars().filter(|next| !next.is_control()).collect();
         let seen = seen.trim_start().to_ascii_lowercase();
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn code_that_parsers_may_read_as_text_is_escaped() {
+    fn code_that_parsers_may_treat_as_text_is_escaped() {
         let rows = [
             (
                 "- a\n  ```html\n  <b>\n  ```",

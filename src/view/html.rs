@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn differences_have_colours() {
+    fn diffs_are_coloured() {
         let patch = "*** Begin Patch\n*** Update File: a\n-<old>\n+new\n same\n*** End Patch";
         let call = Call {
             id: String::new(),
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn images_are_part_of_the_page() {
+    fn images_are_embedded() {
         let png = Media {
             media_type: "image/png".to_owned(),
             data: Some("AAAA".to_owned()),

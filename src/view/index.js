@@ -63,6 +63,9 @@ function fits(place, terms) {
     texts[place].includes(term) ||
     (parts.length > 0 && parts.every((part) => rowsWith(part).has(place))));
 }
+function dollars(micros) {
+  return "$" + (micros / 1e6).toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+}
 function show() {
   const terms = search.value.toLowerCase().split(/\s+/).filter(Boolean).map((term) => [term, parts(term)]);
   let [shown, replies, micros] = [0, 0, 0];
@@ -77,9 +80,8 @@ function show() {
   });
   const noun = rows.length === 1 ? "session" : "sessions";
   const partial = rows.some((row) => !row.hidden && row.cells[6].textContent.endsWith("+")) ? "+" : "";
-  const cost = (micros / 1e6).toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
   output.textContent =
-    `${shown} of ${rows.length} ${noun}, ${replies.toLocaleString("en")} replies, $${cost}${partial}`;
+    `${shown} of ${rows.length} ${noun}, ${replies.toLocaleString("en")} replies, ${dollars(micros)}${partial}`;
 }
 function sort(head, place) {
   const isDown = head.ariaSort === "descending";
@@ -93,13 +95,63 @@ function sort(head, place) {
 document.querySelectorAll("th").forEach((head, place) =>
   head.firstChild.addEventListener("click", () => sort(head, place)));
 const two = (number) => String(number).padStart(2, "0");
+const dayOf = (date) => [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join("-");
 for (const time of body.querySelectorAll("time")) {
   const date = new Date(time.dateTime);
   if (isNaN(date)) continue;
-  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join("-");
-  time.textContent = `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
+  time.textContent = `${dayOf(date)} ${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 document.querySelector("th.time button").textContent += ` (${zone})`;
+// Draws the cost of each day, as the times in the list count days, of the last days.
+const [WIDTH, HEIGHT, MAX_DAYS, MAX_BAR] = [900, 120, 90, 40];
+function draw(figure) {
+  const { models, costs } = JSON.parse(figure.dataset.costs);
+  const sums = new Map();
+  for (const [quarter, model, micros] of costs) {
+    const day = dayOf(new Date(quarter * 900000));
+    if (!sums.has(day)) sums.set(day, models.map(() => 0));
+    sums.get(day)[model] += micros;
+  }
+  const known = [...sums.keys()].sort();
+  const days = [known.at(-1)];
+  const date = new Date(`${days[0]}T12:00`);
+  while (days.length < MAX_DAYS && days[0] > known[0]) {
+    date.setDate(date.getDate() - 1);
+    days.unshift(dayOf(date));
+  }
+  const total = (day) => (sums.get(day) ?? []).reduce((sum, micros) => sum + micros, 0);
+  const highest = Math.max(...days.map(total), 1);
+  const add = (parent, name, attributes, text = "") => {
+    const node = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    node.textContent = text;
+    return parent.appendChild(node);
+  };
+  const svg = add(figure, "svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT + 20}`, preserveAspectRatio: "xMinYMin", role: "img", "aria-label": "Cost per day" });
+  const width = Math.min(WIDTH / days.length, MAX_BAR);
+  days.forEach((day, column) => {
+    if (!sums.has(day)) return;
+    const parts = sums.get(day).map((micros, model) => [models[model], micros, model]).filter(([, micros]) => micros);
+    const group = add(svg, "g", {});
+    add(group, "title", {}, [`${day}: ${dollars(total(day))}`, ...parts.map(([name, micros]) => `${name} ${dollars(micros)}`)].join("\n"));
+    let y = HEIGHT;
+    for (const [, micros, model] of parts) {
+      const height = (HEIGHT * micros) / highest;
+      y -= height;
+      add(group, "rect", { class: `m${model}`, x: column * width, y, width: Math.max(width - 2, 1), height });
+    }
+  });
+  add(svg, "text", { x: 0, y: HEIGHT + 15 }, days[0]);
+  if (days.length > 1) add(svg, "text", { x: days.length * width, y: HEIGHT + 15, "text-anchor": "end" }, days.at(-1));
+  const caption = figure.appendChild(document.createElement("figcaption"));
+  caption.textContent = `Cost per day (${zone}), up to ${dollars(highest)}`;
+  models.forEach((name, model) => {
+    const label = caption.appendChild(document.createElement("span"));
+    label.className = `m${model}`;
+    label.textContent = name;
+  });
+}
+for (const figure of document.querySelectorAll("figure")) draw(figure);
 for (const control of [search, ...filters]) control.addEventListener("input", show);
 show();

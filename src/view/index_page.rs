@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::cost_chart::{DayCost, cost_chart, spent};
+use super::cost_chart::{CostSlice, cost_chart, spent};
 use super::harmless_markdown::harmless_line;
 use super::page::{line, page_head, source_of};
 use crate::text::{counted, with_separators};
@@ -31,12 +31,12 @@ pub struct IndexRow {
     pub model: Option<String>,
     /// The time of the last activity: RFC 3339, in UTC.
     pub last_activity: Option<String>,
-    /// Of a subagent: the page of the session that started it.
+    /// For a subagent, the page of the session that started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// The replies and their costs, with those of subagents. A reply that several sessions contain belongs to one.
+    /// The replies and their costs, including subagents. A reply that several sessions contain belongs to one of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub costs: Vec<DayCost>,
+    pub costs: Vec<CostSlice>,
 }
 
 /// The sum of costs.
@@ -48,7 +48,7 @@ struct Sum {
 }
 
 impl Sum {
-    fn of<'a>(costs: impl Iterator<Item = &'a DayCost>) -> Self {
+    fn of<'a>(costs: impl Iterator<Item = &'a CostSlice>) -> Self {
         costs.fold(Self::default(), |mut sum, cost| {
             sum.replies += cost.replies;
             if let Some(micros) = cost.micros {
@@ -59,7 +59,7 @@ impl Sum {
         })
     }
 
-    /// Formats the cost: `-` without any, with a plus if it is incomplete.
+    /// Formats the cost: `-` without a cost, followed by a plus if it is incomplete.
     fn cost(&self) -> String {
         let mark = if self.is_partial { "+" } else { "" };
         let cost = self.micros.map_or_else(|| "-".to_owned(), spent);
@@ -134,10 +134,10 @@ const FILTERS: [Filter; 3] = [
     ("model", |row| row.model.as_deref().unwrap_or_default()),
 ];
 
-/// Formats the index as HTML with a search box, filters, and a chart of costs by day of `zone`. Subagents are listed
+/// Formats the index as HTML with a search box, filters, and a chart of costs by day. Subagents are listed
 /// under their sessions. `words` is a [`WordIndex`](super::WordIndex), whose sessions are numbered like
 /// [`session_numbers`].
-pub fn html_index(rows: &[Named<'_>], words: &str, zone: &str) -> String {
+pub fn html_index(rows: &[Named<'_>], words: &str) -> String {
     let script = format!("script-src {}", source_of(SCRIPT));
     let mut page = page_head("Sessions", &script);
     let families = families(rows);
@@ -158,7 +158,7 @@ pub fn html_index(rows: &[Named<'_>], words: &str, zone: &str) -> String {
         counted(families.len() as u64, "session", "sessions"),
         counted(sum.replies, "reply", "replies"),
         sum.cost(),
-        cost_chart(costs, zone)
+        cost_chart(costs)
     );
     for (head, name) in COLUMNS {
         let _ = write!(page, "<th class=\"{name}\"><button>{head}</button></th>");
@@ -208,7 +208,7 @@ pub fn html_index(rows: &[Named<'_>], words: &str, zone: &str) -> String {
     page
 }
 
-/// Returns the position of each row's session in the list. Subagents have that of their session.
+/// Returns the position of each row's session in the list. Subagents have the position of their session.
 pub fn session_numbers(rows: &[Named<'_>]) -> BTreeMap<String, u32> {
     let numbered = families(rows).into_iter().zip(0..);
     let names = numbered.flat_map(|((session, subagents), number)| {
@@ -263,8 +263,8 @@ mod tests {
             model: text(),
             last_activity: text(),
             parent: None,
-            costs: vec![DayCost {
-                day: "2026-01-02".to_owned(),
+            costs: vec![CostSlice {
+                quarter: Some(1_963_000),
                 model: evil.to_owned(),
                 replies: 1,
                 micros: Some(5_000_000),
@@ -275,7 +275,7 @@ mod tests {
             parent: Some("a.html".to_owned()),
             ..row.clone()
         };
-        let page = html_index(&[("a.html", &row), ("b.html", &subagent)], "0a 0\n", evil);
+        let page = html_index(&[("a.html", &row), ("b.html", &subagent)], "0a 0\n");
         assert_eq!(page.matches("href=\"b.html\"").count(), 1, "{page}");
         assert_eq!(page.matches("<script").count(), 2, "{page}");
         assert_eq!(page.matches("</script").count(), 2, "{page}");
@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn the_policy_allows_this_script_and_this_style_only() {
-        let page = html_index(&[], "", "UTC");
+        let page = html_index(&[], "");
         let between = |start: &str, end: &str| {
             let (_, rest) = page.split_once(start).unwrap();
             rest.split_once(end).unwrap().0.to_owned()

@@ -19,7 +19,7 @@ mod timeline;
 mod word_index;
 
 pub(crate) use columns::{aligned, table, wrapped};
-pub use cost_chart::DayCost;
+pub use cost_chart::CostSlice;
 pub use gist::{changed_files, input_gist};
 pub use html::{Html, PageHead};
 pub use index_page::{IndexRow, html_index, markdown_index, session_numbers};

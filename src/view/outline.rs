@@ -11,7 +11,7 @@ pub enum Grouping {
     Batches,
     /// Calls of neighbouring messages.
     Merged,
-    /// None: calls and results are shown separately, in stream order.
+    /// No grouping: calls and results are shown separately, in stream order.
     Apart,
 }
 
@@ -35,7 +35,7 @@ pub enum Section {
     Media(Media, Position),
     /// A group of calls.
     Tools(ToolGroup),
-    /// A call whose result comes later.
+    /// A call whose result follows later.
     Call(Call),
     /// A result without its call.
     Result(ToolResult, Position),

@@ -1,7 +1,7 @@
 //! Parts of HTML pages: the head, and escaped text.
 //!
 //! The policy of a page names its style and script by a hash, so that text from a session cannot run or
-//! change the look of the page, even if it became markup.
+//! change the appearance of the page, even if it became markup.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -13,7 +13,7 @@ use crate::text::terminal_safe_line;
 /// The style sheet. Follows the system's light or dark mode.
 const STYLE: &str = include_str!("page.css");
 
-/// Returns the start of a page. It may load only its style and what `allowed` permits.
+/// Returns the start of a page. It may only load its style and whatever `allowed` permits.
 pub(super) fn page_head(title: &str, allowed: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

@@ -51,12 +51,12 @@ pub(crate) struct ProgressLine {
 }
 
 impl ProgressLine {
-    /// Work without a known end, e.g. `searching`.
+    /// Creates a line for work without a known end, e.g. `searching`.
     pub(crate) fn spinner(what: &'static str, quiet: bool, io: &mut Io) -> Self {
         Self::begun(what, None, "{spinner} {msg} {elapsed}", quiet, io)
     }
 
-    /// Work on `count` sessions, e.g. `reading`.
+    /// Creates a line for work on `count` sessions, e.g. `reading`.
     pub(crate) fn of_sessions(what: &'static str, count: usize, quiet: bool, io: &mut Io) -> Self {
         if count < 2 {
             return Self::spinner(what, quiet, io);
@@ -66,7 +66,7 @@ impl ProgressLine {
         Self::begun(what, Some(count), template, quiet, io)
     }
 
-    /// Work on input read through [`counting`](Self::counting): these files, or standard input. Nothing is
+    /// Creates a line for work on input read through [`counting`](Self::counting): these files, or standard input. Nothing is
     /// shown for a pipe, because the command that writes to it may draw its own progress.
     pub(crate) fn of_input(
         what: &'static str,
@@ -96,7 +96,7 @@ impl ProgressLine {
         line
     }
 
-    /// Calls that run side by side; see [`Self::show`].
+    /// Creates a line for concurrent calls; see [`Self::show`].
     pub(crate) fn of_calls(quiet: bool, io: &mut Io) -> Self {
         Self::new(None, "{spinner} {wide_msg}", quiet, io)
     }
@@ -219,7 +219,7 @@ fn length(files: &[PathBuf], stdin: &InputStream) -> Option<u64> {
     }
 }
 
-/// A reader that counts what it reads.
+/// A reader that counts its bytes.
 pub(crate) struct Counting<Source> {
     source: Source,
     done: Arc<AtomicU64>,
@@ -233,7 +233,7 @@ impl<Source: Read> Read for Counting<Source> {
     }
 }
 
-/// The bytes done, the total, and the rate.
+/// Formats the bytes done, the total, and the rate.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn bytes(state: &ProgressState, text: &mut dyn fmt::Write) {
     let [done, all, rate] = [
@@ -245,7 +245,7 @@ fn bytes(state: &ProgressState, text: &mut dyn fmt::Write) {
     let _ = write!(text, "{done}/{all}, {rate}/s");
 }
 
-/// The number of sessions per second.
+/// Formats the number of sessions per second.
 fn rate(state: &ProgressState, text: &mut dyn fmt::Write) {
     let _ = write!(text, "{:.0}/s", state.per_sec());
 }

@@ -43,7 +43,7 @@ impl Tally {
         }
     }
 
-    /// Returns the summary, unless there is nothing to sum up.
+    /// Returns the summary, unless there is nothing to summarise.
     pub(super) fn summary(&self) -> Option<String> {
         let mut parts = Vec::new();
         let calls = self.calls.iter().map(|(_, count)| count).sum();

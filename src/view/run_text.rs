@@ -1,4 +1,4 @@
-//! The records of a run as text: what the model says, a line per call, and a summary.
+//! The records of a run as text: the text of the model, a line per call, and a summary.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
@@ -35,7 +35,7 @@ const DEFAULT_COLUMNS: usize = 80;
 /// Indentation of the reason below a call that failed, in columns.
 const REASON_INDENT: usize = 6;
 
-/// Maximum number of lines of such a reason.
+/// Maximum number of lines of the reason below a failed call.
 const MAX_REASON_LINES: usize = 3;
 
 /// Maximum width of the name of a tool, in columns.
@@ -56,7 +56,7 @@ object! {
     /// A call of a plan.
     PlannedCall { tool_use_id, outcome }
 }
-/// Writes records to `Sink` as text, as they come. The summary is written when it is dropped.
+/// Writes records to `Sink` as text, as they arrive. The summary is written when it is dropped.
 pub struct RunText<Sink: Write> {
     reader: Reader<Buffered>,
     dialog: DialogStream,
@@ -64,13 +64,13 @@ pub struct RunText<Sink: Write> {
     /// Calls without a result.
     waiting: VecDeque<Waiting>,
     tally: Tally,
-    /// The text that the model is writing, as far as it came.
+    /// The text so far that the model is writing.
     live: String,
     /// The number of its bytes that are shown: whole lines.
     live_shown: usize,
     /// The kind of the last line.
     last: Option<Kind>,
-    /// Text that is not written yet.
+    /// Text that has not been written yet.
     page: String,
     has_failed: bool,
     sink: Sink,
@@ -138,7 +138,7 @@ impl<Sink: Write> RunText<Sink> {
         }
     }
 
-    /// Takes the pieces that are complete.
+    /// Processes the complete pieces.
     fn take_pieces(&mut self) -> io::Result<()> {
         loop {
             match self.reader.next_piece() {
@@ -263,7 +263,7 @@ impl<Sink: Write> RunText<Sink> {
         }
     }
 
-    /// Shows a text of the model, or more of it.
+    /// Shows a text of the model, or a part of it.
     fn reply(&mut self, text: &str) {
         let text = self.terminal_text().block(text.trim_end());
         let text = wrapped(&text, self.columns(), 0);
@@ -377,7 +377,7 @@ impl<Sink: Write> RunText<Sink> {
         }
     }
 
-    /// Shows calls that get no result here.
+    /// Shows calls that get no result in this run.
     fn unanswered(&mut self) {
         while !self.waiting.is_empty() {
             self.give_up_oldest();
@@ -391,7 +391,7 @@ impl<Sink: Write> RunText<Sink> {
         }
     }
 
-    /// Shows a call on one line: its lane, tool, topic and end.
+    /// Shows a call on one line: with its lane, tool, topic and end.
     fn call_line(&mut self, mark: &str, lane: &str, call: &Waiting, end: &str) {
         let columns = self.columns().clamp(COLUMNS[0], COLUMNS[1]);
         let lane = format!("{lane:8}");
@@ -455,7 +455,7 @@ impl<Sink: Write> Drop for RunText<Sink> {
     }
 }
 
-/// Bytes that were written and not read. Reading fails with [`ErrorKind::WouldBlock`] if there are none.
+/// Bytes that were written but not read. Reading fails with [`ErrorKind::WouldBlock`] if there are none.
 #[derive(Default)]
 struct Buffered {
     bytes: VecDeque<u8>,
@@ -471,7 +471,7 @@ impl Read for Buffered {
     }
 }
 
-/// Returns the reason of a failure on a few indented lines.
+/// Returns the reason for a failure on a few indented lines.
 fn folded_reason(text: &str, columns: usize) -> String {
     let beginning = terminal_safe_line(truncate_utf16(text.trim(), MAX_REASON_LINES * columns));
     let reason = wrapped(&beginning, columns, REASON_INDENT);

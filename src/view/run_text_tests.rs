@@ -99,7 +99,7 @@ I look at the form: 日本語のテキスト in one line that is longer than six
 }
 
 #[test]
-fn text_is_the_same_wherever_its_records_are_cut() {
+fn text_does_not_depend_on_how_records_are_split() {
     let whole = shown(RUN, look(80));
     for size in [1, 7, 1000] {
         assert_eq!(shown_in_parts(RUN, look(80), size), whole, "{size}");

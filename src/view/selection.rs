@@ -49,12 +49,12 @@ pub struct DisplayOptions {
     pub thinking: ThinkingDisplay,
     /// Injected texts.
     pub context: InjectedDetail,
-    /// Whether what looks like a key or a password is masked.
+    /// Whether text that looks like a key or a password is masked.
     pub redact: bool,
 }
 
 impl DisplayOptions {
-    /// Removes other parts from a message; `None` if nothing is left.
+    /// Removes the hidden parts of a message; `None` if nothing is left.
     pub fn apply(self, mut message: Message) -> Option<Message> {
         let was_empty = message.blocks.is_empty();
         message.blocks.retain(|block| match block {
@@ -64,7 +64,7 @@ impl DisplayOptions {
         });
         let is_folded =
             self.context == InjectedDetail::Folded && message.origin == Origin::Injected;
-        // Before a secret is cut.
+        // Before a secret can be truncated.
         if self.redact {
             message.redact();
         }

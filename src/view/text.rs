@@ -17,7 +17,7 @@ const GIST_COLUMNS: usize = 100;
 pub enum Style {
     /// Bold and dim.
     Ansi,
-    /// None.
+    /// No styles.
     Plain,
 }
 
@@ -26,7 +26,7 @@ pub enum Style {
 pub enum Density {
     /// Each call with its result, followed by the label.
     Full,
-    /// The same, with one line per result.
+    /// Like `Full`, with one line per result.
     Folded,
     /// A header, and a line per call.
     Compact,
@@ -125,7 +125,7 @@ impl TerminalText<'_> {
         let _ = writeln!(page, "{}", self.dim(&prefixed(&text, first, "      ")));
     }
 
-    /// Safe text of several lines. Tabs are expanded on terminals.
+    /// Returns safe text of several lines. Tabs are expanded on terminals.
     pub(super) fn block(self, text: &str) -> String {
         let safe = safe_with_tabs(text);
         match self.style {
@@ -183,10 +183,10 @@ pub(super) fn word(origin: Origin) -> &'static str {
 /// Distance of tab stops on terminals, in columns.
 const TAB_COLUMNS: usize = 8;
 
-/// Takes the position of a tab while a text is cleaned.
+/// Placeholder for a tab while a text is cleaned.
 const PLACEHOLDER: char = '\u{2409}';
 
-/// Makes a text safe, apart from tabs.
+/// Makes a text safe, except for tabs.
 pub(super) fn safe_with_tabs(text: &str) -> String {
     if !text.contains('\t') {
         return terminal_safe(text);

@@ -12,10 +12,10 @@ use crate::text::TextPieces;
 /// Limits on the number of characters of a word. Longer ones are keys, digests and attachments.
 const WORD_CHARACTERS: std::ops::RangeInclusive<usize> = 2..=40;
 
-/// Maximum number of characters of a word with digits, if there is little room.
+/// Maximum number of characters of a word with digits, if space is short.
 const MAX_SHORT: usize = 8;
 
-/// The digits of numbers: 5 bits each, of which the first half of the digits ends a number.
+/// The digits of numbers: 5 bits each; digits of the first half end a number.
 const DIGITS: &[u8; 64] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
 
 /// Maximum number of shared characters: one digit of base 36.
@@ -38,8 +38,8 @@ impl WordIndex {
         }
     }
 
-    /// Formats the words in at most `limit` bytes if that is possible without long words that contain digits, or
-    /// without words that contain digits, or else with words of several sessions only.
+    /// Formats the words in at most `limit` bytes by omitting long words with digits if necessary, then
+    /// all words with digits, or else the words of a single session.
     pub fn encoded(&self, limit: usize) -> String {
         let has_digit = |word: &str| word.contains(|letter: char| letter.is_ascii_digit());
         let is_short = |word: &str| word.chars().count() <= MAX_SHORT;
@@ -112,7 +112,7 @@ pub fn page_words(mut page: impl Read) -> io::Result<HashSet<String>> {
     Ok(words.found)
 }
 
-/// Collects the words of a page outside of tags, and after its head.
+/// Collects the words of a page outside tags and after its head.
 #[derive(Default)]
 struct Words {
     found: HashSet<String>,
@@ -172,7 +172,7 @@ impl Words {
     }
 }
 
-/// Whether words are not separated by spaces in the script of a character. Their pairs of characters are indexed.
+/// Whether words are not separated by spaces in the script of a character. Pairs of their characters are indexed.
 fn has_no_spaces(letter: char) -> bool {
     matches!(
         letter,
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_those_of_the_text() {
+    fn the_words_of_the_text_are_indexed() {
         let page = "<style>a { color: red }</style><main>\n<p class=\"reply\">json.Unmarshal<b>JSON</b> &lt;script\
                     &gt; Größe_1 日本語 x <img src=\"data:abc\"></p>";
         let expected = ["größe_1", "json", "script", "unmarshal", "日本", "本語"];

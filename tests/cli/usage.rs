@@ -184,7 +184,7 @@ fn problems_come_with_a_next_step() {
         (
             &["hook", "pre-tool-use"],
             1,
-            "turnpipe: standard input is empty; it must contain the call\n",
+            "turnpipe: standard input is empty; expected the call\n",
         ),
     ];
     for (arguments, status, messages) in rows {

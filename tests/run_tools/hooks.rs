@@ -161,7 +161,7 @@ fn hooks_see_what_a_call_did_and_may_change_it() {
     );
     let content = run.content("a");
     assert!(
-        content.starts_with("a *** word") && content.contains("masked"),
+        content.starts_with("a *** word\n\n<") && content.contains("masked"),
         "{content}"
     );
     assert_eq!(run.result("a")["tool_use_result"]["stdout"], "a *** word");

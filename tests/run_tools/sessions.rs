@@ -80,6 +80,11 @@ fn an_id_belongs_to_a_session_file() {
     let both = file("../q1/work.jsonl") + " --add-dir ../q1";
     moved(&bench, "q1", &file("work.jsonl"), "");
     assert_eq!(place(&bench, "q2", &both, ""), "q1/sub");
+    // The file that the stream names does not matter then.
+    let of = |file: &str| init("other", &json!({"v": 1, "session_file": file}));
+    moved(&bench, "q1", "--session other.jsonl", &of("a"));
+    let found = place(&bench, "q1", "--session other.jsonl", &of("b"));
+    assert_eq!(found, "q1/sub");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The same files, read by an independent reader: `tests/independent_reader.py`.
+//! The same files, read by independent readers: `tests/independent_reader.py`, `tests/independent_totals.py`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,9 +8,11 @@ use serde_json::{Value, json};
 use crate::bench::{data, files, recordings, session};
 use crate::skip::skip;
 
-/// What the independent reader finds in each file; `None` without Python.
-fn independently(paths: &[PathBuf]) -> Option<Vec<Value>> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent_reader.py");
+/// What a script in `tests` finds at each path; `None` without Python.
+fn independently(script: &str, paths: &[PathBuf]) -> Option<Vec<Value>> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests")
+        .join(script);
     let output = Command::new("python3")
         .arg(script)
         .args(paths)
@@ -96,17 +98,22 @@ fn by_the_program(path: &str, agent: &str) -> Value {
     })
 }
 
-/// Tokens by model: input, output, read from the cache, written to it.
+/// Input, output, read from the cache, written to it.
+fn tokens(usage: &Value) -> [u64; 4] {
+    let kinds = [
+        "input_tokens",
+        "output_tokens",
+        "cache_read_input_tokens",
+        "cache_creation_input_tokens",
+    ];
+    kinds.map(|kind| usage[kind].as_u64().unwrap_or(0))
+}
+
+/// Tokens by model.
 fn models(stats: &Value) -> Value {
     let models = stats["by_model"].as_array().unwrap().iter();
     let models = models.filter_map(|model| {
-        let tokens = [
-            "input_tokens",
-            "output_tokens",
-            "cache_read_input_tokens",
-            "cache_creation_input_tokens",
-        ];
-        let tokens = tokens.map(|kind| model["usage"][kind].as_u64().unwrap_or(0));
+        let tokens = tokens(&model["usage"]);
         let name = model["name"].as_str().unwrap().to_owned();
         (tokens != [0; 4]).then(|| (name, json!(tokens)))
     });
@@ -115,7 +122,7 @@ fn models(stats: &Value) -> Value {
 
 /// Compares all `paths`; returns how many of them are sessions.
 fn compare(paths: &[PathBuf]) -> usize {
-    let Some(expected) = independently(paths) else {
+    let Some(expected) = independently("independent_reader.py", paths) else {
         skip("python3");
         return 0;
     };
@@ -160,6 +167,61 @@ fn recordings_read_alike() {
     let folder = recordings();
     let mut paths = Vec::new();
     files(&folder, &[".jsonl", ".json"], &mut paths);
+    // `streams.rs` compares streams with what they state.
+    paths.retain(|path| !path.to_string_lossy().contains(".stream."));
     let sessions = compare(&paths);
     assert!(sessions == 0 || sessions > 40, "only {sessions} sessions");
+}
+
+/// The tokens and recorded costs that the program counts for each agent in a file or folder.
+fn totals_by_the_program(path: &Path) -> Value {
+    let name = path.to_str().unwrap();
+    let place = if path.is_dir() {
+        vec!["--root", name]
+    } else {
+        vec![name]
+    };
+    let said = session(&[&["stats", "--by", "agent", "-o", "jsonl"], &place[..]].concat());
+    if said.status == Some(2) {
+        // No session.
+        return json!({});
+    }
+    assert_eq!(said.status, Some(0), "{name}: {}", said.messages);
+    let sums = said.records().into_iter().filter_map(|sum| {
+        let tokens = tokens(&sum["usage"]);
+        let recorded = sum["recorded_cost_usd"].as_f64().unwrap_or_default();
+        let agent = sum["dimensions"]["agent"].as_str().unwrap().to_owned();
+        (tokens != [0; 4]).then(|| (agent, json!({"tokens": tokens, "recorded": recorded})))
+    });
+    sums.collect::<serde_json::Map<_, _>>().into()
+}
+
+/// Every shape in which agents count tokens: forks that copied their history, meters that were inherited or
+/// start anew, pages, subagents, copies, databases, totals beside a session.
+#[test]
+fn tokens_are_those_of_an_independent_reader() {
+    let families = crate::copies::families();
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let mut paths: Vec<PathBuf> = ["costs", "continued", "more_agents"]
+        .iter()
+        .map(|name| tests.join(name))
+        .collect();
+    paths.push(families.root().into());
+    let mut recorded = Vec::new();
+    files(&recordings(), &[".jsonl", ".json"], &mut recorded);
+    recorded.retain(|path| path.to_string_lossy().contains(".session"));
+    paths.extend(recorded);
+    let mut own = Vec::new();
+    files(Path::new(&data("")), &[".jsonl", ".json"], &mut own);
+    paths.extend(own);
+    let Some(expected) = independently("independent_totals.py", &paths) else {
+        return skip("python3");
+    };
+    assert_eq!(expected.len(), paths.len());
+    for (path, mut expected) in paths.iter().zip(expected) {
+        for agent in expected.as_object_mut().unwrap().values_mut() {
+            agent["recorded"] = agent["recorded"].as_f64().into();
+        }
+        assert_eq!(totals_by_the_program(path), expected, "{}", path.display());
+    }
 }

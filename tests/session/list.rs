@@ -1,6 +1,6 @@
 //! `session list`.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::bench::{data, recordings, session, turnpipe};
 
@@ -158,6 +158,139 @@ fn filters_look_for_text() {
         "-l",
     ];
     assert_eq!(session(&hits).records().len(), 1);
+}
+
+/// The same filters, with the same names, choose the sessions of all commands.
+#[test]
+fn filters_are_the_same_for_all_commands() {
+    let root = data("");
+    let pages = tempfile::tempdir().unwrap();
+    let to = pages.path().join("pages");
+    let to = to.to_str().unwrap();
+    let filters: [&[&str]; 7] = [
+        &["--title", "compare files"],
+        &["--branch", "feat"],
+        &[
+            "--first-cwd",
+            "/me/demo",
+            "--agent",
+            "claude",
+            "--until",
+            "2026-02-01",
+        ],
+        &[
+            "--cwd",
+            "/home/me/demo",
+            "--title",
+            "compare files",
+            "--since",
+            "2026-01-01",
+        ],
+        &["--untitled", "--agent", "codex"],
+        // Names of earlier versions.
+        &["--project", "/me/demo", "--before", "2026-02-01"],
+        &["--title", "nothing has this title"],
+    ];
+    for filter in filters {
+        let records = |command: &[&str]| {
+            let common = ["--root", &root, "-o", "jsonl"];
+            let said = turnpipe(&[command, filter, &common].concat())
+                .output()
+                .unwrap();
+            let text = String::from_utf8(said.stdout).unwrap();
+            let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+            lines.collect::<Vec<Value>>()
+        };
+        let paths = |command: &[&str]| {
+            let records = records(command).into_iter();
+            let paths = records.map(|record| record["path"].as_str().unwrap().to_owned());
+            paths.collect::<std::collections::BTreeSet<_>>()
+        };
+        let expected = paths(&["session", "list"]);
+        for command in [
+            &[
+                "session",
+                "search",
+                ".",
+                "-l",
+                "--in",
+                "all",
+                "--no-subagents",
+            ][..],
+            &["session", "path"],
+            &["session", "check", "--summary"],
+            &["title"],
+            &["recap"],
+        ] {
+            assert_eq!(paths(command), expected, "{command:?} {filter:?}");
+        }
+        let called = paths(&["session", "calls"]);
+        assert!(called.is_subset(&expected), "{called:?} {filter:?}");
+        let stats = &records(&["session", "stats"])[0];
+        assert_eq!(stats["sessions"], expected.len(), "{filter:?}");
+        let export = [&["session", "export", to, "--root", &root], filter].concat();
+        let exported = turnpipe(&export).output().unwrap();
+        let message = String::from_utf8(exported.stderr).unwrap();
+        let _ = std::fs::remove_dir_all(to);
+        let count = match expected.len() {
+            0 => "no sessions to export".to_owned(),
+            count => format!("{count} session"),
+        };
+        assert!(message.contains(&count), "{message} {filter:?}");
+    }
+}
+
+/// Gemini CLI names the project of a session beside it, or in an index, and in the session only by a hash.
+#[test]
+fn sessions_of_gemini_have_the_directory_of_their_project() {
+    let home = tempfile::tempdir().unwrap();
+    let gemini = home.path().join(".gemini");
+    for (project, id) in [("tick", "c737eb36"), ("tock", "d737eb36")] {
+        let chats = gemini.join("tmp").join(project).join("chats");
+        std::fs::create_dir_all(&chats).unwrap();
+        let rows = [
+            json!({"sessionId": id, "projectHash": "057b", "startTime": "2026-04-25T08:46:12.046Z"}),
+            json!({"id": "1", "type": "user", "content": "check the remote", "timestamp": "2026-04-25T08:46:13.000Z"}),
+            json!({"id": "2", "type": "gemini", "content": "Done.", "model": "gemini-2.5-pro", "timestamp": "2026-04-25T08:46:14.000Z",
+                "tokens": {"input": 10, "output": 5}}),
+        ];
+        let rows = rows.map(|row| row.to_string()).join("\n");
+        std::fs::write(
+            chats.join(format!("session-2026-04-25T08-46-{id}.jsonl")),
+            rows,
+        )
+        .unwrap();
+    }
+    std::fs::write(
+        gemini.join("tmp/tick/.project_root"),
+        "/home/me/ticketing\n",
+    )
+    .unwrap();
+    let index = json!({"projects": {"/home/me/clock": "tock"}});
+    std::fs::write(gemini.join("projects.json"), index.to_string()).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = turnpipe(&[&["session"], arguments].concat());
+        let said = command.env("HOME", home.path()).output().unwrap();
+        let text = String::from_utf8(said.stdout).unwrap();
+        let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+        lines.collect::<Vec<Value>>()
+    };
+    for (cwd, id) in [
+        ("/home/me/ticketing", "c737eb36"),
+        ("/home/me/clock", "d737eb36"),
+    ] {
+        for filter in [["--first-cwd", &cwd[6..]], ["--cwd", cwd]] {
+            let listed = run(&["list", filter[0], filter[1], "-o", "jsonl"]);
+            assert_eq!(listed.len(), 1, "{filter:?}");
+            assert_eq!(
+                (&listed[0]["cwd"], &listed[0]["session_id"]),
+                (&cwd.into(), &id.into())
+            );
+        }
+    }
+    let sums = run(&["stats", "--by", "cwd", "-o", "jsonl"]);
+    let names: Vec<&Value> = sums.iter().map(|sum| &sum["dimensions"]["cwd"]).collect();
+    assert_eq!(names, ["/home/me/clock", "/home/me/ticketing"]);
 }
 
 #[test]

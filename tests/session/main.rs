@@ -6,7 +6,9 @@ mod bench;
 mod calls;
 mod check;
 mod comparison;
+mod copies;
 mod costs;
+mod diff;
 mod export;
 mod find;
 mod list;
@@ -17,4 +19,5 @@ mod search;
 mod show;
 #[path = "../skip/mod.rs"]
 mod skip;
+mod streams;
 mod tail;

@@ -121,14 +121,14 @@ const SCHEMA: &str =
     PRAGMA journal_mode = WAL;";
 
 /// A database of opencode that stays open, as while opencode runs.
-struct Opencode {
+pub(crate) struct Opencode {
     folder: tempfile::TempDir,
     database: Connection,
     ids: u64,
 }
 
 impl Opencode {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let database = Connection::open(folder.path().join("opencode.db")).unwrap();
         database.execute_batch(SCHEMA).unwrap();
@@ -139,7 +139,7 @@ impl Opencode {
         }
     }
 
-    fn root(&self) -> String {
+    pub(crate) fn root(&self) -> String {
         self.folder.path().display().to_string()
     }
 
@@ -147,7 +147,7 @@ impl Opencode {
         self.folder.path().join(format!("opencode.db#{id}"))
     }
 
-    fn session(&self, id: &str, parent: Option<&str>, title: &str) {
+    pub(crate) fn session(&self, id: &str, parent: Option<&str>, title: &str) {
         let model = json!({"id": "demo", "providerID": "local"}).to_string();
         let add = "INSERT INTO session VALUES (?1, ?2, 's', '/w', ?3, '1.18', ?4, 1767261600000, 1767261600000)";
         self.database
@@ -172,7 +172,7 @@ impl Opencode {
         id
     }
 
-    fn prompt(&mut self, session: &str, time: i64, text: &str) {
+    pub(crate) fn prompt(&mut self, session: &str, time: i64, text: &str) {
         let data = json!({"role": "user", "time": {"created": time}, "summary": {"diffs": []}});
         self.message(
             session,
@@ -182,7 +182,7 @@ impl Opencode {
         );
     }
 
-    fn reply(&mut self, session: &str, time: i64, text: &str) {
+    pub(crate) fn reply(&mut self, session: &str, time: i64, text: &str) {
         let tool = json!({"type": "tool", "tool": "bash", "callID": format!("call_{time}"), "state": {
             "status": "completed", "input": {"command": "make"}, "output": "no", "metadata": {"exit": 2}}});
         let parts = [json!({"type": "text", "text": text}), tool];

@@ -160,6 +160,46 @@ fn every_record_comes_once_and_in_order_whatever_the_writer_does() {
     assert_eq!(following.next()["uuid"], "u500");
 }
 
+/// Agents write some files anew at each change: with a record changed, inserted or cut off, in place or by
+/// a new file. Nothing of what was there before is printed again, shown or not.
+#[test]
+fn a_file_that_is_written_anew_adds_only_what_is_new() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let other = folder.path().join("other");
+    let title = |title: &str| json!({"type": "custom-title", "customTitle": title}).to_string();
+    let file = |head: &str, numbers: &[u32]| {
+        let rows = numbers.iter().map(|number| row(*number) + "\n");
+        format!("{head}\n{}", rows.collect::<String>())
+    };
+    fs::write(&path, file(&title("a"), &[0, 1, 2])).unwrap();
+    let mut following = Following::start(&path, &["-n", "1", "--timeout", "60s"]);
+    assert_eq!(following.next()["uuid"], "u2");
+    // By a new file, with another title.
+    fs::write(&other, file(&title("b"), &[0, 1, 2, 3])).unwrap();
+    fs::rename(&other, &path).unwrap();
+    assert_eq!(following.next()["reason"], "replaced");
+    assert_eq!(following.next()["uuid"], "u3");
+    // In place: cut off, then written again.
+    File::create(&path).unwrap();
+    assert_eq!(following.next()["reason"], "truncated");
+    append(&path, file(&title("c"), &[0, 1, 2, 3, 4]).as_bytes());
+    assert_eq!(following.next()["uuid"], "u4");
+    // In place, with a record before the others.
+    let mut writer = OpenOptions::new().write(true).open(&path).unwrap();
+    writer
+        .write_all(file(&title("d"), &[5, 0, 1, 2, 3, 4]).as_bytes())
+        .unwrap();
+    assert_eq!(following.next()["reason"], "rewritten");
+    assert_eq!(following.next()["uuid"], "u5");
+    // Deleted, and back again.
+    fs::remove_file(&path).unwrap();
+    assert_eq!(following.next()["reason"], "deleted");
+    fs::write(&path, file(&title("e"), &[0, 1, 6])).unwrap();
+    assert_eq!(following.next()["reason"], "replaced");
+    assert_eq!(following.next()["uuid"], "u6");
+}
+
 /// Writers are killed in the middle of records, at places that move on byte by byte; the next one
 /// begins a new line.
 #[test]

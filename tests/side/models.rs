@@ -104,6 +104,17 @@ fn no_line_waits_longer_than_the_limit_and_a_hanging_model_is_given_up() {
         assert_eq!((run.status, &run.stdout), (Some(0), &input));
         assert_eq!(run.stderr.matches("too slow").count(), 1, "{}", run.stderr);
     }
+    // A named file is read as its lines are copied: three labels are late, one after the other.
+    let folder = tempfile::tempdir().unwrap();
+    let file = write(folder.path(), "stream.jsonl", &input);
+    let file = file.to_str().unwrap();
+    let start = Instant::now();
+    let words = ["summarize-batch", "--hold-ms", "700", "--jobs", "1", file];
+    let run = fed(server.command(&words), "");
+    let took = start.elapsed();
+    assert!(took < Duration::from_millis(2900), "{took:?}");
+    assert_eq!((run.status, &run.stdout), (Some(0), &input));
+    assert_eq!(run.stderr.matches("too slow").count(), 1, "{}", run.stderr);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `title` with the built-in rules.
 
 use crate::files::{TALK, claude, codex, gemini, pi, qwen, records, write};
-use crate::turnpipe::run;
+use crate::turnpipe::{command, run};
 
 #[test]
 fn each_session_gets_one_record_in_order() {
@@ -143,6 +143,78 @@ fn titles_are_written_but_never_over_manual_ones() {
     assert_eq!(names[2]["thread_name"], "Port the config parser to Rust");
 }
 
+/// Codex shows the names in its database, which may be in a directory of its own. A title that Codex would
+/// not show fails, as an unreadable session does; the other sessions get theirs.
+#[test]
+fn a_title_that_codex_does_not_show_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let sessions = folder.path().join("home/sessions/2026/01/02");
+    let databases = folder.path().join("databases");
+    for dir in [&sessions, &databases] {
+        std::fs::create_dir_all(dir).unwrap();
+    }
+    let database = rusqlite::Connection::open(databases.join("state_5.sqlite")).unwrap();
+    let (known, unknown) = ("44444444-4444-4444-8444-444444444444", "55555555");
+    let threads = "CREATE TABLE threads (id TEXT, history_mode TEXT, name TEXT, title TEXT, first_user_message TEXT)";
+    database.execute_batch(threads).unwrap();
+    let row = "INSERT INTO threads VALUES (?1, 'paginated', NULL, 'x', 'x')";
+    database.execute(row, [known]).unwrap();
+    let text = codex(&TALK);
+    let paths = [
+        write(&sessions, "rollout-u.jsonl", &text.replace(known, unknown)),
+        write(&sessions, "rollout-k.jsonl", &text),
+    ];
+    let with_database = |arguments: &[&str]| {
+        let mut command = command();
+        command.env("CODEX_SQLITE_HOME", &databases);
+        command.args(arguments).output().unwrap()
+    };
+    let title = ["title", "--write", "--model", "builtin", "-o"];
+    for form in ["text", "jsonl"] {
+        let told = with_database(
+            &[
+                &title[..],
+                &[form, paths[0].to_str().unwrap(), paths[1].to_str().unwrap()],
+            ]
+            .concat(),
+        );
+        let problem = String::from_utf8_lossy(&told.stderr);
+        assert_eq!(told.status.code(), Some(2), "{problem}");
+        let expected = "rollout-u.jsonl: not written: Codex does not list this session";
+        assert!(problem.contains(expected), "{problem}");
+        assert!(!problem.contains("rollout-k"), "{problem}");
+    }
+    let told = with_database(&[&title[..], &["jsonl", paths[1].to_str().unwrap()]].concat());
+    assert_eq!(told.status.code(), Some(0));
+    let told = records(&String::from_utf8(told.stdout).unwrap());
+    assert_eq!(told[0]["written"], true);
+    let name = "SELECT name FROM threads";
+    let name: String = database.query_row(name, [], |row| row.get(0)).unwrap();
+    assert_eq!(name, "Port the config parser to Rust");
+    database
+        .execute("UPDATE threads SET name = 'Renamed'", [])
+        .unwrap();
+    let root = folder.path().to_str().unwrap();
+    let list = with_database(&["session", "list", "--root", root, "-o", "jsonl"]);
+    let list = String::from_utf8(list.stdout).unwrap();
+    assert!(list.contains(r#""title":"Renamed""#), "{list}");
+    // A record of a stream fails likewise.
+    let mut append = command();
+    append.env("CODEX_SQLITE_HOME", &databases);
+    append
+        .args(["session", "append", "-o", "jsonl"])
+        .arg(&paths[0]);
+    let record = folder.path().join("record.jsonl");
+    std::fs::write(&record, r#"{"type":"title","ok":true,"title":"New"}"#).unwrap();
+    let told = append
+        .stdin(std::fs::File::open(record).unwrap())
+        .output()
+        .unwrap();
+    let problem = String::from_utf8_lossy(&told.stderr);
+    assert_eq!(told.status.code(), Some(2), "{problem}");
+    assert!(problem.contains("title not written"), "{problem}");
+}
+
 #[test]
 fn a_list_of_sessions_is_worked_through_and_can_be_gone_on_with() {
     let folder = tempfile::tempdir().unwrap();
@@ -279,6 +351,6 @@ fn what_was_asked_first_names_a_compacted_session() {
     let recap = run(&["recap", "--model", "builtin", path], b"");
     assert_eq!(
         records(&recap.stdout)[0]["recap"],
-        "Goal: Port the config parser to Rust. Last report: Resolved both of the conflicts."
+        "Goal: We also have merge conflix. Last report: Resolved both of the conflicts."
     );
 }

@@ -120,7 +120,7 @@ fn a_loop_of_filters_is_an_agent() {
     assert_eq!(again.status, Some(2));
     assert_eq!(
         again.stderr,
-        "turnpipe: the model has the last word in the conversation\n\
+        "turnpipe: the last message of the conversation is from the model\n\
          hint: `--prompt TEXT` appends a user message\n"
     );
 }

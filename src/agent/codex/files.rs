@@ -22,6 +22,7 @@ pub(in crate::agent) static CODEX: Format = Format {
         words: &["\"thread_name_updated\""],
         precedence: Precedence::Later,
     },
+    has_global_ids: true,
     has_meter_records: true,
     hook_settings: Some(HookSettings {
         syntax: SettingsSyntax::Toml,

@@ -9,6 +9,7 @@ use crate::agent::format::NameIndex;
 use crate::agent::own::title_source;
 use crate::agent::sqlite::{has_columns, open_read_only, open_writable};
 use crate::agent::title::{Title, TitleSource};
+use crate::io::Environment;
 use crate::json::{object, text};
 
 /// The names of threads.
@@ -25,7 +26,7 @@ pub(super) const SESSION_DIRS: [&str; 2] = ["sessions", "archived_sessions"];
 /// The index of thread names, in the home directory. The last row of a thread counts.
 const INDEX: &str = "session_index.jsonl";
 
-/// The database next to the index. The number is the version of its schema.
+/// The database of threads. The number is that of its schema.
 const DATABASE: &str = "state_5.sqlite";
 
 /// The columns that are read and written.
@@ -53,10 +54,35 @@ fn index_path(session: &Path) -> Option<PathBuf> {
     Some(sessions.parent()?.join(INDEX))
 }
 
-/// Adds the names in the database next to an index. A name that is in both has the source that the
+/// The directory of the database: the one that Codex's configuration names, else `CODEX_SQLITE_HOME`, else
+/// the home directory.
+fn database_dir(home: &Path, environment: &Environment) -> PathBuf {
+    let config = fs::read_to_string(home.join("config.toml")).unwrap_or_default();
+    let config: toml::Table = toml::from_str(&config).unwrap_or_default();
+    let configured = config.get("sqlite_home").and_then(toml::Value::as_str);
+    if let Some(configured) = configured {
+        let user = environment.text("HOME");
+        return match (configured.strip_prefix("~/"), user) {
+            (Some(rest), Some(user)) => Path::new(user).join(rest),
+            _ => home.join(configured),
+        };
+    }
+    let named = environment.text("CODEX_SQLITE_HOME").map(str::trim);
+    named
+        .filter(|named| !named.is_empty())
+        .map_or_else(|| home.to_owned(), PathBuf::from)
+}
+
+/// The directory of the database for an index.
+fn database_dir_of(index: &Path) -> PathBuf {
+    let home = index.parent().unwrap_or(Path::new(""));
+    database_dir(home, &Environment::of_process())
+}
+
+/// Adds the names in the database for an index. A name that is in both has the source that the
 /// index states. Without a database of the known schema, nothing changes.
 fn shown_names(index: &Path, names: &mut HashMap<String, Title>) {
-    let path = index.with_file_name(DATABASE);
+    let path = database_dir_of(index).join(DATABASE);
     let mut read = || -> rusqlite::Result<()> {
         let database = open_read_only(&path)?;
         // Before threads had pages, the title was the first prompt until the user gave another.
@@ -81,10 +107,11 @@ fn shown_names(index: &Path, names: &mut HashMap<String, Title>) {
     }
 }
 
-/// Writes a name into the database next to an index, if Codex has one.
+/// Writes a name into the database for an index, if Codex has one.
 fn show_name(index: &Path, thread: &str, name: &str) -> Result<(), &'static str> {
-    let path = index.with_file_name(DATABASE);
-    if has_other_schema(index) {
+    let dir = database_dir_of(index);
+    let path = dir.join(DATABASE);
+    if has_other_schema(&dir) {
         return Err("Codex stores names in a database with an unknown schema");
     }
     let Ok(metadata) = fs::symlink_metadata(&path) else {
@@ -112,9 +139,9 @@ fn show_name(index: &Path, thread: &str, name: &str) -> Result<(), &'static str>
     change.commit().map_err(failed)
 }
 
-/// Whether a database with an unknown schema is next to the index.
-fn has_other_schema(index: &Path) -> bool {
-    let files = index.parent().and_then(|home| fs::read_dir(home).ok());
+/// Whether there is a database of a newer schema than the known one.
+fn has_other_schema(dir: &Path) -> bool {
+    let files = fs::read_dir(dir).ok();
     files.into_iter().flatten().flatten().any(|file| {
         let name = file.file_name();
         let number = name.to_str().and_then(|name| name.strip_prefix("state_"));
@@ -211,6 +238,25 @@ mod tests {
             show_name(&home.path().join("none").join(INDEX), "p", "x"),
             Ok(())
         );
+    }
+
+    #[test]
+    fn the_database_is_where_codex_looks_for_it() {
+        let home = tempfile::tempdir().unwrap();
+        let environment =
+            |dir: &str| Environment::from_iter([("HOME", "/home/me"), ("CODEX_SQLITE_HOME", dir)]);
+        let dir = |named: &str| database_dir(home.path(), &environment(named));
+        assert_eq!(dir(" "), home.path());
+        assert_eq!(dir("/elsewhere"), Path::new("/elsewhere"));
+        for (configured, expected) in [
+            ("/data/codex", PathBuf::from("/data/codex")),
+            ("~/data", PathBuf::from("/home/me/data")),
+            ("data", home.path().join("data")),
+        ] {
+            let config = format!("model = 'x'\nsqlite_home = '{configured}'\n[tui]\n");
+            fs::write(home.path().join("config.toml"), config).unwrap();
+            assert_eq!(dir("/elsewhere"), expected);
+        }
     }
 
     #[test]

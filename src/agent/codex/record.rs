@@ -49,6 +49,9 @@ pub(super) fn read(record: &str, detail: Detail) -> Option<Entry> {
         facts: facts(&row, &kind, &payload),
         is_annotation: text(payload.kind).as_deref() == Some("thread_name_updated"),
         title: title(&row, &kind, &payload),
+        uuid: (kind == "response_item")
+            .then(|| string(payload.id))
+            .flatten(),
         kind,
         ..Entry::default()
     };

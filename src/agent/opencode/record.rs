@@ -30,7 +30,8 @@ object! { FailureData { message } }
 
 object! {
     Piece {
-        kind = "type", text, synthetic, tool, call_id = "callID", state: State<'a>, mime, url,
+        kind = "type", text, synthetic, ignored, tool, call_id = "callID", state: State<'a>, mime,
+        url,
     }
 }
 
@@ -128,8 +129,9 @@ fn key(info: &Info<'_>) -> Option<String> {
 }
 
 fn user(info: &Info<'_>, pieces: &[Piece<'_>]) -> Vec<Message> {
-    let (injected, typed): (Vec<_>, Vec<_>) =
-        pieces.iter().partition(|piece| is_true(piece.synthetic));
+    let (injected, typed): (Vec<_>, Vec<_>) = pieces
+        .iter()
+        .partition(|piece| is_true(piece.synthetic) || is_true(piece.ignored));
     let said = [(Origin::Injected, injected), (Origin::Prompt, typed)];
     let said = said.map(|(origin, pieces)| {
         let blocks = pieces.into_iter().filter_map(spoken).collect();

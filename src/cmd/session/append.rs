@@ -11,7 +11,9 @@ use clap::Args;
 use crate::api::{TEXT_NEEDLES, prefilter_needles};
 use crate::assemble::{Decoder, Understanding};
 use crate::cmd::command::Run;
-use crate::cmd::inputs::{recorded_id, report_foreign_stream, session_to_write, take_stdin};
+use crate::cmd::inputs::{
+    InputErrors, recorded_id, report_foreign_stream, session_to_write, take_stdin,
+};
 use crate::cmd::output::{self, FormArguments, RecordWriter};
 use crate::cmd::{Globals, Status, UsageError};
 use crate::io::{InputStream, Io, Messages};
@@ -111,6 +113,7 @@ impl Run for SessionAppendArguments {
             understanding: Understanding::default(),
             writer,
             messages: io.messages.clone(),
+            refused: InputErrors::new(&io.messages),
         };
         let end = run.drive(&events)?;
         report_foreign_stream(run.understanding, globals.quiet, &io.messages);
@@ -127,7 +130,9 @@ impl Run for SessionAppendArguments {
         Ok(match (end, self.exit_status, continuation) {
             (Some(EndSignal::Interrupt), ..) => Status::Interrupted,
             (Some(EndSignal::Terminate), ..) => Status::Terminated,
-            (None, false, _) | (None, true, Continuation::Continue) => Status::Done,
+            (None, false, _) | (None, true, Continuation::Continue) => {
+                run.refused.outcome(Status::Done)
+            }
             (None, true, Continuation::Over) => Status::TurnOver,
             (None, true, Continuation::Stopped) => Status::TurnStopped,
         })
@@ -171,6 +176,8 @@ struct AppendRun<'a> {
     /// Copies the input; `None` once the reader of the copy is gone.
     writer: Option<RecordWriter>,
     messages: Messages,
+    /// Records that the agent would not show.
+    refused: InputErrors,
 }
 
 impl AppendRun<'_> {
@@ -244,10 +251,10 @@ impl AppendRun<'_> {
                     "{}: keeps the title that the user gave it",
                     self.file.display()
                 )),
-                Recorded::NotShown(reason) => self.messages.warn(&format!(
-                    "{}: title not written: {reason}",
-                    self.file.display()
-                )),
+                Recorded::NotShown(reason) => {
+                    let error = UsageError::new(format!("title not written: {reason}"));
+                    self.refused.report(self.file.display(), &error);
+                }
                 Recorded::OwnFile | Recorded::AgentFile | Recorded::SideFile => {
                     self.understanding = Understanding::Something;
                 }

@@ -84,6 +84,7 @@ impl Run for SessionCallsArguments {
         let mut listing = self.matching.listing(Depth::Ends, io.clock.as_ref());
         // A session may continue after the period.
         listing.selection.until = None;
+        listing.selection.with_subagents = true;
         let mut errors = InputErrors::new(&io.messages);
         let candidates = self.candidates(&mut errors, io)?;
         if form == Form::Text && candidates.is_empty() && self.sessions.is_empty() {

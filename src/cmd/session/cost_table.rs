@@ -2,8 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use jiff::SignedDuration;
+
+use crate::cmd::times::spelled;
 use crate::message::Usage;
-use crate::text::{display_width, fitted, fitted_end, terminal_safe_line};
+use crate::records::RunTotals;
+use crate::text::{counted, display_width, fitted, fitted_end, terminal_safe_line};
 pub(crate) use crate::text::{dollars, with_separators};
 use crate::view::table;
 
@@ -154,23 +158,53 @@ fn fit_names(page: &mut [Vec<String>], names: usize, columns: usize) {
         *widest -= 1;
     }
     for (column, width) in widths[..names].iter().enumerate() {
-        let cells: BTreeSet<&String> = page.iter().map(|row| &row[column]).collect();
-        let starts: BTreeSet<String> = cells.iter().map(|cell| fitted(cell, *width)).collect();
-        let has_distinct_starts = starts.len() == cells.len();
+        let cells: BTreeSet<String> = page.iter().map(|row| row[column].clone()).collect();
+        let are_distinct = |start: &usize| {
+            let cut: BTreeSet<String> =
+                cells.iter().map(|cell| cut(cell, *start, *width)).collect();
+            cut.len() == cells.len()
+        };
+        // The beginning, and as much of the end as the names need to differ.
+        let start = [*width, width / 2, width / 3, 0]
+            .into_iter()
+            .find(are_distinct);
         for row in &mut *page {
             let cell = &mut row[column];
             // The end of a path is its most specific part.
-            *cell = if cell.starts_with('/') {
-                fitted_end(cell, *width)
-            } else if has_distinct_starts || display_width(cell) <= *width {
-                fitted(cell, *width)
+            let start = if cell.starts_with('/') {
+                Some(0)
             } else {
-                let start = fitted(cell, width / 2);
-                let end = fitted_end(cell, width - width / 2 + 1);
-                start.trim_end_matches('…').to_owned() + &end
+                start
             };
+            *cell = cut(cell, start.unwrap_or(width / 2), *width);
         }
     }
+}
+
+/// Returns the ends of runs, with the other numbers that are not zero.
+pub(crate) fn runs_cell(runs: &RunTotals) -> String {
+    let ends = runs.ends.iter().map(|(reason, count)| match count {
+        1 => terminal_safe_line(reason),
+        count => format!("{count} {}", terminal_safe_line(reason)),
+    });
+    let turns = (runs.turns > 0).then(|| counted(runs.turns, "turn", "turns"));
+    let denials = (runs.denials > 0).then(|| counted(runs.denials, "denied call", "denied calls"));
+    let length = i64::try_from(runs.duration_ms).unwrap_or(i64::MAX);
+    let length = (length > 0).then(|| spelled(SignedDuration::from_millis(length)));
+    let facts = ends.chain(turns).chain(denials).chain(length);
+    format!("ended: {}", facts.collect::<Vec<_>>().join(", "))
+}
+
+/// Cuts a name to a width, so that it begins with `start` columns of it and ends with its end.
+fn cut(name: &str, start: usize, width: usize) -> String {
+    if start >= width || display_width(name) <= width {
+        return fitted(name, width);
+    }
+    if start == 0 {
+        return fitted_end(name, width);
+    }
+    let beginning = fitted(name, start);
+    beginning.trim_end_matches('…').to_owned() + &fitted_end(name, width - start + 1)
 }
 
 #[cfg(test)]
@@ -285,6 +319,35 @@ mod tests {
                 is_whole,
                 "{page}"
             );
+        }
+    }
+
+    #[test]
+    fn names_of_models_stay_distinct_when_they_are_cut() {
+        let none = BTreeSet::new();
+        let usage = Usage {
+            cost: Some(1.0),
+            ..Usage::default()
+        };
+        for models in [
+            ["claude-opus-4-1-20250805", "claude-opus-4-5-20251101"],
+            ["claude-opus-4-1-20250805", "claude-opus-4-5-20250805"],
+            ["gpt-5.1-codex-max", "gpt-5.1-codex-mini"],
+            [
+                "anthropic/claude-sonnet-4-5",
+                "openrouter/claude-sonnet-4-5",
+            ],
+        ] {
+            let rows = models.map(|model| CostRow {
+                names: vec!["2026-01-02", model],
+                counts: vec![],
+                usage: &usage,
+                unpriced_models: &none,
+            });
+            let page = cost_table(&["DAY", "MODEL"], &[], &rows, 0, Some(70));
+            let cut: BTreeSet<&str> = page.lines().skip(1).map(|line| &line[10..]).collect();
+            assert_eq!(cut.len(), 2, "{page}");
+            assert!(page.lines().all(|line| display_width(line) <= 70), "{page}");
         }
     }
 }

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use crate::agent::Detail;
 use crate::cmd::command::Run;
@@ -20,14 +19,13 @@ use crate::cmd::session::source::{SelectionArguments, about, candidates_at};
 use crate::cmd::{Globals, Status, UsageError};
 use crate::io::{Environment, Io, Messages};
 use crate::jsonl::Writer;
-use crate::records::Dimension;
 use crate::session::{
     Depth, ExportError, ExportFolder, Facts, Listed, Listing, Prices, Scope, Session, Sessions,
     Tally, each_in_order, list, subagent_files,
 };
 use crate::text::{counted, redact, terminal_safe_line};
 use crate::view::{
-    DayCost, Density, DisplayOptions, Grouping, IndexRow, InjectedDetail, ProgressLine, Style,
+    CostSlice, Density, DisplayOptions, Grouping, IndexRow, InjectedDetail, ProgressLine, Style,
     Subagent, ThinkingDisplay, ToolDetail, WordIndex, html_index, markdown_index, page_words,
     session_numbers,
 };
@@ -112,8 +110,7 @@ impl Run for SessionExportArguments {
             ..listing
         };
         let subagents = subagents(&listed, spawned, &all, &mut errors);
-        let zone = io.clock.time_zone();
-        let mut costs = day_costs(&listed, &subagents, &all, &prices, &zone);
+        let mut costs = costs_of(&listed, &subagents, &all, &prices);
         let outdated = self.outdated(&listed, &subagents, &mut costs, &mut folder);
         if !outdated.is_empty() {
             folder.save()?;
@@ -151,11 +148,7 @@ impl Run for SessionExportArguments {
         let (sessions, subagents) = folder.finish(|rows, directory| match self.output {
             PageForm::Html => {
                 let words = words(rows, directory, jobs)?;
-                Ok(html_index(
-                    rows,
-                    &words,
-                    zone.iana_name().unwrap_or("local time"),
-                ))
+                Ok(html_index(rows, &words))
             }
             PageForm::Md => Ok(markdown_index(rows)),
         })?;
@@ -192,7 +185,7 @@ impl SessionExportArguments {
         &self,
         sessions: &'a Sessions,
         subagents: &'a HashMap<PathBuf, Sessions>,
-        costs: &mut HashMap<String, Vec<DayCost>>,
+        costs: &mut HashMap<String, Vec<CostSlice>>,
         folder: &mut ExportFolder,
     ) -> Vec<Outdated<'a>> {
         let look = format!(
@@ -224,10 +217,14 @@ impl SessionExportArguments {
                     None => started.iter().map(|started| started.path.clone()).collect(),
                     Some(_) => Vec::new(),
                 };
-                let session_id = listed.facts.session_id.as_deref();
-                let known = session_id.filter(|_| parent.is_none());
+                let with_started = started.iter().map(|started| &**started);
+                let families = std::iter::once(listed).chain(with_started);
+                let ids = families.filter_map(|listed| listed.facts.session_id.as_deref());
                 let row = IndexRow {
-                    costs: known.and_then(|id| costs.remove(id)).unwrap_or_default(),
+                    costs: match parent {
+                        None => ids.filter_map(|id| costs.remove(id)).flatten().collect(),
+                        Some(_) => Vec::new(),
+                    },
                     ..row(listed, parent)
                 };
                 outdated.extend(folder.page(name, &listed.path, &beside, row, &look).map(
@@ -311,14 +308,13 @@ fn redact_names(facts: &mut Facts) {
     }
 }
 
-/// Returns the costs of sessions and their subagents by day and model, by session id.
-fn day_costs(
+/// What sessions cost by time and model, with their subagents, by the ids of the sessions.
+fn costs_of(
     sessions: &Sessions,
     subagents: &HashMap<PathBuf, Sessions>,
     all: &Listing,
     prices: &Prices,
-    zone: &TimeZone,
-) -> HashMap<String, Vec<DayCost>> {
+) -> HashMap<String, Vec<CostSlice>> {
     let started = subagents.values().flatten();
     let paths = sessions
         .iter()
@@ -328,23 +324,14 @@ fn day_costs(
     // Files that cannot be read are reported when their page is written.
     tally.add_all(&candidates_at(paths), all);
     tally.price(prices);
-    let mut costs: HashMap<String, Vec<DayCost>> = HashMap::new();
-    for mut record in tally.costs(
-        &[Dimension::Session, Dimension::Day, Dimension::Model],
-        zone,
-    ) {
-        let mut name = |dimension| record.dimensions.remove(&dimension).unwrap_or_default();
-        let (session, day, model) = (
-            name(Dimension::Session),
-            name(Dimension::Day),
-            name(Dimension::Model),
-        );
-        costs.entry(session).or_default().push(DayCost {
-            day,
+    let mut costs: HashMap<String, Vec<CostSlice>> = HashMap::new();
+    for ((session, quarter, model), cost) in tally.quarters() {
+        costs.entry(session).or_default().push(CostSlice {
+            quarter,
             model,
-            replies: record.replies,
-            micros: record.usage.cost.map(micros),
-            is_partial: !record.unpriced_models.is_empty(),
+            replies: cost.replies,
+            micros: cost.usage.cost.map(micros),
+            is_partial: !cost.unpriced_models.is_empty(),
         });
     }
     costs

@@ -4,6 +4,7 @@ pub(crate) mod append;
 pub(crate) mod calls;
 pub(crate) mod check;
 pub(crate) mod cost_table;
+pub(crate) mod diff;
 pub(crate) mod export;
 pub(crate) mod hits;
 pub(crate) mod list;

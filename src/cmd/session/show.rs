@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::cmd::command::Run;
-use crate::cmd::session::cost_table::{cost_cell, shortened};
+use crate::cmd::session::cost_table::{cost_cell, dollars, runs_cell, shortened};
 use crate::cmd::session::printer::{DialogForm, Look, Printer};
 use crate::cmd::session::source::{SourceArguments, about};
 use crate::cmd::times::spelled;
@@ -241,10 +241,18 @@ pub(crate) fn print_messages(
 
 /// Returns the cost of a session, with its subagents.
 pub(crate) fn cost_of(session: &Session, prices: &Prices) -> std::io::Result<SessionCostRecord> {
+    Ok(total_of(&tally_of(session, prices)?))
+}
+
+fn tally_of(session: &Session, prices: &Prices) -> std::io::Result<Tally> {
     let mut tally = Tally::within(Timestamp::MIN..Timestamp::MAX, Detail::Costs);
     tally.add(session)?;
     tally.price(prices);
-    Ok(tally.costs(&[], &TimeZone::UTC).pop().unwrap_or_default())
+    Ok(tally)
+}
+
+fn total_of(tally: &Tally) -> SessionCostRecord {
+    tally.costs(&[], &TimeZone::UTC).pop().unwrap_or_default()
 }
 
 /// Returns the facts shown before the messages of a session.
@@ -254,7 +262,8 @@ pub(crate) fn known(
     facts: &Facts,
     prices: &Prices,
 ) -> std::io::Result<Vec<(&'static str, String)>> {
-    let cost = cost_of(session, prices)?;
+    let tally = tally_of(session, prices)?;
+    let cost = total_of(&tally);
     let usage = &cost.usage;
     let tokens = [
         ("input", usage.input),
@@ -286,6 +295,8 @@ pub(crate) fn known(
             "cost",
             has_tokens.then(|| cost_cell(usage, &cost.unpriced_models)),
         ),
+        ("recorded", cost.recorded_cost.map(dollars)),
+        ("run", tally.runs().map(runs_cell)),
         ("resume", about.resume.clone()),
     ];
     let known = known.into_iter();

@@ -14,7 +14,7 @@ use crate::cmd::command::Run;
 use crate::cmd::inputs::{InputErrors, take_stdin};
 use crate::cmd::output::{self, Form, FormArguments};
 use crate::cmd::session::cost_table::{
-    CostRow, cost_cell, cost_table, dollars, fitted_table, with_separators,
+    CostRow, cost_cell, cost_table, dollars, fitted_table, runs_cell, with_separators,
 };
 use crate::cmd::session::show::cost_of;
 use crate::cmd::session::source::{MatchArguments, SourceArguments};
@@ -271,13 +271,15 @@ fn cost_page(
 fn page(stats: &SessionStatsRecord, columns: Option<usize>) -> String {
     let recorded = stats.recorded_cost;
     let recorded = recorded.map(|cost| format!("recorded by the agents: {}\n", dollars(cost)));
+    let runs = stats.runs.as_ref().map(|runs| runs_cell(runs) + "\n");
     let mut page = format!(
-        "{}, {}, {}, {}\n{}",
+        "{}, {}, {}, {}\n{}{}",
         counted(stats.sessions, "session", "sessions"),
         counted(stats.prompts, "prompt", "prompts"),
         counted(stats.replies, "reply", "replies"),
         cost_cell(&stats.usage, &stats.unpriced_models),
         recorded.unwrap_or_default(),
+        runs.unwrap_or_default(),
     );
     for (title, shares) in [
         ("MODEL", &stats.by_model),

@@ -110,7 +110,9 @@ impl Run for SessionTailArguments {
         };
         if let Ok(session) = &session {
             let is_read_once = !self.raw && !self.follow && self.offset.is_none();
-            let has_ends = !session.is_document() && session.format().shape != Shape::Replay;
+            let has_ends = !session.is_document()
+                && session.format().shape != Shape::Replay
+                && !session.format().is_stream();
             if is_read_once && !has_ends {
                 return self.whole(session, self.printer(globals, io)?);
             }

@@ -17,7 +17,7 @@ use crate::io::{Io, Messages};
 use crate::jsonl::WriteResult;
 use crate::message::SessionId;
 use crate::model::{Delivery, Pace};
-use crate::session::record::Moment;
+use crate::session::record::{Moment, Recorded};
 use crate::session::{ManualTitle, each_in_order};
 use crate::side::{
     Auto, Driver, Excerpt, Generator, Kind, Language, LanguageChoice, NoText, Reason,
@@ -295,13 +295,6 @@ impl Runner {
         }
     }
 
-    /// Reports that a text is not in the agent's files.
-    pub(crate) fn note_not_written(&self, output: &SessionOutput, reason: &str) {
-        let prefix = output.prefix();
-        self.messages
-            .warn(&format!("{prefix}not written: {reason}"));
-    }
-
     /// Prints the request body for each conversation that has one.
     fn print_requests(
         &self,
@@ -348,22 +341,30 @@ struct Summary {
 }
 
 impl Summary {
-    /// Counts the outcome for a session, and reports a failure of the model.
+    /// Counts the outcome for a session. Reports a text that is not in the agent's files, and a failure
+    /// of the model.
     fn note(&mut self, output: &SessionOutput) {
-        let Err(no_text) = &output.result else {
-            self.made += 1;
-            return;
-        };
-        self.failed += 1;
-        if let Some(failure) = &no_text.failure {
-            self.model.report(failure);
+        match &output.result {
+            Ok((_, recorded)) => {
+                self.made += 1;
+                if let Some(Recorded::NotShown(reason)) = recorded {
+                    let error = UsageError::new(format!("not written: {reason}"));
+                    let path = output.path.as_deref().unwrap_or_default();
+                    self.inputs.report(path, &error);
+                }
+            }
+            Err(no_text) => {
+                self.failed += 1;
+                if let Some(failure) = &no_text.failure {
+                    self.model.report(failure);
+                }
+            }
         }
     }
 
     fn outcome(&self, exit_status: bool) -> Status {
         let outcome = match self.failed {
-            0 => return Status::Done,
-            _ if exit_status => Status::Negative,
+            1.. if exit_status => Status::Negative,
             _ => Status::Done,
         };
         let outcome = self.inputs.outcome(outcome);

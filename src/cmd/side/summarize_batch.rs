@@ -61,6 +61,10 @@ pub(crate) struct SummarizeBatchArguments {
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     emit: EmitLabels,
     /// Maximum time that a line waits for labels, in milliseconds
+    ///
+    /// Once a label was late, the time that lines wait in a pipe counts too. A line of a file has no such
+    /// time: it waits from when it is read. After three late labels in a row the model is not asked again, so
+    /// a model that hangs delays a file by at most three times this limit.
     #[arg(long, value_name = "MS", default_value = HOLD_MS)]
     hold_ms: u64,
     /// Maximum number of labels to request at once

@@ -110,12 +110,7 @@ impl Printer for Titles {
 
     fn line(&self, runner: &Runner, output: &SessionOutput) -> Option<String> {
         match &output.result {
-            Ok((title, recorded)) => {
-                if let Some(reason) = not_shown(*recorded) {
-                    runner.note_not_written(output, reason);
-                }
-                Some(format!("{}{}\n", output.text_prefix(), title.text))
-            }
+            Ok((title, _)) => Some(format!("{}{}\n", output.text_prefix(), title.text)),
             Err(no_text) => {
                 runner.note_no_text(output, no_text, &no_text.reason);
                 None

@@ -13,7 +13,7 @@ use crate::jsonl::Prefilter;
 use crate::message::{Block, Message, Origin, Role, Thread};
 use crate::records::HitBlock;
 use crate::session::lines::for_each_raw_line;
-use crate::session::session::Session;
+use crate::session::session::{Session, each_entry_on_line};
 use crate::session::tail::MessageLines;
 use crate::session::tree::Scope;
 
@@ -98,13 +98,15 @@ impl Session {
         let mut lines = MessageLines::new(Some(self.format()));
         let title_words = self.format().titles.words;
         let of_title = Prefilter::new(title_words).map_err(io::Error::other)?;
+        let mut entries = self.entries();
         let words: Vec<&str> = match &query.needles {
-            Some(needles) => needles
+            // A text may be on several lines of a stream.
+            Some(needles) if !self.format().is_stream() => needles
                 .iter()
                 .map(String::as_str)
                 .chain(title_words.iter().copied())
                 .collect(),
-            None => Vec::new(),
+            _ => Vec::new(),
         };
         let mut flow = ControlFlow::Continue(());
         let mut holds_no_title = true;
@@ -116,7 +118,8 @@ impl Session {
             if !query.places.iter().any(|place| may_hold(class, *place)) {
                 return ControlFlow::Continue(());
             }
-            self.each_entry_on(line.offset, line.text, detail, &mut |_, mut entry| {
+            let (at, text) = (line.offset, line.text);
+            each_entry_on_line(at, text, &mut entries, detail, &mut |_, mut entry| {
                 let repeats = std::mem::take(&mut entry.repeats);
                 let messages = lines.messages_in(entry);
                 if flow.is_continue() {

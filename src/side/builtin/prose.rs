@@ -11,14 +11,13 @@ pub(super) struct Sentence {
     pub(super) line: usize,
     /// Whether the sentence is in an item of a list.
     pub(super) is_item: bool,
-    /// Whether a heading precedes the sentence.
-    pub(super) has_heading: bool,
+    /// The sentence is a heading.
+    pub(super) is_heading: bool,
 }
 
-/// Returns the non-blank sentences outside code, tables, headings, quotations and drawings.
+/// The non-blank sentences outside of code, tables, quotations and drawings.
 pub(super) fn sentences(text: &str) -> Vec<Sentence> {
     let mut found = Vec::new();
-    let mut has_heading = false;
     for (number, line) in unwrapped(text).into_iter().enumerate() {
         let is_bold = line.strip_prefix("**").is_some_and(|rest| {
             rest.find("**")
@@ -26,8 +25,8 @@ pub(super) fn sentences(text: &str) -> Vec<Sentence> {
         });
         let is_heading =
             is_bold || line.starts_with('#') && line.trim_start_matches('#').starts_with(' ');
-        has_heading |= is_heading;
-        if is_heading || line.starts_with(['|', '>', '+']) || is_drawing(&line) {
+        let is_code = line.len() > 1 && line.trim_matches('`').len() + 2 == line.len();
+        if is_code || line.starts_with(['|', '>', '+']) || is_drawing(&line) {
             continue;
         }
         let is_item = item_mark(&line) > 0;
@@ -36,7 +35,7 @@ pub(super) fn sentences(text: &str) -> Vec<Sentence> {
                 text: text.to_owned(),
                 line: number,
                 is_item,
-                has_heading,
+                is_heading,
             });
         });
     }
@@ -56,10 +55,23 @@ pub(super) fn code_depth(depth: usize, line: &str) -> usize {
 fn unwrapped(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut depth = 0;
+    let mut tag = None;
     for line in text.lines().map(str::trim) {
+        // A block between two tags behind a text is for the agent.
+        let is_first = lines.iter().all(String::is_empty);
+        let named = line
+            .strip_prefix('<')
+            .and_then(|line| line.strip_suffix('>'));
+        let opens = named.is_some_and(|name| !is_first && !name.contains([' ', '<', '/']));
+        if tag.is_some() || opens {
+            let is_end = tag.is_some() && named.and_then(|name| name.strip_prefix('/')) == tag;
+            tag = tag.or(named).filter(|_| !is_end);
+            continue;
+        }
         let before = depth;
         depth = code_depth(depth, line);
         if before + depth > 0 {
+            lines.push(String::new());
             continue;
         }
         let is_wrapped = |last: &&mut String| {
@@ -115,7 +127,7 @@ fn item_mark(line: &str) -> usize {
 
 /// Removes bullets, emphasis, code marks, link targets and emoji from a line.
 fn plain(line: &str) -> String {
-    let line = &line[item_mark(line)..];
+    let line = line[item_mark(line)..].trim_start_matches(['#', ' ']);
     let has_link = line.contains("](");
     let mut plain = String::new();
     let mut rest = line.replace("**", "").replace('`', "");
@@ -148,7 +160,11 @@ fn split(line: &str, mut found: impl FnMut(&str)) {
     while let Some((at, letter)) = letters.next() {
         let ends = match letter {
             '。' | '？' | '！' => true,
-            '.' | '?' | '!' => letters.peek().is_none_or(|(_, next)| next.is_whitespace()),
+            // `git add .` does not end a sentence.
+            '.' | '?' | '!' => {
+                !line[..at].ends_with(' ')
+                    && letters.peek().is_none_or(|(_, next)| next.is_whitespace())
+            }
             _ => false,
         };
         if ends && !(letter == '.' && is_abbreviation(line[start..at].trim_start())) {
@@ -182,6 +198,7 @@ mod tests {
             .map(|sentence| sentence.text.as_str())
             .collect();
         let expected = [
+            "Done",
             "All good.",
             "See this and that.",
             "x works, e.g. 3.",
@@ -189,7 +206,7 @@ mod tests {
         ];
         assert_eq!(texts, expected);
         let items: Vec<bool> = found.iter().map(|sentence| sentence.is_item).collect();
-        assert_eq!(items, [false, false, true, true]);
+        assert_eq!(items, [false, false, false, true, true]);
     }
 
     proptest! {

@@ -8,6 +8,7 @@ use regex::Regex;
 use super::clean::{clean, cut_words, lower_first};
 use super::prose::{Sentence, is_east_asian, sentences};
 use super::title::{latest_request, open_request};
+use super::title_words::{cut, fill};
 use crate::message::{Message, Origin, Role, Thread, is_remark};
 use crate::side::Language;
 use crate::side::language::certain_language;
@@ -15,14 +16,23 @@ use crate::side::language::certain_language;
 /// Maximum number of words in a recap.
 const MAX_WORDS: usize = 40;
 
-/// Maximum number of words in the report.
-const REPORT_WORDS: usize = 18;
+/// Minimum length of the part of an item that is quoted without its explanation.
+const MIN_HEAD_BYTES: usize = 12;
 
-/// Minimum number of words of a report of one sentence.
-const ENOUGH_WORDS: usize = 5;
+/// Minimum number of words of a sentence that says enough without the list or code that it opens.
+const OPENING_WORDS: usize = 8;
 
-/// Maximum number of words in the next step.
-const NEXT_WORDS: usize = 12;
+/// Maximum width of a quoted request, in cells.
+const REQUEST_CELLS: usize = 90;
+
+/// Maximum width of the next step, in cells.
+const NEXT_CELLS: usize = 60;
+
+/// Maximum width of the report, in cells.
+const REPORT_CELLS: usize = 160;
+
+/// Minimum width of the report, in cells.
+const MIN_REPORT_CELLS: usize = 40;
 
 /// Maximum number of letters of a recap in a script without spaces.
 const MAX_LETTERS: usize = 80;
@@ -31,7 +41,7 @@ const MAX_LETTERS: usize = 80;
 const LAST_SENTENCES: usize = 6;
 
 /// Beginnings of texts that agents write instead of the model.
-const NOT_SAID: [&str; 3] = ["API Error", "No response requested", "(no content)"];
+const NOT_SAID: [&str; 2] = ["No response requested", "(no content)"];
 
 /// Characters at the end of a sentence that a recap replaces.
 const ENDS: [char; 9] = ['.', '!', ':', ';', ',', ' ', '。', '！', '：'];
@@ -54,7 +64,7 @@ static OFFER: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// A sentence that names a step.
 static STEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)^(?:the )?(?:next(?: up| steps?(?: is to)?)?[:,]?|remaining:|todo:|you(?:'ll| may| might) want to|you should) ").ok()
+    Regex::new(r"(?i)^(?:the )?(?:next(?: up| steps?| task)?(?: is(?: to)?)?[:,]?|remaining:|todo:|you(?:'ll| may| might) want to|you should) ").ok()
 });
 
 /// A word before the report: `Done — `, `Great, `.
@@ -64,159 +74,136 @@ static ACKNOWLEDGEMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// The start of a sentence about what follows, or about the user's message.
 static NO_REPORT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)^(?:(?:i|my) apolog|here(?:'s| is| are)|let(?: me|'s)|i (?:see|understand|can see|have (?:a|all))|looking at|you(?:'re| are) (?:absolutely )?right|(?:good|great) |based on|thank|(?:to|in) summar|now that |if |would you|do you)").ok()
+    Regex::new(r"(?i)^(?:(?:i|my) apolog|here(?:'s| is| are)|let(?: me|'s)|i (?:see|understand|can see|have (?:a|all)\b)|you(?:'re| are) (?:absolutely )?right|(?:good|great) |thank|(?:to|in) summar|now that |if |would you|do you)").ok()
 });
 
-/// A word about a finished or failed action, or about the current state.
-static OUTCOME: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"(?i)\b(?:\w{3,}ed|now|pass(?:es|ing)?|working|ready|done|complete|fails?|failing)\b",
-    )
-    .ok()
+/// The heading of a section, or the start of a sentence, with the outcome.
+static SUMMARY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)^(?:\w+ )?(?:summary|results?|conclusion|status|bottom line|tl;dr)\b").ok()
 });
 
 /// The next step.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Next {
-    /// The model named or announced a step.
-    Step(String),
-    /// The model asked a question.
-    Question(String),
-}
-
-/// The words of one language around the parts of a recap.
-struct Frame<'a> {
-    colon: &'a str,
-    stop: &'a str,
-    open: &'a str,
-    goal: &'a str,
-    report: &'a str,
-    interrupted: &'a str,
-    next: &'a str,
-    question: &'a str,
+struct Next {
+    text: String,
+    /// The model asked a question, and did not name or announce a step.
+    is_question: bool,
 }
 
 /// Writes the recap of a conversation in `language`, by default the language of the last reply. Empty
 /// without a report, a next step and an open request.
 pub fn recap(messages: &[Message], language: Option<Language>) -> String {
-    let Some(reply) = last_reply(messages) else {
+    let Some(last) = messages.iter().rposition(is_reply) else {
         return String::new();
     };
-    let (before, after) = messages.split_at(reply + 1);
-    let goal = latest_request(before);
-    let open = open_request(after);
-    let text = messages[reply].text();
+    let (before, after) = messages.split_at(last + 1);
+    let goal = latest_request(before, REQUEST_CELLS);
+    let open = open_request(after, REQUEST_CELLS);
+    let text = messages[last].text();
     let is_interruption =
         |message: &Message| message.text().trim().starts_with("[Request interrupted");
     let was_interrupted = open.is_none() && after.iter().any(is_interruption);
-    let found = sentences(&text);
-    let report = || report(&found).or_else(|| first_of_code(&text));
-    let (report, next) = match (was_interrupted, open.is_some()) {
-        (true, _) => (None, None),
-        (false, true) => (report(), None),
-        (false, false) => (report(), next(&found)),
+    let next = if open.is_some() || was_interrupted {
+        None
+    } else {
+        next(&sentences(&text))
     };
+    // A reply that only announces a step or says that it is done follows the report.
+    let since_prompt = before
+        .iter()
+        .rev()
+        .take_while(|message| message.origin != Origin::Prompt);
+    let replies = since_prompt.filter(|message| is_reply(message));
+    let found = replies.map(|reply| {
+        let text = reply.text();
+        let found = reports(&sentences(&text), 2);
+        if found.is_empty() {
+            first_of_code(&text).into_iter().collect()
+        } else {
+            found
+        }
+    });
+    let report = found
+        .chain([reports(&sentences(&text), 1)])
+        .find(|found: &Vec<String>| !found.is_empty())
+        .filter(|_| !was_interrupted);
     let is_empty = report.is_none() && next.is_none() && open.is_none() && !was_interrupted;
     if goal.is_empty() || is_empty {
         return String::new();
     }
     let language = language.or_else(|| certain_language(&text));
     let language = language.or_else(|| certain_language(&goal).filter(|_| is_east_asian(&goal)));
-    let frame = Frame::of(language.map_or("en", Language::code));
-    let part = |name: &str, text: &str, words: usize| {
-        let text = if is_east_asian(text) {
-            text.to_owned()
-        } else {
-            cut_words(text, words)
-        };
-        format!(
-            "{name}{}{}",
-            frame.colon,
-            text.trim_end_matches(ENDS).trim_end()
-        )
-    };
-    let mut parts = Vec::new();
-    parts.extend(open.map(|text| part(frame.open, &text, MAX_WORDS)));
-    parts.push(part(frame.goal, &goal, MAX_WORDS));
-    parts.extend(report.map(|text| part(frame.report, &text, REPORT_WORDS)));
-    parts.extend(was_interrupted.then(|| frame.interrupted.to_owned()));
-    parts.extend(next.map(|next| match next {
-        Next::Step(text) => part(frame.next, &lower_first(&text), NEXT_WORDS),
-        Next::Question(text) => part(frame.question, &text, NEXT_WORDS),
-    }));
-    let mut recap = String::new();
-    for part in parts {
-        let is_ended = part.ends_with(['…', '?', '？']);
-        recap.push_str(&part);
-        recap.push_str(if is_ended { "" } else { frame.stop });
-        recap.push_str(if frame.stop == "。" { "" } else { " " });
-    }
-    let recap = cut_words(&clean(&recap), MAX_WORDS);
-    let is_dense = is_east_asian(&recap);
-    match recap.char_indices().nth(MAX_LETTERS).filter(|_| is_dense) {
-        Some((at, _)) => format!("{}…", &recap[..at]),
-        None => recap,
-    }
-}
-
-impl Frame<'static> {
-    /// Returns the frame of a language; a frame of symbols for languages without one.
-    fn of(code: &str) -> Self {
-        let mut frame = Self {
-            colon: " ",
-            stop: ".",
-            open: "!",
-            goal: "◎",
-            report: "»",
-            interrupted: "⏸",
-            next: "→",
-            question: "→",
-        };
-        let rows = FRAMES
-            .lines()
-            .map(|line| line.split('|').collect::<Vec<_>>());
-        for row in rows {
-            if let [
-                known,
-                colon,
-                stop,
-                open,
-                goal,
-                report,
-                interrupted,
-                next,
-                question,
-            ] = *row.as_slice()
-                && known == code
-            {
-                frame = Self {
-                    colon,
-                    stop,
-                    open,
-                    goal,
-                    report,
-                    interrupted,
-                    next,
-                    question,
-                };
-            }
+    let [
+        _,
+        colon,
+        stop,
+        opened,
+        aim,
+        told,
+        interrupted,
+        following,
+        question,
+    ] = frame(language.map_or("en", Language::code));
+    let with_report = |cells: usize| {
+        let report = report
+            .iter()
+            .map(|found| (told, fill(found.iter().map(String::as_str), cells)));
+        let next = next.iter().map(|next| {
+            let name = if next.is_question {
+                question
+            } else {
+                following
+            };
+            (name, next.text.clone())
+        });
+        let open = open.iter().map(|text| (opened, text.clone()));
+        let parts = open.chain([(aim, goal.clone())]).chain(report);
+        let parts = parts.chain(was_interrupted.then(|| (interrupted, String::new())));
+        let mut recap = String::new();
+        for (name, text) in parts.chain(next) {
+            let colon = if text.is_empty() { "" } else { colon };
+            let text = text.trim_end_matches(ENDS);
+            let is_ended = text.ends_with(['…', '?', '？']);
+            let space = if stop == "。" { "" } else { " " };
+            recap += &[name, colon, text, if is_ended { "" } else { stop }, space].concat();
         }
-        frame
-    }
+        clean(recap.trim_end())
+    };
+    let fits = |recap: &String| {
+        recap.split_whitespace().count() <= MAX_WORDS
+            && (recap.chars().count() <= MAX_LETTERS || !is_east_asian(recap))
+    };
+    let widths = (MIN_REPORT_CELLS..=REPORT_CELLS).rev().step_by(10);
+    let recap = widths.map(with_report).find(fits);
+    cut_words(
+        &recap.unwrap_or_else(|| with_report(MIN_REPORT_CELLS)),
+        MAX_WORDS,
+    )
 }
 
-/// Returns the index of the model's last text.
-fn last_reply(messages: &[Message]) -> Option<usize> {
-    messages.iter().rposition(|message| {
-        let text = message.text();
-        let text = text.trim();
-        message.thread == Thread::Main
-            && message.role == Role::Assistant
-            && message.origin == Origin::Reply
-            && !text.is_empty()
-            && !NOT_SAID.iter().any(|start| text.starts_with(start))
-            && !is_remark(text)
-    })
+/// The line of a language in `FRAMES`.
+fn frame(code: &str) -> [&'static str; 9] {
+    let line = |code: &str| {
+        let mut lines = FRAMES.lines();
+        lines.find(|line| line.split('|').next() == Some(code))
+    };
+    let words = line(code).or_else(|| line("*")).unwrap_or_default();
+    let mut frame = [""; 9];
+    for (to, word) in frame.iter_mut().zip(words.split('|')) {
+        *to = word;
+    }
+    frame
+}
+
+/// Whether a message is a text of the model, or an error in its place.
+fn is_reply(message: &Message) -> bool {
+    let text = message.text();
+    let text = text.trim();
+    message.thread == Thread::Main
+        && message.role == Role::Assistant
+        && matches!(message.origin, Origin::Reply | Origin::Error)
+        && !text.is_empty()
+        && !NOT_SAID.iter().any(|start| text.starts_with(start))
+        && !is_remark(text)
 }
 
 fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
@@ -231,54 +218,70 @@ fn strip<'a>(pattern: &LazyLock<Option<Regex>>, text: &'a str) -> Option<&'a str
     Some(text[found.end()..].trim())
 }
 
-/// Returns the sentence that reports the outcome. A text may start with its outcome, in the
-/// first line, or end with it if it has sections.
-fn report(found: &[Sentence]) -> Option<String> {
-    let shown = |sentence: &Sentence| {
+/// The sentences of a reply that report something and have at least `min_words`: the first one or the
+/// headline, those of a summary, the others. One that opens a list is joined with the heads of the items.
+fn reports(found: &[Sentence], min_words: usize) -> Vec<String> {
+    let (mut reports, mut outcomes) = (Vec::new(), Vec::new());
+    let mut is_outcome = false;
+    let mut rest = found;
+    while let [sentence, after @ ..] = rest {
+        rest = after;
         let text = sentence.text.as_str();
-        strip(&ACKNOWLEDGEMENT, text).unwrap_or(text).to_owned()
-    };
-    let reports = found.iter().map(|sentence| (shown(sentence), sentence));
-    let reports: Vec<(String, &Sentence)> = reports.filter(|(text, _)| is_report(text)).collect();
-    let has_outcome = |(text, _): &&(String, &Sentence)| matches(&OUTCOME, text);
-    let opens_list = |text: &str| text.ends_with([':', '：']);
-    let is_said = |report: &&(String, &Sentence)| {
-        !report.1.is_item && (!opens_list(&report.0) || has_outcome(report))
-    };
-    let said = || reports.iter().filter(is_said);
-    let first = said().next();
-    let outcome = first.and_then(|(_, first)| {
-        if first.has_heading {
-            return said().rev().find(has_outcome);
+        let is_summary = matches(&SUMMARY, text);
+        if sentence.is_heading {
+            is_outcome = is_summary;
+            let is_headline = reports.is_empty() && !is_summary && !text.ends_with([':', '：']);
+            if is_headline && is_report(text, min_words) {
+                reports.push(text.to_owned());
+            }
+            continue;
         }
-        said()
-            .take_while(|(_, other)| other.line == first.line)
-            .find(has_outcome)
-    });
-    let starts_with_outcome = |(text, _): &&(String, &Sentence)| {
-        !opens_list(text)
-            && OUTCOME
-                .as_ref()
-                .is_some_and(|outcome| outcome.find(text).is_some_and(|found| found.start() == 0))
-    };
-    let item = || reports.iter().find(starts_with_outcome);
-    let opening = || reports.iter().find(|(_, sentence)| !sentence.is_item);
-    let chosen = outcome.or(first).or_else(item).or_else(opening)?;
-    let text = chosen.0.as_str();
-    if opens_list(text) {
-        return Some(without_opening_of_list(text).to_owned());
+        let mut text = strip(&ACKNOWLEDGEMENT, text).unwrap_or(text).to_owned();
+        if text.ends_with([':', '：']) {
+            let follows = after
+                .first()
+                .is_some_and(|next| next.line <= sentence.line + 2);
+            let is_item = |next: &&Sentence| follows && next.is_item && next.line > sentence.line;
+            let items = after.iter().take_while(is_item).count();
+            let mut line = sentence.line;
+            let heads: Vec<&str> = after[..items]
+                .iter()
+                .filter(|item| std::mem::replace(&mut line, item.line) != item.line)
+                .map(|item| head(&item.text))
+                .collect();
+            if heads.is_empty() && text.split_whitespace().count() < OPENING_WORDS {
+                continue;
+            }
+            text = match heads.as_slice() {
+                [] => text.trim_end_matches(ENDS).to_owned(),
+                heads => format!(
+                    "{text}{}{}",
+                    if text.ends_with(':') { " " } else { "" },
+                    heads.join("; ")
+                ),
+            };
+            rest = &after[items..];
+        }
+        if is_report(&text, min_words) {
+            let is_outcome = (is_outcome || is_summary) && !reports.is_empty();
+            if is_outcome {
+                &mut outcomes
+            } else {
+                &mut reports
+            }
+            .push(text);
+        }
     }
-    if text.split_whitespace().count() >= ENOUGH_WORDS || is_east_asian(text) {
-        return Some(text.to_owned());
-    }
-    // A short sentence such as `All tests pass.` is too short alone.
-    let mut behind = reports
-        .iter()
-        .skip_while(|report| !std::ptr::eq(*report, chosen))
-        .skip(1);
-    let more = behind.find(|(text, _)| !opens_list(text));
-    let more = more.map(|(more, _)| format!("{}. {more}", text.trim_end_matches(ENDS)));
-    Some(more.unwrap_or_else(|| text.to_owned()))
+    let behind_first = 1.min(reports.len());
+    reports.splice(behind_first..behind_first, outcomes);
+    reports
+}
+
+/// The part of an item before its explanation, unless it is a mere mark such as `Line 10`.
+fn head(item: &str) -> &str {
+    let ends = [" - ", " — ", " – ", ": "].map(|mark| item.find(mark).unwrap_or(item.len()));
+    let long = ends.into_iter().filter(|end| *end >= MIN_HEAD_BYTES);
+    item[..long.min().unwrap_or(item.len())].trim_end_matches(ENDS)
 }
 
 /// Returns the first line of a block of text in a reply that is about this text, such as a commit
@@ -295,14 +298,11 @@ fn first_of_code(text: &str) -> Option<String> {
 }
 
 /// Whether a sentence reports on the work.
-fn is_report(text: &str) -> bool {
+fn is_report(text: &str, min_words: usize) -> bool {
     let words = text
         .split_whitespace()
         .filter(|word| word.contains(char::is_alphanumeric));
-    let words = words.count();
-    let is_long = words >= 3
-        || words == 2 && matches(&OUTCOME, text)
-        || is_east_asian(text) && text.chars().count() >= 4;
+    let is_long = words.count() >= min_words || is_east_asian(text) && text.chars().count() >= 4;
     is_long
         && !text.ends_with(['?', '？'])
         && [&ANNOUNCEMENT, &STEP, &NO_REPORT]
@@ -310,50 +310,40 @@ fn is_report(text: &str) -> bool {
             .all(|pattern| !matches(pattern, text))
 }
 
-/// Removes the end that opens a list: `It works with:`.
-fn without_opening_of_list(text: &str) -> &str {
-    const LEADING_OVER: [&str; 13] = [
-        "as", "at", "by", "for", "from", "in", "like", "of", "on", "that", "the", "to", "with",
-    ];
-    let mut text = text.trim_end_matches([':', '：']);
-    while let Some((before, last)) = text.rsplit_once(' ')
-        && LEADING_OVER.contains(&last)
-    {
-        text = before;
-    }
-    text
-}
-
 fn next(found: &[Sentence]) -> Option<Next> {
+    let step = |text: &str| Next {
+        text: lower_first(text),
+        is_question: false,
+    };
     let last = &found.last()?.text;
     if let Some(what) = strip(&ANNOUNCEMENT, last) {
-        let what = what.split(": ").next().unwrap_or_default();
-        let what = what
-            .trim_end_matches(':')
-            .split(['—', '–'])
-            .next()
-            .unwrap_or_default();
-        let is_said = !what.is_empty() && !what.starts_with("know ");
-        return is_said.then(|| Next::Step(what.to_owned()));
+        let ends = [": ", "—", "–"].iter().filter_map(|mark| what.find(mark));
+        let what = what[..ends.min().unwrap_or(what.len())].trim_end_matches(ENDS);
+        let is_said =
+            !what.is_empty() && !["know ", "be "].iter().any(|start| what.starts_with(start));
+        return is_said.then(|| step(&cut(what, NEXT_CELLS)));
     }
     let latest = || found.iter().rev();
     let is_question =
         |sentence: &&Sentence| !sentence.is_item && sentence.text.ends_with(['?', '？']);
-    let question = latest()
-        .take(3)
-        .find(is_question)
-        .map(|sentence| sentence.text.as_str());
-    if let Some(question) = question {
+    if let Some(question) = latest().take(3).find(is_question) {
+        let question = question.text.as_str();
         return Some(match strip(&OFFER, question) {
-            Some(what) => Next::Step(format!("decide whether to {}", what.trim_end_matches('?'))),
-            None => Next::Question(question.to_owned()),
+            Some(what) => {
+                let what = cut(what.trim_end_matches('?'), NEXT_CELLS);
+                step(&format!("decide whether to {what}"))
+            }
+            None => Next {
+                text: cut(question, NEXT_CELLS),
+                is_question: true,
+            },
         });
     }
-    let step = latest()
+    latest()
         .take(LAST_SENTENCES)
-        .find_map(|sentence| strip(&STEP, &sentence.text));
-    step.filter(|what| what.split_whitespace().count() >= 2 || !what.is_ascii())
-        .map(|what| Next::Step(what.to_owned()))
+        .find_map(|sentence| strip(&STEP, &sentence.text))
+        .filter(|what| what.split_whitespace().count() >= 2 || !what.is_ascii())
+        .map(|what| step(&cut(what, NEXT_CELLS)))
 }
 
 #[cfg(test)]

@@ -17,16 +17,16 @@ fn recap_of(talk: &[(Role, &str)]) -> String {
 }
 
 #[test]
-fn a_report_does_not_end_with_a_preposition() {
+fn a_sentence_that_opens_a_list_is_joined_with_the_heads_of_its_items() {
     let talk = [
         (Role::User, "make the rewind test deterministic"),
         (
             Role::Assistant,
-            "The test is now deterministic with:\n\n1. A clock\n2. A seed",
+            "The test is now deterministic with:\n\n1. **A fixed clock** - no waiting\n2. A seed",
         ),
     ];
     let expected = "Goal: Make the rewind test deterministic. Last report: The test is now \
-                    deterministic.";
+                    deterministic with: A fixed clock; A seed.";
     assert_eq!(recap_of(&talk), expected);
 }
 
@@ -64,7 +64,10 @@ fn recaps_have_goal_report_and_next_step() {
             ],
             "",
         ),
-        (&[ask, (Role::Assistant, "Done!")], ""),
+        (
+            &[ask, (Role::Assistant, "Done!")],
+            "Goal: Port the config parser to Rust. Last report: Done.",
+        ),
         (
             &[
                 (Role::User, "请修复登录按钮"),
@@ -89,7 +92,7 @@ fn the_frame_is_in_the_language_of_the_conversation() {
         (
             "ログインのカウンターを直してください。",
             "カウンターを修正しました。テストはすべて通りました。次にデプロイしますか？",
-            "目的：ログインのカウンターを直してください。現状：カウンターを修正しました。確認待ち：次にデプロイしますか？",
+            "目的：ログインのカウンターを直してください。現状：カウンターを修正しました。テストはすべて通りました。確認待ち：次にデプロイしますか？",
         ),
         (
             "로그인 카운터를 고쳐 주세요",
@@ -123,21 +126,14 @@ fn every_frame_has_all_words() {
     for line in rows {
         let code = line.split('|').next().unwrap();
         assert_eq!(line.split('|').count(), 9, "{line}");
-        assert!(Language::named(code).is_some(), "{line}");
-        assert_ne!(Frame::of(code).goal, "◎");
+        assert!(code == "*" || Language::named(code).is_some(), "{line}");
+        assert_eq!(frame(code).join("|"), line);
     }
 }
 
 #[test]
 fn every_pattern_compiles() {
-    for pattern in [
-        &ANNOUNCEMENT,
-        &OFFER,
-        &STEP,
-        &ACKNOWLEDGEMENT,
-        &NO_REPORT,
-        &OUTCOME,
-    ] {
+    for pattern in [&ANNOUNCEMENT, &OFFER, &STEP, &ACKNOWLEDGEMENT, &NO_REPORT] {
         assert!(pattern.is_some());
     }
 }
@@ -177,20 +173,24 @@ fn the_report_is_the_outcome() {
             "All fixed",
         ),
         (
-            "Good catch. Let me analyze the tests for these issues:\n\n## Issues Found\n\n### 1. **Major Duplication**\n\nLooking at the tests, I'm testing the same regex twice.\n\n### 2. Other\n\nThis would reduce the test file to 150 lines.",
-            "This would reduce the test file to 150 lines",
+            "Good catch. Let me analyze the tests for these issues:\n\n## Issues found\n\n### 1. **Major duplication**\n\nI'm testing the same regex twice.\n\n## Summary\n\nThe error is not fixed yet.",
+            "Issues found. The error is not fixed yet. I'm testing the same regex twice",
         ),
         (
-            "Done. The markers were:\n1. Defined as constants in the code\n2. Used to log\n\nRemoved all of it. The `--json` flag is the clean solution.",
-            "Removed all of it. The --json flag is the clean solution",
+            "Done. The markers were:\n1. Defined as constants in the code\n2. Used to log\n\nRemoved all of it.",
+            "The markers were: Defined as constants in the code; Used to log. Removed all of it",
         ),
         (
             "Good catch. `hooks.go` had the identical pattern in `handle` (line 441-445). Fixed and pushed.",
-            "Fixed and pushed",
+            "hooks.go had the identical pattern in handle (line 441-445). Fixed and pushed",
         ),
         (
-            "Perfect! I've updated the `simple_auth.md` plan to clearly indicate that:\n\n1. **Added Implementation Status** at the top\n2. **Marked each step** as done",
-            "I've updated the simple_auth.md plan to clearly indicate",
+            "`make check`\n\nResult:\n\n```\ncrash: index out of range\n```",
+            "crash: index out of range",
+        ),
+        (
+            "Committed and pushed.\n\n<citation>\n<entry>\nMEMORY.md:262\n</entry>\n</citation>",
+            "Committed and pushed",
         ),
     ];
     for (told, expected) in rows {

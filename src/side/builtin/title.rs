@@ -9,11 +9,15 @@ use regex::Regex;
 
 use super::clean::{clean, upper_first};
 use super::prose::{code_depth, is_east_asian, sentences};
-use super::title_words::{ENOUGH_WORDS, WORDS, cut, cut_east_asian, is_informative, shown};
+use super::title_words::{ENOUGH_WORDS, TITLE_CELLS, WORDS, cut, fill, is_informative, shown};
 use crate::message::{Message, Origin, Role, Thread, is_remark, typed};
+use crate::text::display_width;
 
 /// Maximum number of sentences that are searched for a request.
 const MAX_SENTENCES: usize = 3;
+
+/// Maximum number of prompts that are searched for a request.
+const MAX_PROMPTS: usize = 6;
 
 /// Minimum number of informative words of a substantial request.
 const SUBSTANTIAL_WORDS: usize = 3;
@@ -59,7 +63,7 @@ static PASTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// A possible title, with the number of its informative words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Quotation {
-    title: String,
+    text: String,
     informative: usize,
     /// Whether the sentence starts like a request: `please`, `can you`.
     is_request: bool,
@@ -72,53 +76,70 @@ pub fn title(messages: &[Message]) -> String {
     let mut weak = None;
     for prompt in prompts(messages) {
         let mut found = quotations(&prompt);
-        if let Some(topic) = topic(&found, ENOUGH_WORDS) {
-            return topic.title.clone();
+        if let Some(at) = topic(&found, ENOUGH_WORDS) {
+            return cut(&found[at].text, TITLE_CELLS);
         }
         found.retain(|quotation| quotation.informative > 0);
         weak = weak.or(found.into_iter().next());
     }
-    weak.map(|weak| weak.title).unwrap_or_default()
+    weak.map_or_else(String::new, |weak| cut(&weak.text, TITLE_CELLS))
 }
 
-/// Quotes the latest substantial prompt; the title if there is none.
-pub(super) fn latest_request(messages: &[Message]) -> String {
-    let request = prompts(messages).rev().find_map(|prompt| {
-        Some(
-            topic(&quotations(&prompt), SUBSTANTIAL_WORDS)?
-                .title
-                .clone(),
-        )
-    });
-    request.unwrap_or_else(|| title(messages))
+/// Quotes the latest prompt with a topic in up to `cells`, behind the prompt that it follows if it is
+/// short; the title if no prompt has a topic.
+pub(super) fn latest_request(messages: &[Message], cells: usize) -> String {
+    let mut latest: Option<String> = None;
+    for prompt in prompts(messages).rev().take(MAX_PROMPTS) {
+        let found = quotations(&prompt);
+        let Some(at) = topic(&found, ENOUGH_WORDS) else {
+            continue;
+        };
+        let quoted = quote(&found[at..], cells);
+        let says_enough = display_width(&quoted) * 2 >= cells;
+        match &latest {
+            None if says_enough => return quoted,
+            None => latest = Some(quoted),
+            Some(latest) if says_enough => {
+                let before = cut(&quoted, cells - display_width(latest));
+                return format!("{before} → {latest}");
+            }
+            Some(_) => {}
+        }
+    }
+    latest.unwrap_or_else(|| title(messages))
 }
 
-/// Returns the first sentence with a topic, or the request after a statement; `None` if no sentence has
-/// that many informative words.
-fn topic(found: &[Quotation], words: usize) -> Option<&Quotation> {
+/// The index of the first sentence with a topic, or of the request after a statement; `None` if no
+/// sentence has that many informative words.
+fn topic(found: &[Quotation], words: usize) -> Option<usize> {
     found
         .iter()
         .find(|quotation| quotation.informative >= words)?;
     let first = found
         .iter()
-        .find(|quotation| quotation.informative >= ENOUGH_WORDS)?;
+        .position(|quotation| quotation.informative >= ENOUGH_WORDS)?;
     let request = found
         .iter()
         .take(MAX_SENTENCES)
-        .find(|quotation| quotation.is_request && quotation.informative >= SUBSTANTIAL_WORDS);
+        .position(|quotation| quotation.is_request && quotation.informative >= SUBSTANTIAL_WORDS);
     request
-        .filter(|_| first.is_statement && !first.is_request)
+        .filter(|_| found[first].is_statement && !found[first].is_request)
         .or(Some(first))
 }
 
-/// Quotes the last prompt, if there is one.
-pub(super) fn open_request(messages: &[Message]) -> Option<String> {
+/// Quotes the first sentence and the substantial ones that follow it in up to `cells`.
+fn quote(found: &[Quotation], cells: usize) -> String {
+    let is_substantial = |quotation: &&Quotation| quotation.informative >= SUBSTANTIAL_WORDS;
+    let (first, rest) = found.split_at(1);
+    let quoted = first.iter().chain(rest.iter().take_while(is_substantial));
+    fill(quoted.map(|quotation| quotation.text.as_str()), cells)
+}
+
+/// Quotes the last prompt in up to `cells`, if there is one.
+pub(super) fn open_request(messages: &[Message], cells: usize) -> Option<String> {
     let found = quotations(&prompts(messages).next_back()?);
-    let said = found
-        .iter()
-        .find(|quotation| quotation.informative >= ENOUGH_WORDS);
-    let said = said.or(found.first());
-    said.map(|quotation| quotation.title.clone())
+    let said = topic(&found, ENOUGH_WORDS).unwrap_or(0);
+    (!found.is_empty()).then(|| quote(&found[said..], cells))
 }
 
 /// Returns the user's non-blank prompts in the main conversation, including commands that the agent
@@ -155,6 +176,7 @@ fn quotations(prompt: &str) -> Vec<Quotation> {
     let found = sentences(&without_pasted(&text));
     let found: Vec<Quotation> = found
         .iter()
+        .filter(|sentence| !sentence.is_heading)
         .filter_map(|sentence| quotation(&sentence.text))
         .collect();
     if !found.is_empty() {
@@ -213,7 +235,7 @@ fn heading(text: &str) -> Option<&str> {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let line = if first.starts_with("# ") {
         first
-    } else if first.trim_end().ends_with(':') {
+    } else if first.trim_end().ends_with(':') || first.contains(" plan below ") {
         rest.trim_start()
             .lines()
             .next()
@@ -279,16 +301,16 @@ fn quotation(sentence: &str) -> Option<Quotation> {
             .map_or(request.len(), |found| found.start());
         &request[..end]
     });
-    let (title, informative) = if is_east_asian(request) {
+    let (text, informative) = if is_east_asian(request) {
         let letters = request.chars().filter(|letter| letter.is_alphanumeric());
-        (cut_east_asian(request), letters.count() / 2)
+        (request.to_owned(), letters.count() / 2)
     } else {
         let words = shown(request);
         let informative = words.iter().filter(|word| is_informative(word)).count();
-        (cut(&words), informative)
+        (words.join(" "), informative)
     };
-    (!title.is_empty()).then(|| Quotation {
-        title: upper_first(&title),
+    (!text.is_empty()).then(|| Quotation {
+        text: upper_first(&text),
         informative,
         is_request,
         is_statement: WORDS.has("statements", &first_word(sentence)),

@@ -1,7 +1,7 @@
 use super::*;
 use crate::message::Block;
 use crate::side::builtin::clean::MORE;
-use crate::side::builtin::title_words::MAX_CELLS;
+use crate::side::builtin::title_words::TITLE_CELLS;
 
 fn title_of(prompts: &[&str]) -> String {
     let messages = prompts.iter().map(|prompt| Message {
@@ -164,7 +164,7 @@ mod properties {
         fn titles_are_narrow_and_safe(prompts in prop::collection::vec("(can you |let's |why is |when running |请|)[\\PC\\n`./:,-]{0,80}", 0..4)) {
             let prompts: Vec<&str> = prompts.iter().map(String::as_str).collect();
             let title = title_of(&prompts);
-            prop_assert!(crate::text::display_width(&title) <= MAX_CELLS, "{title}");
+            prop_assert!(crate::text::display_width(&title) <= TITLE_CELLS, "{title}");
             prop_assert_eq!(terminal_safe_line(&title), title);
         }
 

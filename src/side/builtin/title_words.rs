@@ -4,13 +4,14 @@ use std::sync::LazyLock;
 
 use super::clean::{MORE, WordList, prefix};
 use super::names::{address, last_part, revision};
+use super::prose::is_east_asian;
 use crate::text::display_width;
 
 /// Maximum width of a title, in cells.
-pub(super) const MAX_CELLS: usize = 64;
+pub(super) const TITLE_CELLS: usize = 64;
 
-/// Minimum width of a title that is cut before a joint, in cells.
-const MIN_CUT_CELLS: usize = 44;
+/// Maximum width that a cut before a joint loses, in cells.
+const MAX_LOST_CELLS: usize = 20;
 
 /// Minimum number of informative words, unless no title has that many.
 pub(super) const ENOUGH_WORDS: usize = 2;
@@ -69,33 +70,59 @@ fn shown_word(word: &str) -> String {
     }
 }
 
-/// Cuts words to a title. The cut is at the end of a clause, before a conjunction or before a
-/// preposition, and never after a function word.
-pub(super) fn cut(words: &[String]) -> String {
-    let whole = words.join(" ");
-    if display_width(&whole) <= MAX_CELLS {
-        return whole;
+/// Joins the first sentences that fit into `cells`; cuts one only if a third of that is left for it.
+pub(super) fn fill<'a>(sentences: impl IntoIterator<Item = &'a str>, cells: usize) -> String {
+    let mut text = String::new();
+    for sentence in sentences {
+        let width = display_width(&text);
+        if width > 0 && width + display_width(sentence) >= cells && width * 3 >= cells * 2 {
+            break;
+        }
+        text.push_str(match text.chars().last() {
+            None | Some('。' | '！' | '？' | '；') => "",
+            Some('.' | '!' | '?' | ':' | ';') => " ",
+            Some(_) => ". ",
+        });
+        text.push_str(sentence);
     }
+    let cells = if is_east_asian(&text) {
+        cells * 3 / 5
+    } else {
+        cells
+    };
+    cut(&text, cells)
+}
+
+/// Cuts a text at the end of a clause, before a conjunction or before a preposition, and never after a
+/// function word. A text without spaces is cut at the end of a clause if possible.
+pub(super) fn cut(text: &str, cells: usize) -> String {
+    if display_width(text) <= cells {
+        return text.to_owned();
+    }
+    if is_east_asian(text) {
+        let kept = prefix(text, cells - 1);
+        let clause = kept.rfind(['，', '；', '、', '。']).filter(|at| *at > 0);
+        return format!("{}{MORE}", clause.map_or(kept, |at| &kept[..at]));
+    }
+    let words: Vec<&str> = text.split(' ').collect();
+    let min_cells = cells.saturating_sub(MAX_LOST_CELLS);
     let mut width = 0;
-    let fits = |word: &&String| {
+    let fits = |word: &&&str| {
         width += display_width(word) + 1;
-        width <= MAX_CELLS
+        width <= cells
     };
     let fit = words.iter().take_while(fits).count();
-    let is_subordinate = WORDS.has(
-        "clause joints",
-        &words.first().map_or("", String::as_str).to_lowercase(),
-    );
+    let is_subordinate = WORDS.has("clause joints", &words[0].to_lowercase());
     let says_enough =
-        |kept: &&[String]| kept.iter().filter(|word| is_informative(word)).count() > ENOUGH_WORDS;
+        |kept: &&[&str]| kept.iter().filter(|word| is_informative(word)).count() > ENOUGH_WORDS;
     let cut_before = |joints: &str| {
         let starts = (1..=fit).rev().map(|end| &words[..end]);
         starts.filter(says_enough).find(|kept| {
-            let last = kept.last().map_or("", String::as_str);
-            let next = words.get(kept.len()).map_or("", String::as_str);
+            let last = kept.last().copied().unwrap_or_default();
+            let next = words.get(kept.len()).copied().unwrap_or_default();
             let ends_clause = last.ends_with([',', ';', ':', '–', '—']) || last == "-";
             (ends_clause && !is_subordinate || WORDS.has(joints, &next.to_lowercase()))
-                && display_width(&kept.join(" ")) >= MIN_CUT_CELLS
+                && display_width(&kept.join(" ")) >= min_cells
         })
     };
     let mut kept = cut_before("clause joints")
@@ -103,19 +130,19 @@ pub(super) fn cut(words: &[String]) -> String {
         .unwrap_or(&words[..fit]);
     while let [start @ .., last] = kept
         && !start.is_empty()
-        && (is_function_word(last) || last.len() < 3)
+        && is_function_word(last)
     {
         kept = start;
     }
     let mut title = kept.join(" ");
-    if display_width(&title) < MIN_CUT_CELLS / 2 {
+    if display_width(&title) < min_cells / 2 {
         // A long word follows.
-        prefix(&whole, MAX_CELLS - 1).clone_into(&mut title);
+        prefix(text, cells - 1).clone_into(&mut title);
     }
     // Remove an unclosed bracket or quotation mark.
     let open = title.rfind('(').filter(|at| !title[*at..].contains(')'));
     let title = open
-        .filter(|at| *at > 0)
+        .filter(|at| *at >= min_cells)
         .map_or(title.as_str(), |at| &title[..at]);
     let title = if title.matches('"').count() % 2 == 1 {
         title.replace('"', "")
@@ -124,16 +151,6 @@ pub(super) fn cut(words: &[String]) -> String {
     };
     let title = title.trim_end_matches([',', ';', ':', '.', '-', '–', '—', '(', ' ']);
     format!("{title}{MORE}")
-}
-
-/// Cuts a text without spaces at the end of a clause if possible.
-pub(super) fn cut_east_asian(text: &str) -> String {
-    if display_width(text) <= MAX_CELLS {
-        return text.to_owned();
-    }
-    let kept = prefix(text, MAX_CELLS - 1);
-    let clause = kept.rfind(['，', '；', '、', '。']).filter(|at| *at > 0);
-    format!("{}{MORE}", clause.map_or(kept, |at| &kept[..at]))
 }
 
 fn is_function_word(word: &str) -> bool {

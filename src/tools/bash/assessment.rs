@@ -25,7 +25,7 @@ pub(in crate::tools) fn assess(
         .is_ambiguous(command, analysis.parts.as_deref());
     if is_ambiguous && settled.verdict.is_read_only() {
         settled.verdict = Verdict::Unknown;
-        "bash, zsh and dash do not read it alike".clone_into(&mut settled.why);
+        "bash, zsh and dash do not parse it alike".clone_into(&mut settled.why);
     }
     let access = match (settled.verdict.is_read_only(), settled.changes_directory) {
         (false, _) => Access::everything(),
@@ -69,7 +69,7 @@ pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
             Some("the working directory may be in the shell's `PATH`".to_owned())
         }
         Some(name) if !context.is_protected() => Some(format!(
-            "`{name}` only counts as reading where the kernel enforces it"
+            "`{name}` only counts as reading if the kernel enforces it"
         )),
         _ => {
             let programs = analysis.programs.iter().map(String::as_str);
@@ -150,7 +150,7 @@ fn is_in_workspace(program: &Path, context: &DecisionContext) -> bool {
     })
 }
 
-/// Marks commands whose words name a program of the workspace as writing; all commands if the shell
+/// Marks commands whose words name a program of the workspace as writing; or all commands if the shell
 /// is one.
 fn without_workspace_programs(
     parts: &[CommandPart],

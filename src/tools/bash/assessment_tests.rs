@@ -56,7 +56,7 @@ fn reads(session: &Session, command: &str) -> bool {
 }
 
 #[test]
-fn commands_that_only_read_touch_the_world_without_writing() {
+fn commands_that_only_read_have_access_without_writing() {
     let session = session();
     for command in ["ls", "git status", "git diff | cat", "(cd .. && ls)"] {
         let Assessment { access, why, .. } = assessed(&session, command);
@@ -78,9 +78,9 @@ fn commands_that_only_read_touch_the_world_without_writing() {
     assert!(assessed(&session, "ls | tee x").why.contains("tee"));
 }
 
-/// The verdicts of a call and of `check shell`.
+/// A call and `check shell` have the same verdict.
 #[test]
-fn permission_and_the_check_are_one_verdict() {
+fn permission_and_check_shell_use_the_same_verdict() {
     let session = session();
     let files = ["attacks", "commands", "refused_by_others", "read_only"]
         .map(|name| format!("tests/data/shell/{name}.jsonl"));
@@ -166,7 +166,7 @@ fn settings_that_cannot_run_anything_do_not_count() {
 }
 
 #[test]
-fn other_repositories_have_settings_of_their_own() {
+fn other_repositories_have_their_own_settings() {
     let session = session();
     fs::create_dir(session.path("sub")).unwrap();
     assert!(reads(&session, "git -C sub status"));
@@ -212,7 +212,7 @@ fn a_hook_after_writing_the_index_counts_unless_the_shell_prevents_it() {
 }
 
 #[test]
-fn submodules_have_settings_of_their_own() {
+fn submodules_have_their_own_settings() {
     let session = session();
     fs::write(session.path(".gitmodules"), "[submodule \"x\"]\n").unwrap();
     assert!(!reads(&session, "git status"));
@@ -220,7 +220,7 @@ fn submodules_have_settings_of_their_own() {
 }
 
 #[test]
-fn repositories_in_the_index_have_settings_of_their_own() {
+fn repositories_in_the_index_have_their_own_settings() {
     let session = session();
     assert!(reads(&session, "git status"));
     git(&session, &["init", "-q", "inner"]);
@@ -233,7 +233,7 @@ fn repositories_in_the_index_have_settings_of_their_own() {
 }
 
 #[test]
-fn programs_of_the_workspace_are_not_the_table_s() {
+fn programs_of_the_workspace_are_not_those_of_the_table() {
     let mut session = session();
     let bin = session.path("bin");
     fs::create_dir(&bin).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::shell::{Follows, SimpleCommand, program_name, simple_commands};
 
-/// Commands whose exit status 1 is a result, with its meaning.
+/// Commands for which exit status 1 is a result, with its meaning.
 const ANSWERS: &[(&str, &str)] = &[
     ("grep,egrep,fgrep,rg,git grep", "No matches found"),
     ("find", "Some directories were inaccessible"),
@@ -67,7 +67,7 @@ struct LastCommand {
     after_cd: bool,
 }
 
-/// Commands whose use before `&&` leaves no doubt about the source of the exit status.
+/// Commands that, before `&&`, cannot be the source of the exit status.
 const NEVER_FAIL: &[&str] = &["echo", "printf", "true", ":", "pwd", "export"];
 
 /// Commands that change which command determines the status.
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_no_failures() {
+    fn statuses_that_are_results_are_not_failures() {
         let rows: &[(&str, i32, bool, Option<&str>)] = &[
             ("grep x f", 1, false, Some("No matches found")),
             ("grep x f", 2, true, None),
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn silent_commands() {
+    fn silent_commands_are_known() {
         for command in ["mkdir -p a", "cd a && rm b", "/bin/cp a b; touch c"] {
             assert!(expects_no_output(command), "{command}");
         }
@@ -179,7 +179,7 @@ mod tests {
     const AFTER_CD: bool = true;
 
     #[test]
-    fn the_deciding_command() {
+    fn the_command_that_determines_the_status_is_found() {
         let rows: &[(&str, Option<(&str, bool)>)] = &[
             ("grep x f", Some(("grep x f", ALONE))),
             ("cat f | grep -q 'a b'", Some(("grep -q a b", ALONE))),

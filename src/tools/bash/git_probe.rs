@@ -53,7 +53,7 @@ impl GitProbe {
     /// Checks a requirement for a shell that starts in `directory`.
     ///
     /// # Errors
-    /// The reason why it does not hold, on one line.
+    /// The requirement does not hold, for this reason (one line).
     pub(super) fn settle(&self, requirement: &Requirement, directory: &Path) -> Result<(), String> {
         match requirement {
             Requirement::CleanGitConfig(place) => self.look(place, &place.directory(directory)),
@@ -139,7 +139,7 @@ impl GitProbe {
 
 /// Settings with which read-only forms of git start a program or connect to a server. Pagers need a
 /// terminal, hooks a change and editors a prompt, so they are not listed. Rows: scope, section and
-/// last part of the key in lower case (with any text between them), and the values that count:
+/// last part of the key in lower case (with any text between them), and the relevant values:
 /// `set` for any, `on` unless switched off, `signatures` if it requests them.
 const SETTINGS: &str = "
     objects core alternaterefscommand set

@@ -37,7 +37,7 @@ fn settings_by_scope() {
 }
 
 #[test]
-fn what_cannot_be_read_is_not_clean() {
+fn unreadable_settings_are_not_clean() {
     let spawners = Arc::new(Supervisor::default().spawners(1));
     let place = Requirement::CleanGitConfig(GitUse {
         steps: Vec::new(),

@@ -7,8 +7,8 @@ use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 
-/// Descriptor on which the shell reports its directory. Bash moves its own descriptors from 10
-/// upwards out of the way of commands.
+/// Descriptor on which the shell reports its directory. Bash moves its own descriptors to 10
+/// and above, out of the way of commands.
 pub(super) const REPORT: RawFd = 9;
 
 /// Maximum length of an argument, in bytes; the limit of the system is 128 KiB.
@@ -37,9 +37,9 @@ pub(super) fn arguments(command: &str) -> io::Result<Vec<OsString>> {
     } else {
         in_parameters(command)
     };
-    // One line, because bash reads it as a whole before it evaluates the command, whose syntax
+    // On one line, because bash reads a line as a whole before it evaluates the command, whose syntax
     // errors can upset its parser. The command does not see the descriptor. A group, so that errors
-    // of the report itself (a directory that is gone) do not show as the command's; with `set -e`
+    // of the report itself (a removed directory) are not shown as the command's; with `set -e`
     // they would end the shell.
     let report = format!(
         " {REPORT}>&-; {{ turnpipe_status=$?; builtin pwd -P >&{REPORT} || echo >&{REPORT} || :; }} \
@@ -188,9 +188,9 @@ mod tests {
     }
 
     #[test]
-    fn very_long_commands_are_run_whole() {
+    fn very_long_commands_run_completely() {
         let place = tempfile::tempdir().unwrap();
-        // Characters of several bytes, so that the parts do not end where they would by number.
+        // Characters of several bytes, so that parts do not end at fixed numbers of bytes.
         let long = "äx".repeat(300_000);
         let command = format!("cat <<'END' | wc -c\n{long}\nEND\necho $#; cd /; (exit 5)");
         let (finished, found) = run(&command, place.path());
@@ -207,7 +207,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Quoting survives bash twice: once as a word of the wrapper, once inside of the command.
+        /// Quoting survives bash twice: once as a word of the wrapper, once inside the command.
         #[test]
         fn words_reach_the_program_unchanged(word in "[^\0]{0,40}") {
             let quoted = shlex::try_quote(&word).unwrap();

@@ -17,7 +17,7 @@ fn run(session: &TestSession, command: &str) -> ToolReply {
     call(session, &json!({"command": command})).unwrap()
 }
 
-/// Applies what a call changed, as the session does.
+/// Applies the changes of a call, like the session.
 fn follow(session: &mut TestSession, reply: &ToolReply) {
     for change in &reply.changes {
         if let ContextChange::Directory(directory) = change {
@@ -27,7 +27,7 @@ fn follow(session: &mut TestSession, reply: &ToolReply) {
 }
 
 #[test]
-fn what_is_printed_comes_back() {
+fn output_is_returned() {
     let session = TestSession::new();
     let rows = [
         ("echo a; echo b >&2", "a\nb", "a", "b"),
@@ -85,7 +85,7 @@ fn failures_begin_with_the_exit_code() {
 }
 
 #[test]
-fn an_answer_is_no_failure() {
+fn a_status_that_is_a_result_is_not_a_failure() {
     let session = TestSession::new();
     let reply = run(&session, "echo abc | grep x");
     assert_eq!(reply.status, CallStatus::Ok);
@@ -101,7 +101,7 @@ fn an_answer_is_no_failure() {
 }
 
 #[test]
-fn silence_that_is_expected_is_said() {
+fn expected_silence_is_reported() {
     let session = TestSession::new();
     assert_eq!(
         run(&session, "mkdir d").structured["noOutputExpected"],
@@ -111,7 +111,7 @@ fn silence_that_is_expected_is_said() {
 }
 
 #[test]
-fn the_directory_is_kept_inside_of_the_allowed_ones() {
+fn the_directory_stays_inside_the_allowed_ones() {
     let mut session = TestSession::new();
     let home = session.context.home_directory.clone();
 
@@ -123,7 +123,7 @@ fn the_directory_is_kept_inside_of_the_allowed_ones() {
         home.join("a b").to_str().unwrap()
     );
 
-    // A failing command moves the shell, too.
+    // A failing command also moves the shell.
     let reply = run(&session, "cd c; false");
     assert_eq!(
         reply.changes,
@@ -141,7 +141,7 @@ fn the_directory_is_kept_inside_of_the_allowed_ones() {
     );
     assert_eq!(reply.changes, [ContextChange::Directory(home.clone())]);
 
-    // A link out of the allowed directories is refused; a link among them is followed.
+    // A link that leaves the allowed directories is refused; a link inside them is followed.
     symlink("/", home.join("root")).unwrap();
     symlink(home.join("a b"), home.join("link")).unwrap();
     session.context.directory.clone_from(&home);
@@ -155,7 +155,7 @@ fn the_directory_is_kept_inside_of_the_allowed_ones() {
 }
 
 #[test]
-fn a_directory_that_is_gone() {
+fn a_removed_directory_is_replaced() {
     let mut session = TestSession::new();
     let home = session.context.home_directory.clone();
     let reset = format!("Shell cwd was reset to {}", home.display());
@@ -183,7 +183,7 @@ fn a_directory_that_is_gone() {
 }
 
 #[test]
-fn a_command_that_takes_too_long() {
+fn a_command_that_takes_too_long_times_out() {
     let session = TestSession::new();
     let input = json!({"command": "echo begun; cd /; exec sleep 60", "timeout": 300});
     let reply = call(&session, &input).unwrap();
@@ -195,7 +195,7 @@ fn a_command_that_takes_too_long() {
 }
 
 #[test]
-fn a_command_that_is_cancelled() {
+fn a_cancelled_command_keeps_its_output() {
     let session = TestSession::new();
     let begun = session.path("begun");
     let reply = std::thread::scope(|scope| {
@@ -218,7 +218,7 @@ fn a_command_that_is_cancelled() {
 }
 
 #[test]
-fn what_is_left_running_is_ended_and_said() {
+fn remaining_processes_are_ended_and_reported() {
     let session = TestSession::new();
     for command in ["sleep 60 & echo begun", "sleep 60 >log 2>&1 & echo begun"] {
         let reply = run(&session, command);
@@ -232,7 +232,7 @@ fn what_is_left_running_is_ended_and_said() {
 }
 
 #[test]
-fn long_output_is_shown_in_part_and_kept_whole() {
+fn long_output_is_excerpted_and_saved() {
     let session = TestSession::new();
     let reply = run(&session, "seq 200000; echo done >&2");
     assert_eq!(reply.status, CallStatus::Ok);
@@ -274,7 +274,7 @@ fn output_of_exactly_the_limit_stays() {
 }
 
 #[test]
-fn long_failures_are_cut_and_not_kept() {
+fn long_failures_are_excerpted_and_not_saved() {
     let session = TestSession::new();
     let reply = run(&session, "seq 100000; echo wrong >&2; exit 2");
     let content = text(&reply);
@@ -285,7 +285,7 @@ fn long_failures_are_cut_and_not_kept() {
 }
 
 #[test]
-fn inputs_that_make_no_sense() {
+fn invalid_inputs_are_refused() {
     let bash = BuiltIn::<Bash>::new();
     let rows = [
         (json!({"command": "ls", "run_in_background": false}), None),
@@ -336,7 +336,7 @@ fn timeouts_stay_below_the_larger_limit() {
 }
 
 #[test]
-fn bash_is_found_in_absolute_directories_only() {
+fn bash_is_only_found_in_absolute_directories() {
     let folder = tempfile::tempdir().unwrap();
     let own = folder.path().join("bash");
     fs::write(&own, "").unwrap();

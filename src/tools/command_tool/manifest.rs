@@ -173,7 +173,7 @@ struct AccessPaths {
     writes: Vec<String>,
 }
 
-/// A problem of a key.
+/// A problem with a key.
 struct Problem {
     key: String,
     reason: String,
@@ -255,7 +255,7 @@ fn check_name(key: &str, name: &str) -> Result<(), Problem> {
     ))
 }
 
-/// A tool without a schema has no parameters.
+/// Returns the input schema. A tool without a schema has no parameters.
 fn input_schema(schema: Option<Value>) -> Result<Value, Problem> {
     const KEY: &str = "input_schema";
     let Some(schema) = schema else {

@@ -35,7 +35,7 @@ fn toml_error(text: &str) -> String {
 }
 
 #[test]
-fn everything_a_tool_can_say() {
+fn all_keys_of_a_tool_are_read() {
     let declared = parse_manifest(Path::new("/etc/tools/m.toml"), OUTLINE).unwrap();
     let [outline] = declared.as_slice() else {
         panic!("one tool");
@@ -58,7 +58,7 @@ fn everything_a_tool_can_say() {
 }
 
 #[test]
-fn json_says_the_same() {
+fn json_manifests_are_read_alike() {
     let value: Value = toml::from_str(OUTLINE).unwrap();
     let from_json = parse_manifest(Path::new("/etc/tools/m.json"), &value.to_string()).unwrap();
     let from_toml = parse_manifest(Path::new("/etc/tools/m.toml"), OUTLINE).unwrap();
@@ -69,7 +69,7 @@ fn json_says_the_same() {
 }
 
 #[test]
-fn what_may_be_left_out() {
+fn optional_keys_have_defaults() {
     let text = "[[tool]]\nname = \"Date\"\ndescription = \"The date\"\ncommand = [\"date\"]\n";
     let declared = parse_manifest(Path::new("m.toml"), text).unwrap();
     let tool = &declared[0].tool;
@@ -193,7 +193,7 @@ fn a_program_is_never_taken_from_the_input() {
 }
 
 #[test]
-fn files_that_are_not_manifests() {
+fn other_files_are_refused() {
     let rows = [
         ("m.toml", "tool = 3", "1 | tool = 3"),
         ("m.toml", "tool = 3", "expected a sequence"),
@@ -213,7 +213,7 @@ fn files_that_are_not_manifests() {
 }
 
 #[test]
-fn a_file_that_is_not_there() {
+fn a_missing_file_is_an_error() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("none.toml");
     let error = load_manifest(&file).err().unwrap().to_string();

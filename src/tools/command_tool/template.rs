@@ -94,8 +94,8 @@ impl Template {
         }
     }
 
-    /// Returns the argument for an input. `None` if the template is a single field that the input lacks (or has
-    /// as null): then the argument is omitted. In a longer argument, such a field is empty.
+    /// Returns the argument for an input. `None` if the template is a single field that is missing from the input (or
+    /// null): the argument is then omitted. In a longer argument, such a field is empty.
     pub(super) fn expand(&self, input: &Input) -> Option<String> {
         if let Some(name) = self.as_field() {
             return value_of(input, name).map(spelling);
@@ -190,14 +190,14 @@ mod tests {
         }
 
         #[test]
-        fn a_value_is_never_read_again(value in ".{0,30}", before in "[^{}]{1,8}") {
+        fn values_are_not_expanded_again(value in ".{0,30}", before in "[^{}]{1,8}") {
             let input = input(&json!({"field": value.clone()}));
             let template = Template::parse(&format!("{before}{{field}}{before}")).unwrap();
             prop_assert_eq!(template.expand(&input), Some(format!("{before}{value}{before}")));
         }
 
         #[test]
-        fn what_parses_is_written_as_it_was(text in "[a-c{}]{0,12}") {
+        fn parsed_templates_are_written_unchanged(text in "[a-c{}]{0,12}") {
             if let Ok(template) = Template::parse(&text) {
                 prop_assert_eq!(template.to_string(), text);
             }

@@ -1,7 +1,7 @@
 //! Tools of manifests: one program per call, without a shell.
 //!
-//! An argument from a bare `{field}` is passed unchanged, even if it starts with `-`. To prevent that it is
-//! taken for an option, a manifest can put `--` before it or use `--option={field}`.
+//! An argument from a bare `{field}` is passed unchanged, even if it starts with `-`. To prevent it from being
+//! mistaken for an option, a manifest can put `--` before it or use `--option={field}`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -65,8 +65,8 @@ pub(super) enum AccessRule {
     World,
     /// Reads everything, writes nothing.
     ReadOnly,
-    /// Reads and writes the paths of these templates, relative to the working directory. A missing field makes
-    /// the call one that may change everything. A bare field with a list names every path in it.
+    /// Reads and writes the paths of these templates, relative to the working directory. With a missing field,
+    /// the call may change everything. A bare field with a list names every path in it.
     Paths {
         reads: Vec<Template>,
         writes: Vec<Template>,
@@ -119,7 +119,8 @@ impl Tool for CommandTool {
             .collect();
         if arguments.iter().any(|argument| argument.contains('\0')) {
             return Err(InvalidInput(
-                "A parameter contains a NUL character, which no program can be given".to_owned(),
+                "A parameter contains a NUL character, which cannot be passed to a program"
+                    .to_owned(),
             ));
         }
         Ok(Box::new(CommandCall {

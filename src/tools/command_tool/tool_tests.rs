@@ -47,7 +47,7 @@ fn arguments_arrive_one_by_one() {
 }
 
 #[test]
-fn results_and_failures() {
+fn results_and_failures_are_returned() {
     let session = TestSession::new();
     let probe = tool(
         &session,
@@ -70,7 +70,7 @@ fn results_and_failures() {
 }
 
 #[test]
-fn the_input_comes_as_a_line_of_json() {
+fn the_input_is_passed_as_a_line_of_json() {
     let session = TestSession::new();
     let probe = tool(
         &session,
@@ -90,7 +90,7 @@ fn the_input_comes_as_a_line_of_json() {
 }
 
 #[test]
-fn time_runs_out() {
+fn a_slow_program_times_out() {
     let session = TestSession::new();
     let probe = tool(
         &session,
@@ -104,7 +104,7 @@ fn time_runs_out() {
 }
 
 #[test]
-fn long_results_keep_to_their_own_limit() {
+fn long_results_have_their_own_limit() {
     let session = TestSession::new();
     let probe = tool(
         &session,
@@ -117,7 +117,7 @@ fn long_results_keep_to_their_own_limit() {
 }
 
 #[test]
-fn a_program_that_is_not_there() {
+fn a_missing_program_is_an_error() {
     let session = TestSession::new();
     let probe = tool(&session, "", "command = [\"./other\"]");
     let failure = session.call(&probe, &json!({})).unwrap_err();
@@ -138,7 +138,7 @@ fn a_nul_cannot_be_passed_on() {
 }
 
 #[test]
-fn what_a_call_touches() {
+fn the_access_of_a_call_is_declared() {
     let session = TestSession::new();
     let home = session.context.directory.clone();
     fs::create_dir(home.join("real")).unwrap();

@@ -80,7 +80,7 @@ impl PreparedCall for Edit {
             None => return Err(ToolFailure(NotReadable::Missing.message(call.session))),
         };
         let reply = reply(&target.path.to_string_lossy(), self, &edited, freshness);
-        // A file that the session has not read, or that has changed since, keeps that state: the edit matched,
+        // A file that the session has not read, or that has changed since, stays in that state: the edit matched,
         // but a `Write` could still overwrite changes that the model has not seen.
         let seen = (freshness == Freshness::Current).then(|| target.seen());
         target.replace(&edited.after.bytes, seen, call)?;
@@ -88,7 +88,7 @@ impl PreparedCall for Edit {
     }
 }
 
-/// An edit that is not written yet.
+/// An edit that has not been written yet.
 struct Edited {
     /// `None` for a new file.
     before: Option<Vec<u8>>,

@@ -59,7 +59,7 @@ fn one_occurrence_is_replaced() {
 }
 
 #[test]
-fn what_does_not_match_once_is_refused() {
+fn text_that_does_not_match_once_is_refused() {
     let session = Session::new();
     session.write("a", "x x\n");
     read(&session, "a");
@@ -99,7 +99,7 @@ fn what_does_not_match_once_is_refused() {
 }
 
 #[test]
-fn an_empty_old_string_makes_a_file() {
+fn an_empty_old_string_creates_a_file() {
     let session = Session::new();
     session.write("empty", "");
     let (text, structured) = session.ok::<Edit>(edit(&session, "d/new", "", "a\n"));
@@ -114,7 +114,7 @@ fn an_empty_old_string_makes_a_file() {
 }
 
 #[test]
-fn a_changed_file_is_edited_where_it_is_unambiguous() {
+fn a_changed_file_is_edited_if_unambiguous() {
     let session = Session::new();
     session.write("a", "one\ntwo\n");
     read(&session, "a");
@@ -133,7 +133,7 @@ fn a_changed_file_is_edited_where_it_is_unambiguous() {
         "{text}"
     );
     assert_eq!(session.content("a"), "zero\n1\ntwo\ntwo\n");
-    // The session still has not seen what others wrote.
+    // The session has still not seen the changes of others.
     let input = json!({ "file_path": session.name("a"), "content": "" });
     assert!(
         session
@@ -146,7 +146,7 @@ fn a_changed_file_is_edited_where_it_is_unambiguous() {
 }
 
 #[test]
-fn a_file_that_was_not_read_is_edited_where_it_is_unambiguous() {
+fn an_unread_file_is_edited_if_unambiguous() {
     let session = Session::new();
     session.write("a", "one\ntwo two\n");
     let failure = session.failure::<Edit>(edit_all(&session, "a", "two", "2"));
@@ -174,7 +174,7 @@ fn edits_of_one_session_follow_each_other() {
 }
 
 #[test]
-fn marks_line_ends_and_strange_bytes_stay() {
+fn marks_line_ends_and_invalid_bytes_are_kept() {
     let session = Session::new();
     session.write("a", b"\xef\xbb\xbfone\r\ntwo\r\n\xff\r\n");
     read(&session, "a");
@@ -215,7 +215,7 @@ fn the_old_content_of_a_large_file_is_not_in_the_record() {
 
 /// A file that `Read` refuses counts as unread.
 #[test]
-fn what_cannot_be_read_is_not_asked_to_be_read() {
+fn unreadable_files_get_no_hint_to_read_them() {
     let session = Session::new();
     session.write("pdf", "%PDF-1.7 x x");
     session.write("binary", "x x\0");
@@ -232,12 +232,12 @@ fn what_cannot_be_read_is_not_asked_to_be_read() {
             assert!(failure.contains("Bash"), "{name}: {failure}");
         }
     }
-    // One occurrence needs no reading.
+    // A single occurrence requires no reading.
     session.ok::<Edit>(edit(&session, "pdf", "%PDF-1.7", "%PDF-1.4"));
 }
 
 #[test]
-fn straight_quotes_match_curly_ones_where_nothing_else_does() {
+fn straight_quotes_match_curly_ones_as_a_fallback() {
     let session = Session::new();
     let rows = [
         ("say “hi” now", "say \"hi\"", "say \"ho\"", "say “ho” now"),

@@ -81,7 +81,7 @@ fn patterns_match_whole_paths() {
 }
 
 #[test]
-fn ignored_files_and_repositories_are_left_out() {
+fn ignored_files_and_repositories_are_omitted() {
     let session = tree(&[
         "kept",
         "out/x",
@@ -141,7 +141,7 @@ fn a_directory_that_cannot_be_read_is_named() {
 }
 
 #[test]
-fn nothing_found_is_said() {
+fn an_empty_result_is_reported() {
     let session = Session::new();
     let (text, structured) = session.ok::<Glob>(json!({ "pattern": "*.nothing" }));
     assert_eq!(text, "No files found");
@@ -152,7 +152,7 @@ fn nothing_found_is_said() {
 }
 
 #[test]
-fn bad_input_is_refused() {
+fn invalid_input_is_refused() {
     let session = tree(&["file"]);
     let failure = session.failure::<Glob>(json!({ "pattern": "{a" }));
     assert!(
@@ -166,7 +166,7 @@ fn bad_input_is_refused() {
 }
 
 #[test]
-fn a_cancelled_search_says_so() {
+fn a_cancelled_search_is_reported() {
     let session = tree(&["a"]);
     session.cancel.cancel();
     let reply = session.call::<Glob>(json!({ "pattern": "*" })).unwrap();

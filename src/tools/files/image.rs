@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn the_content_says_which_format_it_is() {
+    fn the_format_is_detected_from_the_content() {
         let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x01\x02\0\0\0\x03\x08\x06";
         let gif = b"GIF89a\x05\0\x07\x01\0\0\0";
         let jpeg = b"\xff\xd8\xff\xe0\0\x04ab\xff\xc4\0\x02\xff\xc2\0\x11\x08\0\x10\x01\0\x03";

@@ -58,7 +58,7 @@ pub(super) struct LineWindow {
     window: Window,
     page: Page,
     characters: usize,
-    /// The kept bytes of the current line, and the number of others.
+    /// The kept bytes of the current line, and the number of dropped ones.
     line: Vec<u8>,
     dropped: u64,
     last_byte: Option<u8>,
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_counted_as_people_do() {
+    fn lines_are_counted_as_usual() {
         let table: [(&str, &[&str]); 7] = [
             ("", &[]),
             ("a", &["a"]),
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_takes_its_lines_and_counts_the_rest() {
+    fn a_window_keeps_its_lines_and_counts_the_others() {
         let text = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n";
         let window = Window {
             first: 4,
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_ends_where_its_characters_end() {
+    fn a_page_ends_at_its_limit_of_characters() {
         let window = Window {
             characters: 2 * (NUMBER_WIDTH + 3),
             ..ALL
@@ -271,7 +271,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn chunks_make_no_difference(
+        fn chunk_boundaries_do_not_matter(
             text in "([a\r\u{feff}ä]{0,4}\n){0,8}[a\r]{0,3}",
             cuts in proptest::collection::vec(0_usize..40, 0..6),
             first in 1_u64..6,
@@ -317,7 +317,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_lines_can_be_taken_out_again(
+        fn numbered_lines_can_be_parsed(
             first in 1_u64..2_000_000,
             lines in proptest::collection::vec("[^\n]{0,12}", 1..20),
         ) {

@@ -41,7 +41,7 @@ fn a_list_is_bounded() {
 }
 
 #[test]
-fn an_empty_directory_and_a_missing_one() {
+fn empty_and_missing_directories_are_reported() {
     let session = Session::new();
     let (text, _) = session.ok::<Ls>(json!({ "path": session.name("") }));
     assert!(text.ends_with("/\n(no entries)\n"), "{text}");
@@ -58,7 +58,7 @@ fn an_empty_directory_and_a_missing_one() {
 }
 
 #[test]
-fn a_cancelled_listing_says_so() {
+fn a_cancelled_listing_is_reported() {
     let session = Session::new();
     session.write("a", "");
     session.cancel.cancel();

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn distant_changes_have_hunks_of_their_own() {
+    fn distant_changes_have_separate_hunks() {
         let old = numbers("", 40);
         let new = old.replace("5\n", "five\n");
         let starts: Vec<_> = hunks(&old, &new)
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_that_is_too_large_is_left_out() {
+    fn a_patch_that_is_too_large_is_omitted() {
         let (old, new) = ("a".repeat(3 << 20), "b".repeat(3 << 20));
         assert_eq!(hunks(&old, &new), []);
     }

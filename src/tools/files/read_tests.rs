@@ -21,7 +21,7 @@ fn numbered_file(session: &Session, name: &str, lines: usize) {
 }
 
 #[test]
-fn text_comes_with_line_numbers() {
+fn text_has_line_numbers() {
     let session = Session::new();
     session.write("a.txt", "one\n\ttwo\n");
     let (text, structured) = read(&session, "a.txt");
@@ -51,7 +51,7 @@ fn relative_paths_start_in_the_working_directory() {
 }
 
 #[test]
-fn offset_and_limit_choose_lines() {
+fn offset_and_limit_select_lines() {
     let session = Session::new();
     numbered_file(&session, "a", 10);
     let input = json!({ "file_path": session.name("a"), "offset": 3, "limit": 2.0 });
@@ -74,7 +74,7 @@ fn offset_and_limit_choose_lines() {
 }
 
 #[test]
-fn a_long_file_gives_its_first_page() {
+fn the_first_page_of_a_long_file_is_returned() {
     let session = Session::new();
     numbered_file(&session, "a", 2001);
     let (text, structured) = read(&session, "a");
@@ -105,7 +105,7 @@ fn a_page_has_a_limit_of_characters() {
 }
 
 #[test]
-fn nothing_to_show_is_said() {
+fn an_empty_page_is_reported() {
     let session = Session::new();
     session.write("empty", "");
     session.write("two", "1\n2\n");
@@ -126,7 +126,7 @@ fn nothing_to_show_is_said() {
 }
 
 #[test]
-fn marks_and_line_ends_are_not_shown() {
+fn byte_order_marks_and_line_ends_are_not_shown() {
     let session = Session::new();
     session.write("a", b"\xef\xbb\xbfone\r\ntw\xffo\r\n");
     let (text, structured) = read(&session, "a");
@@ -149,7 +149,7 @@ fn utf_16_with_a_mark_is_read() {
 }
 
 #[test]
-fn what_is_no_text_is_refused() {
+fn files_that_are_not_text_are_refused() {
     let session = Session::new();
     session.write("binary", b"ELF\0\x01");
     session.write("document", "%PDF-1.7 ...");
@@ -172,7 +172,7 @@ fn what_is_no_text_is_refused() {
 }
 
 #[test]
-fn images_are_told_by_content() {
+fn images_are_detected_by_content() {
     let session = Session::new();
     let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x02\0\0\0\x03".repeat(1000);
     session.write("picture.txt", &png);
@@ -239,7 +239,7 @@ fn reads_are_logged_under_the_resolved_name() {
 }
 
 #[test]
-fn a_call_reads_what_its_path_leads_to() {
+fn a_call_reads_the_target_of_its_path() {
     let session = Session::new();
     session.write("real", "");
     std::os::unix::fs::symlink("real", session.path("alias")).unwrap();
@@ -249,7 +249,7 @@ fn a_call_reads_what_its_path_leads_to() {
 }
 
 #[test]
-fn a_cancelled_read_says_so() {
+fn a_cancelled_read_is_reported() {
     let session = Session::new();
     session.write("a", "x");
     session.cancel.cancel();
@@ -279,7 +279,7 @@ fn reading_a_huge_file_can_be_cancelled() {
 }
 
 #[test]
-fn a_line_deep_in_a_large_file_is_found() {
+fn a_line_far_into_a_large_file_is_found() {
     let session = Session::new();
     let mut file = File::create(session.path("large")).unwrap();
     file.write_all(&b"0123456789abcde\n".repeat(1024)).unwrap();

@@ -1,7 +1,7 @@
 //! Opens existing files, checks whether the session has read them, and determines the target of a call that
 //! writes a file.
 //!
-//! A FIFO without a writer, a terminal or a tape can block its reader or react to being opened. So only regular
+//! A FIFO without a writer, a terminal or a tape can block its reader or react to being opened. Therefore only regular
 //! files are opened; the type is checked before and after.
 
 use std::fs::{File, FileType, Metadata};
@@ -219,7 +219,7 @@ impl Target {
         }
     }
 
-    /// Returns the part of the file that the session has seen: all of a missing file.
+    /// Returns the part of the file that the session has seen: the whole file if it is missing.
     pub(super) fn seen(&self) -> ReadRange {
         self.seen
             .as_ref()

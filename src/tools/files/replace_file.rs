@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn never_creates_over_something() {
+    fn creating_never_replaces_a_file() {
         let session = Session::new();
         session.write("file", "old");
         let result = replace(&session.path("file"), b"new", None);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_and_access_lists_stay() {
+    fn attributes_and_access_lists_are_kept() {
         use rustix::fs::{XattrFlags, getxattr, setxattr};
         // Version 2: owner and group may write, the user 1 may read, the mask denies writing to others.
         let rows: [(u16, u16, u32); 5] = [
@@ -245,7 +245,7 @@ mod tests {
             session.write("file", "old");
             let path = session.path("file");
             if setxattr(&path, name, value, XattrFlags::empty()).is_err() {
-                // Not on this file system.
+                // Not supported by this file system.
                 continue;
             }
             let mode = fs::metadata(&path).unwrap().permissions().mode();
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_file_is_left_alone() {
+    fn a_changed_file_is_not_replaced() {
         let session = Session::new();
         session.write("file", "old");
         session.touch("file", 1);

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn line_ends_stay_what_they_were() {
+    fn line_ends_are_kept() {
         let table = [
             ("a\r\nb\r\n", "a\nb", "x\ny\nz", "x\r\ny\r\nz\r\n"),
             ("a\r\nb\r\n", "a", "x\ny", "x\r\ny\r\nb\r\n"),
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_not_text_stay() {
+    fn invalid_bytes_are_kept() {
         let haystack = Haystack::new(b"\xff\xfea\r\n\xc3", Quotes::AsTheyAre);
         let replaced = haystack
             .replaced(haystack.matches("a"), "\u{e4}", 100)
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_may_not_grow_beyond_its_limit() {
+    fn the_result_has_a_limit() {
         let haystack = Haystack::new(b"aaaa", Quotes::AsTheyAre);
         assert!(haystack.replaced(haystack.matches("a"), "bb", 8).is_some());
         assert!(haystack.replaced(haystack.matches("a"), "bb", 7).is_none());
@@ -270,7 +270,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_not_matched_stays(text in "[ab\r\n]{0,30}", old in "[ab\n]{1,3}") {
+        fn unmatched_text_is_kept(text in "[ab\r\n]{0,30}", old in "[ab\n]{1,3}") {
             let haystack = Haystack::new(text.as_bytes(), Quotes::AsTheyAre);
             let mut kept = String::new();
             let mut rest = 0;

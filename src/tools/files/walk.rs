@@ -37,7 +37,7 @@ pub(super) enum Stopped {
 /// The end of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SearchEnd {
-    /// All entries were visited, or the visitor wanted no more.
+    /// All entries were visited, or the visitor stopped.
     Complete,
     /// The search stopped early.
     Stopped(Stopped),
@@ -106,7 +106,7 @@ pub(super) struct Filters {
 }
 
 impl Filters {
-    /// No filters.
+    /// Returns no filters.
     pub(super) fn none() -> Self {
         Self {
             globs: Override::empty(),
@@ -129,7 +129,7 @@ pub(super) fn walk(
     let walk = WalkBuilder::new(root)
         .hidden(false)
         .require_git(false)
-        // The user's git configuration depends on the environment of this process, not of the session.
+        // The user's git configuration depends on the environment of this process, not on that of the session.
         .git_global(false)
         .current_dir(root)
         .overrides(filters.globs)
@@ -242,7 +242,7 @@ mod first_few_tests {
 
     proptest! {
         #[test]
-        fn it_is_the_head_of_the_sorted_list(
+        fn the_kept_items_are_the_head_of_the_sorted_list(
             files in proptest::collection::btree_map("[a-d]{1,3}", 0_u64..4, 0..20),
             limit in 0_usize..8,
         ) {

@@ -70,7 +70,7 @@ fn an_existing_file_must_have_been_read() {
 }
 
 #[test]
-fn own_writes_count_as_read_and_foreign_ones_do_not() {
+fn only_own_writes_count_as_read() {
     let session = Session::new();
     session.ok::<Write>(write(&session, "a", "1"));
     session.ok::<Write>(write(&session, "a", "2"));
@@ -100,7 +100,7 @@ fn a_link_is_written_through() {
 }
 
 #[test]
-fn the_mode_stays() {
+fn the_mode_is_kept() {
     let session = Session::new();
     session.write("script", "old");
     fs::set_permissions(session.path("script"), fs::Permissions::from_mode(0o755)).unwrap();
@@ -114,7 +114,7 @@ fn the_mode_stays() {
 }
 
 #[test]
-fn what_is_no_file_is_refused() {
+fn targets_that_are_not_files_are_refused() {
     let session = Session::new();
     session.write("file", "");
     rustix::fs::mkfifoat(rustix::fs::CWD, session.path("pipe"), 0o600.into()).unwrap();
@@ -129,7 +129,7 @@ fn what_is_no_file_is_refused() {
 }
 
 #[test]
-fn a_call_writes_what_its_path_leads_to() {
+fn a_call_writes_the_target_of_its_path() {
     let session = Session::new();
     fs::create_dir(session.path("real")).unwrap();
     symlink("real", session.path("alias")).unwrap();

@@ -11,7 +11,7 @@ use crate::http::{HttpSettings, Reach, TimeLimits};
 use crate::tools::test_context::Session;
 use crate::tools::{Block, Web};
 
-/// A server on this machine. `answer` gets the path of each request, and the connection.
+/// A server on this machine. `answer` receives the path of each request and the connection.
 struct Server {
     port: u16,
     requests: Arc<AtomicUsize>,
@@ -41,7 +41,7 @@ impl Server {
         Self { port, requests }
     }
 
-    /// One that gives the same answer to every request.
+    /// Creates a server that sends the same response to every request.
     fn answering(head: &'static str, body: impl Into<Vec<u8>>) -> Self {
         let body = body.into();
         Self::new(move |_, stream| respond(stream, head, &body))
@@ -97,7 +97,7 @@ fn fetched(session: &Session, url: &str) -> Result<String, String> {
 }
 
 #[test]
-fn a_page_comes_as_markdown() {
+fn a_page_is_converted_to_markdown() {
     let server = Server::answering("200 OK\r\ncontent-type: text/html", "<h1>Hi</h1><p>you");
     let input = json!({ "url": server.url("/a#b"), "prompt": "What does it say?" });
     let (text, mut structured) = nearby().ok::<WebFetch>(input);
@@ -117,7 +117,7 @@ fn a_page_comes_as_markdown() {
 }
 
 #[test]
-fn a_page_is_asked_for_once_and_read_on_with_an_offset() {
+fn a_page_is_requested_once_and_continued_with_an_offset() {
     let body = "ä".repeat(MAX_PAGE_CHARACTERS) + "end";
     let server = Server::answering("200 OK\r\ncontent-type: text/plain", body);
     let session = nearby();
@@ -146,7 +146,7 @@ fn a_page_is_asked_for_once_and_read_on_with_an_offset() {
 }
 
 #[test]
-fn redirects_are_followed_on_one_server_only() {
+fn redirects_are_only_followed_on_one_server() {
     let server = Server::new(|path, stream| match path {
         "/a" => respond(stream, "302 Found\r\nlocation: b/?c=d", b""),
         "/b/?c=d" => respond(stream, "200 OK", b"here"),
@@ -202,7 +202,7 @@ fn redirects_are_followed_on_one_server_only() {
 }
 
 #[test]
-fn what_is_out_of_reach_is_not_connected_to() {
+fn addresses_out_of_reach_are_not_connected_to() {
     let server = Server::answering("200 OK", "secret");
     let port = server.port;
     let public = session(Reach::Public, Duration::from_mins(1));
@@ -226,7 +226,7 @@ fn what_is_out_of_reach_is_not_connected_to() {
             assert!(error.contains("must not be accessed"), "{host}: {error}");
         }
     }
-    // What is nearby may be allowed; other services of networks never are.
+    // Nearby addresses may be allowed; other special addresses never are.
     for host in ["0.0.0.0", "169.254.169.254", "[::]", "[fe80::1]"] {
         let error = fetched(&nearby(), &format!("http://{host}:{port}/")).unwrap_err();
         assert!(error.contains("must not be accessed"), "{host}: {error}");
@@ -261,7 +261,7 @@ fn names_are_looked_up_even_if_a_proxy_would_connect() {
 }
 
 #[test]
-fn answers_that_are_no_page_are_errors() {
+fn responses_that_are_not_pages_are_errors() {
     let rows: [(&str, &[u8], &str); 4] = [
         (
             "404 Not Found",
@@ -295,7 +295,7 @@ fn answers_that_are_no_page_are_errors() {
 }
 
 #[test]
-fn a_picture_comes_as_an_image() {
+fn a_picture_is_returned_as_an_image() {
     let gif = b"GIF89a\x05\0\x07\x01\0\0\0";
     let server = Server::answering("200 OK\r\ncontent-type: image/gif", gif);
     assert_eq!(
@@ -321,7 +321,7 @@ fn a_body_without_end_is_cut_off() {
 }
 
 #[test]
-fn a_slow_server_is_given_up() {
+fn a_slow_server_times_out() {
     let server = Server::new(|_, stream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
         while stream.write_all(b"x").is_ok() {
@@ -356,7 +356,7 @@ fn a_cancelled_fetch_ends_at_once() {
 }
 
 #[test]
-fn only_addresses_of_the_web_are_taken() {
+fn only_web_addresses_are_accepted() {
     let session = nearby();
     for url in [
         "",
@@ -372,7 +372,7 @@ fn only_addresses_of_the_web_are_taken() {
 }
 
 #[test]
-fn permission_is_about_the_address_that_is_asked() {
+fn permission_applies_to_the_requested_address() {
     let assessed = |url: &str| {
         let input = json!({ "url": url });
         let call = crate::tools::builtin::BuiltIn::<WebFetch>::new();

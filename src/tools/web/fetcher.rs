@@ -19,7 +19,7 @@ const MAX_REDIRECTS: usize = 10;
 /// Maximum duration of a fetch, with redirects.
 const TIME_LIMIT: Duration = Duration::from_mins(1);
 
-/// Accepted content types, the preferred ones first.
+/// Accepted content types, preferred ones first.
 const ACCEPT: &str = "text/markdown, text/html, application/xhtml+xml, text/*;q=0.9, */*;q=0.8";
 
 /// Fetches pages. Starts no thread before the first fetch.
@@ -64,7 +64,7 @@ impl Web {
     /// Returns the page at an address. Uses `https` unless the host is nearby.
     ///
     /// # Errors
-    /// The reason on one line.
+    /// The page cannot be fetched, for this reason (one line).
     pub(super) fn fetch(&self, address: Address, cancel: &CancelToken) -> Result<Found, String> {
         let address = self.reach.preferred(address);
         let name = address.to_string();
@@ -201,7 +201,7 @@ mod cache_tests {
     }
 
     #[test]
-    fn the_oldest_page_goes_first() {
+    fn the_oldest_page_is_removed_first() {
         let (cache, start) = (Cache::default(), Instant::now());
         for number in 0..=MAX_PAGES {
             cache.put(number.to_string(), Arc::default(), start);

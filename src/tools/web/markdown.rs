@@ -1,6 +1,6 @@
 //! Converts HTML to Markdown.
 //!
-//! The library walks the tree recursively, and a short page can describe a very large tree. So the tree is
+//! The library walks the tree recursively, and a short page can describe a very large tree. Therefore the tree is
 //! parsed in chunks, and its size is checked after each.
 
 use std::rc::Rc;
@@ -33,10 +33,10 @@ const SKIPPED: &[&str] = &[
     "head", "script", "style", "noscript", "template", "iframe", "svg", "canvas", "object",
 ];
 
-/// Converts a page to Markdown, or the part before the call was cancelled.
+/// Converts a page to Markdown, or the part of it before a cancellation.
 ///
 /// # Errors
-/// The reason on one line.
+/// The page cannot be converted, for this reason (one line).
 pub(super) fn markdown(html: &str, cancel: &CancelToken) -> Result<String, String> {
     let mut parser = parse_document(RcDom::default(), ParseOpts::default());
     let mut rest = html;
@@ -69,7 +69,7 @@ fn check(document: &Rc<Node>) -> Result<(), String> {
             lines += indent * memchr_iter(b'\n', contents.borrow().as_bytes()).count();
         }
         if depth > MAX_DEPTH || nodes > MAX_NODES || lines > MAX_INDENTED_LINES {
-            return Err("the structure of the page is too large to turn into Markdown".to_owned());
+            return Err("the structure of the page is too large to convert to Markdown".to_owned());
         }
         let indent = indent + usize::from(matches!(tag(&node), Some("li" | "blockquote")));
         let children = node.children.borrow();
@@ -89,8 +89,8 @@ fn tag(node: &Node) -> Option<&str> {
     }
 }
 
-/// Converts a table with headings; other tables are used for layout. The library's own handler omits headings of
-/// rows, and pads every cell to the width of its column, which can be very large.
+/// Converts a table with headings; other tables are used for layout. The library's own handler omits row
+/// headings, and pads every cell to the width of its column, which can be very large.
 fn table(handlers: &dyn Handlers, element: Element) -> Option<HandlerResult> {
     let rows = rows(element.node);
     let is_heading = |cell: &Rc<Node>| tag(cell) == Some("th");
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_reader_sees_becomes_markdown() {
+    fn visible_content_becomes_markdown() {
         let page = "<!doctype html><html><head><title>T</title><style>p{}</style></head><body>\
             <script>alert('<p>no')</script><h2>Use</h2><p>See <a href=/b>b</a> &amp; <code>c</code>.\
             <ul><li>one<li>two</ul><pre><code>a\n  b</code></pre>\
@@ -173,14 +173,14 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_monstrous_structure_are_refused() {
+    fn pages_with_huge_structures_are_refused() {
         let attributes: String = (0..200)
             .flat_map(|id| ["<b id=".to_owned(), id.to_string(), ">".to_owned()])
             .collect();
         let monsters = [
             "<div>".repeat(20_000),
             "<ul><li>".repeat(20_000),
-            // Elements that may not be in a table go before it.
+            // Elements that may not be in a table are moved before it.
             "<table>".to_owned() + &"<div>".repeat(20_000),
             "<table><tr><td>".repeat(20_000),
             "<blockquote>".repeat(20_000),
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_that_are_never_closed_are_no_monsters() {
+    fn unclosed_elements_are_accepted() {
         let list = "<ul>".to_owned() + &"<li>one<p>two".repeat(2000);
         assert!(converted(&list).unwrap().lines().count() > 4000);
     }
@@ -214,7 +214,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_page_is_too_broken(
+        fn broken_pages_are_converted(
             parts in proptest::collection::vec((0..TAGS.len(), 0..6_u8, "[a-z|*`_<&\\]\\[(){}#ä€😀\u{a0}\u{301} \n\t]{0,6}"), 0..40)
         ) {
             let page: String = parts
@@ -279,7 +279,7 @@ mod tests {
     ];
 
     #[test]
-    fn pieces_do_not_cut_characters() {
+    fn chunks_do_not_split_characters() {
         let text = "ä€😀".repeat(CHUNK_BYTES);
         assert_eq!(converted(&text), Ok(text));
     }

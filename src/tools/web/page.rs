@@ -42,7 +42,7 @@ impl WebPage {
     /// Converts a response.
     ///
     /// # Errors
-    /// The reason on one line why it cannot be shown.
+    /// The response cannot be shown, for this reason (one line).
     pub(super) fn of(
         response: &Response,
         body: &[u8],
@@ -52,7 +52,7 @@ impl WebPage {
         let packing = header("content-encoding").unwrap_or("identity");
         if !packing.eq_ignore_ascii_case("identity") {
             return Err(format!(
-                "the page came compressed ({packing}), which was not asked for"
+                "the page came compressed ({packing}), which was not requested"
             ));
         }
         Ok(Self {
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn content_is_shown_by_what_it_is() {
+    fn content_is_shown_by_its_type() {
         let gif: &[u8] = b"GIF89a\x05\0\x07\x01\0\0\0";
         let rows: [(Option<&str>, &[u8], &str); 15] = [
             (

@@ -216,7 +216,7 @@ fn matcher(parameters: &Grep) -> Result<RegexMatcher, InvalidInput> {
         .line_terminator((!parameters.multiline).then_some(b'\n'));
     builder.build(&parameters.pattern).map_err(|error| {
         let text = error.to_string();
-        // Syntax errors of the regex crate show the pattern on several lines; the last line has the reason.
+        // Syntax errors of the regex crate show the pattern on several lines; the last line contains the reason.
         let reason = text
             .lines()
             .rev()
@@ -232,7 +232,7 @@ fn matcher(parameters: &Grep) -> Result<RegexMatcher, InvalidInput> {
     })
 }
 
-/// Splits a list of globs at whitespace and commas outside of braces.
+/// Splits a list of globs at whitespace and commas outside braces.
 fn split_globs(text: &str) -> Vec<&str> {
     let mut globs = Vec::new();
     let (mut start, mut depth) = (0, 0_usize);
@@ -274,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn globs_are_split_outside_of_braces() {
+    fn globs_are_split_outside_braces() {
         let table: [(&str, &[&str]); 5] = [
             ("*.rs", &["*.rs"]),
             ("*.{ts,tsx}", &["*.{ts,tsx}"]),

@@ -61,7 +61,7 @@ impl Lines {
         }
     }
 
-    /// Whether no more lines will be kept.
+    /// Whether no more lines are kept.
     pub(super) fn is_full(&self) -> bool {
         self.cut != Cut::Nothing
     }

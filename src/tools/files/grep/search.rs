@@ -30,9 +30,9 @@ const MAX_HEAP_BYTES: usize = 64 << 20;
 /// The source of a searched file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Origin {
-    /// The call names it: matches in binary data are reported.
+    /// Named in the call: matches in binary data are reported.
     Named,
-    /// It was found by the walk: binary data ends its search.
+    /// Found by the walk: binary data ends its search.
     Walked,
 }
 

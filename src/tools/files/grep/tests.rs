@@ -53,7 +53,7 @@ fn files_are_listed_newest_first() {
 }
 
 #[test]
-fn lines_come_as_from_ripgrep() {
+fn lines_are_formatted_as_by_ripgrep() {
     let session = session();
     assert_eq!(
         content(&session, json!({ "pattern": "one" })),
@@ -119,7 +119,7 @@ fn content_has_its_structured_form() {
 }
 
 #[test]
-fn the_usual_limit_is_250_entries() {
+fn the_default_limit_is_250_entries() {
     let session = Session::new();
     session.write("a", "x\n".repeat(300));
     let text = content(&session, json!({ "pattern": "x" }));
@@ -160,7 +160,7 @@ fn matches_are_counted() {
 }
 
 #[test]
-fn globs_and_types_choose_files() {
+fn globs_and_types_select_files() {
     let session = session();
     let table = [
         (
@@ -195,7 +195,7 @@ fn globs_and_types_choose_files() {
 }
 
 #[test]
-fn matches_may_reach_over_lines() {
+fn matches_may_span_lines() {
     let session = session();
     let input = json!({ "pattern": "one.*two", "multiline": true, "path": "src" });
     assert_eq!(
@@ -211,7 +211,7 @@ fn matches_may_reach_over_lines() {
 }
 
 #[test]
-fn binary_files_are_treated_as_ripgrep_does() {
+fn binary_files_are_treated_as_by_ripgrep() {
     let session = Session::new();
     session.write("early", b"\0\none\n");
     let mut late = b"one\n".to_vec();
@@ -254,7 +254,7 @@ fn long_lines_are_cut_around_the_match() {
 }
 
 #[test]
-fn bad_input_is_refused() {
+fn invalid_input_is_refused() {
     let session = session();
     let table = [
         (
@@ -292,7 +292,7 @@ fn bad_input_is_refused() {
 }
 
 #[test]
-fn a_line_that_is_too_long_is_named() {
+fn a_line_that_is_too_long_is_reported() {
     let session = Session::new();
     session.write("huge", vec![b'y'; (64 << 20) + (1 << 17)]);
     session.write("ok", "x\n");
@@ -308,7 +308,7 @@ fn a_line_that_is_too_long_is_named() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_read_is_named() {
+fn an_unreadable_directory_is_reported() {
     let session = session();
     session.deepen("src");
     let text = content(&session, json!({ "pattern": "two" }));
@@ -319,7 +319,7 @@ fn a_directory_that_cannot_be_read_is_named() {
 }
 
 #[test]
-fn a_cancelled_search_says_so() {
+fn a_cancelled_search_is_reported() {
     let session = session();
     session.cancel.cancel();
     for mode in ["content", "files_with_matches", "count"] {

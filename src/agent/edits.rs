@@ -1,0 +1,278 @@
+//! Changes of files that agents record with their texts, beside the results of calls. A unified diff in a
+//! record is kept as it is.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde_json::value::RawValue;
+
+use super::content::{is_true, string};
+use crate::json::{elements, number, object, text};
+
+/// The kind of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EditKind {
+    /// The file did not exist.
+    Add,
+    /// The content changed.
+    Change,
+    /// The file does not exist any more.
+    Remove,
+}
+
+/// A change of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileEdit {
+    /// The call.
+    pub call: Option<String>,
+    /// The path, as stored.
+    pub path: String,
+    /// The new path, if the file was moved.
+    pub moved_to: Option<String>,
+    /// The kind.
+    pub kind: EditKind,
+    /// The hunks of a unified diff.
+    pub hunks: String,
+}
+
+object! {
+    Row {
+        claude: ClaudeResult<'a> = "toolUseResult", message: Said<'a>,
+        qwen: Call<'a> = "toolCallResult", gemini = "toolCalls", payload: Payload<'a>, parts,
+    }
+}
+
+object! { Said { content, details: Details<'a>, call = "toolCallId", is_error = "isError" } }
+object! { ResultId { call = "tool_use_id" } }
+object! { ClaudeResult { path = "filePath", kind = "type", content, patch = "structuredPatch" } }
+object! {
+    Hunk {
+        old_start = "oldStart", old_lines = "oldLines", new_start = "newStart",
+        new_lines = "newLines", lines,
+    }
+}
+object! { Call { id, call = "callId", status, display: Display<'a> = "resultDisplay" } }
+object! { Display { diff = "fileDiff", path = "filePath" } }
+object! { Payload { item: Item<'a> } }
+object! { Item { kind = "type", id, changes, status } }
+object! { Change { kind = "type", content, diff = "unified_diff", moved_to = "move_path" } }
+object! { Part { call = "callID", state: State<'a> } }
+object! { State { status, input: Input<'a>, metadata: Metadata<'a> } }
+object! { Input { path = "filePath", content } }
+object! { Metadata { diff, exists } }
+object! { Details { diff } }
+
+/// Returns the changes of files in a record of any agent.
+pub fn edits_in(record: &str) -> Vec<FileEdit> {
+    let Some(row) = Row::read(record) else {
+        return Vec::new();
+    };
+    let said = row.message.unwrap_or_default();
+    let mut edits = Vec::new();
+    edits.extend(row.claude.and_then(|result| claude(&result, &said)));
+    let shown = Call::list(row.gemini).into_iter().chain(row.qwen);
+    edits.extend(shown.filter_map(|call| displayed(&call)));
+    edits.extend(
+        row.payload
+            .and_then(|payload| payload.item)
+            .map(codex)
+            .unwrap_or_default(),
+    );
+    edits.extend(Part::list(row.parts).iter().filter_map(opencode));
+    edits
+}
+
+/// Returns the diff that pi shows for an edit of the file at `path`, and the id of its call.
+pub fn edit_shown_in(record: &str, path: impl Fn(&str) -> Option<String>) -> Option<FileEdit> {
+    let said = Row::read(record)?.message?;
+    let hunks = numbered(&text(said.details?.diff)?);
+    let call = string(said.call).filter(|_| !is_true(said.is_error))?;
+    let path = path(&call)?;
+    edit(Some(call), path, hunks)
+}
+
+/// Returns a change, unless there are no hunks.
+fn edit(call: Option<String>, path: String, hunks: String) -> Option<FileEdit> {
+    let kind = if hunks.starts_with("@@ -0,0 ") {
+        EditKind::Add
+    } else {
+        EditKind::Change
+    };
+    (!hunks.is_empty()).then_some(FileEdit {
+        call,
+        path,
+        moved_to: None,
+        kind,
+        hunks,
+    })
+}
+
+fn claude(result: &ClaudeResult<'_>, said: &Said<'_>) -> Option<FileEdit> {
+    let path = string(result.path)?;
+    let call = ResultId::list(said.content)
+        .iter()
+        .find_map(|block| string(block.call));
+    if text(result.kind).as_deref() == Some("create") {
+        return Some(added(call, path, &text(result.content)?));
+    }
+    let mut hunks = String::new();
+    for hunk in Hunk::list(result.patch) {
+        let [old, old_lines, new, new_lines] = [
+            hunk.old_start,
+            hunk.old_lines,
+            hunk.new_start,
+            hunk.new_lines,
+        ]
+        .map(|count| number(count).unwrap_or_default());
+        let _ = writeln!(hunks, "@@ -{old},{old_lines} +{new},{new_lines} @@");
+        for line in elements(hunk.lines) {
+            hunks.push_str(&text(Some(line))?);
+            hunks.push('\n');
+        }
+    }
+    edit(call, path, hunks)
+}
+
+/// Returns what Gemini CLI or Qwen Code shows for a call.
+fn displayed(call: &Call<'_>) -> Option<FileEdit> {
+    let display = call
+        .display
+        .filter(|_| text(call.status).as_deref() == Some("success"))?;
+    let id = string(call.call).or_else(|| string(call.id));
+    edit(id, string(display.path)?, hunks_of(&text(display.diff)?))
+}
+
+fn codex(item: Item<'_>) -> Vec<FileEdit> {
+    let is_done = text(item.kind).as_deref() == Some("FileChange")
+        && text(item.status).as_deref() == Some("completed");
+    let changes = item.changes.filter(|_| is_done).map(RawValue::get);
+    let changes = changes.and_then(|json| serde_json::from_str(json).ok());
+    let changes: BTreeMap<String, &RawValue> = changes.unwrap_or_default();
+    let edits = changes.into_iter().filter_map(|(path, raw)| {
+        let change = Change::of(Some(raw))?;
+        let call = string(item.id);
+        match text(change.kind)?.as_ref() {
+            "add" => Some(added(call, path, &text(change.content)?)),
+            "delete" => Some(FileEdit {
+                kind: EditKind::Remove,
+                hunks: whole(&text(change.content)?, '-'),
+                ..added(call, path, "")
+            }),
+            _ => Some(FileEdit {
+                call,
+                path,
+                moved_to: string(change.moved_to),
+                kind: EditKind::Change,
+                hunks: string(change.diff)?,
+            }),
+        }
+    });
+    edits.collect()
+}
+
+fn opencode(part: &Part<'_>) -> Option<FileEdit> {
+    let state = part
+        .state
+        .filter(|state| text(state.status).as_deref() == Some("completed"))?;
+    let (input, metadata) = (state.input?, state.metadata?);
+    let (call, path) = (string(part.call), string(input.path)?);
+    if let Some(diff) = text(metadata.diff) {
+        return edit(call, path, hunks_of(&diff));
+    }
+    let content = text(input.content).filter(|_| !is_true(metadata.exists))?;
+    Some(added(call, path, &content))
+}
+
+/// Returns a new file.
+pub fn added(call: Option<String>, path: String, content: &str) -> FileEdit {
+    FileEdit {
+        call,
+        path,
+        moved_to: None,
+        kind: EditKind::Add,
+        hunks: whole(content, '+'),
+    }
+}
+
+/// Returns the hunk that adds or removes a whole file.
+fn whole(content: &str, mark: char) -> String {
+    let count = content.split_inclusive('\n').count();
+    let mut hunk = match (count, mark) {
+        (0, _) => return String::new(),
+        (_, '+') => format!("@@ -0,0 +1,{count} @@\n"),
+        _ => format!("@@ -1,{count} +0,0 @@\n"),
+    };
+    for line in content.split_inclusive('\n') {
+        hunk.push(mark);
+        hunk.push_str(line);
+    }
+    if !content.ends_with('\n') {
+        hunk.push_str("\n\\ No newline at end of file\n");
+    }
+    hunk
+}
+
+/// Returns the part of a unified diff after its head.
+fn hunks_of(diff: &str) -> String {
+    let start = match diff.find("\n@@ ") {
+        _ if diff.starts_with("@@ ") => 0,
+        Some(at) => at + 1,
+        None => return String::new(),
+    };
+    diff[start..].to_owned()
+}
+
+/// Returns the hunks of a diff whose lines have numbers: the mark, the number and a space before the text.
+/// A line without a number stands for lines that are left out.
+fn numbered(diff: &str) -> String {
+    let (mut hunks, mut shift) = (String::new(), 0);
+    let lines: Vec<Option<(char, i64, &str)>> = diff.lines().map(numbered_line).collect();
+    for lines in lines.split(Option::is_none) {
+        let lines: Vec<_> = lines.iter().flatten().collect();
+        let count = |mark| lines.iter().filter(|line| line.0 == mark).count();
+        let (kept, removed, new) = (count(' '), count('-'), count('+'));
+        let Some((mark, first, _)) = lines.first() else {
+            continue;
+        };
+        let old = if *mark == '+' { first - shift } else { *first };
+        let start = old + shift;
+        let _ = writeln!(
+            hunks,
+            "@@ -{old},{} +{start},{} @@",
+            kept + removed,
+            kept + new
+        );
+        for (mark, _, text) in &lines {
+            let _ = writeln!(hunks, "{mark}{text}");
+        }
+        shift += i64::try_from(new).unwrap_or(0) - i64::try_from(removed).unwrap_or(0);
+    }
+    hunks
+}
+
+fn numbered_line(line: &str) -> Option<(char, i64, &str)> {
+    let mark = line.chars().next().filter(|mark| " -+".contains(*mark))?;
+    let rest = line[1..].trim_start();
+    let (number, text) = rest.split_once(' ').unwrap_or((rest, ""));
+    Some((mark, number.parse().ok()?, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_lines_become_hunks() {
+        let diff = " 1 a\n-2 b\n+2 B\n+3 C\n 3 d\n   ...\n 10 x\n-11 y\n 12 z";
+        let hunks = "@@ -1,3 +1,4 @@\n a\n-b\n+B\n+C\n d\n@@ -10,3 +11,2 @@\n x\n-y\n z\n";
+        assert_eq!(numbered(diff), hunks);
+    }
+
+    #[test]
+    fn a_whole_file_may_lack_the_last_line_feed() {
+        assert_eq!(whole("", '+'), "");
+        assert_eq!(whole("a\n", '-'), "@@ -1,1 +0,0 @@\n-a\n");
+        let hunk = "@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n";
+        assert_eq!(whole("a\nb", '+'), hunk);
+    }
+}

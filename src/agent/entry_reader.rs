@@ -1,0 +1,163 @@
+//! Reads the records of a file in order. In the streams of some agents the meaning of a row depends on
+//! earlier ones.
+
+use std::iter;
+
+use super::content::{note, string};
+use super::facts::Facts;
+use super::format::{Detail, Entry, Format, ReportedEnd, StreamForm};
+use super::sign::Opening;
+use super::stream::StreamItem;
+use super::stream_reader::StreamReader;
+use crate::json::object;
+use crate::message::{Message, Origin, Role, Usage};
+
+object! {
+    Row {
+        kind = "type", id, session = "session_id", session_opencode = "sessionID", thread_id,
+        time = "timestamp", cwd, model,
+    }
+}
+
+/// The reason of a run whose stream has no end.
+const INTERRUPTED: &str = "interrupted";
+
+/// Reads records of one format.
+#[derive(Debug)]
+pub struct EntryReader {
+    format: &'static Format,
+    /// The state of a stream.
+    stream: Option<Box<Run>>,
+}
+
+/// A run up to the last record.
+#[derive(Debug, Default)]
+struct Run {
+    rows: StreamReader,
+    /// The tokens of the messages before the last one.
+    counted: Usage,
+    /// The id and the tokens of the last message with tokens.
+    last: (Option<String>, Usage),
+    has_ended: bool,
+}
+
+impl EntryReader {
+    /// Reads the first record next.
+    pub fn new(format: &'static Format) -> Self {
+        let stream = format.stream.is_some().then(Box::default);
+        Self { format, stream }
+    }
+
+    /// Returns the format.
+    pub fn format(&self) -> &'static Format {
+        self.format
+    }
+
+    /// Reads the next record. Returns `None` if the text is not a JSON object.
+    pub fn read(&mut self, record: &str, detail: Detail) -> Option<Entry> {
+        let Some(run) = &mut self.stream else {
+            return self.format.read(record, detail);
+        };
+        let mut entry = match self.format.stream {
+            Some(StreamForm::Own(name)) => run.row(name, record)?,
+            _ => self.format.read(record, detail)?,
+        };
+        run.note(&mut entry);
+        Some(entry)
+    }
+
+    /// Returns the messages that were incomplete at the end of a stream. A stream without an end was
+    /// interrupted.
+    pub fn finish(&mut self) -> Option<Entry> {
+        let run = self.stream.as_mut()?;
+        let mut messages: Vec<Message> = messages(run.rows.finish()).collect();
+        let is_cut = !run.has_ended;
+        if is_cut {
+            let notice = "the stream has no end: the run was interrupted, or it continues";
+            messages.push(note(Role::System, Origin::Error, notice.to_owned()));
+        }
+        Some(Entry {
+            is_known: true,
+            messages,
+            end: is_cut.then(|| ReportedEnd {
+                reason: INTERRUPTED.to_owned(),
+                ..ReportedEnd::default()
+            }),
+            ..Entry::default()
+        })
+    }
+}
+
+/// Reads a row without the rows before it.
+pub(super) fn read_row(name: &'static str, record: &str) -> Option<Entry> {
+    let mut run = Run::default();
+    let mut entry = run.row(name, record)?;
+    entry.messages.extend(messages(run.rows.finish()));
+    Some(entry)
+}
+
+/// Returns the messages among `items`.
+fn messages(items: impl IntoIterator<Item = StreamItem>) -> impl Iterator<Item = Message> {
+    items.into_iter().filter_map(|item| match item {
+        StreamItem::Message { message, .. } => Some(*message),
+        StreamItem::Start(_) | StreamItem::Text(_) => None,
+    })
+}
+
+impl Run {
+    /// Reads a row of a stream that is not stream-json.
+    fn row(&mut self, name: &'static str, record: &str) -> Option<Entry> {
+        let row = Row::read(record)?;
+        let kind = string(row.kind).unwrap_or_default();
+        let items = self
+            .rows
+            .row(&kind, record, Some(&Opening::Foreign(name)))
+            .items;
+        let messages: Vec<Message> = messages(items).collect();
+        let time = string(row.time).or_else(|| messages.last()?.time.clone());
+        let instant = time.as_deref().and_then(|time| time.parse().ok());
+        let ids = [row.session, row.session_opencode, row.thread_id];
+        let own_id = row.id.filter(|_| kind == "session");
+        let model = messages.last().and_then(|message| message.model.clone());
+        let facts = Facts {
+            session_id: ids.into_iter().chain(iter::once(own_id)).find_map(string),
+            model: string(row.model).or(model),
+            started: instant,
+            last_activity: instant,
+            ..Facts::default()
+        };
+        Some(Entry {
+            is_known: true,
+            time,
+            facts: facts.in_directory(string(row.cwd)),
+            messages,
+            end: self.rows.take_end(),
+            kind,
+            ..Entry::default()
+        })
+    }
+
+    /// Replaces the tokens of the whole run by those that no message has.
+    fn note(&mut self, entry: &mut Entry) {
+        for message in &entry.messages {
+            self.has_ended = false;
+            let Some(usage) = message.usage else { continue };
+            if self.last.0.is_none() || self.last.0 != message.id {
+                self.counted += self.last.1;
+            }
+            self.last = (message.id.clone(), usage);
+        }
+        self.has_ended |= entry.end.is_some();
+        let Some(cost) = &mut entry.side_cost else {
+            return;
+        };
+        let mut counted = self.counted;
+        counted += self.last.1;
+        if cost.usage.total() > counted.total() {
+            cost.usage = cost.usage.since(&counted);
+            self.counted += cost.usage;
+        } else {
+            entry.side_cost = None;
+        }
+    }
+}

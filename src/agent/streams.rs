@@ -1,0 +1,102 @@
+//! The formats of saved streams, which runs of agents write to standard output.
+
+use super::agent::Agent;
+use super::entry_reader::read_row;
+use super::format::{Detail, Entry, Format, LineClass, Shape, StreamForm, TitleStore};
+use super::sign::{
+    CLAUDE_STREAM, CODEX_STREAM, GEMINI_STREAM, OPENCODE_STREAM, Opening, PI_STREAM, QWEN_STREAM,
+    Sign, UNNAMED_STREAM, sign,
+};
+use super::stream_json;
+use super::title::{Precedence, TitleSearch};
+use crate::api::Envelope;
+use crate::json::text;
+
+/// The beginning of records with deltas, which whole messages repeat.
+const DELTA: &[u8] = b"{\"type\":\"stream_event\"";
+
+static CLAUDE: Format = Format {
+    has_global_ids: true,
+    ..stream(Agent::Claude, StreamForm::Json, stream_json::read)
+};
+
+static QWEN: Format = Format {
+    has_global_ids: true,
+    ..stream(Agent::Qwen, StreamForm::Json, stream_json::read_qwen)
+};
+
+static CODEX: Format = stream(Agent::Codex, StreamForm::Own(CODEX_STREAM), |record, _| {
+    read_row(CODEX_STREAM, record)
+});
+
+static GEMINI: Format = stream(
+    Agent::Gemini,
+    StreamForm::Own(GEMINI_STREAM),
+    |record, _| read_row(GEMINI_STREAM, record),
+);
+
+static OPENCODE: Format = stream(
+    Agent::Opencode,
+    StreamForm::Own(OPENCODE_STREAM),
+    |record, _| read_row(OPENCODE_STREAM, record),
+);
+
+static PI: Format = stream(Agent::Pi, StreamForm::Own(PI_STREAM), |record, _| {
+    read_row(PI_STREAM, record)
+});
+
+const fn stream(agent: Agent, form: StreamForm, read: fn(&str, Detail) -> Option<Entry>) -> Format {
+    Format {
+        agent,
+        shape: Shape::Sequence,
+        titles: TitleSearch {
+            words: &["\u{0}"],
+            precedence: Precedence::Later,
+        },
+        cost_words: &[],
+        activity_words: &[],
+        line_class: |line| {
+            if line.starts_with(DELTA) {
+                LineClass::NoMessage
+            } else {
+                LineClass::Anything
+            }
+        },
+        read,
+        wrote: |_| false,
+        stream: Some(form),
+        document: None,
+        has_global_ids: false,
+        has_meter_records: false,
+        hook_settings: None,
+        home_variables: &[],
+        roots: |_| Vec::new(),
+        beside: |_| Vec::new(),
+        subagent_dir: |_| None,
+        resume: |_, _| None,
+        title_store: TitleStore::None,
+        title_distance: None,
+        title_record: None,
+        recap_record: None,
+        link: |_| None,
+    }
+}
+
+/// Returns the format of the stream that a record belongs to, if the record shows it.
+pub(super) fn stream_of(record: &str) -> Option<&'static Format> {
+    let record = Envelope::read(record)?;
+    let name = match sign(text(record.kind).as_deref(), &record)? {
+        Sign::Opens(Opening::Ours) => CLAUDE_STREAM,
+        Sign::Opens(Opening::Foreign(name)) | Sign::Marks(name) => name,
+        Sign::Hints(_) => return None,
+    };
+    match name {
+        CLAUDE_STREAM | UNNAMED_STREAM => Some(&CLAUDE),
+        QWEN_STREAM => Some(&QWEN),
+        CODEX_STREAM => Some(&CODEX),
+        GEMINI_STREAM => Some(&GEMINI),
+        OPENCODE_STREAM => Some(&OPENCODE),
+        PI_STREAM => Some(&PI),
+        _ => None,
+    }
+}

@@ -1,0 +1,80 @@
+//! `session diff`: what a session changed, as a patch.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::cmd::command::Run;
+use crate::cmd::output::{self, Form};
+use crate::cmd::session::source::SourceArguments;
+use crate::cmd::{Globals, Status, UsageError};
+use crate::io::Io;
+use crate::session::{Session, patch, project_hash, subagent_files};
+use crate::text::{counted, terminal_safe, terminal_safe_line};
+
+/// Print what a session changed, as a patch
+///
+/// Prints unified diffs, relative to the directory of the session, of the edits, written files and patches of
+/// its calls and those of its subagents; `git apply` in a copy of the starting state makes the same changes. A
+/// file that was changed several times has a diff for each change, in order. What shell commands changed is not
+/// known. Changes whose text is not in the session, as in most saved streams, and files outside of the directory
+/// are named on standard error.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  turnpipe session diff latest
+  turnpipe session diff latest | git apply --check --reverse")]
+pub(crate) struct SessionDiffArguments {
+    /// The session: a path, an id or its beginning, a title, or `latest`
+    #[arg(value_name = "SESSION")]
+    session: String,
+    /// Print paths relative to this directory [default: that of the session]
+    #[arg(long, value_name = "DIR")]
+    relative_to: Option<PathBuf>,
+    #[command(flatten)]
+    source: SourceArguments,
+}
+
+impl Run for SessionDiffArguments {
+    fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
+        let named = self.source.one(&self.session, io)?.for_reading()?;
+        let session = named.open().map_err(|error| named.named(&error))?;
+        let facts = session.first_facts(self.source.mapping())?;
+        let facts = session.with_directory(facts);
+        let mut found = session.edits()?;
+        for path in subagent_files(&session.file.path, session.agent()) {
+            let more = Session::open(&path).map_err(UsageError::reason)?.edits()?;
+            found.edits.extend(more.edits);
+            found.unknown.extend(more.unknown);
+        }
+        let hash = facts.cwd_hash.unwrap_or_default();
+        // Some sessions record only a hash of their directory.
+        let hashed = found.edits.iter().find_map(|edit| {
+            let mut parents = Path::new(&edit.path).ancestors();
+            parents.find(|parent| project_hash(parent) == hash)
+        });
+        let cwd = facts.first_cwd.as_deref().map(Path::new).or(hashed);
+        let root = self.relative_to.as_deref().or(cwd).unwrap_or(Path::new(""));
+        let (patch, outside) = patch(&found.edits, root);
+        for (mut paths, reason) in [
+            (found.unknown, "whose text is not in the session"),
+            (outside, "outside of the directory"),
+        ] {
+            let changes = counted(paths.len() as u64, "change", "changes");
+            paths.sort_unstable();
+            paths.dedup();
+            if !paths.is_empty() && !globals.quiet {
+                let paths = terminal_safe_line(&paths.join(", "));
+                io.messages
+                    .warn(&format!("left out {changes} {reason}: {paths}"));
+            }
+        }
+        if io.terminal.stdout {
+            output::page(&terminal_safe(&patch), globals, io)?;
+        } else {
+            let mut writer = output::writer(Form::Text, io)?;
+            writer.echo(patch.as_bytes())?;
+            writer.flush()?;
+        }
+        Ok(Status::Done)
+    }
+}

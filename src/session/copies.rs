@@ -1,0 +1,129 @@
+//! Which messages and calls are copies: a fork, a branch or a saved transcript repeats them under the same ids.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::session::Session;
+use super::tree::Key;
+use crate::agent::Detail;
+use crate::message::{Call, Message};
+
+/// Records that a fork copies are written within this time after its first record.
+pub(super) const MAX_COPY_TIME: SignedDuration = SignedDuration::from_secs(1);
+
+/// Gives the messages of one file keys, which their copies in other files share.
+#[derive(Debug, Default)]
+pub(super) struct CopyKeys {
+    /// The path, for formats whose ids are only unique in a file.
+    path: String,
+    /// The sessions that a message without an id may be copied from.
+    lineage: Option<Lineage>,
+    /// The number of messages without an id so far, by their content.
+    seen: HashMap<u64, u32>,
+}
+
+/// The origin of a file whose records have no ids.
+#[derive(Debug)]
+struct Lineage {
+    session: String,
+    /// The session that the first records are from.
+    root: String,
+    started: Option<Timestamp>,
+}
+
+impl CopyKeys {
+    pub(super) fn of(session: &Session) -> Self {
+        let has_global_ids = session.format().has_global_ids;
+        let path = &session.file.path;
+        Self {
+            path: if has_global_ids {
+                String::new()
+            } else {
+                path.display().to_string()
+            },
+            lineage: Lineage::of(session),
+            seen: HashMap::new(),
+        }
+    }
+
+    /// The key of a prompt. Some files have the same id everywhere.
+    pub(super) fn prompt(&mut self, prompt: &Message, time: Option<Timestamp>) -> Option<Key> {
+        let id = prompt.id.as_deref().or(prompt.uuid.as_deref());
+        match id {
+            Some(id) => Some(self.key(&format!("{id} {}", prompt.text()))),
+            None => self.by_content(prompt, time),
+        }
+    }
+
+    /// The key of a reply or another request.
+    pub(super) fn reply(&mut self, reply: &Message, time: Option<Timestamp>) -> Option<Key> {
+        match (&reply.id, &reply.uuid) {
+            (Some(id), _) => Some(self.key(id)),
+            (None, Some(uuid)) => Some(self.key(&format!("{uuid} {}", reply.text()))),
+            (None, None) => self.by_content(reply, time),
+        }
+    }
+
+    /// The key of a call in a reply. Some servers repeat the ids of calls.
+    pub(super) fn call(&self, reply: &Message, call: &Call) -> Option<Key> {
+        match &reply.id {
+            Some(id) => Some(self.key(&format!("{id} {}", call.id))),
+            None if self.path.is_empty() => {
+                Some(self.key(&format!("{} {}", call.id, call.input.get())))
+            }
+            None => None,
+        }
+    }
+
+    fn key(&self, id: &str) -> Key {
+        Key::of(&format!("{}{id}", self.path))
+    }
+
+    /// The key of a message without an id: its content, and how often that has occurred in its session.
+    fn by_content(&mut self, message: &Message, time: Option<Timestamp>) -> Option<Key> {
+        let lineage = self.lineage.as_ref()?;
+        let mut hasher = DefaultHasher::new();
+        (message.role, message.text()).hash(&mut hasher);
+        message.calls().for_each(|call| call.id.hash(&mut hasher));
+        let hash = hasher.finish();
+        let count = self.seen.entry(hash).or_default();
+        *count += 1;
+        let is_at_start = time
+            .zip(lineage.started)
+            .is_some_and(|(time, started)| time.duration_since(started).abs() <= MAX_COPY_TIME);
+        let session = if is_at_start {
+            &lineage.root
+        } else {
+            &lineage.session
+        };
+        Some(Key::of(&format!("{session} {count} {hash}")))
+    }
+}
+
+impl Lineage {
+    /// The heads of the file: its own, then those that it copied. `None` if its ids are enough.
+    fn of(session: &Session) -> Option<Self> {
+        let format = session.format();
+        if !format.has_meter_records {
+            return None;
+        }
+        let mut heads = session.head.lines().map_while(|(_, line)| {
+            let entry = format.read(std::str::from_utf8(line).ok()?, Detail::Outline)?;
+            entry.facts.is_head.then_some(entry)
+        });
+        let own = heads.next()?;
+        let session = own.facts.session_id?;
+        let copied = heads.filter_map(|head| head.facts.session_id).last();
+        let parent = own
+            .facts
+            .forked_from
+            .filter(|_| own.facts.history.is_none());
+        Some(Self {
+            root: copied.or(parent).unwrap_or_else(|| session.clone()),
+            session,
+            started: own.time.and_then(|time| time.parse().ok()),
+        })
+    }
+}

@@ -1,0 +1,168 @@
+//! `session diff`.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::bench::{recordings, session};
+use crate::skip::skip;
+
+const PARSER: &str = "/// Splits a line at commas.\npub fn fields(line: &str) -> Vec<&str> {\n    line.split(',').collect()\n}\n";
+
+/// Applies a patch in a directory. Returns false if there is no git.
+fn apply(patch: &str, directory: &Path) -> bool {
+    let file = directory.join("changes.patch");
+    fs::write(&file, patch).unwrap();
+    let mut git = Command::new("git");
+    git.args(["apply", "changes.patch"]).current_dir(directory);
+    // A repository around the directory does not matter.
+    git.env("GIT_CEILING_DIRECTORIES", directory.parent().unwrap());
+    let Ok(output) = git.stdin(Stdio::null()).output() else {
+        skip("git");
+        return false;
+    };
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{message}\n{patch}");
+    fs::remove_file(file).unwrap();
+    true
+}
+
+#[test]
+fn the_patch_of_a_recording_applies_to_its_starting_state() {
+    let trimmed = PARSER.replace(".collect()", ".map(str::trim).collect()");
+    for recording in [
+        "qwen/par.session.jsonl",
+        "opencode/par.session.json",
+        "pi/par.session.jsonl",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("src")).unwrap();
+        let file = folder.path().join("src/parser.rs");
+        fs::write(&file, PARSER).unwrap();
+        let said = session(&["diff", recordings().join(recording).to_str().unwrap()]);
+        assert_eq!((said.status, &*said.messages), (Some(0), ""), "{recording}");
+        if apply(&said.text, folder.path()) {
+            assert_eq!(fs::read_to_string(file).unwrap(), trimmed, "{recording}");
+        }
+    }
+    // A file with blanks and other letters in its name, below a directory of which only a hash is known.
+    let folder = tempfile::tempdir().unwrap();
+    let said = session(&[
+        "diff",
+        recordings()
+            .join("gemini/cjk.session.jsonl")
+            .to_str()
+            .unwrap(),
+    ]);
+    if apply(&said.text, folder.path()) {
+        assert!(
+            folder.path().join("文档/翻訳 メモ.md").exists(),
+            "{}",
+            said.text
+        );
+    }
+    let stream = session(&[
+        "diff",
+        recordings().join("qwen/par.stream.jsonl").to_str().unwrap(),
+    ]);
+    assert_eq!((stream.status, &*stream.text), (Some(0), ""));
+    assert!(
+        stream
+            .messages
+            .contains("not in the session: /srv/demo/src/parser.rs"),
+        "{}",
+        stream.messages
+    );
+}
+
+fn claude(id: &str, result: &Value) -> String {
+    let block = json!([{"type": "tool_result", "tool_use_id": id, "content": "ok"}]);
+    let row = json!({"type": "user", "uuid": id, "parentUuid": null, "sessionId": "s", "cwd": "/p",
+        "message": {"role": "user", "content": block}, "toolUseResult": result});
+    format!("{row}\n")
+}
+
+fn codex(id: &str, changes: &Value) -> String {
+    let item = json!({"type": "FileChange", "id": id, "changes": changes, "status": "completed"});
+    let payload = json!({"type": "item_completed", "item": item});
+    format!("{}\n", json!({"type": "event_msg", "payload": payload}))
+}
+
+#[test]
+fn files_are_added_changed_moved_and_removed_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let hunk = |old: &str, new: &str| {
+        json!([{"oldStart": 1, "oldLines": 1, "newStart": 1,
+        "newLines": 1, "lines": [format!("-{old}"), format!("+{new}")]}])
+    };
+    let claude = [
+        claude(
+            "a",
+            &json!({"type": "create", "filePath": "/p/new.txt", "content": "one\n"}),
+        ),
+        claude(
+            "b",
+            &json!({"filePath": "/p/new.txt", "structuredPatch": hunk("one", "two")}),
+        ),
+        claude(
+            "c",
+            &json!({"type": "update", "filePath": "/p/old.txt", "structuredPatch": hunk("x", "y")}),
+        ),
+        claude(
+            "d",
+            &json!({"type": "create", "filePath": "/elsewhere/z", "content": "z"}),
+        ),
+    ];
+    let head = json!({"type": "session_meta", "payload": {"id": "t", "cwd": "/p"}});
+    let codex = [
+        format!("{head}\n"),
+        codex(
+            "a",
+            &json!({"/p/new.txt": {"type": "add", "content": "two\n"},
+            "/p/old.txt": {"type": "update", "unified_diff": "@@ -1 +1 @@\n-x\n+y\n", "move_path": "/p/moved.txt"}}),
+        ),
+        codex(
+            "b",
+            &json!({"/p/gone.txt": {"type": "delete", "content": "last"},
+            "/p/moved.txt": {"type": "update", "unified_diff": "@@ -1 +1 @@\n-y\n+z\n"}}),
+        ),
+    ];
+    for (rows, contents) in [
+        (
+            claude.concat(),
+            [
+                ("new.txt", Some("two\n")),
+                ("old.txt", Some("y\n")),
+                ("gone.txt", Some("last")),
+            ],
+        ),
+        (
+            codex.concat(),
+            [
+                ("new.txt", Some("two\n")),
+                ("moved.txt", Some("z\n")),
+                ("gone.txt", None),
+            ],
+        ),
+    ] {
+        let path = folder.path().join("s.jsonl");
+        fs::write(&path, rows).unwrap();
+        let start = tempfile::tempdir().unwrap();
+        fs::write(start.path().join("old.txt"), "x\n").unwrap();
+        fs::write(start.path().join("gone.txt"), "last").unwrap();
+        let said = session(&["diff", path.to_str().unwrap()]);
+        assert_eq!(
+            said.messages
+                .contains("outside of the directory: /elsewhere/z"),
+            contents[2].1.is_some()
+        );
+        if apply(&said.text, start.path()) {
+            for (name, content) in contents {
+                let found = fs::read_to_string(start.path().join(name)).ok();
+                assert_eq!(found.as_deref(), content, "{name}: {}", said.text);
+            }
+        }
+    }
+}
