@@ -37,7 +37,7 @@ fn is_test(path: &Path) -> bool {
     stem == "tests" || stem.ends_with("_tests") || stem.starts_with("test_")
 }
 
-/// Returns the source without comments and without its unit tests.
+/// Returns the source without comments and unit tests.
 fn code(source: &str) -> String {
     let code = source.split("#[cfg(test)]\nmod tests {").next().unwrap();
     let lines = code.lines().filter(|line| !line.trim().starts_with("//"));
@@ -152,7 +152,7 @@ fn absolute(path: &[String], from: &[String]) -> Option<Segments> {
     Some(base.into_iter().chain(names.cloned()).collect())
 }
 
-/// Returns the file that defines what `path` names, re-exports followed.
+/// Returns the file that defines what `path` names, following re-exports.
 fn defining_file(
     path: &[String],
     files: &HashMap<Segments, PathBuf>,
@@ -182,7 +182,7 @@ fn defining_file(
         .find_map(|end| files.get(&path[..end]).cloned())
 }
 
-/// What each file of the crate imports from other files of it.
+/// Returns the files of the crate that each file imports.
 fn imports() -> BTreeMap<PathBuf, BTreeSet<PathBuf>> {
     let files: Vec<PathBuf> = sources(Path::new("src"))
         .into_iter()
@@ -226,7 +226,7 @@ fn imports() -> BTreeMap<PathBuf, BTreeSet<PathBuf>> {
     imports
 }
 
-/// Groups of files that import each other, directly or through others.
+/// Returns groups of files that import each other, directly or indirectly.
 fn circles(imports: &BTreeMap<PathBuf, BTreeSet<PathBuf>>) -> Vec<BTreeSet<PathBuf>> {
     let reached = |from: &PathBuf| {
         let mut reached = BTreeSet::new();
@@ -256,8 +256,8 @@ fn circles(imports: &BTreeMap<PathBuf, BTreeSet<PathBuf>>) -> Vec<BTreeSet<PathB
         .collect()
 }
 
-/// Files that know how an API spells something: one for each API, apart from the table by which
-/// records are recognised.
+/// Words of an API are in one file per API, apart from the table that recognises
+/// records.
 #[test]
 fn each_api_is_known_in_one_file() {
     let words = [
@@ -344,7 +344,7 @@ const AGENT_WORDS: [&str; 14] = [
     "\".pi/",
 ];
 
-/// The formats of APIs recognise streams of agents; help and settings name the files of agents.
+/// Files that may contain such words: API formats recognise streams of agents; help and settings name files of agents.
 const AGENT_FILES: [&str; 4] = [
     "src/agent",
     "src/api",
@@ -386,7 +386,7 @@ fn files_named_in_the_page_exist() {
     assert_eq!(missing, [""; 0]);
 }
 
-/// Type names that several layers use for their own term.
+/// Type names that several layers use as their own term.
 const SHARED_NAMES: [&str; 1] = ["Request"];
 
 #[test]

@@ -1,12 +1,12 @@
-//! The documentation's commands do what the documentation shows.
+//! The commands in the documentation produce the output shown there.
 //!
 //! Every fenced `console` block of the README and of `docs/` is run with `bash` in the repository:
-//! a line `$ command` (continued by lines that begin with `> `), then what it prints on standard
-//! output. The binary's directory comes first in the `PATH`, the environment is empty but for a
+//! a line `$ command` (continued by lines that begin with `> `), then its standard
+//! output. The binary's directory is first in the `PATH`, the environment is empty except for a
 //! fixed clock, seeded ids and an empty state directory, and the repository counts as `/repo`.
-//! A command that needs a program which is not installed is skipped.
+//! A command that requires a missing program is skipped.
 //!
-//! `TURNPIPE_UPDATE=1 cargo test --test docs` writes today's output into the blocks.
+//! `TURNPIPE_UPDATE=1 cargo test --test docs` updates the output in the blocks.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
@@ -19,10 +19,10 @@ mod skip;
 /// Programs that the documentation uses and a machine may lack.
 const OPTIONAL_PROGRAMS: [&str; 3] = ["jq", "parallel", "python3"];
 
-/// A command of a block and what is written below it.
+/// A command of a block and the output below it.
 #[derive(Debug, PartialEq, Eq)]
 struct Example {
-    /// Lines `$ …` and `> …` as they stand.
+    /// Lines `$ …` and `> …` as written.
     prompt: Vec<String>,
     output: Vec<String>,
 }
@@ -66,7 +66,7 @@ impl Example {
         lines.join("\n")
     }
 
-    /// What the command prints, or `None` if it cannot be run here.
+    /// Returns the output of the command, or `None` if it cannot run here.
     fn printed(&self) -> Option<Vec<String>> {
         let script = self.script();
         let words: Vec<&str> = script.split_whitespace().collect();
@@ -232,7 +232,7 @@ fn the_picture_can_be_drawn_again() {
         return;
     };
     let kept = fs::read_to_string(repository().join("docs/picture.svg")).unwrap();
-    // What is not of the moment: the lanes, and the tables.
+    // Only parts that do not depend on the time are compared: the lanes and the tables.
     let lasting = |lines: Vec<String>| -> Vec<String> {
         let texts = lines.into_iter().filter(|line| line.contains("<text"));
         let lasting = texts.filter(|line| !line.contains("\"call\"") && !line.contains("\"dim\""));
@@ -246,7 +246,7 @@ fn the_picture_can_be_drawn_again() {
 }
 
 #[test]
-fn blocks_are_told_from_text() {
+fn blocks_are_separated_from_text() {
     let page = "text\n```console\n$ one \\\n> two\nout\n$ three\n```\n```sh\n$ not run\n```\n";
     let example = |prompt: &[&str], output: &[&str]| {
         let owned = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();

@@ -1,6 +1,6 @@
-//! Committed files that are generated from the binary: they must be what it prints today.
+//! Committed files that are generated from the binary: they must match its current output.
 //!
-//! `TURNPIPE_UPDATE=1 cargo test --test drift` writes them anew.
+//! `TURNPIPE_UPDATE=1 cargo test --test drift` regenerates them.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Shells and the files their completion scripts are kept in.
+/// Shells, and the files with their completion scripts.
 const COMPLETIONS: [(&str, &str); 5] = [
     ("bash", "turnpipe.bash"),
     ("zsh", "_turnpipe"),
@@ -32,7 +32,7 @@ fn in_repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// Compares a committed file with what it should hold, or writes it.
+/// Compares a committed file with its expected content, or writes it.
 fn check(path: &str, expected: &str) {
     let file = in_repository(path);
     if std::env::var_os("TURNPIPE_UPDATE").is_some() {

@@ -1,4 +1,4 @@
-//! What fuzzing has to stand is checked here on its starting points, with an ordinary compiler.
+//! Runs the fuzz targets on their seed corpus, with an ordinary compiler.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
 use std::fs;
@@ -9,7 +9,7 @@ mod jsonl_reader;
 #[path = "../fuzz/checks/shell_analyse.rs"]
 mod shell_analyse;
 
-/// Runs a target on each file of its corpus, whole and cut at each of its first bytes.
+/// Runs a target on each file of its corpus, whole and truncated after each of its first bytes.
 fn run(target: &str, check: fn(&[u8])) {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("fuzz/corpus")

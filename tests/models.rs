@@ -1,4 +1,4 @@
-//! Asking a model from outside: configuration, keys, recordings and the exit status.
+//! Requests to models through the binary: configuration, keys, recordings and the exit status.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
@@ -25,7 +25,7 @@ fn session(folder: &Path, what: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// Answers one request for each body, and returns what was asked.
+/// Starts a server that sends these responses, one per request. Returns the requests.
 fn server(answers: Vec<(u16, String)>) -> (u16, JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -70,13 +70,13 @@ fn said() -> String {
     .to_string()
 }
 
-/// What Ollama says, which needs no key.
+/// Returns a response of Ollama, which needs no key.
 fn ollama_said() -> String {
     json!({"message": {"role": "assistant", "content": TITLE}, "done": true, "done_reason": "stop"})
         .to_string()
 }
 
-/// Names a session, without any environment but this.
+/// Runs `title` in exactly this environment.
 fn title(arguments: &[&str], environment: &[(&str, &str)], session: &str) -> Output {
     Command::new(env!("CARGO_BIN_EXE_turnpipe"))
         .args(["title", "-o", "jsonl", session])
@@ -152,7 +152,7 @@ fn an_exchange_is_recorded_and_replayed_without_network_key_or_configuration() {
 }
 
 #[test]
-fn this_machine_is_found_by_name_without_any_environment() {
+fn localhost_resolves_without_any_environment() {
     let (port, server) = server(vec![(200, ollama_said())]);
     let base = format!("http://localhost:{port}");
     let folder = tempfile::tempdir().unwrap();
@@ -164,7 +164,7 @@ fn this_machine_is_found_by_name_without_any_environment() {
 }
 
 #[test]
-fn a_host_without_an_address_is_said_to_be_one() {
+fn an_unknown_host_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("config.toml");
     fs::write(&config, "[http]\nconnect_timeout_ms = 2000\n").unwrap();
@@ -173,7 +173,7 @@ fn a_host_without_an_address_is_said_to_be_one() {
     let output = title(&arguments, &host, &session(folder.path(), "parser"));
     assert_eq!(output.status.code(), Some(5), "{}", shown(&output));
     let reason = record(&output)["error"].as_str().unwrap().to_owned();
-    // Where no name server answers, the time for the connection ends first.
+    // Without a name server, the connection timeout expires first.
     assert!(
         reason.contains("lookup address") || reason.contains("no response within 2000 ms"),
         "{reason}"
@@ -181,7 +181,7 @@ fn a_host_without_an_address_is_said_to_be_one() {
 }
 
 #[test]
-fn what_makes_no_sense_is_told_before_anything_is_sent() {
+fn invalid_arguments_are_reported_before_anything_is_sent() {
     let folder = tempfile::tempdir().unwrap();
     let parser = session(folder.path(), "parser");
     let rows: [(&[&str], &str); 4] = [

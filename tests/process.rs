@@ -1,7 +1,7 @@
-//! The `process` room against real children: how they start, what they see, how they end, and that
-//! nothing of them is left.
+//! The module `process` with real children: their start, their environment, their end, and that
+//! none of them is left.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+#![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 #![cfg(target_os = "linux")]
 
 #[path = "process/bounds.rs"]

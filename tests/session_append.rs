@@ -1,4 +1,4 @@
-//! `session append` from outside: whole pipelines that record a turn.
+//! The binary's `session append`: whole pipelines that record a turn.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
@@ -181,7 +181,7 @@ fn a_session_named_late_gets_its_id() {
 }
 
 #[test]
-fn the_exit_status_says_what_comes_next() {
+fn the_exit_status_shows_what_to_do_next() {
     let bench = Bench::new();
     let reply = json!({"type": "assistant", "message": {"id": "m", "role": "assistant",
         "content": [{"type": "text", "text": "done"}], "stop_reason": "end_turn"}});
@@ -271,7 +271,7 @@ fn paths_that_are_not_files_are_refused() {
     assert_eq!(text(&run.stdout), "2\n2\n2\n2\ncall\nfolder\nlink\npipe\n");
 }
 
-/// A limit on the size of files cuts a write short.
+/// A file size limit shortens a write.
 #[test]
 fn a_file_size_limit_joins_no_records() {
     let bench = Bench::new();
@@ -430,7 +430,7 @@ fn killed_at_any_moment_nothing_acknowledged_is_lost() {
         done; true";
     let run = bench.shell(script);
     assert!(run.status.success());
-    // One more run must find a clean start, and the whole file must be readable but for torn
+    // One more run must find a clean start, and the whole file must be readable except torn
     // lines that hold no acknowledged record.
     let last = bench.shell("turnpipe session append s.jsonl < calls > /dev/null; echo $?");
     assert_eq!(text(&last.stdout), "0\n");
@@ -460,9 +460,9 @@ fn killed_at_any_moment_nothing_acknowledged_is_lost() {
     }
 }
 
-/// The kill comes when the file starts to grow, during the write of a record larger than a page.
+/// The process is killed when the file starts to grow, during the write of a record larger than a page.
 #[test]
-fn a_kill_inside_of_a_large_record_leaves_no_part_of_it() {
+fn a_kill_during_a_large_record_leaves_no_part_of_it() {
     let bench = Bench::new();
     let path = bench.path("s.jsonl");
     let large = json!({"type": "user", "uuid": "large",
@@ -487,7 +487,7 @@ fn a_kill_inside_of_a_large_record_leaves_no_part_of_it() {
         }
         run.kill().unwrap();
         run.wait().unwrap();
-        // A process that still writes holds the lock.
+        // A process that is still writing holds the lock.
         let file = fs::File::open(&path).unwrap();
         file.lock().unwrap();
         let content = fs::read(&path).unwrap();
@@ -699,7 +699,7 @@ fn independently_read() -> Vec<Value> {
         .collect()
 }
 
-/// Returns the dialog in what `session show` prints, in the form of the independent reader.
+/// Returns the dialog in the output of `session show`, in the form of the independent reader.
 fn dialog(shown: &[Value]) -> Vec<Value> {
     let messages = shown.iter().filter(|record| record["message"].is_object());
     let blocks = messages.flat_map(|record| {

@@ -7,6 +7,7 @@ use clap::{ArgMatches, Args, FromArgMatches};
 use super::{Globals, Status};
 use crate::cmd::admin::completions::CompletionsArguments;
 use crate::cmd::admin::doctor::DoctorArguments;
+use crate::cmd::admin::hook_explain::HookExplainArguments;
 use crate::cmd::admin::hook_settings::{
     HookInstallArguments, HookStatusArguments, HookUninstallArguments,
 };
@@ -69,6 +70,7 @@ const COMMANDS: &[Command] = &[
                 Command::new::<HookInstallArguments>("install"),
                 Command::new::<HookUninstallArguments>("uninstall"),
                 Command::new::<HookStatusArguments>("status"),
+                Command::new::<HookExplainArguments>("explain"),
                 Command::new::<HookArguments>("pre-tool-use"),
                 Command::new::<HookArguments>("permission-request"),
             ],

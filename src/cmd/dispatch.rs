@@ -28,7 +28,7 @@ pub fn run(arguments: &[OsString], io: &mut Io) -> Status {
 pub fn exit_status(outcome: Status, arguments: &[OsString]) -> u8 {
     let is_hook = || {
         let named = cli::named(arguments);
-        let is_for_users = ["install", "uninstall", "status"]
+        let is_for_users = ["install", "uninstall", "status", "explain"]
             .iter()
             .any(|command| named.ends_with(command));
         named.starts_with("turnpipe hook") && !is_for_users

@@ -6,11 +6,16 @@
 
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::agent::session_roots;
+use crate::io::Environment;
 use crate::message::{BuiltinRule, DecidedBy, Decision};
 use crate::permission::{Action, Decided, Mode};
+use crate::records::HookDecisionRecord;
+use crate::view::input_gist;
 
 /// The input of a hook.
 #[derive(Debug, Deserialize)]
@@ -25,6 +30,8 @@ pub struct AgentHookInput {
     permission_mode: Option<String>,
     /// Only Codex numbers its turns.
     turn_id: Option<Value>,
+    session_id: Option<Value>,
+    transcript_path: Option<Value>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -56,23 +63,61 @@ impl AgentHookInput {
 
     /// Returns the response for the decision about a call with this action. With
     /// `denies_instead_of_asking`, a call that needs approval is denied. `None` if the decision is left
-    /// to the agent.
+    /// to the agent, else the decision in the response and the response.
     pub fn response(
         &self,
         decided: &Decided,
         action: &Action,
         denies_instead_of_asking: bool,
-    ) -> Option<Value> {
+    ) -> Option<(Decision, Value)> {
         let decision = match response_decision(decided, action)? {
             Decision::Ask if denies_instead_of_asking => Decision::Deny,
             decision => decision,
         };
-        self.written_response(decision, &reason(decided))
+        let response = self.written_response(decision, &reason(decided))?;
+        Some((decision, response))
     }
 
     /// Returns the response that denies the call for this reason.
-    pub fn denial(&self, reason: &str) -> Option<Value> {
-        self.written_response(Decision::Deny, reason)
+    pub fn denial(&self, reason: &str) -> Option<(Decision, Value)> {
+        let response = self.written_response(Decision::Deny, reason)?;
+        Some((Decision::Deny, response))
+    }
+
+    /// Returns the record of the decision that was made `now`, or of the reason why none could be made.
+    /// `answer` is the decision in the response.
+    pub fn record(
+        &self,
+        decided: Result<&Decided, &str>,
+        answer: Option<Decision>,
+        environment: &Environment,
+        now: Timestamp,
+    ) -> HookDecisionRecord {
+        let text = |value: &Option<Value>| Some(value.as_ref()?.as_str()?.to_owned());
+        let transcript = PathBuf::from(text(&self.transcript_path).unwrap_or_default());
+        let mut roots = session_roots(environment).into_iter();
+        let root = roots.find(|root| transcript.starts_with(&root.path));
+        let decided_by_rules = decided.ok();
+        let decision = decided_by_rules.map_or(Decision::Ask, |decided| decided.decision);
+        let hints = decided_by_rules.and_then(Decided::hints);
+        HookDecisionRecord {
+            timestamp: format!("{now:.3}"),
+            agent: root.and_then(|root| Some(root.agent?.name().to_owned())),
+            session_id: text(&self.session_id),
+            cwd: self.cwd.display().to_string(),
+            event: format!("{:?}", self.hook_event_name),
+            tool: self.tool_name.clone(),
+            about: input_gist(&self.tool_input, self.cwd.to_str()),
+            decision: answer.unwrap_or(decision),
+            answered: answer.is_some(),
+            by: decided_by_rules.map(|decided| decided.by.clone()),
+            reason: decided.map_or_else(str::to_owned, reason),
+            hints: hints
+                .unwrap_or_default()
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
+        }
     }
 
     fn written_response(&self, decision: Decision, reason: &str) -> Option<Value> {
@@ -131,7 +176,7 @@ fn reason(decided: &Decided) -> String {
         } => return "it only reads".to_owned(),
         DecidedBy::Builtin { builtin } => format!("{verb}, since it {}", builtin.effect()),
         DecidedBy::Default { .. } | DecidedBy::Hook { .. } | DecidedBy::Prompt { .. } => {
-            format!("{verb}: no rule allows it")
+            "no rule allows it".to_owned()
         }
     };
     let mut parts = decided.parts.iter();

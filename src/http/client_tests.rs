@@ -101,7 +101,7 @@ fn only_the_configured_extra_authority_is_trusted() {
             matches!(refused, HttpFailure::Unreachable { .. }),
             "{refused:?}"
         );
-        let advice = "the authority of the server's certificate is unknown; name its file in `SSL_CERT_FILE`";
+        let advice = "the authority (CA) of the server's certificate is unknown; set its file in `SSL_CERT_FILE`";
         assert!(refused.to_string().contains(advice), "{refused}");
         server.join().unwrap();
     }

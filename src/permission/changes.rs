@@ -1,6 +1,6 @@
 //! File changes made by commands.
 
-use super::command::{Command, is_harmlessly_set};
+use super::command::Command;
 use super::invocation::joined;
 use super::named_file::NamedFile;
 use super::outline::outlines;
@@ -43,7 +43,11 @@ impl Command<'_> {
 
     /// Whether its only effect is known changes to files in the working directories.
     pub(super) fn edits_inside(&self, context: &PathContext<'_>) -> bool {
-        let Some(level) = self.levels.last().filter(|level| is_harmlessly_set(level)) else {
+        let Some(level) = self
+            .levels
+            .last()
+            .filter(|level| programs::is_harmlessly_set(level))
+        else {
             return false;
         };
         let Some((program, arguments)) = level.words.split_first() else {

@@ -3,26 +3,20 @@
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::LazyLock;
 
 use super::command_pattern::CommandPattern;
 use super::directories::{self, BaseDirectories, Target};
 use super::invocation::{Invocation, joined};
+use super::mentions::Mentions;
 use super::named_file::NamedFile;
 use super::outline::{names_in, outlines};
 use super::path_context::{PathContext, ResolvedPath};
 use super::patterns::found_by;
-use super::started::{StandardInput, StartedCommands, guessed, started};
+use super::standard_input::StandardInput;
+use super::started::{StartedCommands, guessed, started};
 use super::wildcard::{GAP, GLOB};
 use super::{domain, programs};
 use crate::shell::{CommandPart, PartWord, WordPiece};
-
-/// Variables that may be assigned before a command without affecting allow rules.
-static HARMLESS_VARIABLES: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    super::table::lines(include_str!("tables/variables.txt"))
-        .flat_map(str::split_whitespace)
-        .collect()
-});
 
 /// A command of a command line.
 pub(super) struct Command<'a> {
@@ -43,6 +37,9 @@ pub(super) struct Command<'a> {
     reached: BaseDirectories,
     /// Starts of paths at which the command line makes other directories accessible.
     relocated: Rc<[PathBuf]>,
+    /// Texts that its command line writes to a file that it names.
+    composed: Rc<[String]>,
+    mentions: OnceCell<Mentions>,
     /// Spellings; one must match for it to be allowed.
     known: Vec<Spelling>,
     named: OnceCell<Vec<NamedFile>>,
@@ -75,6 +72,7 @@ pub(super) fn commands<'a>(
             vec![context.request.directory.to_owned()]
         };
         let mut command = Command::new(script, Vec::new(), started, directories, context);
+        command.runs_unknown |= context.is_unclear();
         if command.takes_names() {
             command.names_taken.push(PartWord::unknown(0..0, "$name"));
         }
@@ -120,6 +118,16 @@ pub(super) fn commands<'a>(
             command.relocated = relocated.clone();
         }
     }
+    let (composed, is_exact) = line.composed();
+    let composed: Rc<[String]> = composed.into();
+    for command in &mut commands {
+        if line.is_used_by(&command.levels) {
+            command.composed = composed.clone();
+            let mut invocations = command.invocations.iter();
+            command.runs_unknown |= !is_exact && invocations.any(Invocation::may_run_a_file);
+        }
+        command.runs_unknown |= context.is_unclear();
+    }
     commands
 }
 
@@ -138,9 +146,9 @@ impl<'a> Command<'a> {
                 if text.is_empty() || text.starts_with(GAP) {
                     continue;
                 }
-                let starts_unseen = starts_unseen(level);
+                let starts_unseen = programs::starts_unseen(level);
                 let assigned = Some(level.assigned.clone()).filter(|set| !set.is_empty());
-                let without = is_harmlessly_set(level).then(String::new);
+                let without = programs::is_harmlessly_set(level).then(String::new);
                 known.extend(assigned.into_iter().chain(without).map(|set| Spelling {
                     text: format!("{set}{text}"),
                     set,
@@ -159,6 +167,8 @@ impl<'a> Command<'a> {
             directories,
             reached,
             relocated: Rc::default(),
+            composed: Rc::default(),
+            mentions: OnceCell::new(),
             known,
             named: OnceCell::new(),
             read: OnceCell::new(),
@@ -169,6 +179,12 @@ impl<'a> Command<'a> {
 }
 
 impl Command<'_> {
+    /// Returns what it mentions in texts that programs may interpret.
+    pub(super) fn mentions(&self, context: &PathContext<'_>) -> &Mentions {
+        let mentions = || Mentions::of(&self.levels, &self.composed, context);
+        self.mentions.get_or_init(mentions)
+    }
+
     /// Whether it takes file names from standard input.
     fn takes_names(&self) -> bool {
         self.invocations.iter().any(|one| {
@@ -218,7 +234,10 @@ impl Command<'_> {
     /// Returns the known leading words of the innermost command, unless a variable may change its
     /// meaning.
     pub(super) fn known_words(&self) -> Option<Vec<&str>> {
-        let level = self.levels.last().filter(|part| is_harmlessly_set(part))?;
+        let level = self
+            .levels
+            .last()
+            .filter(|part| programs::is_harmlessly_set(part))?;
         let words = level.words.iter();
         Some(words.map_while(|word| word.value.as_deref()).collect())
     }
@@ -260,7 +279,15 @@ impl Command<'_> {
                     && reached.all(|to| context.is_inside(&context.resolve(&to)))
             }
         };
-        part.only_reads && is_harmlessly_set(part) && stays() && !self.reads_outside(context)
+        part.only_reads
+            && programs::is_harmlessly_set(part)
+            && stays()
+            && !self.reads_outside(context)
+    }
+
+    /// Returns the files that a name in a text may name in the known base directories.
+    pub(super) fn mentioned_file(&self, name: &str, context: &PathContext<'_>) -> Vec<NamedFile> {
+        NamedFile::of(name, &self.reached.known, context)
     }
 
     /// Returns the files that a word, or part of one, may name in its base directories.
@@ -285,7 +312,7 @@ impl Command<'_> {
 
     /// Returns the starts of paths at which it makes other directories accessible.
     fn relocates(&self, context: &PathContext<'_>) -> Vec<PathBuf> {
-        let words = self.relocating().flat_map(Invocation::targets);
+        let words = self.relocating().flat_map(|one| one.words.iter().skip(1));
         let files = self.files(words, context);
         files.iter().map(NamedFile::known_start).collect()
     }
@@ -433,27 +460,5 @@ fn known_text(word: &PartWord, by_value: bool) -> &str {
             value
         }
         Some(_) => &word.text,
-    }
-}
-
-/// Whether none of its assignments can change which command runs.
-pub(super) fn is_harmlessly_set(part: &CommandPart) -> bool {
-    part.assignments
-        .iter()
-        .all(|assignment| HARMLESS_VARIABLES.contains(&assignment.name.as_str()))
-}
-
-/// Whether the command starts something that rules with `*` do not see.
-fn starts_unseen(part: &CommandPart) -> bool {
-    let mut words = part.words.iter().filter_map(|word| word.value.as_deref());
-    match words.next().map(programs::name) {
-        Some("find") => part.words.iter().any(|word| {
-            let value = word.value.as_deref().unwrap_or("-exec");
-            ["-exec", "-ok", "-delete"]
-                .iter()
-                .any(|action| value.starts_with(action))
-        }),
-        Some(program) => programs::UNSEEN.contains(program),
-        None => true,
     }
 }

@@ -1,6 +1,7 @@
 //! Command patterns, as in `Bash(npm run *)`.
 
-use super::wildcard::Wildcard;
+use super::programs;
+use super::wildcard::{Wildcard, begins_with_gap};
 
 /// The command pattern of a rule.
 #[derive(Debug, Clone)]
@@ -74,6 +75,36 @@ impl CommandPattern {
             .is_some_and(|pattern| pattern.may_cover(words))
     }
 
+    /// Whether the words of a text, without directories, contain the literal words that the pattern
+    /// starts with.
+    pub(super) fn is_mentioned_in(&self, words: &[String]) -> bool {
+        /// Maximum number of words between them.
+        const MAX_BETWEEN: usize = 16;
+        let mut literals = self.text.split_whitespace();
+        let Some(first) = literals.next().filter(|first| !first.starts_with('*')) else {
+            return false;
+        };
+        let first = Wildcard::parse(programs::name(first));
+        let literals = literals.take_while(|word| !word.contains('*'));
+        let literals: Vec<&str> = literals.filter(|word| !word.starts_with('-')).collect();
+        let is_first = |word: &str| {
+            let behind_option = word.get(2..).filter(|_| word.starts_with('-'));
+            (!begins_with_gap(word) && first.may_cover(word))
+                || behind_option.is_some_and(|word| first.covers(word))
+        };
+        words.iter().enumerate().any(|(at, word)| {
+            let end = words.len().min(at + MAX_BETWEEN);
+            let following = &words[at + 1..end.max(at + 1)];
+            let mut rest = following.iter();
+            let options = self.reordered.as_ref();
+            is_first(word)
+                && literals
+                    .iter()
+                    .all(|literal| rest.any(|word| word == literal))
+                && options.is_none_or(|pattern| pattern.has_options(following))
+        })
+    }
+
     fn alternatives(&self) -> impl Iterator<Item = &Wildcard> {
         std::iter::once(&self.pattern).chain(&self.without_arguments)
     }
@@ -97,32 +128,28 @@ impl Reordered {
     }
 
     fn may_cover(&self, words: &[String]) -> bool {
-        let (options, operands): (Vec<&str>, Vec<&str>) = words
-            .iter()
-            .map(String::as_str)
-            .partition(|word| word.starts_with('-'));
         // The values of options before a subcommand look like operands.
+        let operands: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
         let mut found = operands.iter();
-        let has_operands = self
-            .operands
-            .first()
-            .is_some_and(|program| operands.first() == Some(&program.as_str()))
+        self.operands.first() == operands.first().copied()
             && self
                 .operands
                 .iter()
-                .all(|operand| found.any(|word| word == operand));
+                .all(|operand| found.any(|word| *word == operand))
+            && self.has_options(words)
+    }
+
+    /// Whether its options are among these words.
+    fn has_options(&self, words: &[String]) -> bool {
+        let options = || words.iter().filter(|word| word.starts_with('-'));
         let has_letter = |letter: char| {
-            let mut short = options.iter().filter(|option| !option.starts_with("--"));
+            let mut short = options().filter(|option| !option.starts_with("--"));
             short.any(|option| option.contains(letter))
         };
         let has_long = |name: &String| {
-            let mut options = options
-                .iter()
-                .filter_map(|option| option.strip_prefix(name.as_str()));
-            options.any(|rest| rest.is_empty() || rest.starts_with('='))
+            let mut rests = options().filter_map(|option| option.strip_prefix(name.as_str()));
+            rests.any(|rest| rest.is_empty() || rest.starts_with('='))
         };
-        has_operands
-            && self.letters.chars().all(has_letter)
-            && self.long_options.iter().all(has_long)
+        self.letters.chars().all(has_letter) && self.long_options.iter().all(has_long)
     }
 }

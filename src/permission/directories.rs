@@ -1,13 +1,13 @@
 //! Working directories of the commands of a command line.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::outline::{outline, outlines};
 use super::path_context::{PathContext, normalised};
 use super::programs;
 use super::started::StartedCommands;
 use super::wildcard::{GAP, GLOB};
-use crate::shell::CommandPart;
+use crate::shell::{CommandPart, PartInput};
 
 /// Maximum number of possible directories; more count as unknown.
 const MAX_DIRECTORIES: usize = 16;
@@ -35,9 +35,9 @@ pub(super) fn of(
 ) -> Vec<Vec<PathBuf>> {
     let mut possible = vec![context.request.directory.to_owned()];
     let targets: Vec<_> = parts.iter().map(|levels| target(levels, context)).collect();
-    let may_repeat = ["for ", "while ", "until "]
-        .iter()
-        .any(|keyword| script.contains(keyword));
+    let words = script.split(|letter: char| letter.is_whitespace() || ";&|(){}".contains(letter));
+    let mut words = words.filter(|word| matches!(*word, "for" | "while" | "until"));
+    let may_repeat = words.next().is_some();
     if may_repeat && targets.iter().any(Option::is_some) {
         possible.clear();
     }
@@ -50,7 +50,7 @@ pub(super) fn of(
         let mut after: Vec<PathBuf> = match target {
             Target::Known(to) => possible
                 .iter()
-                .map(|from| normalised(&from.join(&to)))
+                .flat_map(|from| led_to(from, &to, context))
                 .collect(),
             Target::Unknown => Vec::new(),
         };
@@ -65,11 +65,26 @@ pub(super) fn of(
     of_parts
 }
 
+/// Returns the directories that a path may lead to: `..` may follow a link or not.
+fn led_to(from: &Path, to: &Path, context: &PathContext<'_>) -> Vec<PathBuf> {
+    let by_name = normalised(&from.join(to));
+    let is_upward = to.components().any(|part| part == Component::ParentDir);
+    let real = context.resolve(&from.join(to)).real.filter(|_| is_upward);
+    let real = real
+        .map(|real| real.to_path_buf())
+        .filter(|real| *real != by_name);
+    std::iter::once(by_name).chain(real).collect()
+}
+
 /// Returns the directory that a command changes to, if any.
 pub(super) fn target(levels: &[CommandPart], context: &PathContext<'_>) -> Option<Target> {
     let words = &levels.last()?.words;
     match words.first()?.value.as_deref()? {
         "pushd" | "popd" => return Some(Target::Unknown),
+        "." | "source" => {
+            let given = levels.last()?.input != PartInput::Inherited;
+            return given.then_some(Target::Unknown);
+        }
         "cd" => {}
         _ => return None,
     }
@@ -125,7 +140,7 @@ pub(super) fn reached(
         } else if known.len() <= MAX_DIRECTORIES {
             let further: Vec<PathBuf> = known
                 .iter()
-                .map(|from| normalised(&from.join(&to)))
+                .flat_map(|from| led_to(from, Path::new(&to), context))
                 .collect();
             known.extend(further);
         }

@@ -86,6 +86,52 @@ impl Invocation {
         invocation
     }
 
+    /// Creates the invocation of a command with its redirections.
+    pub(super) fn of(level: &CommandPart, context: &PathContext<'_>) -> Self {
+        let mut invocation = Self::new(&level.words, false, context);
+        invocation.reads.clone_from(&level.reads);
+        invocation.writes.clone_from(&level.writes);
+        // `>!` of zsh.
+        if level.writes.iter().any(|word| word.text == "!") {
+            invocation.writes.extend_from_slice(&level.words);
+        }
+        invocation
+    }
+
+    /// Adds the files that variables name.
+    pub(super) fn add_variables(&mut self, set: &[(String, Option<String>)]) {
+        let files = set
+            .iter()
+            .filter(|(name, _)| programs::FILE_VARIABLES.contains(name));
+        for (_, value) in files {
+            let unknown = || PartWord::unknown(0..0, "$file");
+            let word = value.as_deref().map_or_else(unknown, PartWord::known);
+            self.reads.push(word.clone());
+            self.writes.push(word);
+        }
+    }
+
+    /// Adds the files that it changes without naming them.
+    pub(super) fn add_effects(&mut self, level: &CommandPart) {
+        if self.patches() {
+            self.patch(level);
+        }
+        if programs::COPIES.contains(self.program()) {
+            self.add_copies();
+        }
+        if self.program() == "find" {
+            self.add_found();
+        }
+    }
+
+    /// Whether it has the name of a program that runs the commands in a file.
+    pub(super) fn may_run_a_file(&self) -> bool {
+        self.words.iter().any(|word| {
+            let name = programs::name(word.value.as_deref().unwrap_or_default());
+            programs::SHELLS.contains(name) || programs::RUNS_FILES.contains(name)
+        })
+    }
+
     /// Returns the name of the program, without directories.
     pub(super) fn program(&self) -> &str {
         self.outlines.first().map_or("", String::as_str)
@@ -146,7 +192,7 @@ impl Invocation {
     }
 
     /// Adds the copies of each operand in every operand that may be a directory.
-    pub(super) fn add_copies(&mut self) {
+    fn add_copies(&mut self) {
         let words = self.words.iter().skip(1).take(MAX_COPIED);
         let values = words.filter_map(|word| word.value.as_deref());
         let values = values.map(|value| value.rsplit_once('=').map_or(value, |(_, after)| after));
@@ -159,22 +205,8 @@ impl Invocation {
         self.add_changed(copies.iter().map(String::as_str));
     }
 
-    /// Returns the words that may name the target of `ln`, `cp` and similar programs.
-    pub(super) fn targets(&self) -> impl Iterator<Item = &PartWord> {
-        let is_option = |word: &&PartWord| word.text.starts_with('-');
-        let mut options = self.words.iter().filter(is_option);
-        let is_named = options.any(|option| option.text.contains('t'));
-        let operands = self
-            .words
-            .iter()
-            .skip(1)
-            .filter(move |word| is_named || !is_option(word));
-        let count = if is_named { usize::MAX } else { 1 };
-        operands.rev().take(count)
-    }
-
     /// Adds the files that `find` finds, if it changes them.
-    pub(super) fn add_found(&mut self) {
+    fn add_found(&mut self) {
         if programs::CHANGES.contains_with(self.program(), &self.words) {
             self.patched.push(PartWord {
                 pieces: found_by(&self.words),
@@ -183,13 +215,28 @@ impl Invocation {
         }
     }
 
+    /// Whether it, or a command that it starts, changes the files that a patch names.
+    fn patches(&self) -> bool {
+        let count = if self.begins_anywhere {
+            self.words.len()
+        } else {
+            1
+        };
+        (0..count.min(self.words.len())).any(|at| {
+            let name = self.words[at].value.as_deref().unwrap_or_default();
+            programs::PATCHES.contains_with(programs::name(name), &self.words[at + 1..])
+        })
+    }
+
     /// Adds the files named in its patch.
-    pub(super) fn patch(&mut self, level: &CommandPart) {
+    fn patch(&mut self, level: &CommandPart) {
         let arguments = self.words.iter().skip(1).map(|word| word.value.as_deref());
         let texts = arguments.chain(std::iter::once(level.input.text()));
         let files: Vec<String> = texts
             .flatten()
-            .flat_map(|text| patched_files(text).map(str::to_owned))
+            .flat_map(patched_files)
+            // `diff` writes the time behind a tab.
+            .map(|name| name.split('\t').next().unwrap_or_default().to_owned())
             .collect();
         if files.is_empty() {
             self.patched.push(PartWord::unknown(0..0, "$patch"));
@@ -279,8 +326,11 @@ impl Invocation {
 
     /// Whether it starts a command known only at run time.
     pub(super) fn starts_unknown(&self) -> bool {
-        let is_unknown = |at: usize| begins_with_gap(&self.outlines[at]);
         let program = self.program();
+        let is_unknown = |at: usize| {
+            let text = &self.outlines[at];
+            begins_with_gap(text) || (program == "find" && begins_with_gap(programs::name(text)))
+        };
         let first_operand = (1..self.words.len()).find(|at| !self.outlines[*at].starts_with('-'));
         (1..self.words.len()).any(|at| {
             let before = &self.words[at - 1];

@@ -8,6 +8,9 @@ use super::wildcard::{GAP, GLOB, Wildcard, escaped};
 /// Maximum number of names that the start of a glob is expanded to.
 const MAX_EXPANDED: usize = 256;
 
+/// Maximum number of components that an unknown start of a path may span.
+const MAX_TAILS: usize = 8;
+
 /// A file named by a word.
 #[derive(Debug, Clone)]
 pub(super) enum NamedFile {
@@ -21,21 +24,20 @@ impl NamedFile {
     /// Returns the file that `name`, a word or part of one, names in each directory. Without
     /// directories, relative paths are unknown.
     pub(super) fn of(name: &str, directories: &[PathBuf], context: &PathContext<'_>) -> Vec<Self> {
+        // `file://$PWD/x`
+        let rest = name.trim_start_matches('/');
+        let name = if rest.starts_with(GAP) { rest } else { name };
         let path = Path::new(name);
         if name.starts_with(GAP) {
-            let mut files = vec![Self::Outlined(name.to_owned())];
-            // `$PWD/link`
-            if let Some(rest) = name.strip_prefix("\0/").filter(|_| !directories.is_empty()) {
-                let there = Self::of(rest, directories, context).into_iter();
-                files.extend(there.filter_map(Self::linked_somewhere));
-            }
+            let mut files = linked_below(name, directories, context);
+            files.push(Self::Outlined(name.to_owned()));
             return files;
         }
         if path.is_relative() && directories.is_empty() {
             return vec![Self::Outlined(format!("{GAP}/{name}"))];
         }
         if let Some((link, below)) = link_of_process(path) {
-            let mut files = vec![Self::Outlined(format!("{GAP}/{below}"))];
+            let mut files = Self::of(&format!("{GAP}/{below}"), directories, context);
             let below = if link == "root" {
                 format!("/{below}")
             } else {
@@ -55,6 +57,13 @@ impl NamedFile {
             let path = directory.join(path);
             if name.contains([GAP, GLOB]) {
                 let outline = normalised_outline(&path);
+                if outline.starts_with(GAP) {
+                    files.extend(linked_below(
+                        &outline,
+                        std::slice::from_ref(directory),
+                        context,
+                    ));
+                }
                 files.extend(through_links(Path::new(&outline), context));
                 files.push(Self::Outlined(outline));
             } else {
@@ -108,6 +117,42 @@ impl NamedFile {
             },
         }
     }
+}
+
+/// Returns the files behind links that a path with an unknown start may name, such as `$PWD/link`:
+/// links in and just below the directories.
+fn linked_below(name: &str, directories: &[PathBuf], context: &PathContext<'_>) -> Vec<NamedFile> {
+    let name = normalised_outline(Path::new(name));
+    let rest = name.trim_start_matches(GAP);
+    let mut tails = vec![rest.trim_start_matches('/').to_owned()];
+    if let Some(below) = rest.strip_prefix('/') {
+        let starts = below.match_indices('/').take(MAX_TAILS);
+        tails.extend(starts.map(|(at, _)| below[at + 1..].to_owned()));
+    } else {
+        tails.push(name.clone());
+    }
+    tails.retain(|tail| !tail.trim_matches([GAP, GLOB]).is_empty());
+    if tails.is_empty() {
+        return Vec::new();
+    }
+    let own = [context.request.directory.to_owned()];
+    let mut bases: Vec<PathBuf> = own.iter().chain(directories).cloned().collect();
+    let children = bases
+        .iter()
+        .flat_map(|base| context.branches(base).to_vec());
+    let children: Vec<PathBuf> = children.take(MAX_EXPANDED).collect();
+    bases.extend(children);
+    let paths = bases
+        .iter()
+        .flat_map(|base| tails.iter().map(|tail| base.join(tail)));
+    let files = paths.flat_map(|path| {
+        if path.to_string_lossy().contains([GAP, GLOB]) {
+            through_links(&path, context)
+        } else {
+            vec![NamedFile::Known(context.resolve(&path))]
+        }
+    });
+    files.filter_map(NamedFile::linked_somewhere).collect()
 }
 
 /// Returns the files that an absolute path with gaps may name through links.
@@ -195,10 +240,8 @@ fn normalised_outline(path: &Path) -> String {
         match component {
             Component::CurDir => {}
             Component::ParentDir => {
-                let last = result
-                    .file_name()
-                    .map(|name| name.to_string_lossy().into_owned());
-                if last.is_some_and(|name| name.contains(GAP)) {
+                // A name that is not known may be a link.
+                if result.to_string_lossy().contains([GAP, GLOB]) {
                     begins_anywhere = true;
                     result.clear();
                 } else {

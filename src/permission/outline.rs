@@ -8,7 +8,7 @@ use crate::shell::{PartWord, WordPiece};
 const MAX_VALUES: usize = 64;
 
 /// Maximum number of option letters in one word that a value may follow.
-const MAX_LETTERS: usize = 8;
+const MAX_LETTERS: usize = 255;
 
 /// Returns the possible values of a word, with [`GAP`] or [`GLOB`] for parts known only at run
 /// time.
@@ -80,7 +80,7 @@ fn filled(pieces: &[WordPiece], context: &PathContext<'_>) -> Option<Vec<String>
 }
 
 /// Returns the parts of a word that may name a file: the whole word, and the text after option
-/// letters, `=`, `@`, `:`, `,` or `)`.
+/// letters, `=`, `@`, `:`, `,`, `)` or `//`.
 pub(super) fn names_in(word: &str) -> impl Iterator<Item = &str> {
     let behind_sign = word
         .match_indices(['=', '@', ':', ')', ','])
@@ -88,8 +88,16 @@ pub(super) fn names_in(word: &str) -> impl Iterator<Item = &str> {
     let letters = word.strip_prefix('-').unwrap_or_default();
     let count = letters.bytes().take_while(u8::is_ascii_alphabetic).count();
     let behind_letters = (1..=count.min(MAX_LETTERS)).filter_map(|at| letters.get(at..));
+    let digits = letters.get(count..).unwrap_or_default();
+    let behind_digits = digits.trim_start_matches(|letter: char| letter.is_ascii_digit());
+
+    let behind_scheme = word
+        .match_indices("//")
+        .filter_map(|(at, _)| word.get(at + 2..));
     std::iter::once(word)
         .chain(behind_sign)
+        .chain(behind_scheme)
         .chain(behind_letters)
+        .chain(Some(behind_digits))
         .filter(|name| !name.is_empty())
 }

@@ -70,6 +70,11 @@ pub fn normalised(path: &Path) -> PathBuf {
     result
 }
 
+/// Returns a script without quotes and escapes.
+fn unquoted(script: &str) -> String {
+    script.replace(['"', '\'', '\\'], "")
+}
+
 impl<'a> PathContext<'a> {
     pub(super) fn new(request: &'a Request<'a>) -> Self {
         Self {
@@ -79,38 +84,74 @@ impl<'a> PathContext<'a> {
         }
     }
 
-    /// Whether globs of the command line may match names with a leading dot.
-    pub(super) fn finds_hidden(&self) -> bool {
+    /// Whether the command line has settings or expansions that change what its other words mean.
+    pub(super) fn is_unclear(&self) -> bool {
+        let script = match self.request.action {
+            Action::Command { script, .. } => script,
+            _ => "",
+        };
+        // In arithmetic, single quotes do not quote.
+        let is_quoted_arithmetic = script.match_indices("((").any(|(at, _)| {
+            let inside = script[at..].split("))").next().unwrap_or_default();
+            inside.contains('\'') && inside.contains(['$', '`'])
+        });
+        is_quoted_arithmetic
+            || self.names(&[
+                "shopt",
+                "extglob",
+                "nocase",
+                "dotglob",
+                "globstar",
+                "GLOBIGNORE",
+                "CDPATH",
+                "cdable_vars",
+                "/dev/fd/",
+                "~+",
+                "~-",
+                "@P}",
+                "${!",
+                "$[",
+                "set -a",
+                "set -k",
+                "allexport",
+            ])
+    }
+
+    /// Whether the command line has one of these names, which may be quoted.
+    fn names(&self, names: &[&str]) -> bool {
         match self.request.action {
             Action::Command { script, .. } => {
-                script.contains("dotglob") || script.contains("GLOBIGNORE")
+                let script = unquoted(script);
+                names.iter().any(|name| script.contains(name))
             }
             _ => false,
         }
     }
 
+    /// Whether globs of the command line may match names with a leading dot or in directories
+    /// below.
+    pub(super) fn finds_hidden(&self) -> bool {
+        self.names(&["dotglob", "GLOBIGNORE", "globstar", "extglob"])
+    }
+
     /// Whether `cd` may read its operand as the name of a variable.
     pub(super) fn finds_directories(&self) -> bool {
-        match self.request.action {
-            Action::Command { script, .. } => script.contains("cdable_vars"),
-            _ => false,
-        }
+        self.names(&["cdable_vars", "CDPATH"])
     }
 
     /// Whether globs of the command line may be case-insensitive.
     pub(super) fn ignores_case(&self) -> bool {
-        match self.request.action {
-            Action::Command { script, .. } => script.contains("nocase"),
-            _ => false,
-        }
+        self.names(&["nocase"])
     }
 
     /// Returns the home directory, unless the command line may change it.
     pub(super) fn home(&self) -> Option<&'a Path> {
         let is_kept = match self.request.action {
-            Action::Command { script, .. } => script
-                .match_indices("HOME")
-                .all(|(at, _)| script[..at].ends_with(['$', '{'])),
+            Action::Command { script, .. } => {
+                let script = unquoted(script);
+                let mut places = script.match_indices("HOME");
+                places.all(|(at, _)| script[..at].ends_with(['$', '{']))
+            }
             _ => true,
         };
         self.request.home.filter(|_| is_kept)

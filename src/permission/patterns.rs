@@ -47,9 +47,11 @@ pub(super) fn with_placeholders(mut words: Vec<PartWord>) -> Vec<PartWord> {
     let Some((first, arguments)) = words.split_first_mut() else {
         return words;
     };
-    if !programs::REPLACES.contains(programs::name(first.value.as_deref().unwrap_or_default())) {
+    let program = programs::name(first.value.as_deref().unwrap_or_default());
+    if !programs::REPLACES.contains(program) {
         return words;
     }
+    let is_parallel = program == "parallel";
     let mut placeholders = vec!["{}".to_owned()];
     for (index, word) in arguments.iter().enumerate() {
         let value = word.value.as_deref().unwrap_or_default();
@@ -74,6 +76,10 @@ pub(super) fn with_placeholders(mut words: Vec<PartWord>) -> Vec<PartWord> {
         else {
             continue;
         };
+        if is_parallel && value.contains('{') {
+            (word.value, word.pieces) = (None, vec![WordPiece::Unknown]);
+            continue;
+        }
         let placeholder = placeholders
             .iter()
             .find(|text| value.contains(text.as_str()));
@@ -108,7 +114,7 @@ pub(super) fn with_pathspecs(mut words: Vec<PartWord>) -> Vec<PartWord> {
     for word in words.iter_mut().skip(first) {
         if let Some(value) = word
             .value
-            .take_if(|value| !value.starts_with('-') && value.contains(['*', '?', '[', '(']))
+            .take_if(|value| !value.starts_with('-') && value.contains(['*', '?', '[', '(', '\\']))
         {
             // `:(icase)X`
             let is_any_case = value.contains("icase");
@@ -121,7 +127,7 @@ pub(super) fn with_pathspecs(mut words: Vec<PartWord>) -> Vec<PartWord> {
 /// Parses a pattern that the program expands, not the shell.
 fn glob_pieces(pattern: &str) -> Vec<WordPiece> {
     let mut pieces = Vec::new();
-    for (index, text) in pattern.split(['*', '?']).enumerate() {
+    for (index, text) in pattern.split(['*', '?', '\\']).enumerate() {
         pieces.extend((index > 0).then_some(WordPiece::Unknown));
         let (known, set) = text.split_at(text.find('[').unwrap_or(text.len()));
         pieces.push(WordPiece::Text(known.to_owned()));

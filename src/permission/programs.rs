@@ -3,7 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use crate::shell::PartWord;
+use crate::shell::{CommandPart, PartWord};
+
+/// Variables that may be assigned before a command without affecting allow rules.
+static HARMLESS_VARIABLES: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    super::table::lines(include_str!("tables/variables.txt"))
+        .flat_map(str::split_whitespace)
+        .collect()
+});
 
 /// Programs with a property.
 #[derive(Default)]
@@ -55,6 +62,8 @@ pub(super) static INCLUDES: LazyLock<Programs> = LazyLock::new(|| with("includes
 pub(super) static TAKES_NAMES: LazyLock<Programs> = LazyLock::new(|| with("takes-names"));
 /// Programs that change the meaning of command names.
 pub(super) static RENAMES: LazyLock<Programs> = LazyLock::new(|| with("renames"));
+/// Programs that set the variables that their arguments name.
+pub(super) static SETS: LazyLock<Programs> = LazyLock::new(|| with("sets"));
 /// Programs that evaluate their arguments.
 pub(super) static EVALUATES: LazyLock<Programs> = LazyLock::new(|| with("evaluates"));
 /// Options whose value is text.
@@ -67,6 +76,20 @@ pub(super) static UNSEEN: LazyLock<Programs> = LazyLock::new(|| with("unseen"));
 pub(super) static ANY: LazyLock<Programs> = LazyLock::new(|| with("any"));
 /// Options whose value is a file that the program writes.
 pub(super) static OUTPUT_OPTIONS: LazyLock<Programs> = LazyLock::new(|| with("output-options"));
+/// Programs whose words are data unless they contain special characters.
+pub(super) static TAKES_DATA: LazyLock<Programs> = LazyLock::new(|| with("takes-data"));
+/// Programs that do not change the files that their operands name.
+pub(super) static READS: LazyLock<Programs> = LazyLock::new(|| with("reads"));
+/// Programs that do not change the file that their first operand names.
+pub(super) static SCRIPTS: LazyLock<Programs> = LazyLock::new(|| with("scripts"));
+/// Options whose value is a file or directory that the program reads.
+pub(super) static INPUT_OPTIONS: LazyLock<Programs> = LazyLock::new(|| with("input-options"));
+/// The commands of `git`; others may be aliases.
+pub(super) static GIT_COMMANDS: LazyLock<Programs> = LazyLock::new(|| with("git-commands"));
+/// Programs that run the commands in a file.
+pub(super) static RUNS_FILES: LazyLock<Programs> = LazyLock::new(|| with("runs-files"));
+/// Files that programs run without being told.
+pub(super) static DEFAULT_FILES: LazyLock<Programs> = LazyLock::new(|| with("default-files"));
 /// Programs that change their operands.
 pub(super) static CHANGES: LazyLock<Programs> = LazyLock::new(|| with("changes"));
 /// Programs that the mode `acceptEdits` runs on files in the working directories.
@@ -149,4 +172,26 @@ fn is_abbreviation(text: &str, option: &str) -> bool {
 /// Returns the name of a program without its directory.
 pub(super) fn name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
+}
+
+/// Whether none of its assignments can change which command runs.
+pub(super) fn is_harmlessly_set(part: &CommandPart) -> bool {
+    part.assignments
+        .iter()
+        .all(|assignment| HARMLESS_VARIABLES.contains(&assignment.name.as_str()))
+}
+
+/// Whether the command starts something that rules with `*` do not see.
+pub(super) fn starts_unseen(part: &CommandPart) -> bool {
+    let mut words = part.words.iter().filter_map(|word| word.value.as_deref());
+    match words.next().map(name) {
+        Some("find") => part.words.iter().any(|word| {
+            let value = word.value.as_deref().unwrap_or("-exec");
+            ["-exec", "-ok", "-delete"]
+                .iter()
+                .any(|action| value.starts_with(action))
+        }),
+        Some(program) => UNSEEN.contains(program),
+        None => true,
+    }
 }

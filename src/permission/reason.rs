@@ -68,7 +68,7 @@ impl Decided {
     }
 
     /// Returns rules that together would allow the call, if possible.
-    fn hints(&self) -> Option<Vec<&str>> {
+    pub fn hints(&self) -> Option<Vec<&str>> {
         if self.parts.is_empty() {
             return Some(self.hint.as_deref().into_iter().collect());
         }

@@ -1,10 +1,15 @@
 //! Commands that a command may start: itself, the command that it wraps, and command lines in its
 //! arguments, variables and standard input.
 
-use super::invocation::{Invocation, joined};
-use super::outline::{names_in, outline, outlines};
+use super::invocation::Invocation;
+use super::languages::{
+    MAX_COMMANDS, commands_in, evaluated, files_of_sed, has_pattern, names_of_files, run_variables,
+    scripts_in, variables,
+};
+use super::outline::{outline, outlines};
 use super::path_context::PathContext;
 use super::programs;
+use super::standard_input::StandardInput;
 use super::wildcard::{GAP, GLOB, begins_with_gap};
 use crate::shell::{CommandPart, PartInput, PartWord, analyse, lenient_parts};
 
@@ -24,63 +29,6 @@ pub(super) struct StartedCommands {
     pub(super) changes_directory: bool,
     /// The directories that it may change to.
     pub(super) entered: Vec<PartWord>,
-}
-
-/// Possible standard input of the commands of a command line.
-pub(super) struct StandardInput<'a> {
-    /// Text in words and here-documents, which commands may print and a shell may read.
-    printed: Vec<String>,
-    /// Whether `exec`, or the input of a shell around it, replaces the standard input.
-    replaces_input: bool,
-    /// Names of files that redirections and `tee` write.
-    written: Vec<String>,
-    context: &'a PathContext<'a>,
-}
-
-impl<'a> StandardInput<'a> {
-    pub(super) fn new(parts: &[CommandPart], context: &'a PathContext<'a>) -> Self {
-        let texts = parts.iter().flat_map(|part| {
-            let arguments = part.words.iter().skip(1);
-            let arguments = arguments.map(|word| word.value.as_deref().unwrap_or(&word.text));
-            let input = part.input.text().map(str::to_owned);
-            std::iter::once(joined(arguments)).chain(input)
-        });
-        let replaces_input = parts.iter().any(|part| {
-            let first = part.words.first();
-            let is_exec = first.is_some_and(|word| word.value.as_deref() == Some("exec"));
-            is_exec && (!part.reads.is_empty() || matches!(part.input, PartInput::Text(_)))
-        });
-        let written = parts.iter().flat_map(|part| {
-            let is_tee = part.words.first().is_some_and(|word| word.text == "tee");
-            let operands = part.words.iter().skip(1).filter(move |_| is_tee);
-            part.writes.iter().chain(operands)
-        });
-        let written =
-            written.filter_map(|word| Some(programs::name(word.value.as_deref()?).to_owned()));
-        Self {
-            printed: texts.collect(),
-            replaces_input,
-            written: written.collect(),
-            context,
-        }
-    }
-
-    /// Returns the standard input of the commands in a command line that a command runs.
-    fn inside(&self, level: &CommandPart) -> Self {
-        let input = level.input.text().map(str::to_owned);
-        Self {
-            replaces_input: self.replaces_input || level.input != PartInput::Inherited,
-            printed: self.printed.iter().cloned().chain(input).collect(),
-            written: self.written.clone(),
-            context: self.context,
-        }
-    }
-
-    /// Whether it is a file that the command line writes.
-    fn is_written(&self, word: &PartWord) -> bool {
-        let name = word.value.as_deref().map(programs::name);
-        name.is_some_and(|name| self.written.iter().any(|written| written == name))
-    }
 }
 
 /// Collects everything started by a command, given with the commands that it wraps.
@@ -153,90 +101,38 @@ impl StartedCommands {
         }
     }
 
+    /// Adds a command with everything that it may start.
     fn add_level(&mut self, level: &CommandPart, depth: usize, line: &StandardInput<'_>) {
-        let mut invocation = Invocation::new(&level.words, false, line.context);
-        invocation.reads.clone_from(&level.reads);
-        invocation.writes.clone_from(&level.writes);
-        // `>!` of zsh.
-        if level.writes.iter().any(|word| word.text == "!") {
-            invocation.writes.extend_from_slice(&level.words);
-        }
-        let set = level.assignments.iter();
-        for set in set.filter(|set| programs::FILE_VARIABLES.contains(&set.name)) {
-            invocation.reads.push(set.word.clone());
-            invocation.writes.push(set.word.clone());
-        }
+        let mut invocation = Invocation::of(level, line.context);
         let program = invocation.program().to_owned();
-        let arguments = level.words.get(1..).unwrap_or_default();
-        self.runs_unknown |= program.contains([GAP, GLOB]) || may_mean_another(&program, level);
-        let input = level.input.text();
-        let is_replaced = line.replaces_input || level.input != PartInput::Inherited;
-        let is_unknown = input.is_none() && (is_replaced || !level.reads.is_empty());
-        let reads_process = arguments.iter().any(|word| word.text.starts_with("<("));
-        let mut scripts = run_variables(level);
+        let is_shell = programs::SHELLS.contains(&program);
+        let set = variables(level, &program, line.context);
+        invocation.add_variables(&set);
+        self.runs_unknown |= may_mean_another(&invocation, level, &set)
+            || level
+                .words
+                .first()
+                .is_some_and(|word| line.is_written(word));
+        let input = Input::of(level, line);
+        let mut scripts = run_variables(&set);
         if invocation.begins_anywhere {
             self.add_started(&invocation, level, depth, line);
-            let texts: Vec<Vec<String>> = (invocation.words.iter().skip(1))
-                .map(|word| outlines(word, line.context))
-                .collect();
-            let is_evaluated = programs::SHELLS.contains(&program) || program == "eval";
-            let starts = programs::STARTS.contains(&program);
-            self.runs_unknown |= texts.iter().flatten().any(|text| {
-                let is_option = text.starts_with('-');
-                let is_script = is_option || text.contains(char::is_whitespace);
-                text.contains(GAP) && ((starts && is_option) || (is_evaluated && is_script))
-            });
-            scripts.extend(scripts_in(&texts));
+            scripts.extend(self.scripts_of(&invocation, line));
         }
         if invocation.may_be_shell(level) {
-            self.runs_unknown |= is_unknown || reads_process;
-            scripts.extend(input.map(str::to_owned));
-            if is_unknown {
-                scripts.extend_from_slice(&line.printed);
-            }
+            self.runs_unknown |= input.is_unknown || input.is_process;
+            scripts.extend(input.texts(line).map(str::to_owned));
         }
-        if programs::INCLUDES.contains(&program) {
-            let printed = is_unknown.then_some(line.printed.as_slice());
-            let texts = printed.unwrap_or_default().iter().map(String::as_str);
-            let names = texts.chain(input).flat_map(names_of_files);
-            invocation.reads.extend(names.map(PartWord::known));
-        }
-        let reads_language = programs::READS_LANGUAGE.contains_with(&program, arguments);
-        let is_language = reads_language
-            || (programs::INTERPRETS.contains(&program) && invocation.begins_anywhere);
-        if is_language {
-            self.runs_unknown |= reads_language && (is_unknown || reads_process);
-            let values: Vec<String> = (arguments.iter())
-                .flat_map(|word| outlines(word, line.context))
-                .collect();
-            for script in values.iter().map(String::as_str).chain(input) {
-                self.add_anywhere(script, line);
-                let commands = commands_in(script);
-                self.runs_unknown |= commands.len() > MAX_COMMANDS;
-                for command in commands.iter().take(MAX_COMMANDS) {
-                    self.add_lenient(command, depth.saturating_sub(1), line);
-                }
-                invocation.add_changed(names_of_files(script).chain(files_of_sed(script)));
-            }
-        }
-        if programs::PATCHES.contains_with(&program, arguments) {
-            invocation.patch(level);
-        }
-        if programs::COPIES.contains(&program) {
-            invocation.add_copies();
-        }
-        if program == "find" {
-            invocation.add_found();
-        }
-        let is_shell = programs::SHELLS.contains(&program);
-        self.runs_unknown |= program == "zsh" && scripts.iter().any(|script| has_pattern(script));
-        self.runs_unknown |= level
-            .words
-            .first()
-            .is_some_and(|word| line.is_written(word));
-        if is_shell && arguments.iter().any(|word| line.is_written(word)) {
+        if is_shell && level.words.iter().skip(1).any(|word| line.is_written(word)) {
             scripts.extend_from_slice(&line.printed);
         }
+        if programs::INCLUDES.contains(&program) {
+            let names = input.texts(line).flat_map(names_of_files);
+            invocation.reads.extend(names.map(PartWord::known));
+        }
+        self.add_language(&mut invocation, level, &input, depth, line);
+        invocation.add_effects(level);
+        self.runs_unknown |= program == "zsh" && scripts.iter().any(|script| has_pattern(script));
         self.invocations.push(invocation);
         let inside = line.inside(level);
         for script in scripts {
@@ -247,8 +143,55 @@ impl StartedCommands {
                 self.add_anywhere(&script, line);
             }
         }
-        for text in evaluated(level, &program) {
+        for text in evaluated(level, &program, line.context) {
             self.add_lenient(&text, depth.saturating_sub(1), line);
+        }
+    }
+
+    /// Returns the command lines in the arguments of a program that starts commands.
+    fn scripts_of(&mut self, invocation: &Invocation, line: &StandardInput<'_>) -> Vec<String> {
+        let program = invocation.program();
+        let texts: Vec<Vec<String>> = (invocation.words.iter().skip(1))
+            .map(|word| outlines(word, line.context))
+            .collect();
+        let is_evaluated = programs::SHELLS.contains(program) || program == "eval";
+        let starts = programs::STARTS.contains(program);
+        self.runs_unknown |= texts.iter().flatten().any(|text| {
+            let is_option = text.starts_with('-');
+            let is_script = is_option || text.contains(char::is_whitespace);
+            text.contains(GAP) && ((starts && is_option) || (is_evaluated && is_script))
+        });
+        scripts_in(&texts).collect()
+    }
+
+    /// Adds what a program with a language of its own runs from its arguments and its input.
+    fn add_language(
+        &mut self,
+        invocation: &mut Invocation,
+        level: &CommandPart,
+        input: &Input<'_>,
+        depth: usize,
+        line: &StandardInput<'_>,
+    ) {
+        let program = invocation.program();
+        let arguments = level.words.get(1..).unwrap_or_default();
+        let reads_language = programs::READS_LANGUAGE.contains_with(program, arguments);
+        let interprets = programs::INTERPRETS.contains(program) && invocation.begins_anywhere;
+        if !reads_language && !interprets {
+            return;
+        }
+        self.runs_unknown |= reads_language && (input.is_unknown || input.is_process);
+        let values = arguments
+            .iter()
+            .flat_map(|word| outlines(word, line.context));
+        for script in values.chain(input.text.map(str::to_owned)) {
+            self.add_anywhere(&script, line);
+            let commands = commands_in(&script);
+            self.runs_unknown |= commands.len() > MAX_COMMANDS;
+            for command in commands.iter().take(MAX_COMMANDS) {
+                self.add_lenient(command, depth.saturating_sub(1), line);
+            }
+            invocation.add_changed(names_of_files(&script).chain(files_of_sed(&script)));
         }
     }
 
@@ -292,127 +235,65 @@ impl StartedCommands {
     }
 }
 
-/// Whether a command renames programs or its variables add programs.
-fn may_mean_another(program: &str, level: &CommandPart) -> bool {
-    let arguments = level.words.get(1..).unwrap_or_default();
-    let mut assigned = level.assignments.iter();
-    programs::RENAMES.contains_with(program, arguments)
-        || assigned.any(|set| {
-            programs::CODE_VARIABLES.contains(&set.name)
-                || (programs::RUN_VARIABLES.contains(&set.name) && set.word.value.is_none())
-        })
+/// The standard input of a command.
+struct Input<'a> {
+    text: Option<&'a str>,
+    /// Whether it is replaced by one known only at run time.
+    is_unknown: bool,
+    /// Whether an argument is the output of a process.
+    is_process: bool,
 }
 
-/// Returns the command lines in arguments with their possible values: texts of several words, and
-/// text after an option letter or `=` with the arguments that follow (`env -Srm x`).
-fn scripts_in(arguments: &[Vec<String>]) -> impl Iterator<Item = String> {
-    arguments.iter().enumerate().flat_map(|(index, values)| {
-        let following = arguments.get(index + 1..).unwrap_or_default();
-        // These words are passed unchanged.
-        let following = joined(following.iter().map(|values| values[0].as_str()));
-        let following = following.replace('*', "\\*").replace('?', "\\?");
-        values.iter().flat_map(move |value| {
-            let is_script = value
-                .replace("{}", "")
-                .contains(|letter: char| " \t\n;|&<>{$`'\"\\(".contains(letter));
-            let attached = names_in(value)
-                .skip(1)
-                .filter(|text| !text.starts_with('-'))
-                .map(|text| format!("{text} {following}"))
-                .collect::<Vec<_>>();
-            let itself = is_script.then(|| value.clone());
-            // Git marks commands with `!`; a space is `\_` in `env -S` and `,` in `gcc -wrapper`.
-            let listed = (value.contains(',') && !is_script).then(|| value.replace(',', " "));
-            itself
-                .into_iter()
-                .chain(listed)
-                .chain(attached)
-                .filter(|text| !begins_with_gap(text))
-                .map(|text| text.trim_start_matches('!').replace("\\_", " "))
-        })
-    })
-}
-
-/// Whether a script of zsh has a pattern such as `.e(n)v`.
-fn has_pattern(script: &str) -> bool {
-    script.match_indices('(').any(|(at, _)| {
-        let is_in_word = |letter: char| letter.is_alphanumeric() || ".*?/_-])}~^".contains(letter);
-        script[..at].ends_with(is_in_word) && !script[at..].starts_with("()")
-    })
-}
-
-/// Returns the values of variables that programs run as command lines.
-fn run_variables(level: &CommandPart) -> Vec<String> {
-    let set = level.assignments.iter();
-    let run = set.filter(|set| programs::RUN_VARIABLES.contains(&set.name));
-    let values = run.filter_map(|set| set.word.value.as_deref());
-    values
-        .map(|value| value.trim_start_matches('!').to_owned())
-        .collect()
-}
-
-/// Returns evaluated texts of a command that contain substitutions. Assignment to an integer
-/// variable evaluates the value.
-fn evaluated(level: &CommandPart, program: &str) -> Vec<String> {
-    let assigned = level.assignments.iter();
-    let mut texts: Vec<String> = assigned.filter_map(|set| set.word.value.clone()).collect();
-    if programs::EVALUATES.contains(program) {
-        let words = level.words.iter().skip(1);
-        let words = words.map(|word| word.value.as_ref().unwrap_or(&word.text));
-        texts.extend(words.map(|text| text.replace('\\', "")));
-        texts.extend(level.input.text().map(str::to_owned));
-    }
-    texts.retain(|text| text.contains("$(") || text.contains('`'));
-    // A later arithmetic evaluation runs substitutions in an index.
-    let given = level.words.iter().filter_map(|word| word.value.as_deref());
-    let given = given.chain(level.input.text());
-    let indexed = given.filter(|text| text.contains("[$(") || text.contains("[`"));
-    texts.extend(indexed.map(str::to_owned));
-    texts
-}
-
-/// Maximum number of command lines in one text of another language.
-const MAX_COMMANDS: usize = 32;
-
-/// Returns possible command lines in a text of another language: strings as in `awk`, recipes as in
-/// `make`, and text after `e`, `!` and similar commands.
-fn commands_in(script: &str) -> Vec<String> {
-    let mut commands = Vec::new();
-    for line in script.lines().take(MAX_COMMANDS + 1) {
-        let begins = ["e ", "!", "shell ", "system ", "\t", ";", ":"];
-        let rests = begins.iter().flat_map(|begin| line.match_indices(begin));
-        let rests = rests.filter_map(|(at, begin)| line.get(at + begin.len()..));
-        commands.extend(rests.take(MAX_COMMANDS + 1).map(|rest| {
-            let rest = rest.trim_start_matches(['\t', ' ', '@', '-', '+']);
-            rest.to_owned()
-        }));
-    }
-    let mut string = None;
-    let mut letters = script.chars();
-    while let Some(letter) = letters.next() {
-        match (letter, &mut string) {
-            ('"', None) => string = Some(String::new()),
-            ('"', Some(_)) => commands.extend(string.take()),
-            ('\\', Some(text)) => text.extend(letters.next()),
-            (letter, Some(text)) => text.push(letter),
-            (_, None) => {}
+impl<'a> Input<'a> {
+    fn of(level: &'a CommandPart, line: &StandardInput<'_>) -> Self {
+        let text = level.input.text();
+        let is_replaced = line.replaces_input || level.input != PartInput::Inherited;
+        let mut arguments = level.words.iter().skip(1);
+        Self {
+            text,
+            is_unknown: text.is_none() && (is_replaced || !level.reads.is_empty()),
+            is_process: arguments.any(|word| word.text.starts_with("<(")),
         }
     }
-    commands.retain(|command| command.contains(char::is_whitespace));
-    commands
+
+    /// Returns the texts that it may be.
+    fn texts(&self, line: &'a StandardInput<'_>) -> impl Iterator<Item = &'a str> + use<'a> {
+        let printed = self.is_unknown.then_some(line.printed.as_slice());
+        let printed = printed.unwrap_or_default().iter().map(String::as_str);
+        self.text.into_iter().chain(printed)
+    }
 }
 
-/// Returns possible names of files in a text of another language.
-fn names_of_files(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|letter: char| " \t\n\"'|<>();".contains(letter))
-        .filter(|name| !name.is_empty())
+/// Whether a command, or commands after it, may mean other programs than their names say.
+fn may_mean_another(
+    invocation: &Invocation,
+    level: &CommandPart,
+    set: &[(String, Option<String>)],
+) -> bool {
+    let program = invocation.program();
+    let arguments = level.words.get(1..).unwrap_or_default();
+    let is_assigned = level.assignments.iter().any(|set| set.name == "IFS");
+    let mut set = set.iter();
+    program.contains([GAP, GLOB])
+        || programs::RENAMES.contains_with(program, arguments)
+        || is_unknown_git(invocation)
+        || set.any(|(name, value)| {
+            programs::CODE_VARIABLES.contains(name)
+                || (value.is_none() && programs::RUN_VARIABLES.contains(name))
+                || (name == "IFS" && !(program == "read" && is_assigned))
+        })
 }
 
-/// Returns the files that a `sed` script may read or write.
-fn files_of_sed(script: &str) -> impl Iterator<Item = &str> {
-    let commands = script.match_indices(['r', 'R', 'w', 'W']);
-    commands.filter_map(|(at, _)| {
-        let rest = script.get(at + 1..)?;
-        Some(rest.split('\n').next().unwrap_or_default().trim())
-    })
+/// Whether a command is a `git` command that may be an alias.
+fn is_unknown_git(invocation: &Invocation) -> bool {
+    let words = invocation
+        .operand_positions()
+        .map(|at| &invocation.words[at]);
+    let mut words = words.filter(|word| !word.text.starts_with('-')).peekable();
+    invocation.program() == "git"
+        && words.peek().is_some()
+        && !words.any(|word| {
+            let name = word.value.as_deref().unwrap_or_default();
+            name.is_empty() || programs::GIT_COMMANDS.contains(name)
+        })
 }

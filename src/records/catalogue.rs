@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::{
     ApiRetryRecord, CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord,
     ContentReplacementRecord, ControlCancelRecord, ControlRequestRecord, ControlResponseRecord,
-    DoctorRecord, ExecutorRecord, HookStatusRecord, HookStoppedRecord, PlanRecord, RecapRecord,
-    SessionCallCountRecord, SessionCallRecord, SessionCheckRecord, SessionCostRecord,
-    SessionCursorRecord, SessionDamageRecord, SessionErrorRecord, SessionHitRecord,
-    SessionMessageRecord, SessionNoteRecord, SessionPathRecord, SessionRecord,
+    DoctorRecord, ExecutorRecord, HookDecisionRecord, HookStatusRecord, HookStoppedRecord,
+    PlanRecord, RecapRecord, SessionCallCountRecord, SessionCallRecord, SessionCheckRecord,
+    SessionCostRecord, SessionCursorRecord, SessionDamageRecord, SessionErrorRecord,
+    SessionHitRecord, SessionMessageRecord, SessionNoteRecord, SessionPathRecord, SessionRecord,
     SessionRenamedRecord, SessionStartRecord, SessionStatsRecord, SessionSwitchRecord,
     SessionToolRecord, StateCleanedRecord, StreamEventRecord, TitleRecord, ToolProgressRecord,
     ToolResultRecord, ToolUseSummaryRecord, TurnEndRecord, TurnInitRecord, TurnResultRecord,
@@ -22,7 +22,7 @@ type Entry = (&'static str, fn() -> Schema);
 
 /// Sorted by name: the `type` of a record, or the `subtype` of a `system` record. Records that share
 /// both have a longer name.
-const RECORDS: [Entry; 42] = [
+const RECORDS: [Entry; 43] = [
     ("api_retry", schema_of::<ApiRetryRecord>),
     ("check_error", schema_of::<CheckErrorRecord>),
     ("check_permission", schema_of::<CheckPermissionRecord>),
@@ -34,6 +34,7 @@ const RECORDS: [Entry; 42] = [
     ("control_response", schema_of::<ControlResponseRecord>),
     ("doctor", schema_of::<DoctorRecord>),
     ("executor", schema_of::<ExecutorRecord>),
+    ("hook_decision", schema_of::<HookDecisionRecord>),
     ("hook_status", schema_of::<HookStatusRecord>),
     ("hook_stopped_continuation", schema_of::<HookStoppedRecord>),
     ("init", schema_of::<TurnInitRecord>),

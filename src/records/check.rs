@@ -149,6 +149,41 @@ pub struct HookStatusRecord {
     pub trusted: Option<bool>,
 }
 
+/// Decision of the hook about a call, as logged by `hook --log`. Secrets are masked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "type", rename = "hook_decision")]
+#[schemars(transform = tagged("hook_decision"))]
+pub struct HookDecisionRecord {
+    /// Time of the decision.
+    pub timestamp: String,
+    /// Name of the agent; absent if the path of its transcript does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Session of the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// Working directory of the agent.
+    pub cwd: String,
+    /// Event of the agent, e.g. `PreToolUse`.
+    pub event: String,
+    /// Name of the tool, as the agent calls it.
+    pub tool: String,
+    /// The command, path or address of the call.
+    pub about: String,
+    /// The decision.
+    pub decision: Decision,
+    /// Whether the agent was told. If not, it decides as if no hook were installed.
+    pub answered: bool,
+    /// The cause; absent if the rules cannot be applied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<DecidedBy>,
+    /// The cause in words.
+    pub reason: String,
+    /// Rules that together would allow the call.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<String>,
+}
+
 /// Result of one check of the installation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename = "doctor")]

@@ -16,7 +16,7 @@ mod tool_result;
 pub use catalogue::{record_names, schema};
 pub use check::{
     CheckErrorRecord, CheckPermissionRecord, CheckShellRecord, CheckTextRecord, CheckedPart,
-    HookStatusRecord, TextKind, TextRejection,
+    HookDecisionRecord, HookStatusRecord, TextKind, TextRejection,
 };
 pub use check::{Condition, DoctorRecord, Subject};
 pub(crate) use constant::{

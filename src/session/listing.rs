@@ -158,8 +158,8 @@ impl Listing {
     /// Reads the session in a file. Returns `None` if it is filtered out.
     fn look(&self, path: &Path, context: DirContext, names: &NameIndexes) -> Examined {
         let mut session = match self.depth {
-            Depth::Ends => Session::open_for_list(path)?,
-            Depth::Whole => Session::open(path)?,
+            Depth::Ends if self.selection.changed.is_none() => Session::open_for_list(path)?,
+            Depth::Ends | Depth::Whole => Session::open(path)?,
         };
         session.may_have_side_file = context.side_file;
         self.examine(&session, context, names)
@@ -211,7 +211,12 @@ impl Listing {
             facts,
             counts,
         });
-        Ok(self.selection.admits(&listed.facts).then_some(listed))
+        let is_admitted = self.selection.admits(&listed.facts)
+            && match &self.selection.changed {
+                Some(path) => session.changed(path, listed.facts.cwd.as_deref())?,
+                None => true,
+            };
+        Ok(is_admitted.then_some(listed))
     }
 }
 

@@ -33,6 +33,8 @@ pub struct Selection {
     pub model: Option<String>,
     /// Contains this text in the first directory.
     pub project: Option<String>,
+    /// Changed a file at this absolute path or below it. This reads whole files.
+    pub changed: Option<PathBuf>,
     /// Leaves out sessions without a prompt, a title or a reply.
     pub without_empty: bool,
     /// Includes the sessions of subagents.

@@ -332,6 +332,7 @@ impl<'text> Reader<'text> {
                 // It fails only at a trailing backslash.
                 let _ = inside.here_document();
                 self.lexer.enclosed.append(&mut inside.enclosed);
+                self.lexer.is_ambiguous |= inside.is_ambiguous;
             }
             if let Some(command) = self.commands.get_mut(command) {
                 command.here_document = Some(text.to_owned());

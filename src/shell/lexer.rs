@@ -399,7 +399,10 @@ impl<'text, 'tree> Lexer<'text, 'tree> {
         let written = rest.get(..length).unwrap_or_default();
         let is_variable = rest.starts_with("${");
         if length > 1 {
-            self.is_ambiguous |= is_variable && written.contains(['\'', '"', '\\']);
+            // Quotes in it may be literal, and `@P` expands the value again.
+            let is_evaluated = is_variable || rest.starts_with("$((");
+            self.is_ambiguous |= is_evaluated && written.contains(['\'', '"', '\\']);
+            self.is_ambiguous |= is_variable && written.ends_with("@P}");
             let inside = written.get(opening + 1..length - 1).unwrap_or_default();
             self.enclosed.push(inside);
         }

@@ -82,6 +82,11 @@ struct Scan<'text> {
     is_redirected: bool,
 }
 
+/// Whether a comment with this character runs nothing as the arguments of a program `#`.
+fn is_plain_in_comment(letter: char) -> bool {
+    letter.is_alphanumeric() || " #.,:-_/".contains(letter)
+}
+
 /// Keywords before a command.
 const KEYWORDS: &str = "if then elif else while until do !";
 
@@ -90,6 +95,9 @@ impl Scan<'_> {
         while let Some(first) = self.rest.chars().next() {
             let mut length = first.len_utf8();
             let after = self.rest.get(length..).unwrap_or_default();
+            if first == '!' && after.starts_with(|next: char| !" \t\n=(".contains(next)) {
+                return Some("history expansion of interactive shells");
+            }
             match first {
                 '\\' => length += after.chars().next().map_or(0, char::len_utf8),
                 '"' => self.in_quotes = !self.in_quotes,
@@ -107,7 +115,13 @@ impl Scan<'_> {
                     }
                 }
                 _ if self.in_quotes => {}
-                '#' if self.begins_word => length = self.rest.find('\n').unwrap_or(self.rest.len()),
+                '#' if self.begins_word => {
+                    length = self.rest.find('\n').unwrap_or(self.rest.len());
+                    let comment = self.rest.get(..length).unwrap_or_default();
+                    if !self.begins_command || !comment.chars().all(is_plain_in_comment) {
+                        return Some("a comment, which an interactive zsh runs");
+                    }
+                }
                 _ => {
                     let problem = self.different_outside_of_quotes();
                     if problem.is_some() {
@@ -346,6 +360,11 @@ mod tests {
             "set -o pipefail",
             "echo $x['$(id)']",
             "printf '%d' \"$(cat a)\"",
+            "ls # x; touch q",
+            "ls # -o q",
+            "# `touch q`\nls",
+            "ls !ec:1:t",
+            "echo \"!ec:1:t\"",
         ] {
             assert!(differs(command), "{command}");
         }
@@ -362,7 +381,9 @@ mod tests {
             "find . -name '*.rs' -exec grep -l x {} +",
             "echo \"$(wc -l \"a b\" | head -1)\" done",
             "for f in *.md; do echo \"== $f: ${#f}\"; cat \"$f\"; done",
-            "if [ -f a ] && [ \"$(wc -l < a)\" -gt 3 ]; then echo \"it's\"; fi # {x}",
+            "if [ -f a ] && [ \"$(wc -l < a)\" -gt 3 ]; then echo \"it's\"; fi",
+            "# List files, then stop.\nls",
+            "[ ! -f a ] || echo 'a!b' x!",
             "x=1 y=$x; echo \"${x:-y}:$x ${x%.rs} $((1 + 2))\" '{}' $? $#",
             "ls 2>/dev/null | wc -l; ls >/dev/null; ls 2>&1 | head -3",
             "cat <<EOF\nplain text\nEOF",

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::turnpipe::run;
 
-/// Rows with rules, a call, and what `check permission` decides. `hook` denies the same calls.
+/// Rows of rules, a call, and the decision of `check permission`. `hook` denies the same calls.
 #[test]
 fn rules_cover_the_tools_of_all_agents() {
     let rows = include_str!("../data/permission/agent-calls.jsonl").lines();
@@ -40,7 +40,7 @@ fn rules_cover_the_tools_of_all_agents() {
     }
 }
 
-/// The name of another agent's reader does not make a manifest's tool one.
+/// A manifest's tool with the name of another agent's reader is not a reader.
 #[test]
 fn tools_of_a_manifest_do_what_it_declares() {
     let folder = tempfile::tempdir().unwrap();

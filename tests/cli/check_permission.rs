@@ -75,7 +75,7 @@ fn other_lines_are_unusable() {
 }
 
 #[test]
-fn the_status_tells_whether_all_are_allowed() {
+fn the_status_is_0_if_all_calls_are_allowed() {
     let table = [("ls\n", 0), ("ls\nrm x\n", 1), ("", 0)];
     for (lines, status) in table {
         let arguments = ["check", "permission", "--plain", "--exit-status"];
@@ -86,9 +86,9 @@ fn the_status_tells_whether_all_are_allowed() {
     assert_eq!(run(&arguments, b"7\n").status, Some(1));
 }
 
-/// What git may do depends on the directory.
+/// The effects of git depend on the directory.
 #[test]
-fn a_command_is_looked_at_where_it_would_run() {
+fn a_command_is_checked_in_its_directory() {
     let directory = tempfile::tempdir().unwrap();
     let repository = directory.path().join("repository");
     fs::create_dir_all(&repository).unwrap();
@@ -106,7 +106,7 @@ fn a_command_is_looked_at_where_it_would_run() {
     git(&["init", "-q"]);
     let line = json!({"name": "Bash", "input": {"command": "git status"}, "cwd": repository});
     let decision = || records(&[], &format!("{line}\n"))[0]["decision"].clone();
-    // Where the kernel enforces nothing, git never counts as reading.
+    // Without kernel enforcement, git never counts as read-only.
     let clean = decision();
     git(&["config", "core.fsmonitor", "./run-me"]);
     assert_eq!(decision(), "ask");
@@ -128,7 +128,7 @@ fn a_command_is_looked_at_where_it_would_run() {
 }
 
 #[test]
-fn as_text_each_call_is_a_line() {
+fn text_has_one_line_per_call() {
     let folder = tempfile::tempdir().unwrap();
     let settings = folder.path().join("settings.json");
     fs::write(&settings, r#"{"permissions":{"deny":["Read(.env)"]}}"#).unwrap();

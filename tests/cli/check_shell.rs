@@ -12,7 +12,7 @@ fn verdict(line: &serde_json::Value) -> serde_json::Value {
 }
 
 #[test]
-fn one_record_a_line() {
+fn each_line_has_one_record() {
     let told = run(
         &["check", "shell"],
         b"\"git log -3\"\n{\"command\":\"ls | tee x\"}\n\n7\n\"\"\n{\"command\":\"ls\",\"cwd\":7}\n",
@@ -60,7 +60,7 @@ fn plain_lines_and_explanations() {
         "{told:?}"
     );
     for command in [
-        // Bash warns of the NUL into the closed pipe, and ends before the command that it reads from.
+        // Bash warns about the NUL and exits before the command that it reads from.
         "{ x=$(head -c1 /dev/zero; sleep 60); } 2>&1 | true\n",
         // Here it runs out of memory.
         "x=$(tr '\\0' b < /dev/zero; sleep 60)\n",
@@ -79,7 +79,7 @@ fn plain_lines_and_explanations() {
 }
 
 #[test]
-fn with_a_directory_its_configuration_is_read() {
+fn the_configuration_of_a_given_directory_is_read() {
     let place = tempfile::tempdir().unwrap();
     let git = |arguments: &[&str]| {
         let status = Command::new("git")
@@ -133,7 +133,7 @@ fn a_program_of_the_workspace_is_not_the_known_one() {
 }
 
 #[test]
-fn plain_commands_are_told_how_to_be_read() {
+fn plain_commands_get_a_hint() {
     let told = run(&["check", "shell", "-o", "text"], b"ls -l\n");
     assert_eq!(
         told.stderr,

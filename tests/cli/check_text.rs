@@ -18,7 +18,7 @@ fn cleaned(output: &str) -> String {
 }
 
 #[test]
-fn every_line_is_answered_in_order() {
+fn every_line_has_one_record_in_order() {
     let input = "\"a\\u001b[31mb\\u001b[0m\"\n{\"text\":\"two\\nlines\"}\n\"\"\n\"\\ud83d\"";
     let answers = [
         cleaned("ab"),
@@ -33,12 +33,12 @@ fn every_line_is_answered_in_order() {
 }
 
 #[test]
-fn no_input_is_no_output() {
+fn empty_input_has_no_output() {
     assert_eq!(run(&TERMINAL, b""), quiet(0, ""));
 }
 
 #[test]
-fn an_unusable_line_is_answered_by_an_error_and_the_next_one_survives() {
+fn an_unusable_line_is_an_error_and_the_next_one_is_read() {
     let input = b"\"a\"\n17\n\"b\"\n";
     let error = "{\"type\":\"check\",\"check\":\"text\",\"line\":2,\"error\":\"expected a string or an \
                  object with a string `text`, found a number\"}\n";
@@ -48,14 +48,14 @@ fn an_unusable_line_is_answered_by_an_error_and_the_next_one_survives() {
 }
 
 #[test]
-fn plain_lines_are_their_own_text() {
+fn plain_lines_are_text() {
     let input = b"\"quoted\" \x1b]0;t\x07text\r\n\n";
     let answers = [cleaned("\\\"quoted\\\" text"), cleaned("")].concat();
     assert_eq!(run(&with(&["--plain"]), input), quiet(0, &answers));
 }
 
 #[test]
-fn invalid_utf_8_is_told_on_standard_error() {
+fn invalid_utf_8_is_reported_on_standard_error() {
     let told = run(&with(&["--strict"]), b"\"a\xffb\"\n");
     assert_eq!(told.status, Some(3));
     assert_eq!(told.stdout, cleaned("a\u{fffd}b"));
@@ -70,7 +70,7 @@ fn invalid_utf_8_is_told_on_standard_error() {
 }
 
 #[test]
-fn a_byte_order_mark_is_no_text() {
+fn a_byte_order_mark_is_not_text() {
     assert_eq!(
         run(&TERMINAL, "\u{feff}\"a\"\n".as_bytes()),
         quiet(0, &cleaned("a"))
@@ -78,7 +78,7 @@ fn a_byte_order_mark_is_no_text() {
 }
 
 #[test]
-fn deep_nesting_is_an_error_and_no_crash() {
+fn deep_nesting_is_an_error_not_a_crash() {
     let input = format!("{}\n\"after\"\n", "[".repeat(1_000_000));
     let told = run(&TERMINAL, input.as_bytes());
     assert_eq!(told.status, Some(0));
@@ -114,7 +114,7 @@ fn files_are_read_in_the_given_order() {
 }
 
 #[test]
-fn an_answer_does_not_wait_for_the_next_line() {
+fn a_record_does_not_wait_for_the_next_line() {
     let child = command()
         .args(TERMINAL)
         .stdin(Stdio::piped())
@@ -134,7 +134,7 @@ fn an_answer_does_not_wait_for_the_next_line() {
 }
 
 #[test]
-fn texts_of_models_are_cleaned_by_what_they_are_for() {
+fn texts_are_cleaned_by_kind() {
     let table = [
         (
             "label",

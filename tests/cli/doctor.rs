@@ -224,7 +224,7 @@ fn serve(listener: &TcpListener, exchanges: Vec<(&'static str, &'static str, Val
 }
 
 #[test]
-fn a_probe_asks_each_model_and_its_server_for_a_list() {
+fn a_probe_sends_a_request_and_lists_models() {
     let home = tempfile::tempdir().unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());

@@ -1,5 +1,5 @@
 //! The entry points that decide about a call: `run-tools`, `hook`, `check permission` and `check shell`.
-//! They differ only in what the shell that would run the call guarantees.
+//! They differ only in the guarantees of the shell that would run the call.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 
 use crate::turnpipe::run_in;
 
-/// The answers of the entry points about one call.
+/// The decisions of the entry points about one call.
 #[derive(Debug)]
 struct Said {
-    /// `hook pre-tool-use`: the decision, if it was asked and decided.
+    /// `hook pre-tool-use`: the decision, if it was asked and made a decision.
     plain_hook: Option<String>,
     /// The same with `--trust-analysis`.
     hook: Option<String>,
@@ -28,9 +28,9 @@ struct Said {
     outcome: Option<String>,
 }
 
-/// Asks all entry points about calls in a directory, under the same rules.
+/// Runs all entry points on calls in a directory, under the same rules.
 ///
-/// The plain hook is asked about the calls for whose indices `asks_plain_hook` holds.
+/// The plain hook only gets the calls whose index satisfies `asks_plain_hook`.
 fn said(
     directory: &Path,
     rules: &[&str],
@@ -118,7 +118,7 @@ fn said(
     .collect()
 }
 
-/// Returns the answer of the hook that matches a record of `check permission`.
+/// Returns the decision of the hook that matches a record of `check permission`.
 fn expected_of_hook(permission: &Value) -> Option<&str> {
     let decision = permission["decision"].as_str().unwrap();
     let by = &permission["decided_by"];
@@ -141,7 +141,7 @@ fn rows_of_permission_are_decided_alike() {
     let hooks = ["hook-reading.jsonl", "hook-rules.jsonl"]
         .map(read)
         .concat();
-    // Calls by the arguments that they are decided under.
+    // Calls by the arguments of their decision.
     let mut rows: BTreeMap<Vec<String>, Vec<(&str, Value)>> = BTreeMap::new();
     for line in tables.lines() {
         let row: Value = serde_json::from_str(line).unwrap();
@@ -192,7 +192,7 @@ fn rows_of_permission_are_decided_alike() {
         for said in said(&project, &rules, calls, |_| true) {
             let told = format!("{rules:?}: {said:?}");
             let expected = expected_of_hook(&said.permission);
-            // Only the hook leaves reads outside of the project, which a variable or standard input may
+            // Only the hook leaves reads outside the project, which a variable or standard input may
             // name, to the agent.
             let may_read_elsewhere = said.permission["decided_by"]["builtin"] == "read-only"
                 && (told.contains(['$', '~', '/']) || told.contains("xargs"));
@@ -450,7 +450,7 @@ const COMMANDS: [&str; 7] = [
     "cd sub && git log --oneline",
 ];
 
-/// The hooks of these repositories must not run: only turnpipe looks at them.
+/// The hooks of these repositories must not run: turnpipe only reads them.
 #[test]
 fn hostile_repositories_are_judged_alike() {
     let folder = tempfile::tempdir().unwrap();
@@ -514,7 +514,7 @@ fn hostile_repositories_are_judged_alike() {
     let calls = COMMANDS.map(|command| ("Bash", json!({ "command": command })));
     let numbered: Vec<(usize, PathBuf)> = places.into_iter().enumerate().collect();
     in_parallel(&numbered, |(number, place)| {
-        // The plain hook does not look at repositories, so that one command in each is enough.
+        // The plain hook does not inspect repositories, so one command in each is enough.
         let asks_plain_hook = |index| index == number % COMMANDS.len();
         let config = fs::read_to_string(place.join(".git/config")).unwrap_or_default();
         for (said, command) in said(place, &[], &calls, asks_plain_hook)
@@ -528,7 +528,7 @@ fn hostile_repositories_are_judged_alike() {
             assert_eq!(hook == Some("allow"), reads, "{told}");
             assert_eq!((plain, said.outcome.is_none()), (None, allowed), "{told}");
             assert!(allowed || !reads, "{told}");
-            // Only our own shell keeps git from writing its index, and so from running that hook.
+            // Only our own shell prevents git from writing its index and running that hook.
             let is_kept = said.shell["why"]
                 .as_str()
                 .unwrap()

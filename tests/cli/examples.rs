@@ -23,12 +23,12 @@ fn examples(command: &[String]) -> Vec<String> {
     lines
 }
 
-/// A home directory with one session, and a working directory with what the examples read.
+/// Creates a home directory with one session, and a working directory with the files that the examples read.
 fn prepare(home: &Path, work: &Path) {
     let project = home.join(".claude/projects/demo");
     std::fs::create_dir_all(&project).unwrap();
     let session = std::fs::read_to_string(data("claude-parallel.jsonl")).unwrap();
-    // Without a title, for the examples that give it one.
+    // Without a title, for the examples that set one.
     let untitled = session.lines().filter(|line| !line.contains("ai-title"));
     let session = untitled.collect::<Vec<_>>().join("\n") + "\n";
     let session = session.replace("Compare the two files", "The parser fails in parse_value");
@@ -92,6 +92,7 @@ fn every_command_has_examples_that_work() {
             "--html",
             "--cwd .",
             "session calls --",
+            "session diff",
             "--changed",
             " man ",
         ];

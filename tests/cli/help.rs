@@ -6,7 +6,7 @@ use turnpipe::cmd::Status;
 use crate::turnpipe::{run, shell};
 
 #[test]
-fn help_is_a_command_too() {
+fn help_is_also_a_command() {
     for (command, option) in [
         (&["help"][..], &["--help"][..]),
         (&["help", "run-tools"], &["run-tools", "--help"]),
@@ -81,7 +81,7 @@ cat > .claude/projects/p/abc-session.jsonl <<'END'
 {"type":"custom-title","sessionId":"abc-session","customTitle":"a:b$(touch ran)`touch ran`';touch ran;'"}
 END"#;
 
-/// What is typed before the TAB, and some of what the shell offers then.
+/// The text typed before TAB, and some of the offered completions.
 const COMPLETIONS: [(&str, &[&str]); 12] = [
     ("turnpipe session show ", &["latest", "abc-session"]),
     ("turnpipe title ", &["latest", "abc-session"]),
@@ -103,7 +103,7 @@ const COMPLETIONS: [(&str, &[&str]); 12] = [
     ),
 ];
 
-/// Prints what bash offers.
+/// Prints the completions of bash.
 const BASH: &str = r#"
 source <(turnpipe completions bash)
 read -ra COMP_WORDS <<<"$TYPED"
@@ -113,7 +113,7 @@ _clap_complete_turnpipe turnpipe "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_
 printf '%s\n' "${COMPREPLY[@]}"
 "#;
 
-/// Types into an interactive zsh, and prints what it shows until all of `$WANTED` was there.
+/// Types into an interactive zsh, and prints its output until all of `$WANTED` was shown.
 const ZSH: &str = r#"
 turnpipe completions zsh > _turnpipe
 timeout 60 zsh -f -c '
@@ -132,7 +132,7 @@ timeout 60 zsh -f -c '
   zpty -d shell'
 "#;
 
-/// Prints what fish offers.
+/// Prints the completions of fish.
 const FISH: &str = r#"
 turnpipe completions fish > turnpipe.fish
 fish --no-config -c 'source turnpipe.fish; complete -C "$TYPED"' | cut -f1

@@ -1,4 +1,4 @@
-//! `hook`: what other agents get to hear.
+//! `hook`: responses to other agents.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -38,7 +38,7 @@ fn check(name: &str) {
 }
 
 #[test]
-fn what_only_reads_is_allowed_and_the_rest_is_left_to_the_agent() {
+fn read_only_calls_are_allowed_and_others_left_to_the_agent() {
     check("hook-reading.jsonl");
 }
 
@@ -116,9 +116,9 @@ fn listing(directory: &Path, command: &str) -> Vec<u8> {
     input.to_string().into_bytes()
 }
 
-/// Agents take a status of 2 for a denial.
+/// Agents treat status 2 as a denial.
 #[test]
-fn whatever_is_wrong_is_no_opinion_and_no_denial() {
+fn errors_are_neither_a_decision_nor_a_denial() {
     let directory = tempfile::tempdir().unwrap();
     let ls = listing(directory.path(), "ls");
     let hook = ["hook", "pre-tool-use"];
@@ -159,7 +159,7 @@ fn whatever_is_wrong_is_no_opinion_and_no_denial() {
     assert_eq!(clock.status.code(), Some(1));
 }
 
-/// Otherwise a call would pass that a rule denies.
+/// Otherwise a call that a rule denies would run.
 #[test]
 fn rules_that_cannot_be_applied_deny_in_the_form_of_each_agent() {
     let directory = tempfile::tempdir().unwrap();
@@ -210,7 +210,7 @@ fn rules_that_cannot_be_applied_deny_in_the_form_of_each_agent() {
             (told.status, &answer["decision"]),
             (Some(0), &json!("deny"))
         );
-        // The user is asked already.
+        // The user is asked anyway.
         let told = hook("permission-request", &input("PermissionRequest"));
         assert_eq!((told.status, &*told.stdout), (Some(1), ""), "{told:?}");
     }
@@ -231,7 +231,7 @@ fn rules_that_cannot_be_applied_deny_in_the_form_of_each_agent() {
 }
 
 #[test]
-fn nothing_is_asked_where_the_settings_deny_instead() {
+fn settings_that_deny_instead_of_asking_deny() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("settings.json");
     let settings = r#"{"permissions":{"denyInsteadOfPrompting":true,"ask":["Bash(make *)"]}}"#;
@@ -244,11 +244,11 @@ fn nothing_is_asked_where_the_settings_deny_instead() {
     };
     assert_eq!(decision("make x"), Some(json!("deny")));
     assert_eq!(decision("ls"), Some(json!("allow")));
-    // Whether the agent would ask about it is the agent's to say.
+    // The agent decides whether to ask about it.
     assert_eq!(decision("npm test"), None);
 }
 
-/// The reason of a denial is not that of another one.
+/// Each denial has its own reason.
 #[test]
 fn built_in_rules_have_their_own_reasons() {
     let dont_ask = ["hook", "pre-tool-use", "--permission-mode", "dontAsk"];
@@ -269,7 +269,7 @@ fn built_in_rules_have_their_own_reasons() {
     }
 }
 
-/// A shell may have moved since the session began; rules are about the project.
+/// The shell's directory may have changed since the session began; rules refer to the project.
 #[test]
 fn rules_are_relative_to_the_project_of_the_agent() {
     let project = tempfile::tempdir().unwrap();
@@ -298,7 +298,146 @@ fn rules_are_relative_to_the_project_of_the_agent() {
     assert_eq!(asked(&below, "secret/key"), "allow");
 }
 
-/// The settings that `examples/hooks` has for each agent name commands that work.
+/// Runs the hook in `directory` with a log, for a call of Claude Code. Returns the answer and the messages.
+fn logged(directory: &Path, log: &Path, command: &str, arguments: &[&str]) -> (String, String) {
+    let mut input: Value = serde_json::from_slice(&listing(directory, command)).unwrap();
+    input["session_id"] = json!("s1");
+    input["transcript_path"] = json!("/home/u/.claude/projects/-w/s1.jsonl");
+    let log = log.to_str().unwrap();
+    let words = ["hook", "pre-tool-use", "--log", log];
+    let told = run(&[&words, arguments].concat(), input.to_string().as_bytes());
+    assert_eq!(told.status, Some(0), "{told:?}");
+    (told.stdout, told.stderr)
+}
+
+fn records(log: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(log).unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    lines.collect()
+}
+
+#[test]
+fn forty_hooks_at_once_log_forty_records() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("hook.jsonl");
+    // Longer than the buffers of pipes and pages.
+    let words = "word ".repeat(300);
+    std::thread::scope(|scope| {
+        for number in 0..40 {
+            let command = format!("make target-{number} {words}");
+            let (log, folder) = (&log, folder.path());
+            scope.spawn(move || logged(folder, log, &command, &[]));
+        }
+    });
+    let mut numbers: Vec<u32> = records(&log)
+        .iter()
+        .map(|record| {
+            let about = record["about"].as_str().unwrap();
+            let target = about.split(' ').nth(1).unwrap();
+            target.strip_prefix("target-").unwrap().parse().unwrap()
+        })
+        .collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (0..40).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_log_that_cannot_be_written_changes_no_decision() {
+    let folder = tempfile::tempdir().unwrap();
+    let deny = ["--deny", "Bash(rm *)"];
+    let log = folder.path().join("hook.jsonl");
+    let missing = folder.path().join("missing/hook.jsonl");
+    for command in ["ls", "rm -r build", "make"] {
+        let (answer, message) = logged(folder.path(), &log, command, &deny);
+        assert_eq!(message, "");
+        for log in [Path::new("/dev/full"), &missing, folder.path()] {
+            let (other, message) = logged(folder.path(), log, command, &deny);
+            assert_eq!(other, answer, "{command}");
+            assert_eq!(
+                message.matches("cannot write the log").count(),
+                1,
+                "{message}"
+            );
+            assert_eq!(message.lines().count(), 1, "{message}");
+        }
+    }
+}
+
+#[test]
+fn a_record_that_was_cut_off_does_not_swallow_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("hook.jsonl");
+    fs::write(&log, r#"{"type":"hook_decision","timest"#).unwrap();
+    logged(folder.path(), &log, "make", &[]);
+    let told = run(&["hook", "explain", log.to_str().unwrap(), "--json"], b"");
+    let record: Value = serde_json::from_str(&told.stdout).unwrap();
+    assert_eq!(record["about"], "make");
+}
+
+#[test]
+fn the_log_says_what_was_decided_and_why_without_secrets() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("hook.jsonl");
+    let secret = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
+    let command = format!("GH_TOKEN={secret} make publish && make clean");
+    logged(
+        folder.path(),
+        &log,
+        &command,
+        &["--allow", "Bash(make clean)"],
+    );
+    logged(folder.path(), &log, "rm x", &["--deny", "Bash(rm *)"]);
+    logged(folder.path(), &log, "ls", &[]);
+    let text = fs::read_to_string(&log).unwrap();
+    assert!(!text.contains(&secret[4..]), "{text}");
+    let records = records(&log);
+    let decisions = records.iter().map(|record| {
+        let answered = record["answered"].as_bool().unwrap();
+        (record["decision"].as_str().unwrap(), answered)
+    });
+    let decisions: Vec<_> = decisions.collect();
+    assert_eq!(decisions, [("ask", false), ("deny", true), ("allow", true)]);
+    assert_eq!(records[1]["by"]["rule"], "Bash(rm *)");
+    assert_eq!(records[1]["by"]["source"], "--deny");
+    assert_eq!(records[1]["session_id"], "s1");
+    assert_eq!(records[1]["cwd"], folder.path().to_str().unwrap());
+}
+
+#[test]
+fn decisions_are_explained_with_the_rules_that_would_allow_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("hook.jsonl");
+    logged(folder.path(), &log, "rm x", &["--deny", "Bash(rm *)"]);
+    logged(folder.path(), &log, "git push && make", &[]);
+    let explained = |arguments: &[&str]| {
+        let words = ["hook", "explain", log.to_str().unwrap(), "-o", "text"];
+        let told = run(&[&words, arguments].concat(), b"");
+        assert_eq!((told.status, &*told.stderr), (Some(0), ""));
+        let lines = told
+            .stdout
+            .lines()
+            .map(|line| match line.strip_prefix("  ") {
+                Some(line) => line.to_owned(),
+                None => line.split_once("  ").unwrap().1.to_owned(),
+            });
+        lines.collect::<Vec<_>>()
+    };
+    let asked = [
+        "ask    Bash  git push && make",
+        "`git push`: no rule allows it",
+        "left to the agent, which decided itself",
+        "would be allowed by Bash(git push *) with Bash(make)",
+    ];
+    let denied = [
+        "deny   Bash  rm x",
+        "denied by the rule `Bash(rm *)` of --deny",
+    ];
+    assert_eq!(explained(&[]), [&denied[..], &asked].concat());
+    assert_eq!(explained(&["--limit", "1"]), asked);
+    assert_eq!(explained(&["--decision", "deny,allow"]), denied);
+}
+
+/// The commands in the settings of `examples/hooks` work.
 #[test]
 fn the_settings_in_the_examples_work() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/hooks");

@@ -34,7 +34,7 @@ fn home() -> tempfile::TempDir {
 }
 
 #[test]
-fn an_installed_hook_denies_what_its_rules_deny() {
+fn an_installed_hook_applies_its_rules() {
     let rows = [
         ("claude", ".claude/settings.json", "PreToolUse", "Bash"),
         (
@@ -89,7 +89,42 @@ fn an_installed_hook_denies_what_its_rules_deny() {
 }
 
 #[test]
-fn a_hook_can_be_removed_and_the_earlier_file_is_kept() {
+fn the_log_of_an_installed_hook_is_explained() {
+    let home = home();
+    let log = home.path().join("hook.jsonl");
+    let (status, _, message) = hook(home.path(), &["explain"]);
+    assert_eq!(status, Some(2));
+    assert!(message.contains("no hook with a log is installed"));
+    let arguments = ["install", "--agent", "claude", "--yes", "--", "--log"];
+    let (status, ..) = hook(
+        home.path(),
+        &[&arguments[..], &[log.to_str().unwrap()]].concat(),
+    );
+    assert_eq!(status, Some(0));
+    let (_, installed, _) = hook(home.path(), &["status", "--json"]);
+    let installed: Value = serde_json::from_str(installed.lines().next().unwrap()).unwrap();
+    let transcript = home.path().join(".claude/projects/-w/s.jsonl");
+    let call = json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": home.path(),
+        "tool_name": "Bash", "tool_input": {"command": "make"}, "transcript_path": transcript});
+    let mut agent = Command::new("sh")
+        .args(["-c", installed["command"].as_str().unwrap()])
+        .env("HOME", home.path())
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    serde_json::to_writer(agent.stdin.take().unwrap(), &call).unwrap();
+    assert!(agent.wait().unwrap().success());
+    let (status, explained, _) = hook(home.path(), &["explain", "-o", "text"]);
+    assert_eq!(status, Some(0));
+    assert!(explained.contains("ask    Bash  make"), "{explained}");
+    assert!(
+        explained.contains("left to claude, which decided itself"),
+        "{explained}"
+    );
+}
+
+#[test]
+fn a_hook_can_be_removed_and_the_old_file_is_kept() {
     let home = home();
     let file = home.path().join(".codex/config.toml");
     fs::create_dir(file.parent().unwrap()).unwrap();
@@ -123,7 +158,7 @@ fn a_hook_can_be_removed_and_the_earlier_file_is_kept() {
 }
 
 #[test]
-fn nothing_is_written_without_an_answer() {
+fn nothing_is_written_without_confirmation() {
     let home = home();
     let (status, shown, messages) = hook(home.path(), &["install", "--agent", "claude"]);
     assert_eq!(status, Some(2));
@@ -159,7 +194,7 @@ fn a_project_has_its_own_settings_and_links_stay_links() {
 }
 
 #[test]
-fn broken_settings_are_named_and_left_alone() {
+fn broken_settings_are_reported_and_kept() {
     let home = home();
     fs::create_dir(home.path().join(".claude")).unwrap();
     let file = home.path().join(".claude/settings.json");

@@ -67,7 +67,7 @@ const ODD_INPUTS: [(&str, Odd, &str); 14] = [
     ("long", Odd::File(&[b'x'; 200_000]), NO_SESSION),
 ];
 
-/// The commands that only read what they are given: links are followed, pipes are read to their end.
+/// Commands that only read their inputs: links are followed, pipes are read to the end.
 const READERS: [&str; 5] = [
     "session show",
     "session tail",
@@ -179,7 +179,7 @@ fn every_command_reads_every_odd_stream_to_its_end() {
                     assert_refused(&with_files(command, &[&path]), command, &path, reason);
                     continue;
                 }
-                // Opening it waits for a writer.
+                // Opening a FIFO waits for a writer.
                 (Odd::Pipe, _) => continue,
                 _ => {}
             }
@@ -196,8 +196,8 @@ fn every_command_reads_every_odd_stream_to_its_end() {
     }
 }
 
-/// Options with the path of a file or directory: how the message about each odd path begins (`FILE`
-/// stands for the path). Paths that are not listed are usable.
+/// Options with the path of a file or directory: the start of the message about each odd path (`FILE`
+/// is the path). Paths that are not listed are usable.
 const OPTIONS: [(&str, &[(&str, &str)]); 8] = [
     (
         "run-tools --tools",

@@ -1,7 +1,7 @@
-//! What a person sees in terminals of several widths: pages, compared with `tests/data/pages`.
+//! Pages as displayed in terminals of several widths, compared with `tests/data/pages`.
 //!
-//! `TURNPIPE_UPDATE=1 cargo test --test cli pages::` writes them anew. Look at the difference before
-//! you commit it.
+//! `TURNPIPE_UPDATE=1 cargo test --test cli pages::` regenerates them. Review the difference before
+//! you commit.
 
 use std::fmt::Write;
 use std::fs;
@@ -12,12 +12,12 @@ use turnpipe::text::display_width;
 use crate::terminal::{Attached, input, shown_in};
 use crate::turnpipe::command;
 
-/// What the lines of a page are. Those of messages are wrapped by the terminal.
+/// The lines of a page. The terminal wraps lines of messages.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Lines {
-    /// Rows, which have to fit.
+    /// Rows, which must fit.
     Fit,
-    /// What somebody wrote, too.
+    /// Also text of messages.
     Wrap,
 }
 
@@ -217,7 +217,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/pages")
 }
 
-/// What is shown in a terminal of this width, or in a pipe.
+/// Returns the output in a terminal of this width, or in a pipe.
 fn printed(page: &Page, columns: Option<u16>, variables: &[(&str, &str)]) -> String {
     let mut command = command();
     command
@@ -300,9 +300,9 @@ fn without_colors(text: &str) -> String {
     first + &rest.collect::<String>()
 }
 
-/// What is about this machine differs from machine to machine, but fits.
+/// The findings differ between machines, but fit.
 #[test]
-fn what_the_doctor_says_fits() {
+fn the_findings_of_doctor_fit() {
     let doctor = page("doctor", Lines::Fit, &["doctor"]);
     for columns in [60, 80, 120, 200] {
         let page = printed(
@@ -311,7 +311,7 @@ fn what_the_doctor_says_fits() {
             &[("TERM", "xterm"), ("NO_COLOR", "1")],
         );
         assert!(page.lines().count() > 10, "{page}");
-        // What is wrong is told in full.
+        // Problems are shown in full.
         for line in page.lines().filter(|line| !line.starts_with("    ")) {
             assert!(display_width(line) <= columns.into(), "{columns}: {line}");
         }

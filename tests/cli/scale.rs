@@ -1,4 +1,4 @@
-//! Work that GNU parallel spreads over processes.
+//! Work that GNU parallel distributes over processes.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::skip::skip;
 use crate::turnpipe::shell;
 
-/// Good records, bad ones, and one that is longer than what parallel hands out at once.
+/// Returns good records, bad ones, and one that is longer than a block of parallel.
 fn records() -> String {
     let mut lines = String::new();
     for number in 0..5000 {

@@ -50,13 +50,13 @@ fn a_closed_input_counts_as_empty() {
 }
 
 #[test]
-fn a_closed_standard_error_loses_the_message_only() {
+fn a_closed_standard_error_only_loses_the_message() {
     let run = shell("turnpipe --bogus 2>&-; echo $?");
     assert_eq!(run, quiet(0, "2\n"));
 }
 
 #[test]
-fn an_input_that_breaks_off_is_a_failure() {
+fn an_input_error_is_a_failure() {
     // Nothing is mapped at the beginning of a process's memory.
     let run = shell("turnpipe check text --kind terminal < /proc/self/mem");
     let expected = "turnpipe: cannot read `standard input`: Input/output error (os error 5)\n";

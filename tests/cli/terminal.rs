@@ -1,4 +1,4 @@
-//! What commands show on a pseudo-terminal.
+//! The output of commands on a pseudo-terminal.
 
 use std::fs::File;
 use std::io::Read;
@@ -11,8 +11,8 @@ use rustix::termios::{OptionalActions, OutputModes, Winsize};
 
 use crate::turnpipe::{command, data};
 
-/// Which streams of a command are the terminal. The others are pipes, whose content is not looked
-/// at, or the null device.
+/// The streams of a command that are the terminal. The others are pipes, whose content is
+/// ignored, or the null device.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attached {
     Output,
@@ -20,7 +20,7 @@ pub(crate) enum Attached {
     Both,
 }
 
-/// What a command with these arguments shows.
+/// Returns the output of a command with these arguments.
 pub(crate) fn shown(
     columns: u16,
     attached: Attached,
@@ -31,7 +31,7 @@ pub(crate) fn shown(
     shown_with(&no_pager, columns, attached, arguments, stdin)
 }
 
-/// Returns the same with these environment variables.
+/// Like [`shown`], with these environment variables.
 fn shown_with(
     variables: &[(&str, &str)],
     columns: u16,
@@ -44,7 +44,7 @@ fn shown_with(
     shown_in(columns, attached, command.stdin(stdin))
 }
 
-/// Everything that a command shows on a terminal with this many columns, and its exit status.
+/// Returns everything that a command shows on a terminal of this width, and its exit status.
 pub(crate) fn shown_in(
     columns: u16,
     attached: Attached,
@@ -81,7 +81,7 @@ pub(crate) fn shown_in(
         .stderr(stream(attached != Attached::Output))
         .spawn()
         .unwrap();
-    // The end of a terminal comes when nobody has it open.
+    // A terminal is at its end when no process has it open.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     drop(terminal);
     let mut shown = Vec::new();
@@ -91,7 +91,7 @@ pub(crate) fn shown_in(
     (status, String::from_utf8_lossy(&shown).into_owned())
 }
 
-/// What a command prints on a terminal.
+/// Returns the output of a command on a terminal.
 fn printed(columns: u16, arguments: &[&str]) -> String {
     let (status, page) = shown(columns, Attached::Output, arguments, Stdio::null());
     assert_eq!(status, Some(0), "{arguments:?}: {page}");
@@ -158,7 +158,7 @@ fn long_text_goes_through_the_pager() {
     let records = ["session", "list", "--root", &root, "--json"];
     let (_, shown) = page(&[("TERM", "xterm"), ("PAGER", pager)], &records);
     assert!(shown.starts_with('{'), "{shown}");
-    // A pager that leaves early ends the command, one that is not there changes nothing.
+    // A pager that leaves early ends the command, a missing one changes nothing.
     let (status, _) = page(&[("TERM", "xterm"), ("PAGER", "exit 0")], commands[0]);
     assert!([Some(0), Some(141)].contains(&status), "{status:?}");
     let nothing = [("TERM", "xterm"), ("PATH", "/nowhere")];
@@ -168,7 +168,7 @@ fn long_text_goes_through_the_pager() {
 }
 
 #[test]
-fn a_wide_list_says_how_to_resume() {
+fn a_wide_list_shows_resume_commands() {
     let root = data("");
     let list = ["--color", "never", "session", "list", "--root", &root];
     let command = "claude --resume 5e551011-0000-4000-8000-000000000001";
@@ -276,7 +276,7 @@ fn call(id: &str, command: &str) -> String {
 }
 
 #[test]
-fn a_long_call_shows_a_line_that_moves_and_vanishes() {
+fn a_long_call_shows_a_progress_line_that_disappears() {
     let script = call("1", "sleep 2");
     for attached in [Attached::Messages, Attached::Both] {
         let (status, page) = shown(80, attached, &["run-tools"], input(&script));
@@ -325,8 +325,8 @@ fn a_run_is_text_and_shows_its_lanes() {
 }
 
 #[test]
-fn how_much_of_a_file_is_read_is_shown_and_nothing_of_a_pipe() {
-    // Takes connections and never answers, so that a line waits for its label.
+fn progress_is_shown_for_files_but_not_for_pipes() {
+    // Accepts connections but never responds, so that a line waits for its label.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/v1", silent.local_addr().unwrap());
     let variables = [("TERM", "xterm"), ("OPENAI_BASE_URL", address.as_str())];
@@ -360,7 +360,7 @@ fn how_much_of_a_file_is_read_is_shown_and_nothing_of_a_pipe() {
 }
 
 #[test]
-fn lines_stand_above_the_progress_whole() {
+fn whole_lines_are_printed_above_the_progress() {
     let script = [
         call("1", "sleep 2"),
         call("2", "touch /nowhere/x"),
@@ -372,7 +372,7 @@ fn lines_stand_above_the_progress_whole() {
     assert!(page.contains(" started, "), "{page:?}");
     let mut records = 0;
     for line in page.split('\n') {
-        // What is left of a line after it was cleared.
+        // The rest of a line after it was cleared.
         let line = line.rsplit("\u{1b}[2K").next().unwrap();
         let line = line.rsplit('\r').next().unwrap();
         if line.contains("\"type\":\"") && line != "{\"type\":\"user\"," {

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "check the result of the run"]
 pub(crate) struct Run {
@@ -19,7 +19,7 @@ pub(crate) fn command() -> Command {
     command
 }
 
-/// Returns a file of `tests/data/session`; the folder itself, if `name` is empty.
+/// Returns a file of `tests/data/session`; the directory itself, if `name` is empty.
 pub(crate) fn data(name: &str) -> String {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/session");
     path.join(name).display().to_string()
@@ -44,7 +44,7 @@ pub(crate) fn run_in(directory: &std::path::Path, arguments: &[&str], input: &[u
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
     let writer = std::thread::spawn(move || {
-        // The child may end without having read everything.
+        // The child may exit before it has read everything.
         let _ = stdin.write_all(&input);
     });
     let output = child.wait_with_output().unwrap();
@@ -76,7 +76,7 @@ pub(crate) fn shell(script: &str) -> Run {
     }
 }
 
-/// Returns a run that said nothing on standard error.
+/// Returns a run without output on standard error.
 pub(crate) fn quiet(status: i32, stdout: &str) -> Run {
     Run {
         status: Some(status),

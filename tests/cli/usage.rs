@@ -1,4 +1,4 @@
-//! Arguments that make no sense, help and version.
+//! Invalid arguments, help and version.
 
 use crate::turnpipe::{complaint, data, quiet, run};
 
@@ -16,7 +16,7 @@ fn the_version_is_one_line() {
 }
 
 #[test]
-fn help_goes_to_standard_output_when_asked_for() {
+fn requested_help_goes_to_standard_output() {
     for arguments in [
         &["--help"][..],
         &["-h"],
@@ -47,7 +47,7 @@ fn without_a_subcommand_help_goes_to_standard_error() {
 }
 
 #[test]
-fn help_is_coloured_only_when_asked_for() {
+fn help_is_coloured_only_on_request() {
     assert!(
         run(&["--color", "always", "--help"], b"")
             .stdout
@@ -61,7 +61,7 @@ fn help_is_coloured_only_when_asked_for() {
 }
 
 #[test]
-fn senseless_arguments_are_one_line_and_a_hint() {
+fn invalid_arguments_are_one_line_and_a_hint() {
     let table: [(&[&str], &str, &str); 4] = [
         (
             &["--bogus"],
@@ -103,7 +103,7 @@ fn senseless_arguments_are_one_line_and_a_hint() {
 }
 
 #[test]
-fn variables_that_make_no_sense_are_a_usage_error() {
+fn invalid_variables_are_a_usage_error() {
     let told = crate::turnpipe::shell("TURNPIPE_CLOCK=noon turnpipe --version");
     assert_eq!(
         told,
@@ -112,7 +112,7 @@ fn variables_that_make_no_sense_are_a_usage_error() {
 }
 
 #[test]
-fn quiet_runs_say_nothing_of_what_is_denied() {
+fn quiet_runs_do_not_report_denials() {
     let call = br#"{"type":"tool_use","id":"1","name":"Bash","input":{"command":"touch x"}}"#;
     let told = run(&["run-tools"], call);
     assert!(told.stderr.contains("was denied"), "{told:?}");
@@ -121,7 +121,7 @@ fn quiet_runs_say_nothing_of_what_is_denied() {
 }
 
 #[test]
-fn without_a_home_directory_the_reason_is_told() {
+fn a_missing_home_directory_is_reported() {
     let told = run(&["session", "list", "-o", "text"], b"");
     assert_eq!(
         told.stderr,
@@ -130,7 +130,7 @@ fn without_a_home_directory_the_reason_is_told() {
 }
 
 #[test]
-fn what_was_cleaned_is_told_to_people() {
+fn removed_state_is_reported_as_text() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();
     let arguments = ["state", "clean", "--older-than", "1d", "-o", "text"];
@@ -139,7 +139,7 @@ fn what_was_cleaned_is_told_to_people() {
 }
 
 #[test]
-fn problems_come_with_a_next_step() {
+fn problems_have_hints() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
@@ -195,7 +195,7 @@ fn problems_come_with_a_next_step() {
 }
 
 #[test]
-fn a_new_name_is_told_to_people() {
+fn a_new_name_is_reported_as_text() {
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("session.jsonl");
     std::fs::copy(data("claude-parallel.jsonl"), &copy).unwrap();

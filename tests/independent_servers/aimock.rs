@@ -1,5 +1,5 @@
-//! `aimock`: five dialects, Ollama's own among them, with answers that are scripted by what the
-//! user says.
+//! `aimock`: five dialects, including Ollama's own, with scripted replies to the
+//! user's text.
 
 use std::path::Path;
 use std::process::Command;
@@ -25,7 +25,7 @@ const DIALECTS: [(&str, &str); 5] = [
 
 pub(crate) fn run(folder: &Path) {
     for (provider, base) in DIALECTS {
-        // One server each: answers that come in a sequence are counted.
+        // One server each: sequences of replies are counted.
         let server = start(folder);
         let asked = ask(provider, &model(provider, &server.url(base)));
         println!("aimock, {provider}: {asked} requests as expected");
@@ -41,7 +41,7 @@ pub(crate) fn start(folder: &Path) -> Server {
     );
     let settings = json!({"llm": {"fixtures": fixtures, "chunkSize": 8}});
     std::fs::write(&config, settings.to_string()).unwrap();
-    // It listens only after it has read everything.
+    // The server only listens after it has read everything.
     Server::start(|port| {
         let script = "aimock/node_modules/@copilotkit/aimock/dist/aimock-cli.js";
         let mut command = Command::new("node");
@@ -54,7 +54,7 @@ pub(crate) fn start(folder: &Path) -> Server {
     })
 }
 
-/// What was said aloud and thought, piece by piece.
+/// Streams a reply. Returns its text and its thinking.
 fn stream(model: &Arc<dyn Provider>, request: &Request) -> (Result<String, Failure>, usize) {
     let mut parts = 0;
     let reply = model.ask(
@@ -85,7 +85,7 @@ fn ask(provider: &str, model: &Arc<dyn Provider>) -> usize {
         assert!(parts > 1, "{provider}: {parts}");
         asked += 2;
     }
-    // JavaScript cuts strings between the halves of a character.
+    // JavaScript splits strings inside a surrogate pair.
     let (said, _) = stream(model, &request("EMOJI"));
     assert_eq!(said.unwrap(), "a😀b😀c😀d😀e😀f😀g", "{provider}");
     assert_eq!(
@@ -165,7 +165,7 @@ fn ask(provider: &str, model: &Arc<dyn Provider>) -> usize {
     asked += 4;
     let titled = complete(&forced("Name it"));
     if provider == "ollama" {
-        // A call cannot be forced there: it is asked for JSON, of which this server knows nothing.
+        // This API cannot force a call and requests JSON instead, which this server does not support.
         assert_eq!(titled.unwrap().text, "Searched in auth/");
     } else {
         let answer = titled.unwrap().structured("respond_in_schema").unwrap();

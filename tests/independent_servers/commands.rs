@@ -1,4 +1,4 @@
-//! The side services as commands, over recorded sessions, against both servers.
+//! The commands for side services, on recorded sessions, against both servers.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -12,11 +12,11 @@ use crate::recorded::{batches, sessions};
 use crate::server::Server;
 use crate::{aimock, llmock, turnpipe};
 
-/// How many sessions, or batches, are asked about at a limit of 60 a minute.
+/// Number of sessions or batches at a limit of 60 requests per minute.
 const BULK: usize = 66;
 
-/// Bulk runs under a rate limit: everything gets its text in the end, and the server has nothing to
-/// complain about.
+/// Bulk runs under a rate limit: everything gets its text eventually, without errors of
+/// the server.
 pub(crate) fn under_a_rate_limit(folder: &Path) {
     let server = llmock::start(folder, &["--rpm", "60"]);
     let services = |key| Services {
@@ -128,8 +128,8 @@ impl Services<'_> {
         command
     }
 
-    /// Every batch has a label for what succeeded in it, or if nothing did, for what failed; and the
-    /// session is copied.
+    /// Checks that every batch has a label of its successful calls, or of its failed calls if all failed, and that
+    /// the session is copied. Returns the number of labels.
     fn labels(&self, path: &Path) -> usize {
         let session = std::fs::read(path).unwrap();
         let (status, told) = self.fed(&["summarize-batch", "--hold-ms", "60000"], &session);
@@ -161,7 +161,7 @@ impl Services<'_> {
         labelled.len()
     }
 
-    /// Every session has one outcome, and those without a text say why.
+    /// Checks that every session has one outcome, and a reason if it has no text.
     fn outcomes(&self, command: &str, sessions: &[PathBuf]) {
         let names: Vec<&str> = sessions.iter().map(|path| path.to_str().unwrap()).collect();
         let mut arguments = vec![command, "-o", "jsonl", "--jobs", "4"];
@@ -198,7 +198,7 @@ impl Services<'_> {
         for (reason, files) in &reasons {
             println!("    {reason}: {} ({})", files.len(), files.join(" "));
         }
-        // `llmock` answers any question with a sentence that has no tag.
+        // `llmock` replies to any question with a sentence without a tag.
         assert!(good > 0 || command == "recap" && self.name == "llmock");
         let is_unusable = |reason: &String| reason.contains("unusable reply");
         let is_whole = good > 0 && !reasons.keys().any(is_unusable);

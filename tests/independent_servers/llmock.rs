@@ -13,7 +13,7 @@ use turnpipe::model::{
 use crate::models::{forced, model, request};
 use crate::server::Server;
 
-/// Dialects: the provider, where the server has it, and the path of its requests.
+/// Dialects: the provider, its address on the server, and the path of its requests.
 const DIALECTS: [(&str, &str, &str); 4] = [
     ("openai", "/v1", "/v1/chat/completions"),
     ("responses", "/v1", "/v1/responses"),
@@ -34,7 +34,7 @@ pub(crate) fn start(folder: &Path, options: &[&str]) -> Server {
     })
 }
 
-/// Returns the server's grade of its client, in words: no error.
+/// Returns the server's grade of its client, as text.
 pub(crate) fn grade(folder: &Path, server: &Server) -> String {
     let report = Command::new(program(folder))
         .args(["report", "--url", &server.url("")])
@@ -76,7 +76,7 @@ fn complete(model: &Arc<dyn Provider>, request: &Request) -> Result<Reply, Failu
     model.complete(request, &CancelToken::default())
 }
 
-/// Streams a reply; the events that were not taken back have to add up to it.
+/// Streams a reply, and checks that the events form it.
 fn stream(model: &Arc<dyn Provider>, request: &Request) -> Result<Reply, Failure> {
     let mut text = String::new();
     let reply = model.ask(
@@ -118,7 +118,7 @@ fn with_faults(provider: &str, server: &Server, model: &Arc<dyn Provider>) {
         let scenario = json!({"behaviors": [behavior]}).to_string();
         server.ask("POST", "/_llmock/scenario", &scenario);
     };
-    // What passes: the reply comes in the end.
+    // Temporary faults: the reply arrives eventually.
     for (number, status) in [429, 503, 500].into_iter().enumerate() {
         script(json!({"type": "fail", "status": status, "retry_after": 0.4, "times": 2}));
         let reply = complete(model, &request(&format!("Busy, {number}")));
@@ -138,7 +138,7 @@ fn with_faults(provider: &str, server: &Server, model: &Arc<dyn Provider>) {
         stream(model, &request("Then nothing for long")).is_ok(),
         "{provider}"
     );
-    // What does not: one request, and a reason.
+    // Permanent faults: one request, and a reason.
     for status in [400, 401, 403, 404, 422] {
         script(json!({"type": "fail", "status": status}));
         let failure = complete(model, &request(&format!("Wrong, {status}"))).unwrap_err();

@@ -47,7 +47,7 @@ pub(crate) fn model(provider: &str, url: &str) -> Arc<dyn Provider> {
     }
 }
 
-/// Returns a request for text, tried again by the policy.
+/// Returns a request for text, retried by the policy.
 pub(crate) fn request(text: &str) -> Request {
     Request {
         system: "ReplyForm in one line.".to_owned(),

@@ -11,7 +11,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts what `command` makes of a port, and waits until it listens.
+    /// Starts `command` with a port, and waits until the server listens.
     pub(crate) fn start(command: impl FnOnce(&str) -> Command) -> Self {
         let port = {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -38,7 +38,7 @@ impl Server {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    /// Returns the body of the answer to a request.
+    /// Returns the body of the response to a request.
     pub(crate) fn ask(&self, method: &str, path: &str, body: &str) -> String {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         let length = body.len();

@@ -1,4 +1,4 @@
-//! `turn` in a loop with `run-tools` and `session append`: an agent on servers of other people.
+//! `turn` in a loop with `run-tools` and `session append`: an agent with independent servers.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::server::Server;
 use crate::{aimock, llama, llmock, turnpipe};
 
-/// Providers, the variables with their addresses, and where each server has them.
+/// Providers, the variables with their addresses, and their path on each server.
 const PROVIDERS: [(&str, &str, &str, &str); 4] = [
     ("openai", "OPENAI_BASE_URL", "/v1", "/v1"),
     ("responses", "OPENAI_BASE_URL", "/v1", "/v1"),
@@ -17,8 +17,8 @@ const PROVIDERS: [(&str, &str, &str, &str); 4] = [
     ("gemini", "GOOGLE_GEMINI_BASE_URL", "/gemini", ""),
 ];
 
-/// Longer than any of the loops here.
-const MOST_ROUNDS: usize = 9;
+/// Maximum number of rounds, more than any loop here needs.
+const MAX_ROUNDS: usize = 9;
 
 pub(crate) fn run(folder: &Path) {
     for delivery in ["--partial", "--no-stream"] {
@@ -29,7 +29,7 @@ pub(crate) fn run(folder: &Path) {
             agent.works(&format!("llmock, {provider}, {delivery}"), 3);
             let scripted = aimock::start(folder);
             let agent = Agent::new(provider, variable, scripted.url(of_aimock), delivery);
-            // It counts each item of a reply of the Responses API as a reply, so its script ends earlier.
+            // The server counts each item of a reply of the Responses API as a reply, so its script ends earlier.
             let replies = if provider == "responses" { 2 } else { 3 };
             agent.works(&format!("aimock, {provider}, {delivery}"), replies);
         }
@@ -42,14 +42,14 @@ pub(crate) fn run(folder: &Path) {
         agent.works(&name, 2);
         let usage = agent.usage();
         for (before, now) in usage.iter().zip(&usage[1..]) {
-            // All of a request but its last token is the beginning of the next one.
+            // All tokens of a request except the last one are a prefix of the next request.
             assert!(now.1 + 16 >= before.0, "{name}: {usage:?}");
         }
-        println!("{name}: tokens, and those of them from the cache: {usage:?}");
+        println!("{name}: tokens, and tokens from the cache: {usage:?}");
     }
 }
 
-/// Has the server call tools in two replies; then it answers.
+/// Scripts two replies with calls, then a text.
 fn script(server: &Server) {
     let call = |command: &str| json!({"name": "Bash", "arguments": {"command": command}});
     let behaviors = json!([
@@ -77,10 +77,10 @@ impl Agent {
         }
     }
 
-    /// It gets an answer after this many replies, and its session is sound.
+    /// Checks that the agent ends after this many replies, with an undamaged session.
     fn works(&self, name: &str, replies: usize) {
         let mut statuses = vec![self.round(&["--prompt", "LOOK_TWICE"])];
-        while statuses.last() == Some(&Some(0)) && statuses.len() < MOST_ROUNDS {
+        while statuses.last() == Some(&Some(0)) && statuses.len() < MAX_ROUNDS {
             statuses.push(self.round(&[]));
         }
         let (last, calls) = statuses.split_last().unwrap();
@@ -137,7 +137,7 @@ impl Agent {
         shell.status().unwrap().code()
     }
 
-    /// Returns the tokens of each request, and how many of them came from a cache.
+    /// Returns the tokens of each request, and the number of them from a cache.
     fn usage(&self) -> Vec<(u64, u64)> {
         let turns = std::fs::read_to_string(self.folder.path().join("turns.jsonl")).unwrap();
         let records = turns

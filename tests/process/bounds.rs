@@ -80,7 +80,7 @@ fn endless_output_alone() {
         assert!(resident < 64 * 1024, "{resident} kB after reading back");
         return;
     }
-    panic!("even 90 s of output did not go beyond what is kept");
+    panic!("even 90 s of output did not exceed the captured size");
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn many_calls_alone() {
     if !is_alone() {
         return;
     }
-    // Without restrictions the calling threads start children.
+    // Without restrictions, the calling threads start children.
     leave_nothing_behind(Supervisor::default().spawners(3), 0);
     let options = LaneOptions {
         enforcement: Enforcement::Auto,

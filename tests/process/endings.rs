@@ -121,7 +121,7 @@ fn a_stopped_child_is_continued_to_handle_term() {
 }
 
 fn wait_until_stopped(dir: &TestDir) {
-    // The script's shell is the only marked process then; `marked` does not return its state.
+    // The script's shell is then the only marked process; `marked` does not return its state.
     let deadline = Instant::now() + LONG;
     let stopped = || {
         std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {

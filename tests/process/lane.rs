@@ -19,7 +19,7 @@ fn lane(enforcement: Enforcement) -> Spawners {
     Supervisor::default().lane(2, options).unwrap()
 }
 
-/// Returns a lane with enforcement; `None` if the kernel has none, where `require` must fail.
+/// Returns a lane with enforcement; `None` if the kernel does not support it; `require` must then fail.
 fn enforced() -> Option<Spawners> {
     let options = LaneOptions {
         enforcement: Enforcement::Require,

@@ -1,5 +1,5 @@
-//! Seventeen kinds of difficult children with five ends of a call, through the binary: every answered call has
-//! exactly one result, and no process survives.
+//! Seventeen kinds of difficult children with five ends of a call, through the binary: every call with a result has
+//! exactly one, and no process survives.
 
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -46,7 +46,7 @@ struct Trouble {
 }
 
 impl Trouble {
-    /// Whether it starts processes that fork and end all the time.
+    /// Whether it starts processes that fork and exit continuously.
     fn is_chain(&self) -> bool {
         self.script.starts_with("./chain")
     }
@@ -54,7 +54,7 @@ impl Trouble {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum UseOfRun {
-    /// None.
+    /// No further conditions.
     Plain,
     /// The reader of the output exits when the script has started.
     ReaderLeaves,
@@ -141,7 +141,7 @@ const TROUBLES: [Trouble; 17] = [
     },
 ];
 
-/// A timeout that is long enough for the script of a call on a busy machine.
+/// Timeout that is long enough for the script of a call on a busy machine.
 const TIMEOUT: Duration = Duration::from_millis(1500);
 
 #[test]
@@ -207,7 +207,7 @@ fn check(trouble: &Trouble, ending: Ending) {
     if signal.is_some() {
         let waiting = run.waiting();
         wait_until(&cell, || match trouble.use_of_run {
-            // Too short to be seen for sure among all processes.
+            // Too short-lived to be reliably seen among all processes.
             UseOfRun::EndsAtDeadline => dir.path("ready").exists(),
             _ => dir.marked().iter().any(|line| line.trim() == waiting),
         });
@@ -274,7 +274,7 @@ impl Run {
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
         if ending == Ending::SiblingError {
-            // Only what runs side by side has siblings.
+            // Only concurrent calls have siblings.
             command.arg("--assume-read-only");
         }
         let mut child = command.spawn().unwrap();
@@ -351,7 +351,7 @@ impl Run {
     fn finish(&mut self, cell: &str) -> Vec<Value> {
         let deadline = Instant::now() + LONG;
         while self.child.try_wait().unwrap().is_none() {
-            assert!(Instant::now() < deadline, "{cell}: never ended");
+            assert!(Instant::now() < deadline, "{cell}: the run never ended");
             std::thread::sleep(Duration::from_millis(5));
         }
         let Some(reader) = self.reader.take() else {
@@ -369,13 +369,16 @@ impl Run {
 fn wait_until(cell: &str, condition: impl Fn() -> bool) {
     let deadline = Instant::now() + LONG;
     while !condition() {
-        assert!(Instant::now() < deadline, "{cell}: the trouble never came");
+        assert!(
+            Instant::now() < deadline,
+            "{cell}: the condition was never met"
+        );
         // Reading the process table takes some milliseconds.
         std::thread::sleep(Duration::from_millis(50));
     }
 }
 
-/// Guardians of the binary under test.
+/// Returns the number of guardians of the binary under test.
 fn guardians() -> usize {
     let program = std::fs::canonicalize(env!("CARGO_BIN_EXE_turnpipe")).unwrap();
     std::fs::read_dir("/proc")

@@ -75,7 +75,7 @@ fn a_child_has_only_the_descriptors_0_to_2() {
     for stdin in [Stdin::Null, Stdin::Bytes(b"x".to_vec())] {
         let mut command = dir.program("ls", &["/proc/self/fd"]);
         command.stdin = stdin;
-        // 3 is the directory that `ls` reads.
+        // Descriptor 3 is the directory that `ls` reads.
         assert_eq!(out(&run(&command).unwrap()), "0\n1\n2\n3\n");
     }
     // SAFETY: closes the descriptor made above.
@@ -92,7 +92,7 @@ fn a_child_starts_with_default_signals_and_an_empty_mask() {
     for line in out(&finished).lines() {
         let (name, mask) = line.split_once(":\t").unwrap();
         let mask = u64::from_str_radix(mask, 16).unwrap();
-        // 32 and 33 belong to the C library; a grep that handles a signal says so in SigCgt.
+        // 32 and 33 belong to the C library; SigCgt lists the signals that grep handles.
         let standard = mask & 0x7FFF_FFFF;
         assert!(standard == 0 || name == "SigCgt", "{line}");
     }

@@ -51,7 +51,7 @@ impl TestDir {
         self.directory.path().join(name)
     }
 
-    /// Adds the program `chain`, whose processes fork and end all the time.
+    /// Adds the program `chain`, whose processes fork and exit continuously.
     pub(crate) fn add_chain(&self) {
         static PROGRAM: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
             let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A tool that asks another model.
+//! The tool that asks another model.
 
 use std::process::Command;
 use std::sync::mpsc::Receiver;
@@ -33,7 +33,7 @@ fn request(requests: &Receiver<Value>) -> Value {
 }
 
 #[test]
-fn another_model_sees_the_conversation_and_says_what_to_do() {
+fn another_model_sees_the_conversation_and_gives_advice() {
     let bench = Bench::new();
     let (address, requests) = server(|_| says("Look at the lock file."));
     let before = [
@@ -104,7 +104,7 @@ fn results_are_known_once_their_turn_is_over() {
 type Row<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str], bool);
 
 #[test]
-fn it_is_there_only_where_it_is_wanted() {
+fn the_tool_is_offered_only_if_configured() {
     let bench = Bench::new();
     let table: [Row<'_>; 6] = [
         (&[], &[], false),
@@ -161,7 +161,7 @@ fn it_is_there_only_where_it_is_wanted() {
 }
 
 #[test]
-fn rules_decide_about_it_and_nothing_else_does() {
+fn only_rules_decide_about_the_tool() {
     let bench = Bench::new();
     let (address, requests) = server(|_| says("Stop."));
     let table: [(&[&str], &str); 4] = [
@@ -178,7 +178,7 @@ fn rules_decide_about_it_and_nothing_else_does() {
 }
 
 #[test]
-fn a_model_that_cannot_be_asked_is_a_failed_call() {
+fn a_model_that_fails_is_a_failed_call() {
     let bench = Bench::new();
     let refused = (401, json!({"error": {"message": "bad key"}}).to_string());
     let (refusing, _requests) = server(move |_| refused.clone());

@@ -1,12 +1,12 @@
-//! Results as the messages that the next request of an API takes: loops in the shell, around a script
-//! that checks its requests and answers them as the API does.
+//! Results as messages for the next request of an API: loops in the shell, around a script
+//! that checks its requests and responds like the API.
 
 use serde_json::{Value, json};
 
 use crate::bench::Bench;
 
-/// Asks until the model makes no more calls. Requests are put together from lines, and nothing takes
-/// replies apart.
+/// Sends requests until the model makes no more calls. Requests are composed of lines, and nothing parses
+/// replies.
 const LOOP: &str = r#"
     set -eu
     printf '%s\n' "$PROMPT" > messages
@@ -106,7 +106,7 @@ fn without_a_copy_there_are_only_results() {
 }
 
 #[test]
-fn images_are_sent_where_an_api_takes_them() {
+fn images_are_sent_if_an_api_accepts_them() {
     // The smallest picture there is: one pixel.
     const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
     let bench = Bench::new();
@@ -147,7 +147,7 @@ fn images_are_sent_where_an_api_takes_them() {
     );
 }
 
-/// The result of a call of a tool that takes free text has a form of its own.
+/// The result of a call of a tool that takes free text has its own form.
 #[test]
 fn a_custom_call_of_responses_gets_its_result() {
     let bench = Bench::new();
@@ -161,7 +161,7 @@ fn a_custom_call_of_responses_gets_its_result() {
 }
 
 #[test]
-fn each_message_stands_before_its_results() {
+fn each_message_precedes_its_results() {
     let bench = Bench::new();
     let reply = |id: &str, command: &str| {
         json!({"id": id, "type": "message", "role": "assistant", "content": [
@@ -198,7 +198,7 @@ fn each_message_stands_before_its_results() {
 }
 
 #[test]
-fn what_cannot_go_together_is_refused() {
+fn conflicting_options_are_refused() {
     let bench = Bench::new();
     for other in [&["--plan"][..], &["--permission-prompt", "stdio"]] {
         let arguments: Vec<&str> = ["--results", "openai"]

@@ -21,7 +21,7 @@ fn question(run: &Driver) -> (String, Value) {
     }
 }
 
-/// Two questions about calls that do not conflict, `a` and `b`, which are asked at the same time.
+/// Returns two concurrent questions, about calls `a` and `b` that do not conflict.
 fn two_questions(run: &Driver) -> [String; 2] {
     let (one, request) = question(run);
     let (other, _) = question(run);
@@ -65,7 +65,7 @@ fn the_program_at_the_other_end_decides() {
         let (id, request) = question(&run);
         assert_eq!(request["input"]["command"], format!("touch {file}"));
         assert_eq!(request["tool_use_id"], "a");
-        // An answer with another id is ignored.
+        // A response with another id is ignored.
         run.send(&answer("other", &json!({"behavior": "allow"})));
         run.send(&answer(&id, &reply));
         let result = run.result("a");
@@ -84,7 +84,7 @@ fn the_program_at_the_other_end_decides() {
 }
 
 #[test]
-fn a_question_holds_no_slot_and_delays_only_what_conflicts() {
+fn a_question_holds_no_slot_and_delays_only_conflicts() {
     let bench = Bench::new();
     let write = |id: &str, file: &str| {
         let path = bench.work().join(file);
@@ -100,7 +100,7 @@ fn a_question_holds_no_slot_and_delays_only_what_conflicts() {
     run.send(&answer(&first, &json!({"behavior": "allow"})));
     assert_eq!(run.result("a")["turnpipe"]["outcome"], "ok");
     assert_eq!(run.result("b")["turnpipe"]["outcome"], "ok");
-    // The third one writes the same file as the first one, so it was not asked about before that had ended.
+    // The third one writes the same file as the first one, so its question had to wait for that call.
     let (third, _) = question(&run);
     run.send(&answer(&third, &json!({"behavior": "deny"})));
     assert_eq!(run.result("c")["turnpipe"]["outcome"], "denied");
@@ -146,7 +146,7 @@ fn a_question_is_withdrawn_when_a_sibling_fails() {
 }
 
 #[test]
-fn an_input_that_ends_answers_nothing() {
+fn the_end_of_input_is_not_a_response() {
     let bench = Bench::new();
     let run = bench.run(&STDIO, bash("a", "touch x") + &bash("b", "echo read"));
     assert_eq!(

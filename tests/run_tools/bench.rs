@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// Longer than any run takes that does not hang.
+/// Longer than any run that does not hang.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(crate) struct Bench {
@@ -77,7 +77,7 @@ impl Bench {
             .env("TURNPIPE_ID_SEED", "7");
     }
 
-    /// `turnpipe run-tools` with further arguments, not yet started.
+    /// Returns `turnpipe run-tools` with further arguments, not yet started.
     pub(crate) fn run_tools(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_turnpipe"));
         self.dress(&mut command);
@@ -97,7 +97,7 @@ impl Bench {
         let mut stdin = child.stdin.take().unwrap();
         let input = input.into();
         let writer = std::thread::spawn(move || {
-            // The child may end without having read everything.
+            // The child may exit before it has read everything.
             let _ = stdin.write_all(&input);
         });
         let run = Run::of(&child.wait_with_output().unwrap());
@@ -146,7 +146,7 @@ impl Run {
             .collect()
     }
 
-    /// Ids and outcomes of this run's results, in order.
+    /// Returns the ids and outcomes of this run's results, in order.
     pub(crate) fn outcomes(&self) -> Vec<(String, String)> {
         self.records().iter().filter_map(outcome).collect()
     }
@@ -188,7 +188,7 @@ pub(crate) fn outcome(record: &Value) -> Option<(String, String)> {
     Some((id.to_owned(), outcome.to_owned()))
 }
 
-/// Pairs for comparing with [`Run::outcomes`].
+/// Returns pairs to compare with [`Run::outcomes`].
 pub(crate) fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs
         .iter()

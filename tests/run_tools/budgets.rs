@@ -103,7 +103,7 @@ fn the_results_of_a_turn_stay_within_its_budget_and_decisions_are_final() {
         run.content("c9800").as_str()
     );
 
-    // It would fit alone, but the same id always gets the same bytes.
+    // The result would fit alone, but the same id always gets the same bytes.
     let again = bench.run(&arguments, call("c9800", "Numbers", &json!({"to": 9800})));
     assert_eq!(again.content("c9800"), run.content("c9800"));
 }

@@ -22,7 +22,7 @@ fn run_with(
 }
 
 #[test]
-fn a_search_path_never_leads_into_the_working_directory() {
+fn a_search_path_never_contains_the_working_directory() {
     let bench = Bench::new();
     for name in ["ls", "bash", "bin/ls", "bin/bash"] {
         let planted = bench.write(name, "#!/bin/sh\necho planted\n");
@@ -32,7 +32,7 @@ fn a_search_path_never_leads_into_the_working_directory() {
         let run = run_with(&bench, &[("PATH", path)], &[], bash("a", "ls /dev/null"));
         assert_eq!(run.content("a"), "/dev/null", "{path:?}: {run:?}");
     }
-    // With an absolute entry for it, no command counts as reading, since the shell itself comes from there.
+    // With an absolute entry for it, no command counts as read-only, since the shell itself is found there.
     let path = format!("{}:/usr/bin:/bin", bench.work().join("bin").display());
     let variables = [("PATH", &*path)];
     let run = run_with(&bench, &variables, &[], bash("a", "cat /dev/null"));
@@ -81,7 +81,7 @@ fn children_get_no_secrets() {
 }
 
 #[test]
-fn reading_commands_can_use_temporary_files_and_leave_none() {
+fn read_only_commands_can_use_temporary_files_and_leave_none() {
     let bench = Bench::new();
     let place = tempfile::tempdir().unwrap();
     let place = place.path().to_str().unwrap();

@@ -1,4 +1,4 @@
-//! Pipelines of stages: which calls a run answers, and that no call runs twice.
+//! Pipelines of stages: which calls a run executes, and that no call runs twice.
 
 use serde_json::json;
 
@@ -25,7 +25,7 @@ fn a_second_stage_runs_nothing_again() {
 }
 
 #[test]
-fn a_call_that_is_answered_in_the_input_does_not_run() {
+fn a_call_with_a_result_in_the_input_does_not_run() {
     let bench = Bench::new();
     let answer = json!({"type": "user", "message": {"role": "user", "content": [
         {"type": "tool_result", "tool_use_id": "a", "content": "done elsewhere"}]}});
@@ -191,7 +191,7 @@ fn cut_off_calls_never_run() {
 }
 
 #[test]
-fn unanswered_calls_of_a_crashed_run_are_reported_not_rerun() {
+fn calls_without_results_of_a_crashed_run_are_reported_not_rerun() {
     let bench = Bench::new();
     let executor = json!({"type": "system", "subtype": "executor", "turnpipe": {"v": 1}});
     let input = format!("{executor}\n{}", turn("m", &[("a", "touch ran")]));

@@ -4,8 +4,8 @@ use serde_json::json;
 
 use crate::bench::{BYPASS, Bench, bash, pairs};
 
-/// Lines around a good call, the report of `--strict` (`""` for none), and whether there is the same report without
-/// `--strict`, where only lines that may contain a call or a result are read.
+/// Lines around a good call, the report of `--strict` (`""` for none), and whether the report is the same without
+/// `--strict`, which only reads lines that may contain a call or a result.
 #[test]
 #[expect(clippy::too_many_lines, reason = "it is a table")]
 fn a_bad_line_is_reported_and_everything_after_it_survives() {

@@ -77,7 +77,7 @@ fn calls_that_ignore_the_interrupt_are_killed() {
 }
 
 #[test]
-fn a_call_that_wants_to_finish_finishes_on_the_first_signal() {
+fn a_call_that_finishes_on_the_first_signal_is_awaited() {
     let bench = Bench::new();
     let manifest = bench.write(
         "tools.toml",

@@ -6,7 +6,7 @@ use crate::bench::{Bench, bash, pairs};
 use crate::skip::skip;
 
 #[test]
-fn the_first_process_of_a_container_answers_every_call_and_ends() {
+fn the_first_process_of_a_container_returns_all_results_and_ends() {
     let namespaces = ["-Urpf", "--mount-proc"];
     let allowed = Command::new("unshare")
         .args(namespaces)
@@ -21,7 +21,7 @@ fn the_first_process_of_a_container_answers_every_call_and_ends() {
     let bench = Bench::new();
     let calls = [
         bash("parent", "echo $PPID"),
-        // Two orphans in sessions of their own: one ends by itself, the other does not.
+        // Two orphans in separate sessions: one ends by itself, the other does not.
         bash(
             "orphans",
             "setsid sleep 0.05 > /dev/null 2>&1 & setsid sleep 1000 > /dev/null 2>&1 &",

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::bench::{BYPASS, Bench, Driver, Run, bash, call, pairs, turn, wait_for};
 
-/// Settings with one hook of an event, for every tool.
+/// Writes settings with one hook of an event, for every tool.
 fn settings(bench: &Bench, event: &str, command: &str) -> PathBuf {
     let hooks = json!({event: [{"hooks": [{"type": "command", "command": command}]}]});
     write_settings(bench, &hooks)
@@ -18,13 +18,13 @@ fn write_settings(bench: &Bench, hooks: &Value) -> PathBuf {
     bench.write("settings.json", json!({ "hooks": hooks }).to_string())
 }
 
-/// Runs calls with a settings file. Everything is allowed that hooks and rules do not forbid.
+/// Runs calls with a settings file. Calls that hooks and rules do not forbid are allowed.
 fn run(bench: &Bench, settings: &Path, further: &[&str], calls: String) -> Run {
     let settings = ["--settings", settings.to_str().unwrap()];
     bench.run(&[&BYPASS[..], &settings, further].concat(), calls)
 }
 
-/// Returns a hook that prints an answer.
+/// Returns a hook that prints a response.
 fn printing(event: &str, members: &Value) -> String {
     let mut output = members.clone();
     output["hookEventName"] = event.into();
@@ -91,7 +91,7 @@ fn a_changed_call_is_checked_again() {
         "{refused:?}"
     );
 
-    // The call that only read before is not confined any more, and the one that wrote is.
+    // The call that was read-only is no longer confined, and the one that wrote is.
     let reads = printing("PreToolUse", &json!({"updatedInput": {"command": "ls"}}));
     let file = settings(&bench, "PreToolUse", &reads);
     let confined = bench.run(
@@ -142,7 +142,7 @@ fn hooks_and_rules_decide_together() {
 }
 
 #[test]
-fn hooks_see_what_a_call_did_and_may_change_it() {
+fn hooks_see_results_and_may_change_them() {
     let bench = Bench::new();
     let masking = "jq -c '{hookSpecificOutput: {hookEventName: .hook_event_name, updatedToolOutput: (.tool_response | .stdout |= gsub(\"secret\"; \"***\")), additionalContext: \"masked\"}}'";
     let hooks = json!({
@@ -183,7 +183,7 @@ fn hooks_see_what_a_call_did_and_may_change_it() {
 }
 
 #[test]
-fn calls_that_never_become_valid_fire_no_hook() {
+fn invalid_calls_fire_no_hook() {
     let bench = Bench::new();
     let file = settings(&bench, "PreToolUse", "echo x >> fired");
     let calls = call("a", "Bash", &json!({"commandx": "ls"})) + &call("b", "Nothing", &json!({}));
@@ -194,7 +194,7 @@ fn calls_that_never_become_valid_fire_no_hook() {
 }
 
 #[test]
-fn a_failing_hook_blocks_no_call() {
+fn a_failing_hook_does_not_block_calls() {
     let bench = Bench::new();
     bench.write("plain", "#!/bin/sh\n");
     for command in [
@@ -267,7 +267,7 @@ fn hooks_run_in_parallel_and_merge_in_the_order_of_the_configuration() {
 }
 
 #[test]
-fn a_hook_delays_only_what_conflicts() {
+fn a_hook_delays_only_conflicting_calls() {
     let bench = Bench::new();
     // The hook of the first call waits for the second call.
     let waiting = "if grep -q first; then while [ ! -e second ]; do sleep 0.01; done; fi";
@@ -283,7 +283,7 @@ fn a_hook_delays_only_what_conflicts() {
     let options = ["--schedule", "access", "--max-concurrency", "1"];
     let further = ["--settings", file, "--trace", "trace.json"];
     let mut command = bench.run_tools(&[&BYPASS[..], &options, &further].concat());
-    // The trace needs a running clock.
+    // The trace requires a running clock.
     command.env_remove("TURNPIPE_CLOCK");
     let mut driver = Driver::start(command);
     driver.send(&calls);
@@ -295,7 +295,7 @@ fn a_hook_delays_only_what_conflicts() {
         };
         trace.iter().find(is_it).unwrap()["ts"].as_f64().unwrap()
     };
-    // The second call started and ended while hooks were asked about the first one.
+    // The second call started and ended while hooks of the first one were running.
     let second = trace
         .iter()
         .find(|event| event["cat"] == "call" && event["args"]["tool_use_id"] == "b");
@@ -469,7 +469,7 @@ fn malformed_hooks_run_nothing() {
     }
 }
 
-/// A hook that cannot run must not let a call pass.
+/// A hook that cannot run must block the call.
 #[test]
 fn hooks_of_types_that_cannot_run_block_the_calls_that_they_guard() {
     let bench = Bench::new();
@@ -509,7 +509,7 @@ fn hooks_of_types_that_cannot_run_block_the_calls_that_they_guard() {
         3,
         "{passing:?}"
     );
-    // The user would be asked. A hook of an unsupported type cannot answer instead.
+    // The user would be asked. A hook of an unsupported type cannot decide instead.
     let hooks = json!({"PermissionRequest": [{"hooks": [of_type("prompt")]}]});
     let file = file_named("request.json", &hooks);
     let asked = bench.run(
@@ -548,7 +548,7 @@ fn a_hook_with_several_matchers_runs_once_for_a_call() {
 /// The reason of a denial names the hook or rule that decided.
 #[test]
 fn a_denial_names_what_decided() {
-    /// The reason of the hook, the arguments, the command, who decided and the text.
+    /// The reason of the hook, the arguments, the command, what decided, and the text.
     type Row<'a> = (Option<&'a str>, &'a [&'a str], &'a str, Value, &'a str);
     let bench = Bench::new();
     let asking = |reason: Option<&str>| {
@@ -624,7 +624,7 @@ fn a_denial_names_what_decided() {
 }
 
 #[test]
-fn the_last_result_of_a_turn_tells_what_its_hooks_said() {
+fn the_last_result_of_a_turn_contains_feedback_of_hooks() {
     let bench = Bench::new();
     let noting =
         r#"cat >> batches.json; echo '{"hookSpecificOutput":{"additionalContext":"all seen"}}'"#;

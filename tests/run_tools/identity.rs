@@ -1,4 +1,4 @@
-//! Whose call is it: ids come again, or are missing, and each call gets its own result all the same.
+//! Identity of calls: ids repeat or are missing, but each call gets its own result.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::bench::{BYPASS, Bench, Driver, Run, bash, call, pairs, turn};
 
-/// All calls are the same; the result says how many ran before.
+/// All calls are equal; the result is the number of earlier runs.
 const COMMAND: &str = "echo x >> log; wc -l < log";
 
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +44,7 @@ fn any_turns() -> impl Strategy<Value = Vec<Turn>> {
     (form, vec(turn, 1..4)).prop_map(|(form, turns)| {
         let turns = turns.into_iter().map(|(mut ids, is_answered)| {
             if matches!(form, Form::Bare) {
-                // Nothing but their ids tells these lines apart.
+                // Only their ids distinguish these lines.
                 ids.truncate(1);
             }
             Turn {
@@ -57,7 +57,7 @@ fn any_turns() -> impl Strategy<Value = Vec<Turn>> {
     })
 }
 
-/// The records of a turn; `message` is unique.
+/// Returns the records of a turn; `message` is unique.
 fn records(turn: &Turn, message: &str) -> Vec<Value> {
     let calls = || turn.ids.iter().enumerate();
     let arguments = json!({ "command": COMMAND });
@@ -147,7 +147,7 @@ fn run(bench: &Bench, seed: usize, input: &str, from_file: bool) -> Run {
     driver.finish()
 }
 
-/// Ids and texts of the results that a run made.
+/// Returns the ids and texts of a run's results.
 fn results(run: &Run) -> Vec<(String, String)> {
     let records = run.records();
     let own = records
@@ -198,7 +198,7 @@ proptest! {
 }
 
 #[test]
-fn ids_without_one_are_the_same_for_every_reader_of_the_stream() {
+fn generated_ids_are_the_same_for_every_reader_of_the_stream() {
     let bench = Bench::new();
     let reply = json!({"role": "model", "parts": [
         {"functionCall": {"name": "Bash", "args": {"command": "echo a"}}}]});
@@ -209,7 +209,7 @@ fn ids_without_one_are_the_same_for_every_reader_of_the_stream() {
     let (id, outcome) = first.outcomes()[0].clone();
     assert_eq!(outcome, "ok");
     assert!(id.starts_with("call_") && id.ends_with("_2"), "{id}");
-    // What was run is not run again, and the next call gets the next id.
+    // Calls that ran do not run again, and the next call gets the next id.
     let next = format!("{}{reply}\n", first.stdout);
     let second = bench.run(&[&BYPASS[..], &["--execute"]].concat(), next);
     let outcomes = second.outcomes();
@@ -254,7 +254,7 @@ fn a_call_without_an_id_gets_a_result_in_any_dialect() {
 }
 
 #[test]
-fn saved_results_of_one_id_do_not_mix() {
+fn saved_results_with_one_id_stay_separate() {
     let bench = Bench::new();
     let arguments = [&BYPASS[..], &["--session-id", "s"]].concat();
     for last in ["first", "second"] {

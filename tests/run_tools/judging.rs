@@ -1,4 +1,4 @@
-//! A model that judges calls which the rules leave open.
+//! A model that judges calls that no rule decides.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::bench::{Bench, Run, bash, pairs};
 use crate::model_server::{question, says, server};
 
-/// Returns a server that answers questions as `reply` says, and tells what was asked.
+/// Returns a server that replies to questions with `reply`, and a receiver of the requests.
 fn judge(reply: fn(&str) -> &'static str) -> (String, Receiver<Value>) {
     server(move |body| says(reply(&question(body))))
 }
@@ -43,7 +43,7 @@ fn strict(question: &str) -> &'static str {
 }
 
 #[test]
-fn a_judge_decides_what_rules_leave_open() {
+fn a_judge_decides_if_rules_do_not() {
     let bench = Bench::new();
     let (address, questions) = judge(strict);
     let calls = bash("a", "touch good") + &bash("b", "touch other") + &bash("c", "ls");
@@ -78,7 +78,7 @@ fn a_judge_decides_what_rules_leave_open() {
 }
 
 #[test]
-fn the_judge_sees_what_the_person_typed_and_nothing_that_returned() {
+fn the_judge_sees_prompts_but_no_results() {
     let bench = Bench::new();
     let (address, questions) = judge(|_| "allow");
     let said =
@@ -105,7 +105,7 @@ fn the_judge_sees_what_the_person_typed_and_nothing_that_returned() {
 }
 
 #[test]
-fn rules_are_above_the_judge() {
+fn rules_take_precedence_over_the_judge() {
     let bench = Bench::new();
     let (address, questions) = judge(|_| "allow");
     let rules = [
@@ -124,7 +124,7 @@ fn rules_are_above_the_judge() {
 }
 
 #[test]
-fn a_judge_that_keeps_saying_no_is_asked_no_more() {
+fn a_judge_that_keeps_denying_is_no_longer_asked() {
     let bench = Bench::new();
     let (address, questions) = judge(strict);
     let calls: String = (0..5)
@@ -145,7 +145,7 @@ fn a_judge_that_keeps_saying_no_is_asked_no_more() {
 }
 
 #[test]
-fn without_a_judge_the_mode_is_an_error_and_without_an_answer_a_denial() {
+fn a_missing_judge_is_an_error_and_a_missing_judgement_a_denial() {
     let bench = Bench::new();
     let run = bench.run(&["--permission-mode", "auto"], bash("a", "touch made"));
     assert_eq!(run.status, Some(2), "{run:?}");

@@ -21,7 +21,7 @@ fn is_enforceable(bench: &Bench) -> bool {
 }
 
 #[test]
-fn a_write_in_the_lane_is_denied_said_and_not_tried_again() {
+fn a_write_in_the_lane_is_denied_reported_and_not_retried() {
     let bench = Bench::new();
     if !is_enforceable(&bench) {
         return;
@@ -40,7 +40,7 @@ fn a_write_in_the_lane_is_denied_said_and_not_tried_again() {
 }
 
 #[test]
-fn what_succeeds_or_fails_for_itself_has_no_hint() {
+fn other_calls_have_no_hint() {
     let bench = Bench::new();
     let calls = [bash("a", "echo x"), bash("b", "exit 4")].concat();
     let run = bench.run(&[ASSUMED, "--on-error", "continue"], calls);
@@ -51,7 +51,7 @@ fn what_succeeds_or_fails_for_itself_has_no_hint() {
 }
 
 #[test]
-fn switched_off_it_says_so_and_nothing_is_denied() {
+fn a_disabled_lane_is_reported_and_denies_nothing() {
     let bench = Bench::new();
     let run = bench.run(&[ASSUMED, "--enforce", "off"], bash("a", "touch x"));
     assert!(bench.work().join("x").exists());
@@ -100,7 +100,7 @@ fn command_tools_that_only_read_run_in_the_lane() {
 }
 
 #[test]
-fn a_private_directory_is_there_for_temporary_files_and_gone_afterwards() {
+fn a_private_directory_for_temporary_files_is_removed_afterwards() {
     let bench = Bench::new();
     let script = "f=$(mktemp) && echo kept > $f && cat $f && echo $TMPDIR";
     let run = bench.run(&[ASSUMED], bash("a", script));
@@ -126,7 +126,7 @@ fn languages_need_permission_where_nothing_is_enforced() {
     }
 }
 
-/// Git says that it used the shared part of a split index by touching it.
+/// Git touches the shared part of a split index when it uses it.
 #[test]
 fn reading_an_index_touches_no_file() {
     let bench = Bench::new();

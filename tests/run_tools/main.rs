@@ -1,4 +1,4 @@
-//! `run-tools` from outside: whole pipelines over real processes, files and pipes.
+//! The binary's `run-tools`: whole pipelines over real processes, files and pipes.
 
 #![cfg(unix)]
 #![expect(

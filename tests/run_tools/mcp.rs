@@ -1,4 +1,4 @@
-//! Tools of MCP servers: a scripted one that behaves badly on request, and one over HTTP.
+//! Tools of MCP servers: a scripted one that misbehaves on request, and one over HTTP.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -25,7 +25,7 @@ fn config(bench: &Bench, servers: &Value) -> PathBuf {
     bench.write("servers.json", json!({ "mcpServers": servers }).to_string())
 }
 
-/// `run-tools` with the servers, where everything may run.
+/// Returns `run-tools` with the servers and all calls allowed.
 fn command(bench: &Bench, servers: &Value, further: &[&str]) -> Command {
     let file = config(bench, servers);
     let servers = ["--mcp-config", file.to_str().unwrap(), "--no-echo"];
@@ -50,7 +50,7 @@ fn tool(id: &str, name: &str) -> String {
     call(id, &format!("mcp__s__{name}"), &json!({"text": id}))
 }
 
-/// How often the server has started, and whether the last one still lives.
+/// Returns how often the server has started, and whether the last one is still alive.
 fn starts(bench: &Bench) -> (usize, bool) {
     let log = bench.read("log");
     let started: Vec<&str> = log
@@ -87,7 +87,7 @@ fn a_server_is_started_when_it_is_needed_and_ended_after_the_run() {
 }
 
 #[test]
-fn answers_become_results() {
+fn responses_become_results() {
     let bench = Bench::new();
     let rows = [
         ("echo", "ok", json!("echo: echo")),
@@ -166,7 +166,7 @@ fn images_and_resources_become_blocks() {
 }
 
 #[test]
-fn texts_and_images_beside_each_other_are_bounded() {
+fn texts_next_to_images_are_bounded() {
     let bench = Bench::new();
     let run = run(&bench, &[], &tool("a", "album"));
     let result = run.result("a");
@@ -179,11 +179,11 @@ fn texts_and_images_beside_each_other_are_bounded() {
     let texts: Vec<&str> = texts.collect();
     assert_eq!(texts[0], "[image not shown: image/png, 4718592 bytes]");
     assert!(texts[1].len() == 30_000 && texts[2].ends_with("[truncated]"));
-    assert_eq!(texts.len(), 3, "what is empty is left out");
+    assert_eq!(texts.len(), 3, "empty texts are omitted");
 }
 
 #[test]
-fn a_tool_can_ask_for_room_for_its_results() {
+fn a_tool_can_raise_the_limit_of_its_results() {
     let bench = Bench::new();
     let run = run(
         &bench,
@@ -221,7 +221,7 @@ fn calls_that_only_read_run_together() {
 }
 
 #[test]
-fn what_is_denied_starts_no_server() {
+fn denied_calls_start_no_server() {
     let bench = Bench::new();
     let file = config(&bench, &json!({"s": scripted("log", &[])}));
     let servers = ["--mcp-config", file.to_str().unwrap()];
@@ -259,7 +259,7 @@ fn what_is_denied_starts_no_server() {
 }
 
 #[test]
-fn a_server_that_starts_slowly_delays_only_what_comes_after_its_calls() {
+fn a_slow_server_delays_only_later_calls() {
     let bench = Bench::new();
     bench.write("note", "before");
     let servers = json!({"s": scripted("log", &["late"]), "t": scripted("other", &["late"])});
@@ -301,7 +301,7 @@ fn an_interrupt_does_not_wait_for_a_server_that_starts() {
 }
 
 #[test]
-fn what_a_server_says_about_itself_permits_nothing() {
+fn hints_of_a_server_grant_no_permission() {
     let bench = Bench::new();
     let file = config(&bench, &json!({"s": scripted("log", &[])}));
     let servers = ["--mcp-config", file.to_str().unwrap()];
@@ -339,7 +339,7 @@ fn a_server_of_an_unknown_transport_is_reported_and_the_others_work() {
 }
 
 #[test]
-fn a_server_that_dies_costs_one_call_and_is_started_again() {
+fn a_server_that_dies_fails_one_call_and_is_restarted() {
     let rows = [
         (
             "die",
@@ -369,7 +369,7 @@ fn a_server_that_dies_costs_one_call_and_is_started_again() {
 }
 
 #[test]
-fn a_call_without_an_answer_ends_with_its_time() {
+fn a_call_without_a_response_times_out() {
     for name in ["hang", "deaf"] {
         let bench = Bench::new();
         let run = run(&bench, &[("MCP_TOOL_TIMEOUT", "300")], &tool("a", name));
@@ -424,7 +424,7 @@ fn servers_end_when_the_run_is_killed() {
 }
 
 #[test]
-fn a_server_that_cannot_be_used_gives_an_error_and_is_not_tried_again() {
+fn a_server_that_cannot_be_used_gives_an_error_and_is_not_retried() {
     let bench = Bench::new();
     let servers = json!({
         "silent": scripted("log", &["silent"]),
@@ -483,7 +483,7 @@ fn a_list_of_tools_that_changes_is_read_again() {
 }
 
 #[test]
-fn a_list_that_cannot_be_read_again_stays_as_it_was() {
+fn a_list_that_cannot_be_reread_is_kept() {
     let bench = Bench::new();
     let servers = json!({"s": scripted("log", &["unlistable"])});
     let mut driver = Driver::start(command(&bench, &servers, &[]));
@@ -500,7 +500,7 @@ fn a_list_that_cannot_be_read_again_stays_as_it_was() {
 }
 
 #[test]
-fn a_server_that_starts_again_says_anew_what_it_has() {
+fn a_restarted_server_is_listed_again() {
     let bench = Bench::new();
     let servers = json!({"s": scripted("log", &["new"])});
     let mut driver = Driver::start(command(&bench, &servers, &[]));
@@ -513,7 +513,7 @@ fn a_server_that_starts_again_says_anew_what_it_has() {
 }
 
 #[test]
-fn a_list_without_an_end_is_given_up() {
+fn an_endless_list_is_an_error() {
     let bench = Bench::new();
     let servers = json!({"s": scripted("log", &["endless"])});
     let run = finish(command(&bench, &servers, &[]), &[], &tool("a", "echo"));
@@ -534,7 +534,7 @@ fn a_server_that_fails_does_not_hide_the_tools_of_another() {
 }
 
 #[test]
-fn the_mark_of_our_processes_stays() {
+fn the_mark_of_our_processes_is_kept() {
     let bench = Bench::new();
     let mut server = scripted("log", &[]);
     server["env"]["TURNPIPE"] = json!("mine");
@@ -643,7 +643,7 @@ fn malformed_files_end_the_run_before_it_begins() {
     );
 }
 
-/// Returns the declarations that `turnpipe tools` prints, and what it says on stderr.
+/// Returns the declarations that `turnpipe tools` prints, and its stderr.
 fn listed(bench: &Bench, servers: &Value, format: &str) -> (Vec<Value>, String) {
     config(bench, servers);
     let run = bench.shell(&format!(
@@ -655,7 +655,7 @@ fn listed(bench: &Bench, servers: &Value, format: &str) -> (Vec<Value>, String) 
 }
 
 #[test]
-fn tools_are_listed_behind_the_others_and_servers_that_fail_are_reported() {
+fn tools_are_listed_after_the_others_and_servers_that_fail_are_reported() {
     let bench = Bench::new();
     let servers = json!({"b.x": scripted("log", &["few"]), "a": scripted("other", &["few"]), "broken": {"command": "false"}});
     let (tools, messages) = listed(&bench, &servers, "anthropic");
@@ -707,7 +707,7 @@ fn schemas_of_a_long_list_are_found_by_search() {
         .unwrap();
     assert_eq!(echo["defer_loading"], true);
 
-    // It counts how many there are in all.
+    // The total number of tools counts.
     let few = |log: &str| scripted(log, &["few"]);
     let two = json!({"s": few("one"), "t": few("two")});
     let three = json!({"s": few("one"), "t": few("two"), "u": few("three")});
@@ -782,8 +782,8 @@ fn respond(mut stream: &TcpStream, status: &str, headers: &str, body: &str) {
     );
 }
 
-/// A server over HTTP with the tools `echo` (answers in an event stream), `hang` (never answers), `fail`, `cut` (the
-/// answer is incomplete) and `gone` (the server ends during the answer).
+/// A server over HTTP with the tools `echo` (responds in an event stream), `hang` (never responds), `fail`, `cut` (the
+/// response is incomplete) and `gone` (the server ends during the response).
 fn serve(listener: &TcpListener, requests: &Sender<Request>) {
     for stream in listener.incoming() {
         let stream = stream.unwrap();
@@ -897,7 +897,7 @@ fn servers_are_reached_over_http() {
 }
 
 #[test]
-fn a_server_over_http_that_ends_costs_one_call() {
+fn a_server_over_http_that_ends_fails_one_call() {
     let bench = Bench::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

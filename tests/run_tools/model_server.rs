@@ -1,4 +1,4 @@
-//! A model's server on this machine.
+//! A model server on this machine.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 use serde_json::{Value, json};
 
-/// Answers requests, and tells what was asked.
+/// Starts a server that replies to requests. Returns its address and a receiver of the requests.
 pub(crate) fn server(
     answer: impl Fn(&Value) -> (u16, String) + Send + Sync + 'static,
 ) -> (String, Receiver<Value>) {
@@ -43,7 +43,7 @@ pub(crate) fn server(
     (address, requests)
 }
 
-/// Returns a reply that says this.
+/// Returns a reply with this text.
 pub(crate) fn says(text: &str) -> (u16, String) {
     let message = json!({"role": "assistant", "content": text});
     let usage = json!({"prompt_tokens": 11, "completion_tokens": 3, "total_tokens": 14});

@@ -27,9 +27,9 @@ fn a_reader_that_leaves_ends_the_run_and_its_children() {
     wait_for("the children to end", || !is_marked_process_alive(&marker));
 }
 
-/// Input that was not parsed can count as understood.
+/// Unparsed input can count as understood.
 #[test]
-fn a_reader_that_leaves_is_told_nothing() {
+fn a_closed_pipe_is_not_reported() {
     let bench = Bench::new();
     let records = bench.write("records", "{\"event\":\"x\"}\n".repeat(100_000));
     let run = bench.shell(&format!(
@@ -40,7 +40,7 @@ fn a_reader_that_leaves_is_told_nothing() {
 }
 
 #[test]
-fn a_full_disk_is_told_and_ends_the_children() {
+fn a_full_disk_is_reported_and_ends_the_children() {
     let bench = Bench::new();
     let calls = bench.write(
         "calls",
@@ -63,7 +63,7 @@ fn a_full_disk_is_told_and_ends_the_children() {
 }
 
 #[test]
-fn a_closed_output_is_found_out_before_anything_runs() {
+fn a_closed_output_is_detected_before_anything_runs() {
     let bench = Bench::new();
     let calls = bench.write("calls", bash("a", "touch ran"));
     let run = bench.shell(&format!(
@@ -107,7 +107,7 @@ fn the_same_input_gives_the_same_bytes() {
 }
 
 #[test]
-fn real_records_fit_their_schemas() {
+fn real_records_match_their_schemas() {
     let bench = Bench::new();
     bench.write("file", "text\n");
     let input = [
@@ -161,7 +161,7 @@ fn a_trace_shows_every_call() {
         .filter(|event| event["cat"] == "call")
         .collect();
     assert_eq!(calls.len(), 2);
-    // They ran side by side, so either may have ended first.
+    // They ran concurrently, so either may have ended first.
     let first = calls
         .iter()
         .find(|event| event["args"]["tool_use_id"] == "a")
@@ -170,7 +170,7 @@ fn a_trace_shows_every_call() {
 }
 
 #[test]
-fn without_home_and_path_it_works_all_the_same() {
+fn runs_work_without_home_and_path() {
     let bench = Bench::new();
     let file = bench.write("file", "text\n");
     let calls = bench.write(

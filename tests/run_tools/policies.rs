@@ -20,7 +20,7 @@ fn a_failing_shell_command_cancels_the_shell_commands_of_its_turn() {
     let read = json!({"type": "tool_use", "id": "r", "name": "Read", "input": {"file_path": file}});
     let third = r#"{"type":"tool_use","id":"c""#;
     let mixed = calls.replace(third, &format!("{read},{third}"));
-    assert_ne!(mixed, calls, "the read call must be in");
+    assert_ne!(mixed, calls, "the read call must be included");
     let run = bench.run(&BYPASS, mixed.clone());
     let expected = [
         ("a", "ok"),
@@ -62,7 +62,7 @@ fn a_failing_shell_command_cancels_the_shell_commands_of_its_turn() {
 }
 
 #[test]
-fn exit_1_of_a_search_is_no_failure() {
+fn exit_1_of_a_search_is_not_a_failure() {
     let bench = Bench::new();
     bench.write("file", "text\n");
     let run = bench.run(
@@ -106,7 +106,7 @@ fn without_permission_only_reading_calls_run() {
 }
 
 #[test]
-fn tools_only_leaves_the_others_out() {
+fn tools_only_excludes_other_tools() {
     let bench = Bench::new();
     let file = bench.write("file", "text\n");
     let input = [
@@ -159,7 +159,7 @@ fn unusable_calls_get_a_result_each() {
 }
 
 #[test]
-fn by_file_two_edits_of_different_files_run_side_by_side() {
+fn edits_of_different_files_run_concurrently_by_access() {
     let bench = Bench::new();
     let manifest = bench.write(
         "tools.toml",
@@ -331,7 +331,7 @@ fn tools_only_takes_names_of_tools() {
 }
 
 #[test]
-fn searches_do_not_show_what_must_not_be_read() {
+fn searches_do_not_show_denied_files() {
     let bench = Bench::new();
     for (name, text) in [
         ("src/a.txt", "needle open\n"),
@@ -415,7 +415,7 @@ fn restrictions_of_a_settings_file_count_or_stop_the_run() {
         "{run:?}"
     );
     assert!(!elsewhere.exists());
-    // The program at the other end is not asked either.
+    // The controlling program is not asked either.
     let asked = bench.run(
         &[&file[..], &["--permission-prompt", "stdio"]].concat(),
         calls.clone(),

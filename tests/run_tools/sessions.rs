@@ -1,4 +1,4 @@
-//! State belongs to one session: neither equal ids nor equal names of files share it.
+//! State belongs to one session: equal ids or file names do not share it.
 
 use serde_json::{Value, json};
 
@@ -75,7 +75,7 @@ fn an_id_belongs_to_a_session_file() {
     assert_eq!(place(&bench, "q1", &file("work.jsonl"), ""), "q1/sub");
     assert_eq!(place(&bench, "q1", &file("copy.jsonl"), ""), "q1");
     assert_eq!(place(&bench, "q2", &file("work.jsonl"), ""), "q2");
-    // The same session from elsewhere: it starts where this run may be.
+    // The same session from elsewhere starts in a directory of this run.
     assert_eq!(place(&bench, "q2", &file("../q1/work.jsonl"), ""), "q2");
     let both = file("../q1/work.jsonl") + " --add-dir ../q1";
     moved(&bench, "q1", &file("work.jsonl"), "");
@@ -88,7 +88,7 @@ fn an_id_belongs_to_a_session_file() {
 }
 
 #[test]
-fn the_file_that_a_stream_names_is_a_part_of_its_identity() {
+fn the_file_named_by_a_stream_is_part_of_its_identity() {
     let bench = bench();
     let of = |file: &str| init("work", &json!({"v": 1, "session_file": file}));
     moved(&bench, "q1", "", &of("a"));
@@ -129,7 +129,7 @@ fn a_stream_without_an_id_belongs_to_the_session_that_is_recorded() {
 }
 
 #[test]
-fn a_stored_directory_that_leads_elsewhere_now_is_not_used() {
+fn a_stored_directory_that_now_leads_elsewhere_is_not_used() {
     let bench = bench();
     let options = "--session-id work";
     moved(&bench, "q1", options, "");

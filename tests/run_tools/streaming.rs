@@ -52,7 +52,7 @@ fn a_line_is_echoed_at_once() {
 }
 
 #[test]
-fn a_streamed_call_waits_until_it_is_surely_complete() {
+fn a_streamed_call_waits_until_it_is_certainly_complete() {
     let bench = Bench::new();
     let mut driver = bench.drive(&BYPASS);
     let event = |event: serde_json::Value| format!("{event}\n");
@@ -64,7 +64,7 @@ fn a_streamed_call_waits_until_it_is_surely_complete() {
     driver.send(&event(json!({"type": "content_block_stop", "index": 0})));
     let filler = "{\"type\":\"filler\"}";
     driver.send(&format!("{filler}\n"));
-    // All lines so far came back, and no executor record with them: nothing was started.
+    // All lines so far were copied, without an executor record: nothing was started.
     let mut lines = Vec::new();
     loop {
         lines.push(driver.line());
@@ -108,7 +108,7 @@ fn results_come_in_call_order_and_before_the_result_record() {
     );
 }
 
-/// `Wait` ends when `Open` has run, so both end only in parallel. `Open` writes although it is declared as reading,
+/// `Wait` ends when `Open` has run, so both end only in parallel. `Open` writes although it is declared as read-only,
 /// so the kernel must not enforce that.
 const MANIFEST: &str = r#"
 [[tool]]
@@ -149,7 +149,7 @@ fn calls_that_only_read_run_in_parallel() {
 }
 
 #[test]
-fn the_cap_holds() {
+fn the_cap_is_respected() {
     let bench = Bench::new();
     let manifest = bench.write(
         "tools.toml",
@@ -194,7 +194,7 @@ fn memory_is_bounded_while_results_wait_for_their_turn() {
         input += &call(&format!("read{index}"), "Read", &json!({"file_path": file}));
     }
     driver.send(&input);
-    // Without the mapped binary, whose size depends on the build.
+    // Excludes the mapped binary, whose size depends on the build.
     let status = format!("/proc/{}/status", driver.child.id());
     let memory = || -> u64 {
         let status = std::fs::read_to_string(&status).unwrap();
@@ -222,7 +222,7 @@ fn memory_is_bounded_while_results_wait_for_their_turn() {
 }
 
 #[test]
-fn text_of_ten_thousand_calls_stays_in_little_memory() {
+fn text_of_ten_thousand_calls_uses_little_memory() {
     let bench = Bench::new();
     let file = bench.write("file", "text\n");
     let mut input = String::new();

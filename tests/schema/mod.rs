@@ -1,12 +1,12 @@
-//! Records against their schemas.
+//! Checks records against their schemas.
 
 use boon::{Compiler, Schemas};
 use serde_json::Value;
 
-/// Fails unless the record fits the schema of this name.
+/// Fails unless the record matches the schema of this name.
 pub(crate) fn assert_fits(name: &str, record: &Value) {
     let schema = turnpipe::records::schema(name);
-    assert!(schema.is_some(), "no schema is called {name}");
+    assert!(schema.is_some(), "there is no schema {name}");
     let (mut compiler, mut schemas) = (Compiler::new(), Schemas::new());
     compiler
         .add_resource("schema:///", schema.unwrap())

@@ -1,11 +1,11 @@
-//! Runs the binary with an empty environment and looks at what it says.
+//! Runs the binary with an empty environment and reads its output.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// What a run said.
+/// The output of a run.
 pub(crate) struct Said {
     pub(crate) status: Option<i32>,
     pub(crate) text: String,
@@ -52,7 +52,7 @@ pub(crate) fn recordings() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/agents")
 }
 
-/// Status with which a command that reads a session ends for a recording. Some streams are empty.
+/// Returns the exit status of a command that reads this recording. Some streams are empty.
 pub(crate) fn status_for(recording: &Path) -> i32 {
     let path = recording.to_string_lossy();
     let is_document = path.contains("/opencode/") && path.ends_with(".json");
@@ -61,7 +61,7 @@ pub(crate) fn status_for(recording: &Path) -> i32 {
     if is_session { 0 } else { 2 }
 }
 
-/// All files in a folder whose names end so.
+/// Collects all files below a directory with one of these suffixes.
 pub(crate) fn files(folder: &Path, ends: &[&str], found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

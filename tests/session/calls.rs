@@ -86,7 +86,7 @@ fn each_call_has_one_record_with_its_outcome() {
 }
 
 #[test]
-fn filters_choose_calls() {
+fn filters_select_calls() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("s.jsonl");
     std::fs::write(&file, transcript("s")).unwrap();
@@ -115,7 +115,7 @@ fn filters_choose_calls() {
 }
 
 #[test]
-fn programs_are_counted_once_for_each_call() {
+fn programs_are_counted_once_per_call() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("s.jsonl");
     std::fs::write(&file, transcript("s")).unwrap();
@@ -141,7 +141,7 @@ fn programs_are_counted_once_for_each_call() {
 }
 
 #[test]
-fn a_call_that_a_copy_repeats_appears_once() {
+fn a_copied_call_appears_once() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["one", "two", "three"] {
         let file = folder.path().join(format!("{name}.jsonl"));
@@ -152,7 +152,7 @@ fn a_call_that_a_copy_repeats_appears_once() {
 }
 
 #[test]
-fn calls_of_all_agents_are_as_many_as_stats_counts() {
+fn calls_are_as_many_as_stats_counts() {
     let root = data("");
     let counted: u64 = session(&["stats", "--by", "tool", "--root", &root])
         .records()
@@ -165,7 +165,7 @@ fn calls_of_all_agents_are_as_many_as_stats_counts() {
 }
 
 #[test]
-fn text_has_a_line_for_each_call_that_fits_the_terminal() {
+fn text_has_one_fitting_line_per_call() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("s.jsonl");
     std::fs::write(&file, transcript("s")).unwrap();

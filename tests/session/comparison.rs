@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::bench::{data, files, recordings, session};
 use crate::skip::skip;
 
-/// What a script in `tests` finds at each path; `None` without Python.
+/// Returns the findings of a script in `tests` for each path; `None` without Python.
 fn independently(script: &str, paths: &[PathBuf]) -> Option<Vec<Value>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests")
@@ -37,7 +37,7 @@ fn sorted(mut values: Vec<Value>) -> Vec<Value> {
     values
 }
 
-/// What the program says of a file, in the reader's form.
+/// Returns the output of the program for a file, in the reader's form.
 fn by_the_program(path: &str, agent: &str) -> Value {
     let shown = session(&["show", "--since-compact", "--quiet", "-o", "jsonl", path]);
     assert_eq!(shown.status, Some(0), "{path}: {}", shown.messages);
@@ -98,7 +98,7 @@ fn by_the_program(path: &str, agent: &str) -> Value {
     })
 }
 
-/// Input, output, read from the cache, written to it.
+/// Returns the tokens of input, of output, read from the cache and written to it.
 fn tokens(usage: &Value) -> [u64; 4] {
     let kinds = [
         "input_tokens",
@@ -109,7 +109,7 @@ fn tokens(usage: &Value) -> [u64; 4] {
     kinds.map(|kind| usage[kind].as_u64().unwrap_or(0))
 }
 
-/// Tokens by model.
+/// Returns tokens by model.
 fn models(stats: &Value) -> Value {
     let models = stats["by_model"].as_array().unwrap().iter();
     let models = models.filter_map(|model| {
@@ -120,7 +120,7 @@ fn models(stats: &Value) -> Value {
     models.collect::<serde_json::Map<_, _>>().into()
 }
 
-/// Compares all `paths`; returns how many of them are sessions.
+/// Compares all `paths`; returns the number of sessions among them.
 fn compare(paths: &[PathBuf]) -> usize {
     let Some(expected) = independently("independent_reader.py", paths) else {
         skip("python3");
@@ -167,7 +167,7 @@ fn recordings_read_alike() {
     let folder = recordings();
     let mut paths = Vec::new();
     files(&folder, &[".jsonl", ".json"], &mut paths);
-    // `streams.rs` compares streams with what they state.
+    // `streams.rs` compares streams with their own totals.
     paths.retain(|path| !path.to_string_lossy().contains(".stream."));
     let sessions = compare(&paths);
     assert!(sessions == 0 || sessions > 40, "only {sessions} sessions");

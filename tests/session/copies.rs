@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::bench::{data, session};
 use crate::more_agents::Opencode;
 
-/// A row of Codex, so many seconds after the first.
+/// Returns a row of Codex, so many seconds after the first.
 fn row(seconds: u32, kind: &str, payload: &Value) -> String {
     let time = format!("2026-01-01T10:{:02}:{:02}.000Z", seconds / 60, seconds % 60);
     json!({"timestamp": time, "type": kind, "payload": payload}).to_string()
@@ -26,7 +26,7 @@ fn head(seconds: u32, id: &str, parent: Option<&str>, more: &Value) -> String {
     row(seconds, "session_meta", &head)
 }
 
-/// What versions of Codex write.
+/// Versions of Codex.
 #[derive(Clone, Copy, PartialEq)]
 enum Version {
     /// Items have ids, and each request has a record.
@@ -34,7 +34,7 @@ enum Version {
     Old,
 }
 
-/// A turn of a thread: when it was written, its number, its prompt, and what the meters have counted before.
+/// A turn of a thread: its time, number and prompt, and the counts of the meters before it.
 struct Turn<'a> {
     thread: &'a str,
     seconds: u32,
@@ -45,7 +45,7 @@ struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// A prompt, a call and an answer, with the tokens of two requests of 100 each.
+    /// Returns a prompt, a call and a reply, with the tokens of two requests of 100 each.
     fn rows(&self, version: Version) -> Vec<String> {
         let Self {
             seconds, number, ..
@@ -184,7 +184,7 @@ fn what_a_fork_of_codex_copied_counts_once() {
     }
 }
 
-/// The number and the sum of the costs in the head of an index page.
+/// Returns the number and the sum of the costs at the top of an index page.
 fn of_index(pages: &Path) -> (u64, String) {
     let index = fs::read_to_string(pages.join("index.html")).unwrap();
     let (_, totals) = index.split_once("<output>").unwrap();

@@ -1,4 +1,4 @@
-//! What sessions cost in money: `session stats --by`, `--prices`.
+//! Costs of sessions: `session stats --by`, `--prices`.
 
 use std::fs::File;
 use std::path::Path;
@@ -15,7 +15,7 @@ const FILES: [&str; 4] = [
     "../costs/qwen.jsonl",
 ];
 
-/// What 20 requests cost, in US dollars, added up by hand from the providers' price lists.
+/// Costs of 20 requests in US dollars, calculated by hand from the providers' price lists.
 const BY_HAND: [(&str, u64, f64); 6] = [
     ("claude-haiku-4-5-20251001", 4, 0.575_130_1),
     ("claude-opus-4-5-20251101", 4, 3.204_220_5),
@@ -34,7 +34,7 @@ fn stats(arguments: &[&str], files: &[&str]) -> Said {
     session(&[&["stats"], arguments, &files].concat())
 }
 
-/// To a millionth of a dollar.
+/// Compares costs to a millionth of a dollar.
 fn assert_costs(usage: &Value, dollars: f64) {
     let cost = usage["cost_usd"].as_f64().unwrap();
     assert!(
@@ -44,7 +44,7 @@ fn assert_costs(usage: &Value, dollars: f64) {
 }
 
 #[test]
-fn money_is_what_a_hand_made_table_says() {
+fn costs_match_a_manual_calculation() {
     let said = stats(&["--by", "model"], &FILES);
     assert_eq!((said.status, said.messages.as_str()), (Some(0), ""));
     let records = said.records();
@@ -106,7 +106,7 @@ fn tiers_regions_and_web_searches_cost_what_the_provider_charges() {
 }
 
 #[test]
-fn rows_have_the_dimensions_that_were_asked_for() {
+fn rows_have_the_requested_dimensions() {
     let rows = |by: &str| {
         let records = stats(&["--by", by], &FILES).records();
         let costs = records
@@ -166,7 +166,7 @@ fn a_model_without_a_price_is_never_free() {
     assert_costs(&all["usage"], 0.1118);
 }
 
-/// What an agent recorded counts; 0 only says that the agent knows no price.
+/// Recorded costs apply, except 0, which means that the agent knows no price.
 #[test]
 fn recorded_costs_count() {
     let said = stats(&[], &["pi.jsonl"]);
@@ -182,7 +182,7 @@ fn recorded_costs_count() {
 }
 
 #[test]
-fn own_prices_come_first() {
+fn own_prices_take_precedence() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {
         let path = folder.path().join(name);
@@ -240,9 +240,9 @@ fn own_prices_come_first() {
     );
 }
 
-/// Claude Code's lines without certain words are passed over where only money is asked for.
+/// Lines of Claude Code without certain words are skipped if only costs are requested.
 #[test]
-fn the_costs_of_each_file_are_the_same_however_much_of_it_is_read() {
+fn the_costs_of_each_file_do_not_depend_on_how_much_of_it_is_read() {
     let mut paths = Vec::new();
     files(Path::new(&data("")), &["jsonl", "json"], &mut paths);
     files(Path::new(&data("../costs")), &["jsonl"], &mut paths);
@@ -272,7 +272,7 @@ fn the_costs_of_each_file_are_the_same_however_much_of_it_is_read() {
 }
 
 #[test]
-fn subagents_count_wherever_versions_of_claude_code_put_their_files() {
+fn subagents_count_in_all_locations_of_claude_code() {
     let root = tempfile::tempdir().unwrap();
     let write = |path: &str, id: &str, is_side: bool| {
         let path = root.path().join(path);
@@ -315,7 +315,7 @@ fn subagents_count_wherever_versions_of_claude_code_put_their_files() {
 }
 
 #[test]
-fn money_in_records_has_no_noise() {
+fn costs_in_records_are_rounded() {
     for by in ["model", "day", "session"] {
         for record in stats(&["--by", by], &FILES).records() {
             let cost = record["usage"]["cost_usd"].to_string();
@@ -328,7 +328,7 @@ fn money_in_records_has_no_noise() {
 }
 
 #[test]
-fn tools_are_counted_by_what_their_results_say() {
+fn tools_are_counted_with_the_size_of_their_results() {
     let files = ["claude-parallel.jsonl"];
     let records = stats(&["--by", "tool"], &files).records();
     assert_eq!(
@@ -380,7 +380,7 @@ fn a_budget_is_a_line_and_a_status() {
         let budget = format!("--budget={wrong}");
         assert_eq!(stats(&[&budget], &FILES).status, Some(2), "{wrong}");
     }
-    // What has no price cannot be above a budget.
+    // Unknown costs cannot exceed a budget.
     let unknown = stats(&["--budget", "0", "-o", "text"], &["claude-parallel.jsonl"]);
     assert_eq!(
         (unknown.status, unknown.text.as_str()),
@@ -389,7 +389,7 @@ fn a_budget_is_a_line_and_a_status() {
 }
 
 #[test]
-fn a_status_line_tells_what_claude_code_needs() {
+fn a_status_line_fits_claude_code() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder
         .path()

@@ -166,3 +166,20 @@ fn files_are_added_changed_moved_and_removed_in_order() {
         }
     }
 }
+
+#[test]
+fn sessions_are_found_by_the_files_that_they_changed() {
+    let root = recordings().join("pi");
+    let listed = |path: &str| {
+        let said = session(&["list", "--root", root.to_str().unwrap(), "--touched", path]);
+        let paths = said.records().into_iter();
+        paths
+            .map(|record| record["path"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let changed = root.join("par.session.jsonl").display().to_string();
+    assert_eq!(listed("/srv/demo/src/parser.rs"), [&*changed]);
+    assert_eq!(listed("/srv/demo/src"), [&*changed]);
+    // It was only read.
+    assert_eq!(listed("/srv/demo/README.md"), [""; 0]);
+}

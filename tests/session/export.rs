@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::bench::{Said, data, session};
 
-/// Returns a folder with sessions of three agents, and one for the pages.
+/// Returns a directory with sessions of three agents, and one for the pages.
 fn folders() -> (TempDir, TempDir) {
     let (sessions, pages) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     for name in ["claude-parallel.jsonl", "codex.jsonl", "pi.jsonl"] {
@@ -27,7 +27,7 @@ fn export(sessions: &TempDir, pages: &TempDir, more: &[&str]) -> Said {
     session(&[&arguments[..], more].concat())
 }
 
-/// Returns the content of every file in a folder, and when it was changed.
+/// Returns the content and modification time of every file in a directory.
 fn content(folder: &Path) -> BTreeMap<String, (String, SystemTime)> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| {
         let entry = entry.unwrap();
@@ -77,7 +77,7 @@ fn every_session_has_a_page_and_a_row() {
     ] {
         assert!(index.contains(part), "{part}: {index}");
     }
-    // What was said in the page is found.
+    // The text of the page is found.
     assert!(index.contains("differ "), "{index}");
     let page = &files[CLAUDE].0;
     for part in [
@@ -135,7 +135,7 @@ fn subagents_have_pages_that_their_calls_lead_to() {
         assert_eq!(count(page, "<a href=\"index.html\">"), 1);
     }
     assert_eq!(count(&outer, "<h1>Find the file that parses.</h1>"), 1);
-    // What a session cost includes its subagents.
+    // The cost of a session includes its subagents.
     assert_eq!(count(&parent, "<dd>50 input, 25 output</dd>"), 1);
     assert_eq!(count(&outer, "<dd>20 input, 10 output</dd>"), 1);
     let row = format!("<p class=\"subagent\"><a href=\"{inner}\">List src.</a></p>");
@@ -151,7 +151,7 @@ fn subagents_have_pages_that_their_calls_lead_to() {
         1
     );
 
-    // Nothing changed, one of them did, one more is there.
+    // No change, one changed session, one new session.
     assert_eq!(export(&sessions, &pages, &[]).status, Some(0));
     assert_eq!(content(pages.path()), first);
     let path = folder.join(names[1]);
@@ -180,7 +180,7 @@ fn subagents_have_pages_that_their_calls_lead_to() {
         third["index.html"].0
     );
 
-    // Without its session a subagent stands for itself.
+    // Without its session, a subagent is listed by itself.
     fs::remove_file(sessions.path().join("claude-subagents.jsonl")).unwrap();
     fs::remove_file(pages.path().join(&parent)).unwrap();
     export(&sessions, &pages, &[]);
@@ -208,7 +208,7 @@ fn subagents_have_pages_in_markdown() {
 }
 
 #[test]
-fn only_what_changed_is_written_and_what_is_gone_stays() {
+fn only_changed_pages_are_written_and_pages_of_deleted_sessions_stay() {
     let (sessions, pages) = folders();
     export(&sessions, &pages, &[]);
     let first = content(pages.path());
@@ -220,7 +220,7 @@ fn only_what_changed_is_written_and_what_is_gone_stays() {
     );
     assert_eq!(content(pages.path()), first);
 
-    // A record more.
+    // One more record.
     let path = sessions.path().join("claude-parallel.jsonl");
     let prompt = "{\"type\":\"user\",\"uuid\":\"last\",\"sessionId\":\"5e551011-0000-4000-8000-000000000001\",\
         \"timestamp\":\"2026-01-01T10:00:05.000Z\",\
@@ -232,7 +232,7 @@ fn only_what_changed_is_written_and_what_is_gone_stays() {
     // The index has the new word "now".
     assert_eq!(changed(&first, &second), [CLAUDE, "index.html", MANIFEST]);
 
-    // A label beside the session.
+    // A label next to the session.
     fs::write(
         sessions.path().join("claude-parallel.jsonl.turnpipe"),
         "{\"type\":\"system\",\"subtype\":\"recap\",\"content\":\"All is well\"}\n",
@@ -242,7 +242,7 @@ fn only_what_changed_is_written_and_what_is_gone_stays() {
     let third = content(pages.path());
     assert_eq!(changed(&second, &third), [CLAUDE, MANIFEST]);
 
-    // A page that is gone is written again; a session that is gone keeps its page.
+    // A deleted page is written again; a deleted session keeps its page.
     fs::remove_file(pages.path().join(CLAUDE)).unwrap();
     fs::remove_file(sessions.path().join("codex.jsonl")).unwrap();
     let said = export(&sessions, &pages, &[]);
@@ -263,7 +263,7 @@ fn only_what_changed_is_written_and_what_is_gone_stays() {
 }
 
 #[test]
-fn pages_are_ours_before_they_are_written() {
+fn pages_are_registered_before_they_are_written() {
     let (sessions, pages) = folders();
     // No page can be written for one of the sessions.
     let path = sessions.path().join("codex.jsonl");
@@ -285,11 +285,11 @@ fn pages_are_ours_before_they_are_written() {
 }
 
 #[test]
-fn an_export_that_was_killed_goes_on() {
+fn a_killed_export_can_be_continued() {
     let (sessions, pages) = folders();
     export(&sessions, &pages, &[]);
     let whole = content(pages.path());
-    // What is there before the second page is whole.
+    // The files written before the second page are complete.
     let manifest = pages.path().join(MANIFEST);
     let text = fs::read_to_string(&manifest).unwrap();
     let mut known: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -314,7 +314,7 @@ fn an_export_that_was_killed_goes_on() {
 }
 
 #[test]
-fn a_run_of_fewer_sessions_leaves_the_others_in_the_index() {
+fn exporting_fewer_sessions_keeps_the_others_in_the_index() {
     let (sessions, pages) = folders();
     export(&sessions, &pages, &[]);
     let before = content(pages.path());
@@ -335,7 +335,7 @@ fn a_run_of_fewer_sessions_leaves_the_others_in_the_index() {
 }
 
 #[test]
-fn what_others_put_into_the_folder_stays() {
+fn foreign_files_in_the_directory_stay() {
     let (sessions, pages) = folders();
     let mine = pages.path().join("index.html");
     fs::write(&mine, "mine").unwrap();
@@ -349,7 +349,7 @@ fn what_others_put_into_the_folder_stays() {
     assert_eq!(content(pages.path()).len(), 1);
     fs::remove_file(&mine).unwrap();
 
-    // A page's name is taken, and something has the name of none of ours.
+    // The name of a page is taken, and another file has an unrelated name.
     for name in [CODEX, "notes.txt"] {
         fs::write(pages.path().join(name), "mine").unwrap();
     }
@@ -365,7 +365,7 @@ fn what_others_put_into_the_folder_stays() {
             .contains("href=\"0199c0de-0000-7000-8000-000000000001-")
     );
 
-    // A manifest that is not one.
+    // An invalid manifest.
     fs::write(pages.path().join(MANIFEST), "[]").unwrap();
     let before = content(pages.path());
     let said = export(&sessions, &pages, &[]);
@@ -374,7 +374,7 @@ fn what_others_put_into_the_folder_stays() {
 }
 
 #[test]
-fn ids_that_are_no_names_and_ids_that_come_again_have_pages_of_their_own() {
+fn unusable_and_repeated_ids_have_separate_pages() {
     let (sessions, pages) = folders();
     let text = fs::read_to_string(data("claude-parallel.jsonl")).unwrap();
     let ids = [
@@ -415,7 +415,7 @@ fn ids_that_are_no_names_and_ids_that_come_again_have_pages_of_their_own() {
 }
 
 #[test]
-fn markdown_has_an_index_too() {
+fn markdown_also_has_an_index() {
     let (sessions, pages) = folders();
     assert_eq!(export(&sessions, &pages, &["-o", "md"]).status, Some(0));
     let files = content(pages.path());
@@ -427,7 +427,7 @@ fn markdown_has_an_index_too() {
             .0
             .starts_with("# Compare files\n")
     );
-    // Both forms fit into one folder.
+    // Both forms can be in one directory.
     let said = export(&sessions, &pages, &[]);
     assert!(
         said.messages.contains("3 sessions, 3 written"),
@@ -438,7 +438,7 @@ fn markdown_has_an_index_too() {
 }
 
 #[test]
-fn a_session_that_cannot_be_read_is_named_and_the_others_are_written() {
+fn unreadable_sessions_are_reported_and_others_written() {
     let (sessions, pages) = folders();
     let missing = sessions.path().join("missing.jsonl").display().to_string();
     let there = sessions.path().join("pi.jsonl").display().to_string();
@@ -480,11 +480,11 @@ fn a_hostile_session_is_only_text() {
         assert!(page.contains("&lt;script&gt;alert(1)"), "{page}");
         assert_eq!(page.matches("<script").count(), scripts, "{page}");
         assert_eq!(page.matches("<style").count(), 1, "{page}");
-        // Without the script, which is ours.
+        // Without our own script.
         let markup = page.split("\"use strict\"").next().unwrap();
         for tag in markup.split('<').skip(1) {
             let (tag, _) = tag.split_once('>').unwrap();
-            // What stands between quotation marks is the value of an attribute.
+            // Text between quotation marks is the value of an attribute.
             let outside: String = tag.split('"').step_by(2).collect();
             for name in ["onerror", "onload", "style=", "src="] {
                 assert!(!outside.contains(name), "{name}: {tag}");
@@ -496,7 +496,7 @@ fn a_hostile_session_is_only_text() {
             }
         }
         assert!(!page.contains('\u{202e}'), "{page}");
-        // The policy is the first thing after the encoding, and names what there is by its hash.
+        // The policy directly follows the encoding, and names all parts by their hash.
         let (_, policy) = page
             .split_once("Content-Security-Policy\" content=\"")
             .unwrap();

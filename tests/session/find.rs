@@ -1,4 +1,4 @@
-//! How sessions are named.
+//! Names of sessions.
 
 use crate::bench::{data, session};
 
@@ -12,7 +12,7 @@ fn path(name: &str) -> Result<String, (Option<i32>, String)> {
 }
 
 #[test]
-fn ids_beginnings_titles_and_latest() {
+fn sessions_are_found_by_id_prefix_title_and_latest() {
     let table = [
         (
             "5e551011-0000-4000-8000-000000000001",
@@ -34,7 +34,7 @@ fn ids_beginnings_titles_and_latest() {
     assert!(message.contains("several sessions"), "{message}");
 }
 
-/// Ids that start with the time differ at their ends. Another agent's session has the same beginning.
+/// Ids that start with the time differ at their ends. Another agent's session has the same prefix.
 #[test]
 fn short_ids_of_a_list_name_their_sessions_in_other_commands() {
     let folder = tempfile::tempdir().unwrap();

@@ -34,7 +34,7 @@ fn sessions_of_all_agents_are_listed() {
 }
 
 #[test]
-fn a_table_is_for_people() {
+fn a_table_is_shown_as_text() {
     let root = data("");
     let table = session(&["list", "--root", &root, "-o", "text", "--agent", "qwen"]);
     let lines: Vec<&str> = table.text.lines().collect();
@@ -54,7 +54,7 @@ fn a_table_is_for_people() {
 }
 
 #[test]
-fn times_that_make_no_sense_are_usage_errors() {
+fn invalid_times_are_usage_errors() {
     let refused = session(&["list", "--since", "soon"]);
     assert_eq!(refused.status, Some(2));
     assert!(
@@ -91,7 +91,7 @@ fn recordings_are_listed() {
 }
 
 #[test]
-fn records_say_how_to_resume() {
+fn records_contain_resume_commands() {
     let root = data("");
     let list = session(&["list", "--root", &root]).records();
     let of = |agent: &str| {
@@ -123,7 +123,7 @@ fn records_say_how_to_resume() {
 }
 
 #[test]
-fn filters_look_for_text() {
+fn filters_search_text() {
     let root = data("");
     let listed = |filter: &[&str]| {
         let said = session(&[&["list", "--root", &root], filter].concat());
@@ -146,7 +146,7 @@ fn filters_look_for_text() {
     assert!(listed(&["--first-cwd", "/me/demo"]).contains(&"claude-parallel.jsonl".to_owned()));
     assert_eq!(listed(&["--first-cwd", "nowhere"]).len(), 0);
     assert_eq!(listed(&["--branch", "feat", "--title", "nothing"]).len(), 0);
-    // The beginning of the first prompt stands for a title.
+    // The beginning of the first prompt is used as the title.
     assert!(!listed(&["--title", "the"]).is_empty());
     let hits = [
         "search",
@@ -160,7 +160,7 @@ fn filters_look_for_text() {
     assert_eq!(session(&hits).records().len(), 1);
 }
 
-/// The same filters, with the same names, choose the sessions of all commands.
+/// All commands select sessions by the same filters, with the same names.
 #[test]
 fn filters_are_the_same_for_all_commands() {
     let root = data("");
@@ -240,7 +240,7 @@ fn filters_are_the_same_for_all_commands() {
     }
 }
 
-/// Gemini CLI names the project of a session beside it, or in an index, and in the session only by a hash.
+/// Gemini CLI names the directory of a session in a file next to it, or in an index, and in the session only by a hash.
 #[test]
 fn sessions_of_gemini_have_the_directory_of_their_project() {
     let home = tempfile::tempdir().unwrap();
@@ -294,7 +294,7 @@ fn sessions_of_gemini_have_the_directory_of_their_project() {
 }
 
 #[test]
-fn dates_are_days_of_the_reader() {
+fn dates_are_in_the_zone_of_the_user() {
     let root = data("");
     let listed = |zone: &str, since: &str| {
         let mut command = turnpipe(&["session", "list", "--root", &root, "--since", since]);
@@ -302,10 +302,10 @@ fn dates_are_days_of_the_reader() {
         let text = String::from_utf8(output.stdout).unwrap();
         text.contains("claude-parallel.jsonl")
     };
-    // It was last active at 10:00 UTC.
+    // The session was last active at 10:00 UTC.
     assert!(listed("UTC", "2026-01-01"));
     assert!(!listed("UTC", "2026-01-02"));
-    // There it was the second of January already.
+    // In that zone it was already the second of January.
     assert!(listed("UTC-15", "2026-01-02"));
     assert!(!listed("UTC", "yesterday"));
 }
@@ -331,7 +331,7 @@ fn counts_have_a_cost_if_every_model_has_a_price() {
 }
 
 #[test]
-fn no_sessions_are_said_to_be_none() {
+fn missing_sessions_are_reported() {
     let empty = tempfile::tempdir().unwrap();
     let root = empty.path().to_str().unwrap();
     for (command, status) in [("list", 0), ("stats", 0), ("search x", 1)] {

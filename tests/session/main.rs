@@ -1,4 +1,4 @@
-//! `session` from outside.
+//! The binary's `session` commands.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 

@@ -1,4 +1,4 @@
-//! Agents whose sessions are not lines of one file: a database, or facts in other files.
+//! Agents whose sessions are not a single file of lines: databases, or facts in other files.
 
 use std::path::{Path, PathBuf};
 
@@ -49,9 +49,9 @@ fn copilot_counts_each_request_once() {
     assert!(shown.text.contains("One test fails."), "{}", shown.text);
 }
 
-/// The system prompt belongs to the agent's maker.
+/// The system prompt was not written by the user.
 #[test]
-fn the_system_prompt_of_copilot_is_nowhere() {
+fn the_system_prompt_of_copilot_is_never_shown() {
     let root = data("copilot");
     let pages = tempfile::tempdir().unwrap();
     let to = pages.path().display().to_string();
@@ -87,7 +87,7 @@ fn the_system_prompt_of_copilot_is_nowhere() {
 }
 
 #[test]
-fn droid_keeps_its_tokens_beside_the_session() {
+fn droid_keeps_its_tokens_next_to_the_session() {
     let root = data("droid");
     let listed = only(&root);
     assert_eq!(listed["title"], "List files");
@@ -120,7 +120,7 @@ const SCHEMA: &str =
     CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, data TEXT);
     PRAGMA journal_mode = WAL;";
 
-/// A database of opencode that stays open, as while opencode runs.
+/// A database of opencode that stays open, as if opencode were running.
 pub(crate) struct Opencode {
     folder: tempfile::TempDir,
     database: Connection,
@@ -289,7 +289,7 @@ fn opencode_is_followed_message_by_message() {
 }
 
 #[test]
-fn agents_that_are_not_read_are_named_with_what_to_do() {
+fn unsupported_agents_are_named_with_advice() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("goose/sessions");
     std::fs::create_dir_all(&dir).unwrap();

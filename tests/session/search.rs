@@ -6,7 +6,7 @@ use crate::bench::{data, recordings, session};
 use crate::schema::assert_fits;
 
 #[test]
-fn what_was_said_is_found_in_sessions_of_all_agents() {
+fn text_is_found_in_sessions_of_all_agents() {
     let root = data("");
     let found = session(&["search", "-i", "file|hi", "--root", &root]);
     assert_eq!(found.status, Some(0), "{}", found.messages);
@@ -25,7 +25,7 @@ fn what_was_said_is_found_in_sessions_of_all_agents() {
 }
 
 #[test]
-fn parts_and_roles_can_be_chosen() {
+fn parts_and_roles_can_be_selected() {
     let file = data("claude-parallel.jsonl");
     let search = |arguments: &[&str]| -> Vec<Value> {
         session(&[&["search", ".", &file], arguments].concat()).records()
@@ -53,9 +53,9 @@ fn parts_and_roles_can_be_chosen() {
     assert_eq!(search(&["--since", "2100-01-01"]).len(), 0);
 }
 
-/// Where few parts match, the title is known only when all of the file was searched.
+/// If few parts match, the title is only known after the whole file was searched.
 #[test]
-fn hits_come_with_the_title_however_many_there_are() {
+fn hits_include_the_title_for_any_number_of_hits() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     let prompt = |number: usize| {
@@ -87,7 +87,7 @@ fn hits_come_with_the_title_however_many_there_are() {
 }
 
 #[test]
-fn nothing_found_is_an_answer_and_a_bad_pattern_a_mistake() {
+fn no_hits_are_a_result_and_an_invalid_pattern_is_an_error() {
     let file = data("claude-parallel.jsonl");
     let nothing = session(&["search", "no such words", &file]);
     assert_eq!((nothing.status, &*nothing.text), (Some(1), ""));
@@ -144,7 +144,7 @@ fn context_is_lines_of_the_message() {
     );
 }
 
-/// Claude Code puts the conversations of subagents into files of their own, Codex into threads of their own.
+/// Claude Code puts the conversations of subagents into separate files, Codex into separate threads.
 #[test]
 fn conversations_of_subagents_are_searched_and_name_their_parent() {
     let home = tempfile::tempdir().unwrap();
@@ -225,7 +225,7 @@ fn copies_of_a_session_give_one_hit_for_each_message() {
 }
 
 #[test]
-fn people_see_a_heading_and_lines() {
+fn text_has_a_heading_and_lines() {
     let file = data("claude-parallel.jsonl");
     let page = session(&["search", "differ", &file, "-o", "text"]).text;
     let lines: Vec<&str> = page.lines().collect();

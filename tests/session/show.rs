@@ -6,7 +6,7 @@ use std::process::Stdio;
 use crate::bench::{data, files, recordings, session, status_for, turnpipe};
 
 #[test]
-fn markdown_and_text_are_for_people() {
+fn markdown_and_text_are_readable() {
     let file = data("claude-parallel.jsonl");
     let page = session(&["show", &file, "-o", "md", "--calls", "full"]).text;
     let expected = "\
@@ -88,7 +88,7 @@ They differ.
 }
 
 #[test]
-fn calls_are_named_by_what_tells_most() {
+fn calls_are_named_by_their_most_informative_argument() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl").display().to_string();
     let text = std::fs::read_to_string(data("claude-parallel.jsonl")).unwrap();
@@ -116,7 +116,7 @@ fn calls_are_named_by_what_tells_most() {
     let compact = page(&["--compact"]);
     assert!(compact.contains(" · 2 tools\n  Grep("), "{compact}");
     assert!(!compact.contains("Grep, Edit · 2 tools"), "{compact}");
-    // Records say what the file says.
+    // Records contain the content of the file.
     let records = session(&["show", &path]).text;
     assert!(
         records.contains(search) && records.contains("resume"),
@@ -125,7 +125,7 @@ fn calls_are_named_by_what_tells_most() {
 }
 
 #[test]
-fn what_the_agent_put_in_is_one_line_unless_asked() {
+fn injected_text_is_one_line_unless_requested() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl").display().to_string();
     let text = std::fs::read_to_string(data("claude-editor-note.jsonl")).unwrap();
@@ -167,7 +167,7 @@ fn patches_are_differences() {
 }
 
 #[test]
-fn ranges_and_branches() {
+fn ranges_and_branches_are_selected() {
     let file = data("qwen-rewound.jsonl");
     let texts = |arguments: &[&str]| -> Vec<String> {
         let said = session(&[&["show", &file, "-o", "jsonl"], arguments].concat());
@@ -196,7 +196,7 @@ fn ranges_and_branches() {
 }
 
 #[test]
-fn what_is_shown_is_history_for_other_stages() {
+fn shown_records_are_history_for_other_stages() {
     let shown = session(&[
         "show",
         &data("claude-damaged.jsonl"),
@@ -223,7 +223,7 @@ fn what_is_shown_is_history_for_other_stages() {
 }
 
 #[test]
-fn what_cannot_be_shown_is_a_usage_error() {
+fn sessions_that_cannot_be_shown_are_usage_errors() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();
     std::fs::write(at("plain"), "hello\n").unwrap();
@@ -280,7 +280,7 @@ fn a_fork_begins_in_another_file() {
     let folder = tempfile::tempdir().unwrap();
     let parent = std::fs::read_to_string(data("codex.jsonl")).unwrap();
     std::fs::write(folder.path().join("rollout-parent.jsonl"), &parent).unwrap();
-    // Up to and with the prompt.
+    // Up to and including the prompt.
     let end: usize = parent.split_inclusive('\n').take(5).map(str::len).sum();
     let fork = format!(
         "{}\n{}\n",

@@ -29,7 +29,7 @@ fn stats(path: &Path) -> Value {
     said.records().swap_remove(0)
 }
 
-/// Input and output tokens of the whole run, and the reason of its end, as the stream states them.
+/// Returns the input and output tokens of the whole run and the reason for its end, as stated by the stream.
 fn stated(path: &Path) -> Option<([u64; 2], Value)> {
     let agent = path.parent()?.file_name()?.to_str()?;
     let count = |value: &Value| value.as_u64().unwrap_or_default();
@@ -79,7 +79,7 @@ fn stated(path: &Path) -> Option<([u64; 2], Value)> {
     Some((tokens, end?))
 }
 
-/// The recorded streams that are not empty.
+/// Returns the recorded streams that are not empty.
 fn streams() -> Vec<PathBuf> {
     let mut found = Vec::new();
     files(&recordings(), &[".stream.jsonl"], &mut found);
@@ -88,7 +88,7 @@ fn streams() -> Vec<PathBuf> {
 }
 
 #[test]
-fn totals_of_a_stream_are_those_it_states() {
+fn totals_match_those_stated_by_the_stream() {
     let mut interrupted = 0;
     for path in streams() {
         let total = stats(&path);
@@ -117,7 +117,7 @@ fn totals_of_a_stream_are_those_it_states() {
 }
 
 #[test]
-fn turns_denials_duration_and_cost_are_those_of_the_result() {
+fn turns_denials_duration_and_cost_match_the_result() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.jsonl");
     let call =
@@ -175,7 +175,7 @@ fn an_array_of_records_is_the_same_session() {
         let arguments = [&[command], more, &[&path]].concat();
         let said = session(&arguments);
         assert_eq!(said.status, Some(0), "{command}: {}", said.messages);
-        // The white space inside inputs stays as it is.
+        // Whitespace inside inputs is kept.
         let mut records = said.records();
         for record in &mut records {
             record["path"] = Value::Null;
@@ -254,4 +254,26 @@ fn nothing_is_written_to_a_stream() {
     let before = fs::read(&path).unwrap();
     session(&["rename", path.to_str().unwrap(), "A name"]);
     assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn the_last_answer_is_only_its_text() {
+    let stream = recordings().join("qwen/par.stream.jsonl");
+    let said = session(&[
+        "show",
+        "--last-answer",
+        "-o",
+        "text",
+        stream.to_str().unwrap(),
+    ]);
+    assert_eq!(
+        said.text,
+        "Fixed: fields are now trimmed in `src/parser.rs`.\n"
+    );
+    let said = session(&["show", "--last-answer", stream.to_str().unwrap()]);
+    assert_eq!(said.records().len(), 1);
+    // Interrupted before the first answer.
+    let none = recordings().join("qwen/int-text-group.stream.jsonl");
+    let said = session(&["show", "--last-answer", none.to_str().unwrap()]);
+    assert_eq!((said.status, &*said.text), (Some(1), ""));
 }

@@ -42,7 +42,7 @@ fn the_last_messages_and_the_last_lines() {
 }
 
 #[test]
-fn people_see_paths_as_in_session_show() {
+fn paths_are_shown_as_in_session_show() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     let row = |role: &str, content: Value| {
@@ -62,7 +62,7 @@ fn people_see_paths_as_in_session_show() {
 }
 
 #[test]
-fn a_cursor_says_where_to_go_on() {
+fn reading_continues_at_a_cursor() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     let name = path.display().to_string();
@@ -111,7 +111,7 @@ impl Drop for Following {
 }
 
 #[test]
-fn every_record_comes_once_and_in_order_whatever_the_writer_does() {
+fn every_record_is_printed_once_and_in_order_after_any_change() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     fs::write(&path, format!("{}\n", row(0))).unwrap();
@@ -152,7 +152,7 @@ fn every_record_comes_once_and_in_order_whatever_the_writer_does() {
     fs::rename(&other, &path).unwrap();
     assert_eq!(following.next()["reason"], "replaced");
     assert_eq!(following.next()["uuid"], "u400");
-    // Deleted, and back again.
+    // Deleted, then created again.
     fs::remove_file(&path).unwrap();
     assert_eq!(following.next()["reason"], "deleted");
     fs::write(&path, format!("{}\n", row(500))).unwrap();
@@ -160,10 +160,10 @@ fn every_record_comes_once_and_in_order_whatever_the_writer_does() {
     assert_eq!(following.next()["uuid"], "u500");
 }
 
-/// Agents write some files anew at each change: with a record changed, inserted or cut off, in place or by
-/// a new file. Nothing of what was there before is printed again, shown or not.
+/// Agents rewrite some files at each change, with a record changed, inserted or removed, in place or as
+/// a new file. No earlier record is printed again.
 #[test]
-fn a_file_that_is_written_anew_adds_only_what_is_new() {
+fn a_rewritten_file_only_adds_new_records() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     let other = folder.path().join("other");
@@ -175,7 +175,7 @@ fn a_file_that_is_written_anew_adds_only_what_is_new() {
     fs::write(&path, file(&title("a"), &[0, 1, 2])).unwrap();
     let mut following = Following::start(&path, &["-n", "1", "--timeout", "60s"]);
     assert_eq!(following.next()["uuid"], "u2");
-    // By a new file, with another title.
+    // As a new file, with another title.
     fs::write(&other, file(&title("b"), &[0, 1, 2, 3])).unwrap();
     fs::rename(&other, &path).unwrap();
     assert_eq!(following.next()["reason"], "replaced");
@@ -192,7 +192,7 @@ fn a_file_that_is_written_anew_adds_only_what_is_new() {
         .unwrap();
     assert_eq!(following.next()["reason"], "rewritten");
     assert_eq!(following.next()["uuid"], "u5");
-    // Deleted, and back again.
+    // Deleted, then created again.
     fs::remove_file(&path).unwrap();
     assert_eq!(following.next()["reason"], "deleted");
     fs::write(&path, file(&title("e"), &[0, 1, 6])).unwrap();
@@ -200,10 +200,10 @@ fn a_file_that_is_written_anew_adds_only_what_is_new() {
     assert_eq!(following.next()["uuid"], "u6");
 }
 
-/// Writers are killed in the middle of records, at places that move on byte by byte; the next one
+/// Writers are killed in the middle of records, at each byte offset in turn; the next one
 /// begins a new line.
 #[test]
-fn a_killed_writer_breaks_nothing() {
+fn killed_writers_do_not_break_records() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     fs::write(&path, format!("{}\n", row(0))).unwrap();
@@ -230,7 +230,7 @@ fn a_killed_writer_breaks_nothing() {
 }
 
 #[test]
-fn subagents_are_told_apart() {
+fn subagents_are_distinguished() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     let agents = folder.path().join("s/subagents");
@@ -264,7 +264,7 @@ fn subagents_are_told_apart() {
 }
 
 #[test]
-fn it_ends_when_idle_or_when_time_is_up() {
+fn following_ends_when_idle_or_after_a_timeout() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     fs::write(&path, format!("{}\n", row(1))).unwrap();
@@ -302,8 +302,8 @@ fn a_newer_session_takes_over() {
     assert_eq!(following.next()["uuid"], "u2");
 }
 
-/// Two sessions of before go on side by side, a third one begins: every record since then comes
-/// once, and each session's in order.
+/// Two existing sessions continue concurrently and a third one begins: every new record is printed
+/// once, in the order of its session.
 #[test]
 fn sessions_that_are_active_at_once_are_all_shown_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -324,7 +324,7 @@ fn sessions_that_are_active_at_once_are_all_shown_once() {
                 append(&path(session), format!("{}\n", row(number)).as_bytes());
             }
         }
-        // The last of each session has come: nothing is on its way any more.
+        // The last record of each session was printed: nothing more follows.
         while seen
             .iter()
             .any(|seen: &Vec<u32>| seen.len() < 10 * round as usize)
@@ -346,7 +346,7 @@ fn sessions_that_are_active_at_once_are_all_shown_once() {
 }
 
 #[test]
-fn a_session_that_holds_nothing_yet_can_be_followed() {
+fn an_empty_session_can_be_followed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     fs::write(&path, "").unwrap();

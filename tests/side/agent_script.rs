@@ -1,4 +1,4 @@
-//! `examples/agent.sh`: a whole agent at a small real task.
+//! `examples/agent.sh`: a whole agent with a small real task.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::files::{executable, records};
 use crate::server::{Server, completion};
 use crate::turnpipe::Run;
 
-/// A program with a fault, its test, a large file, and the rules of the person.
+/// Creates a program with a bug, its test, a large file, and the user's rules.
 fn repository(folder: &Path) {
     let files = [
         (
@@ -35,7 +35,7 @@ fn repository(folder: &Path) {
         .map(|line| format!("line {line} of the log"))
         .collect();
     fs::write(folder.join("large.log"), lines.join("\n")).unwrap();
-    // Ids that are the same in each run, and differ from round to round.
+    // Ids that are equal in all runs but differ between rounds.
     let wrapper = "#!/bin/sh\nTURNPIPE_ID_SEED=$(cat work.jsonl 2>/dev/null | wc -c)\n\
         export TURNPIPE_ID_SEED\nexec \"$BINARY\" \"$@\"\n";
     fs::create_dir_all(folder.join("bin")).unwrap();
@@ -153,7 +153,7 @@ fn lines(path: &Path) -> Vec<Value> {
 }
 
 #[test]
-fn a_failing_test_is_mended_and_the_same_happens_again() {
+fn a_failing_test_is_fixed_and_the_run_is_reproducible() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().canonicalize().unwrap();
     repository(&folder);
@@ -228,7 +228,7 @@ fn a_failing_test_is_mended_and_the_same_happens_again() {
     let files = ["work.jsonl", LABELS];
     let whole = files.map(|name| fs::read_to_string(folder.join(name)).unwrap());
 
-    // From a recording, in the same place, every byte is the same.
+    // Replayed from a recording in the same directory, every byte is equal.
     for entry in ["work.jsonl", LABELS, "hook.log", ".local"] {
         let path = folder.join(entry);
         let _ = fs::remove_file(&path);
@@ -253,7 +253,7 @@ fn a_failing_test_is_mended_and_the_same_happens_again() {
 }
 
 #[test]
-fn a_loop_that_cannot_ask_ends() {
+fn a_loop_without_replies_ends() {
     let folder = tempfile::tempdir().unwrap();
     repository(folder.path());
     let run = agent(folder.path(), "go", &[]);

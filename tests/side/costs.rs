@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::files::{TALK, claude, codex, gemini, pi, qwen, records, write};
 use crate::turnpipe::run;
 
-/// In every file, for successful and failed requests.
+/// Tokens count in every file, for successful and failed requests.
 #[test]
 fn tokens_count_for_the_model_that_was_paid() {
     let paid = |prompt: &str| {

@@ -1,4 +1,4 @@
-//! Small sessions and streams of our own.
+//! Small generated sessions and streams.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ pub(crate) fn stream(count: usize) -> String {
     lines
 }
 
-/// Returns the records of a session of Claude Code: what people and the model said in turn.
+/// Returns the records of a session of Claude Code: texts of the user and the model in turn.
 pub(crate) fn claude(talk: &[&str]) -> String {
     let mut lines = String::new();
     let mut parent = Value::Null;
@@ -47,7 +47,7 @@ pub(crate) fn claude(talk: &[&str]) -> String {
     lines
 }
 
-/// Returns the same of Qwen Code.
+/// Like [`claude`], for Qwen Code.
 pub(crate) fn qwen(talk: &[&str]) -> String {
     let mut lines = String::new();
     let mut parent = Value::Null;
@@ -68,7 +68,7 @@ pub(crate) fn qwen(talk: &[&str]) -> String {
     lines
 }
 
-/// Returns the same of pi.
+/// Like [`claude`], for pi.
 pub(crate) fn pi(talk: &[&str]) -> String {
     let mut lines = json!({"type": "session", "version": 3, "id": "33333333-3333-4333-8333-333333333333", "timestamp": "2026-01-02T03:00:00.000Z", "cwd": "/w"}).to_string() + "\n";
     let mut parent = Value::Null;
@@ -83,7 +83,7 @@ pub(crate) fn pi(talk: &[&str]) -> String {
     lines
 }
 
-/// Returns the same of Codex.
+/// Like [`claude`], for Codex.
 pub(crate) fn codex(talk: &[&str]) -> String {
     let mut lines = json!({"timestamp": "2026-01-02T03:00:00Z", "type": "session_meta", "payload": {"id": "44444444-4444-4444-8444-444444444444", "cwd": "/w"}}).to_string() + "\n";
     for (number, text) in talk.iter().enumerate() {
@@ -99,7 +99,7 @@ pub(crate) fn codex(talk: &[&str]) -> String {
     lines
 }
 
-/// Returns the same of older versions of Gemini CLI, with their summary.
+/// Like [`claude`], for older versions of Gemini CLI, with their summary.
 pub(crate) fn gemini(talk: &[&str]) -> String {
     let said = talk.iter().enumerate().map(|(number, text)| {
         let kind = if number % 2 == 0 { "user" } else { "gemini" };
@@ -115,15 +115,15 @@ pub(crate) const TALK: [&str; 2] = [
     "Done. The parser reads all old files now.\n\nWould you like me to delete the old one?",
 ];
 
-/// Writes a file; its path.
+/// Writes a file. Returns its path.
 pub(crate) fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
     let path = folder.join(name);
     std::fs::write(&path, text).unwrap();
     path
 }
 
-/// Writes a program. Another process does it: this one may start children at any moment, which would
-/// hold the file open for writing until they are on their way, and it could not be run meanwhile.
+/// Writes a program in another process: children of this one could
+/// keep the file open for writing, so that it could not be executed.
 pub(crate) fn executable(path: &Path, text: &str) {
     let script = "printf %s \"$1\" > \"$0\" && chmod +x \"$0\"";
     let mut shell = std::process::Command::new("sh");

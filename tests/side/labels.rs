@@ -12,7 +12,7 @@ fn with<'a>(options: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn labels_stand_before_the_next_message_and_the_rest_is_untouched() {
+fn labels_precede_the_next_message_and_other_lines_are_unchanged() {
     let input = stream(2) + "{\"type\":\"result\",\"subtype\":\"success\"}\n";
     let told = run(&BUILTIN, input.as_bytes());
     assert_eq!((told.status, told.stderr.as_str()), (Some(0), ""));
@@ -47,7 +47,7 @@ fn labels_stand_before_the_next_message_and_the_rest_is_untouched() {
 }
 
 #[test]
-fn ready_labels_stand_behind_their_results() {
+fn ready_labels_follow_their_results() {
     let told = run(&with(&["--emit", "ready"]), stream(2).as_bytes());
     let kinds: Vec<String> = records(&told.stdout)
         .iter()
@@ -129,7 +129,7 @@ fn printed_lists_of_messages_are_labelled() {
 }
 
 #[test]
-fn what_has_a_label_gets_no_other() {
+fn labelled_batches_get_no_other_label() {
     for when in ["turn", "ready"] {
         let options = with(&["--emit", when]);
         let labelled = run(&options, stream(3).as_bytes()).stdout;
@@ -148,7 +148,7 @@ fn what_has_a_label_gets_no_other() {
 }
 
 #[test]
-fn people_get_one_line_a_label() {
+fn text_has_one_line_per_label() {
     let told = run(&with(&["-o", "text"]), stream(2).as_bytes());
     assert_eq!(told.stdout, "● Read f0.rs\n● Read f1.rs\n");
 }
@@ -165,7 +165,7 @@ fn damage_on_lines_without_calls_passes_through() {
 }
 
 #[test]
-fn switched_off_means_copied() {
+fn disabled_labels_copy_the_input() {
     let input = stream(2);
     let told = run(&["summarize-batch", "--model", "none"], input.as_bytes());
     assert_eq!((told.status, told.stdout), (Some(0), input.clone()));
@@ -192,7 +192,7 @@ fn without_a_model_the_rules_are_used_with_a_hint() {
 }
 
 #[test]
-fn labels_are_recorded_beside_the_session() {
+fn labels_are_recorded_next_to_the_session() {
     let folder = tempfile::tempdir().unwrap();
     let theirs = crate::files::write(
         folder.path(),
@@ -218,7 +218,7 @@ fn labels_are_recorded_beside_the_session() {
 }
 
 #[test]
-fn prompts_and_requests_can_be_looked_at() {
+fn prompts_and_requests_can_be_printed() {
     let prompt = run(&["summarize-batch", "--print-prompt"], b"");
     assert!(prompt.stdout.contains("Searched in auth/"));
     let body = run(

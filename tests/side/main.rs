@@ -1,4 +1,4 @@
-//! `summarize-batch`, `title`, `recap` and `turn`: the binary as a whole, with the built-in rules and with
+//! `summarize-batch`, `title`, `recap` and `turn`: the whole binary, with the built-in rules and with
 //! a model server that is part of the test.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]

@@ -1,4 +1,4 @@
-//! The services with a model, asked through the real providers.
+//! The services with a model, through the real providers.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -86,19 +86,19 @@ fn labels_of_a_slow_model_follow_their_calls() {
             .load(std::sync::atomic::Ordering::SeqCst)
             <= 9
     );
-    // Asked one after the other it would take eight seconds.
+    // Sequential requests would take eight seconds.
     assert!(took < Duration::from_secs(6), "{took:?}");
 }
 
 #[test]
-fn no_line_waits_longer_than_the_limit_and_a_hanging_model_is_given_up() {
+fn no_line_waits_longer_than_the_limit_for_a_hanging_model() {
     let server = Server::start(Duration::from_mins(1), always(says("Read a file")));
     let input = stream(20);
     for jobs in ["1", "4"] {
         let start = Instant::now();
         let words = ["summarize-batch", "--hold-ms", "1500", "--jobs", jobs];
         let run = fed(server.command(&words), &input);
-        // All lines are there at once, so no wait may follow another.
+        // All lines are available at once, so no wait may follow another.
         let took = start.elapsed();
         assert!(took < Duration::from_millis(2900), "{took:?}");
         assert_eq!((run.status, &run.stdout), (Some(0), &input));
@@ -118,7 +118,7 @@ fn no_line_waits_longer_than_the_limit_and_a_hanging_model_is_given_up() {
 }
 
 #[test]
-fn a_closing_line_counts_what_was_not_written() {
+fn a_closing_line_counts_failures() {
     let folder = tempfile::tempdir().unwrap();
     let paths = ["Port it", "Cut it", "Paint it"].map(|prompt| {
         let text = qwen(&[prompt, "Done."]);
@@ -140,10 +140,10 @@ fn a_closing_line_counts_what_was_not_written() {
     assert_eq!(last, Some("turnpipe: 1 written, 2 not"), "{}", run.stderr);
 }
 
-/// With `--hold-ms 0` no line waits for a label: one that goes out was ready before its place came. Each
-/// message comes a little later after the label was asked for, until the label is the first.
+/// With `--hold-ms 0` no line waits for a label: a written label was ready before its position. Each
+/// message follows the request of the label a little later, until the label is first.
 #[test]
-fn a_label_that_is_ready_goes_out_without_holding_the_next_message() {
+fn a_ready_label_is_written_without_holding_the_next_message() {
     let server = Server::start(NO_DELAY, always(says("Read a file")));
     let mut child = server
         .command(&["summarize-batch", "--hold-ms", "0"])
@@ -188,7 +188,7 @@ fn a_label_that_is_ready_goes_out_without_holding_the_next_message() {
 }
 
 #[test]
-fn without_holding_nothing_waits() {
+fn without_a_hold_no_line_waits() {
     let server = Server::start(Duration::from_secs(20), always(says("Read a file")));
     let start = Instant::now();
     let told = fed(
@@ -206,7 +206,7 @@ fn without_holding_nothing_waits() {
 }
 
 #[test]
-fn each_cause_of_failure_is_one_line_and_the_status_says_what_it_was() {
+fn each_cause_of_failure_has_one_line_and_a_status() {
     let folder = tempfile::tempdir().unwrap();
     let one = write(folder.path(), "one.jsonl", &claude(&TALK));
     let two = write(folder.path(), "two.jsonl", &qwen(&TALK));
@@ -238,7 +238,7 @@ fn each_cause_of_failure_is_one_line_and_the_status_says_what_it_was() {
 }
 
 #[test]
-fn a_failure_beside_a_title_decides_the_status() {
+fn a_failure_decides_the_status_even_with_a_title() {
     let folder = tempfile::tempdir().unwrap();
     let one = write(folder.path(), "one.jsonl", &claude(&TALK));
     let two = write(
@@ -264,7 +264,7 @@ fn a_failure_beside_a_title_decides_the_status() {
 }
 
 #[test]
-fn a_refusal_is_no_label_but_costs() {
+fn a_refusal_has_a_cost_but_no_label() {
     let server = Server::start(NO_DELAY, always(says("I cannot summarize this")));
     let told = fed(server.command(&["summarize-batch"]), &stream(1));
     assert!(labels(&told.stdout).is_empty());
@@ -301,7 +301,7 @@ fn a_label_in_the_stream_costs_nothing_again() {
 }
 
 #[test]
-fn signed_thoughts_reach_no_prompt() {
+fn signed_thinking_is_in_no_prompt() {
     let folder = tempfile::tempdir().unwrap();
     let thought = r#""parts":[{"text":"I ponder.","thoughtSignature":"s"},{"text":"Done"#;
     let talk = qwen(&TALK).replace(r#""parts":[{"text":"Done"#, thought);
@@ -320,7 +320,7 @@ fn signed_thoughts_reach_no_prompt() {
 }
 
 #[test]
-fn secrets_reach_no_prompt() {
+fn secrets_are_in_no_prompt() {
     let folder = tempfile::tempdir().unwrap();
     let key = format!("ghp_{}", "a1B2".repeat(9));
     let talk = qwen(&TALK).replace("Done.", &format!("Done with {key}."));
@@ -347,7 +347,7 @@ fn secrets_reach_no_prompt() {
 }
 
 #[test]
-fn shortcuts_ask_no_model_about_single_reads() {
+fn shortcuts_label_single_reads_without_a_model() {
     let server = Server::start(NO_DELAY, always(says("never")));
     let told = fed(
         server.command(&["summarize-batch", "--shortcuts"]),
@@ -393,7 +393,7 @@ fn titles_come_from_the_function_or_from_json_in_the_text() {
 }
 
 #[test]
-fn the_language_of_the_conversation_is_asked_for() {
+fn the_language_of_the_conversation_is_requested() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(
         folder.path(),
@@ -419,7 +419,7 @@ fn the_language_of_the_conversation_is_asked_for() {
 }
 
 #[test]
-fn recaps_are_what_stands_in_the_tag() {
+fn recaps_are_the_text_in_the_tag() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(folder.path(), "s.jsonl", &claude(&TALK));
     let path = path.to_str().unwrap();
@@ -442,7 +442,7 @@ fn recaps_are_what_stands_in_the_tag() {
 }
 
 #[test]
-fn an_interrupt_stops_the_call_at_once() {
+fn an_interrupt_stops_the_request_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(folder.path(), "s.jsonl", &claude(&TALK));
     let server = Server::start(Duration::from_secs(30), always(titles("x")));

@@ -14,7 +14,7 @@ use crate::server::{Answer, Server, completion, fed, says, titles};
 use crate::skip::skip;
 use crate::turnpipe::Run;
 
-/// A failure of the table, as a server answers, and what else it takes.
+/// A failure of the table: the response of a server, and further conditions.
 struct Case {
     answer: Box<Answer>,
     delay: Duration,
@@ -54,7 +54,7 @@ fn ended(content: &Value, reason: &str) -> String {
     )
 }
 
-/// Returns the failure that a row of the table names.
+/// Returns the failure named in a row of the table.
 fn case(failure: &str, folder: &std::path::Path) -> Case {
     if let Some(status) = failure.strip_prefix("status ") {
         let status: u16 = status.parse().unwrap();
@@ -208,7 +208,7 @@ fn every_failure_has_the_outcome_of_the_table() {
     }
 }
 
-/// Returns a server that takes a request only every 100 ms, and says so to all others.
+/// Returns a server that takes a request only every 100 ms, and rejects all others.
 fn with_rate_limit() -> Server {
     let free = std::sync::Mutex::new(Instant::now());
     Server::start(
@@ -250,7 +250,7 @@ fn a_rate_limit_makes_a_run_wait_but_not_fail() {
     let found = records(&run.stdout);
     assert_eq!(found.len(), 8);
     assert!(found.iter().all(|record| record["ok"] == true), "{run:?}");
-    // Those under way when the server first said it are refused, and then at most each one once.
+    // Requests sent before the first rejection are refused, and then at most each one once.
     let asked = server.bodies.lock().unwrap().len();
     assert!(asked <= 8 + 4 + 8, "{asked} requests");
 
@@ -266,7 +266,7 @@ fn a_rate_limit_makes_a_run_wait_but_not_fail() {
 }
 
 #[test]
-fn a_limit_of_requests_holds_and_is_not_nothing() {
+fn a_limit_of_requests_is_respected_and_must_be_positive() {
     let server = Server::start(
         Duration::ZERO,
         Box::new(|_| (200, titles("Port the parser"))),
@@ -306,11 +306,11 @@ fn an_interrupt_ends_a_wait_for_the_next_request() {
     assert_eq!(output.status.code(), Some(130));
 }
 
-/// Runs the binary as a user who may start no thread and no process. `None` if this machine does not
+/// Runs the binary as a user who cannot start threads or processes. `None` if this machine does not
 /// allow it.
 fn without_threads(folder: &Path, arguments: &[&str]) -> Option<Run> {
     let binary = folder.join("turnpipe");
-    // Not by this process: what it forks meanwhile would hold the copy open, and it could not be run.
+    // Copied by another process: children of this one would keep the copy open, so that it could not be executed.
     let copied = Command::new("cp")
         .arg(env!("CARGO_BIN_EXE_turnpipe"))
         .arg(&binary)
@@ -318,7 +318,7 @@ fn without_threads(folder: &Path, arguments: &[&str]) -> Option<Run> {
     assert!(copied.unwrap().success());
     let mut words = vec!["bash", "-c", "ulimit -u 1; exec \"$@\"", "bash"];
     if rustix::process::geteuid().is_root() {
-        // Nothing limits root.
+        // Limits do not apply to root.
         let other = [
             "setpriv",
             "--reuid=61234",
@@ -346,7 +346,7 @@ fn without_threads(folder: &Path, arguments: &[&str]) -> Option<Run> {
 }
 
 #[test]
-fn a_machine_without_threads_is_no_fault_of_the_model() {
+fn missing_threads_are_not_a_failure_of_the_model() {
     let folder = tempfile::tempdir().unwrap();
     let everybody = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(folder.path(), everybody).unwrap();
@@ -381,7 +381,7 @@ fn a_machine_without_threads_is_no_fault_of_the_model() {
 }
 
 #[test]
-fn people_see_which_session_a_text_is_about() {
+fn text_names_the_session_of_each_text() {
     let folder = tempfile::tempdir().unwrap();
     let one = write(folder.path(), "one.jsonl", &claude(&TALK));
     let two = write(folder.path(), "two.jsonl", &qwen(&TALK));
@@ -398,7 +398,7 @@ fn people_see_which_session_a_text_is_about() {
     }
 }
 
-/// Answers every connection at once, whatever it asks.
+/// Starts a server that sends this response on every connection at once.
 fn answering_at_once(answer: &'static [u8]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

@@ -1,4 +1,4 @@
-//! A manual title against automatic ones.
+//! Races between manual and automatic titles.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use turnpipe::session::{ManualTitle, Session, TitleSource};
 
 use crate::files::{TALK, claude, pi, qwen, write};
 
-/// Rounds unless `TURNPIPE_RACE_ROUNDS` says otherwise.
+/// Default number of rounds (`TURNPIPE_RACE_ROUNDS`).
 const ROUNDS: usize = 300;
 
-/// Appends as agents do: one write, no lock.
+/// Appends like agents: one write, no lock.
 fn rename_like_an_agent(path: &Path, record: &str) {
     use std::io::Write;
     let mut file = std::fs::OpenOptions::new().append(true).open(path).unwrap();
@@ -63,7 +63,7 @@ fn a_manual_title_wins_every_race() {
                 files.finish(Sync::Never).unwrap();
                 recorded
             });
-            // A little later each round, so that the two meet in every order.
+            // A little later in each round, so that both orders occur.
             for _ in 0..(round * 37) % 4000 {
                 std::hint::spin_loop();
             }

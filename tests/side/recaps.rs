@@ -9,7 +9,7 @@ use crate::turnpipe::{command, run};
 const RECAP: &str = "Goal: Port the config parser to Rust. Last report: The parser reads all old files now. Next: decide whether to delete the old one.";
 
 #[test]
-fn recaps_are_records_or_one_line_for_people() {
+fn recaps_are_records_or_one_line_of_text() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(folder.path(), "s.jsonl", &claude(&TALK));
     let path = path.to_str().unwrap();
@@ -49,11 +49,11 @@ fn recaps_are_written_so_that_a_resumed_session_shows_them() {
 }
 
 #[test]
-fn a_recap_stays_although_the_agent_goes_on_without_it() {
+fn a_recap_is_kept_although_the_agent_continues_without_it() {
     let folder = tempfile::tempdir().unwrap();
     let talk: Vec<&str> = [TALK; 4].concat();
     for (name, lines) in [("c.jsonl", claude(&talk)), ("q.jsonl", qwen(&talk))] {
-        // The agent that runs has not read the recap, so its next record follows its own last one.
+        // The running agent has not read the recap, so its next record follows its own last one.
         let lines: Vec<&str> = lines.split_inclusive('\n').collect();
         let path = write(folder.path(), name, &lines[..6].concat());
         let path = path.to_str().unwrap();

@@ -1,4 +1,4 @@
-//! Recorded sessions, and the batches in them, found in another way than turnpipe's.
+//! Recorded sessions, and their batches, found independently of turnpipe.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub(crate) fn sessions() -> Vec<PathBuf> {
     found
 }
 
-/// A batch: the ids of its calls that have a result, and whether the result says that it failed.
+/// A batch: the ids of its calls that have a result, and whether the result reports a failure.
 pub(crate) type Batch = BTreeMap<String, bool>;
 
 /// Returns the batches in the main conversation.

@@ -15,7 +15,7 @@ use crate::files::{TALK, claude, executable, qwen, records, write};
 use crate::server::{Server, completion, fed, says, titles};
 use crate::turnpipe::Run;
 
-/// Returns a script with nothing in its environment but programs, a home and this.
+/// Returns a script whose environment only has programs, a home directory and `variables`.
 fn script(name: &str, folder: &Path, variables: &[(&str, &str)]) -> Command {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let mut command = Command::new(examples.join(name));
@@ -34,9 +34,9 @@ fn inside(mut command: Command, folder: &Path, variables: &[(&str, &str)]) -> Co
     command
 }
 
-/// Each agent is asked for the records that it was recorded with, and every batch is a line.
+/// Each agent replays its recorded stream, and every batch becomes a line.
 #[test]
-fn what_six_agents_do_is_told_while_they_do_it() {
+fn six_agents_are_labelled_while_they_run() {
     let streams = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/wire");
     let table = [
         (
@@ -95,7 +95,7 @@ fn what_six_agents_do_is_told_while_they_do_it() {
     }
 }
 
-/// Runs the hook as an agent with these settings does.
+/// Runs the hook like an agent with these settings.
 fn stop_hook(project: &Path, variables: &[(&str, &str)], input: &str) -> Run {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let name = "stop-hook-title.sh";
@@ -113,9 +113,9 @@ fn stop_hook(project: &Path, variables: &[(&str, &str)], input: &str) -> Run {
     fed(inside(command, project, variables), input)
 }
 
-/// The model answers only after the hook has ended: the hook does not wait for the title.
+/// The model replies only after the hook has ended: the hook does not wait for the title.
 #[test]
-fn a_hook_titles_its_session_and_lets_nobody_wait() {
+fn a_hook_titles_its_session_without_waiting() {
     for (agent, text) in [("claude", claude(&TALK)), ("qwen", qwen(&TALK))] {
         let folder = tempfile::tempdir().unwrap();
         let session = write(folder.path(), "session.jsonl", &text);
@@ -191,7 +191,7 @@ fn repository() -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-/// Returns a reviewer that reads the change, tries to write, and says this in the end.
+/// Returns a reviewer that reads the change, tries to write, and ends with this text.
 fn reviewer(last_words: &'static str) -> impl Fn(&Value) -> (u16, String) {
     move |body| {
         let messages = body["messages"].as_array().unwrap();
@@ -225,7 +225,7 @@ fn review(folder: &Path, range: &str, variables: &[(&str, &str)]) -> Run {
 }
 
 #[test]
-fn findings_are_annotations_and_nothing_else_is_a_command_to_the_runner() {
+fn only_findings_become_commands_to_the_runner() {
     let (_folder, path) = repository();
     let words = "I looked at it.\n::stop-commands::x\n##[add-path]/tmp\n\
         say,it:sh%.sh:1: error: 100% `eval` ::set-output name=x::y\r::error::z\n\
@@ -244,7 +244,7 @@ fn findings_are_annotations_and_nothing_else_is_a_command_to_the_runner() {
     assert_eq!((&*run.stdout, &*run.stderr), (annotations, ""));
     assert_eq!(run.status, Some(1));
 
-    // The reviewer read, and did nothing else.
+    // The reviewer only read.
     let session = fs::read_to_string(path.join("../review/session.jsonl")).unwrap();
     let session = records(&session);
     let results: Vec<&Value> = session
@@ -262,7 +262,7 @@ fn findings_are_annotations_and_nothing_else_is_a_command_to_the_runner() {
     assert!(results[1].to_string().contains("second"), "{}", results[1]);
     assert!(!path.join("written").exists());
 
-    // The same from a recording.
+    // The same, replayed from a recording.
     fs::remove_dir_all(path.join("../review")).unwrap();
     let recorded = [("TURNPIPE_MODEL", "replay:../exchanges.jsonl")];
     let again = review(&path, "HEAD~1..HEAD", &recorded);
@@ -271,7 +271,7 @@ fn findings_are_annotations_and_nothing_else_is_a_command_to_the_runner() {
 
 #[test]
 fn a_review_has_a_status() {
-    // What the model says in the end, the range, the status.
+    // The last text of the model, the range, the status.
     let table = [
         ("No findings.", "HEAD~1..HEAD", 0),
         ("no findings", "HEAD~1..HEAD", 0),
@@ -315,7 +315,7 @@ fn a_review_has_a_status() {
     );
 }
 
-/// Only problems are printed, as annotations.
+/// Checks that only problems are printed, as annotations.
 fn assert_is_trouble(run: &Run, about: &str) {
     assert_eq!(
         run.stdout.is_empty(),

@@ -1,4 +1,4 @@
-//! A model server with answers by the test.
+//! A model server with responses from the test.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -33,14 +33,14 @@ pub(crate) fn fed(mut command: Command, input: &str) -> Run {
     }
 }
 
-/// A server on a local port that records the requests it gets.
+/// A server on a local port that records its requests.
 pub(crate) struct Server {
     pub(crate) address: String,
     pub(crate) bodies: Arc<Mutex<Vec<Value>>>,
     pub(crate) most_at_once: Arc<AtomicUsize>,
 }
 
-/// Returns status and body of an answer. A body that starts with `HTTP/` is the whole response.
+/// Returns the status and body of a response. A body that starts with `HTTP/` is the whole response.
 pub(crate) type Answer = dyn Fn(&Value) -> (u16, String) + Send + Sync;
 
 impl Server {
@@ -88,7 +88,7 @@ impl Server {
     }
 }
 
-/// A key that must never be seen.
+/// A key that must never be shown.
 pub(crate) const CANARY: &str = "sk-canary-0123456789abcdef";
 
 fn serve(
@@ -147,7 +147,7 @@ pub(crate) fn titles(title: &str) -> String {
     answers_with_call(&json!({"title": title}).to_string())
 }
 
-/// Returns a call of the function for answers, with these arguments.
+/// Returns a reply with a call of the function for structured output, with these arguments.
 pub(crate) fn answers_with_call(arguments: &str) -> String {
     completion(
         &json!({"role": "assistant", "content": null, "tool_calls": [

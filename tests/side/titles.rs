@@ -61,7 +61,7 @@ fn one_conversation_is_copied_and_named_at_its_end() {
 }
 
 #[test]
-fn titles_by_rules_are_written_only_on_request() {
+fn titles_by_rules_are_only_written_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(folder.path(), "a.jsonl", &claude(&TALK));
     let path = path.to_str().unwrap();
@@ -79,8 +79,8 @@ fn titles_by_rules_are_written_only_on_request() {
     assert_ne!(std::fs::read(path).unwrap(), before);
 }
 
-/// For each agent: what is written shows, stays below a name that a person gives, and replaces it
-/// on request, also for the agent's own readers.
+/// For each agent: written titles are shown, never replace the user's title, and replace it
+/// only on request, for the agent's own readers too.
 #[test]
 fn titles_are_written_but_never_over_manual_ones() {
     let folder = tempfile::tempdir().unwrap();
@@ -143,7 +143,7 @@ fn titles_are_written_but_never_over_manual_ones() {
     assert_eq!(names[2]["thread_name"], "Port the config parser to Rust");
 }
 
-/// Codex shows the names in its database, which may be in a directory of its own. A title that Codex would
+/// Codex shows the names in its database, which may be in a separate directory. A title that Codex would
 /// not show fails, as an unreadable session does; the other sessions get theirs.
 #[test]
 fn a_title_that_codex_does_not_show_fails() {
@@ -216,7 +216,7 @@ fn a_title_that_codex_does_not_show_fails() {
 }
 
 #[test]
-fn a_list_of_sessions_is_worked_through_and_can_be_gone_on_with() {
+fn a_list_of_sessions_is_processed_and_can_be_piped_on() {
     let folder = tempfile::tempdir().unwrap();
     for number in 0..12 {
         write(
@@ -319,7 +319,7 @@ fn a_dry_run_of_title_and_recap_prints_a_body_for_each_session() {
 }
 
 #[test]
-fn what_was_asked_first_names_a_session_with_a_gap() {
+fn the_first_prompt_names_a_session_with_a_gap() {
     let folder = tempfile::tempdir().unwrap();
     let talk = [&TALK[..], &["now add a test for it", "Added."]].concat();
     let lines = claude(&talk);
@@ -338,7 +338,7 @@ fn what_was_asked_first_names_a_session_with_a_gap() {
 }
 
 #[test]
-fn what_was_asked_first_names_a_compacted_session() {
+fn the_first_prompt_names_a_compacted_session() {
     let folder = tempfile::tempdir().unwrap();
     let text = include_str!("../data/side/compacted.jsonl");
     let path = write(folder.path(), "c.jsonl", text);

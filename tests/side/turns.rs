@@ -10,7 +10,7 @@ use crate::files::records;
 use crate::server::{Answer, Server, completion, fed, says};
 use crate::turnpipe::Run;
 
-/// Returns a server that calls a tool until it sees a result, then says that it is done.
+/// Returns a server that calls a tool until it sees a result, then reports that it is done.
 fn agent(calls: Value) -> Server {
     Server::start(Duration::ZERO, agent_answer(calls))
 }
@@ -39,7 +39,7 @@ fn turn(server: &Server, folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// One round of the loop; returns the status of `session append` and what `turn` wrote.
+/// Runs one round of the loop; returns the status of `session append` and the output of `turn`.
 fn round(server: &Server, folder: &Path, arguments: &[&str]) -> (Option<i32>, Vec<Value>) {
     let session = ["--session", "s.jsonl"];
     let reply = fed(turn(server, folder, &[&session, arguments].concat()), "");
@@ -91,7 +91,7 @@ fn a_loop_of_filters_is_an_agent() {
     assert_eq!(result["terminal_reason"], "completed");
     assert_eq!(result["usage"]["input_tokens"], 11);
     assert!(result["total_cost_usd"].as_f64().unwrap() > 0.0);
-    // The server's ids came twice.
+    // The server repeated its ids.
     let ids = [3, 4].map(|place| written[place]["message"]["content"][0]["id"].clone());
     assert_eq!(ids, ["call_0", "call_0_2"]);
     let (status, written) = round(&server, folder, &[]);
@@ -110,12 +110,12 @@ fn a_loop_of_filters_is_an_agent() {
     assert_eq!(answered[3]["tool_call_id"], ids[0]);
     assert_eq!(answered[4]["tool_call_id"], ids[1]);
     assert!(answered[4]["content"].as_str().unwrap().starts_with('/'));
-    // The beginning is the same, so that caches hit.
+    // The prefix is the same, so that caches hit.
     for member in ["model", "tools"] {
         assert_eq!(bodies[0][member], bodies[1][member]);
     }
     assert_eq!(bodies[0]["messages"][1], bodies[1]["messages"][1]);
-    // A third time there is nothing to answer.
+    // The third time there is nothing to reply to.
     let again = fed(turn(&server, folder, &["--session", "s.jsonl"]), "");
     assert_eq!(again.status, Some(2));
     assert_eq!(
@@ -126,7 +126,7 @@ fn a_loop_of_filters_is_an_agent() {
 }
 
 #[test]
-fn calls_without_ids_are_answered_one_by_one() {
+fn calls_without_ids_get_their_own_results() {
     let folder = tempfile::tempdir().unwrap();
     let without_id = |command| {
         let mut call = call("", command);
@@ -158,7 +158,7 @@ fn calls_without_ids_are_answered_one_by_one() {
 }
 
 #[test]
-fn in_a_pipe_the_model_gets_advice_that_is_paid_for() {
+fn in_a_pipe_the_model_gets_advice_whose_cost_counts() {
     let folder = tempfile::tempdir().unwrap();
     let asks = json!([{"id": "c", "type": "function", "function": {"name": "Advisor", "arguments": "{}"}}]);
     let main = agent_answer(asks);
@@ -227,7 +227,7 @@ fn in_a_pipe_the_model_gets_advice_that_is_paid_for() {
 }
 
 #[test]
-fn what_a_model_thought_before_its_calls_goes_back_to_it() {
+fn thinking_before_calls_is_sent_back() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(
         Duration::ZERO,
@@ -260,7 +260,7 @@ const DIALOG: &str = "{\"role\":\"system\",\"content\":\"Be brief.\"}\n\
     {\"role\":\"user\",\"content\":\"Hello\"}\n";
 
 #[test]
-fn limits_end_the_loop_before_the_model_is_asked() {
+fn limits_end_the_loop_before_a_request() {
     let folder = tempfile::tempdir().unwrap();
     let server = agent(json!([call("a", "ls")]));
     let (_, _) = round(&server, folder.path(), &["--prompt", "go"]);
@@ -297,7 +297,7 @@ fn limits_end_the_loop_before_the_model_is_asked() {
 }
 
 #[test]
-fn what_was_asked_besides_counts_towards_the_limits() {
+fn other_requests_count_towards_the_limits() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(Duration::ZERO, Box::new(|_| (200, says("Hi."))));
     let cost = json!({"type": "system", "subtype": "usage", "uuid": "u2", "sessionId": "s", "turnpipe": {"v": 1,
@@ -326,7 +326,7 @@ fn what_was_asked_besides_counts_towards_the_limits() {
 }
 
 #[test]
-fn instructions_and_tools_are_what_was_asked_for() {
+fn requested_instructions_and_tools_are_sent() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(Duration::ZERO, Box::new(|_| (200, says("Hi."))));
     let asked = |arguments: &[&str]| {
@@ -373,7 +373,7 @@ fn instructions_and_tools_are_what_was_asked_for() {
     );
 }
 
-/// The chunks of a streamed reply, and whether it ends.
+/// Returns the chunks of a streamed reply, with its end if `ends`.
 fn streamed(deltas: &[Value], ends: bool) -> String {
     let chunk = |delta: &Value| json!({"choices": [{"index": 0, "delta": delta}]}).to_string();
     let mut chunks: Vec<String> = deltas.iter().map(chunk).collect();
@@ -400,7 +400,7 @@ fn of_stream(deltas: &[Value], ends: bool, arguments: &[&str]) -> (Run, Vec<Valu
 }
 
 #[test]
-fn parts_come_in_the_form_of_one_api() {
+fn parts_have_the_form_of_one_api() {
     let call = json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "LS", "arguments": "{}"}}]});
     let deltas = vec![json!({"content": "I "}), json!({"content": "look."}), call];
     let (run, written) = of_stream(&deltas, true, &["--partial"]);
@@ -437,7 +437,7 @@ fn parts_come_in_the_form_of_one_api() {
 }
 
 #[test]
-fn a_reply_that_is_cut_off_leaves_what_is_whole() {
+fn a_reply_that_is_cut_off_keeps_its_whole_blocks() {
     let call = |arguments: &str| json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "LS", "arguments": arguments}}]});
     let deltas = vec![json!({"content": "I look."}), call("{\"pa")];
     let (run, written) = of_stream(&deltas, false, &["--timeout-ms", "3000"]);
@@ -449,7 +449,7 @@ fn a_reply_that_is_cut_off_leaves_what_is_whole() {
 }
 
 #[test]
-fn refusals_say_what_helps() {
+fn refusals_have_hints() {
     let too_long = json!({"error": {"message": "maximum context length is 8192", "code": "context_length_exceeded"}});
     let table = [
         (400, too_long.to_string(), "prompt_too_long", 4),
@@ -473,7 +473,7 @@ fn refusals_say_what_helps() {
 }
 
 #[test]
-fn a_retry_is_told() {
+fn a_retry_is_reported() {
     let server = Server::start(
         Duration::ZERO,
         Box::new({
@@ -493,9 +493,9 @@ fn a_retry_is_told() {
 }
 
 #[test]
-fn an_interrupt_keeps_what_was_said() {
+fn an_interrupt_keeps_the_text_so_far() {
     let partial = streamed(&[json!({"content": "I was about to"})], false);
-    // The length promises more, so that the reply does not end.
+    // The announced length is larger, so that the reply does not end.
     let answer = partial.replace("connection: close", "content-length: 100000");
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -548,7 +548,7 @@ fn an_interrupt_keeps_what_was_said() {
 }
 
 #[test]
-fn large_results_are_replaced_once_and_the_same_ever_after() {
+fn large_results_are_replaced_once_and_always_alike() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let server = Server::start(Duration::ZERO, Box::new(|_| (200, says("Hi."))));
@@ -630,7 +630,7 @@ fn without_a_model_or_a_prompt_there_is_a_hint() {
     assert!(told.contains("--session: /dev/null"), "{told}");
 }
 
-/// One round with a `Stop` hook that runs this command; returns what was recorded last.
+/// Runs one round with a `Stop` hook that runs this command; returns the last record.
 fn stopped_by(folder: &Path, command: &str, arguments: &[&str]) -> (Option<i32>, Vec<Value>) {
     let hook = json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}});
     std::fs::write(folder.join("settings.json"), hook.to_string()).unwrap();
@@ -640,7 +640,7 @@ fn stopped_by(folder: &Path, command: &str, arguments: &[&str]) -> (Option<i32>,
 }
 
 #[test]
-fn stop_hooks_tell_the_model_to_go_on_up_to_a_cap() {
+fn stop_hooks_continue_the_turn_up_to_a_cap() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let blocks = "cat > input.json; echo 'Run the tests.' >&2; exit 2";
@@ -686,7 +686,7 @@ fn stop_hooks_tell_the_model_to_go_on_up_to_a_cap() {
 }
 
 #[test]
-fn stop_hooks_may_end_it_all_or_say_nothing() {
+fn stop_hooks_may_end_the_session_or_do_nothing() {
     let table = [
         (
             "echo '{\"decision\":\"block\",\"reason\":\"More.\"}'",
@@ -728,7 +728,7 @@ fn stop_hooks_may_end_it_all_or_say_nothing() {
 
 /// A stream of another agent becomes a conversation: each call precedes its result.
 #[test]
-fn streams_of_other_agents_are_gone_on_with() {
+fn streams_of_other_agents_can_be_continued() {
     let streams = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/wire");
     let table = [
         ("claude", "assistant+1 tool assistant user"),

@@ -1,5 +1,5 @@
-//! What Qwen Code's services made of answers, and when it titled a session on its own, row by row
-//! through the commands.
+//! Comparison with Qwen Code's services, row by row
+//! through the commands: cleaned replies, and automatic titles.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ fn rows(area: &str) -> Vec<Value> {
     rows.filter(|row| row["area"] == area).collect()
 }
 
-/// Returns a value whose repeated texts are spelled out.
+/// Returns a value with repeated texts expanded.
 fn plain(value: &Value) -> Value {
     match value {
         Value::Array(elements) => elements.iter().map(plain).collect(),
@@ -37,7 +37,7 @@ fn plain(value: &Value) -> Value {
     }
 }
 
-/// Returns a server that answers as a row says.
+/// Returns a server that replies as in a row.
 fn answering(input: &Value, answer: impl Fn(&str) -> String) -> Server {
     let reply = match &input["reply"] {
         Value::String(reply) => reply.clone(),
@@ -76,10 +76,10 @@ fn outcome(told: &str, kind: &str) -> Value {
 }
 
 #[test]
-fn titles_turn_out_as_elsewhere() {
+fn titles_match_qwen_code() {
     for row in rows("sessionTitle.generate") {
         let input = &row["input"];
-        // Texts that are shown in place of others come from files only; that calls can be stopped
+        // Display texts only come from files; that requests can be stopped
         // is checked elsewhere.
         if input.get("display").is_some() || input.get("abortDuring").is_some() {
             continue;
@@ -108,7 +108,7 @@ fn titles_turn_out_as_elsewhere() {
 }
 
 #[test]
-fn recaps_turn_out_as_elsewhere() {
+fn recaps_match_qwen_code() {
     for row in rows("sessionRecap.generate") {
         let input = &row["input"];
         let server = answering(input, says);
@@ -127,11 +127,11 @@ fn recaps_turn_out_as_elsewhere() {
 }
 
 #[test]
-fn labels_turn_out_as_elsewhere() {
+fn labels_match_qwen_code() {
     for row in rows("toolUseSummary.generate") {
         let input = plain(&row["input"]);
         let tools = input["tools"].as_array().unwrap();
-        // Without a model there are built-in labels here.
+        // Without a model, labels are built in.
         if input.get("fastModel").is_none() || tools.is_empty() {
             continue;
         }
@@ -161,17 +161,17 @@ fn labels_turn_out_as_elsewhere() {
     }
 }
 
-/// A session that gets a title on its own, turn by turn.
+/// A session that is titled automatically, turn by turn.
 struct Scenario {
     folder: tempfile::TempDir,
     path: PathBuf,
     server: Server,
     has_model: bool,
-    /// Automatic titles that somebody else writes.
+    /// Automatic titles by another process.
     autos_of_others: usize,
 }
 
-/// What the model answers when it is asked for the so-manyth time.
+/// Returns the reply to the request with this number.
 type Answers = Box<dyn Fn(usize) -> (u16, String) + Send + Sync>;
 
 const TITLE: &str = "Repair parser crash";
@@ -222,7 +222,7 @@ impl Scenario {
         }
     }
 
-    /// How often the model was asked, and the titles in the file.
+    /// Returns the number of requests, and the titles in the file.
     fn end(&self) -> (usize, Vec<(String, String)>) {
         let text = std::fs::read_to_string(&self.path).unwrap();
         let found = records(&text)
@@ -241,7 +241,7 @@ impl Scenario {
     }
 }
 
-/// Renames a session as a person does.
+/// Renames a session like a user.
 fn rename(path: &Path, title: &str) {
     let told = turnpipe::run(&["session", "rename", path.to_str().unwrap(), title], b"");
     assert_eq!(told.status, Some(0), "{}", told.stderr);
@@ -268,7 +268,7 @@ fn titled_meanwhile() -> Scenario {
     }
 }
 
-/// Returns a scenario in which something is done to the file while the model is asked.
+/// Returns a scenario in which the file is changed while the model is asked.
 fn meanwhile(act: impl Fn(&Path) + Send + Sync + 'static) -> Scenario {
     let path: Arc<Mutex<PathBuf>> = Arc::default();
     let known = Arc::clone(&path);
@@ -283,7 +283,7 @@ fn meanwhile(act: impl Fn(&Path) + Send + Sync + 'static) -> Scenario {
     scenario
 }
 
-/// Runs a scenario; `None` for those about what goes on inside of an agent.
+/// Runs a scenario; `None` for scenarios inside an agent.
 fn played(name: &str) -> Option<Scenario> {
     let (scenario, turns) = match name {
         "fast model set; one assistant turn; model returns \"Repair parser crash\"" => {
@@ -328,7 +328,7 @@ fn played(name: &str) -> Option<Scenario> {
 }
 
 #[test]
-fn sessions_are_titled_on_their_own_as_elsewhere() {
+fn automatic_titles_match_qwen_code() {
     let all = rows("autoTitle.scenario");
     let mut played_count = 0;
     for row in &all {
@@ -360,7 +360,7 @@ fn sessions_are_titled_on_their_own_as_elsewhere() {
             "{name}"
         );
     }
-    // The others: what a recorder inside of an agent does when it is finished or resumed, and a
+    // The others: a recorder inside an agent that is finished or resumed, and a
     // title without a source that appears while the model is asked (docs/deviations.md).
     assert_eq!(played_count, 10);
 }

@@ -52,7 +52,7 @@ pub(in crate::agent) static CODEX: Format = Format {
     ..Format::new(Agent::Codex, read, wrote, roots)
 };
 
-const HOME: &[&str] = &["CODEX_HOME"];
+const HOME: &[&str] = &["CODEX_HOME", "CODEX_SQLITE_HOME"];
 
 /// Types of the bare items in old files.
 const ITEMS: &str = "function_call function_call_output custom_tool_call local_shell_call";

@@ -287,40 +287,7 @@ fn difference(path: &Path, before: &str, after: &str) -> String {
 
 impl Run for HookStatusArguments {
     fn run(self, _globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
-        let agents = if self.agent.is_empty() {
-            Agent::ALL.to_vec()
-        } else {
-            self.agent
-        };
-        let mut found = Vec::new();
-        for agent in agents {
-            let Some(facts) = agent.format().hook_settings.as_ref() else {
-                continue;
-            };
-            for scope in ["user", "project"] {
-                let Ok(path) = settings_file(facts, scope == "project", &io.environment) else {
-                    continue;
-                };
-                let path = fs::canonicalize(&path).unwrap_or(path);
-                if found
-                    .iter()
-                    .any(|found: &HookStatusRecord| Path::new(&found.path) == path)
-                {
-                    continue;
-                }
-                let name = path.display().to_string();
-                let hooks = installed_hooks(&read(&path)?, facts, &name)
-                    .map_err(|error| UsageError::reason(error).about(&name))?;
-                found.extend(hooks.into_iter().map(|hook| HookStatusRecord {
-                    agent: agent.name().to_owned(),
-                    scope: scope.to_owned(),
-                    path: name.clone(),
-                    event: hook.event.to_owned(),
-                    command: hook.command,
-                    trusted: hook.is_trusted,
-                }));
-            }
-        }
+        let found = installed(&self.agent, &io.environment)?;
         let outcome = if found.is_empty() {
             Status::Negative
         } else {
@@ -337,6 +304,51 @@ impl Run for HookStatusArguments {
         writer.flush()?;
         Ok(outcome)
     }
+}
+
+/// Returns the hooks of turnpipe in the settings of these agents, or of all if there are none.
+///
+/// # Errors
+/// Settings are unreadable or invalid.
+pub(super) fn installed(
+    agents: &[Agent],
+    environment: &Environment,
+) -> anyhow::Result<Vec<HookStatusRecord>> {
+    let agents = if agents.is_empty() {
+        Agent::ALL.to_vec()
+    } else {
+        agents.to_vec()
+    };
+    let mut found = Vec::new();
+    for agent in agents {
+        let Some(facts) = agent.format().hook_settings.as_ref() else {
+            continue;
+        };
+        for scope in ["user", "project"] {
+            let Ok(path) = settings_file(facts, scope == "project", environment) else {
+                continue;
+            };
+            let path = fs::canonicalize(&path).unwrap_or(path);
+            if found
+                .iter()
+                .any(|found: &HookStatusRecord| Path::new(&found.path) == path)
+            {
+                continue;
+            }
+            let name = path.display().to_string();
+            let hooks = installed_hooks(&read(&path)?, facts, &name)
+                .map_err(|error| UsageError::reason(error).about(&name))?;
+            found.extend(hooks.into_iter().map(|hook| HookStatusRecord {
+                agent: agent.name().to_owned(),
+                scope: scope.to_owned(),
+                path: name.clone(),
+                event: hook.event.to_owned(),
+                command: hook.command,
+                trusted: hook.is_trusted,
+            }));
+        }
+    }
+    Ok(found)
 }
 
 fn page(found: &[HookStatusRecord]) -> String {

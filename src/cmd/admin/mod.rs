@@ -2,6 +2,7 @@
 
 pub(crate) mod completions;
 pub(crate) mod doctor;
+pub(crate) mod hook_explain;
 pub(crate) mod hook_settings;
 pub(crate) mod man;
 pub(crate) mod schema;

@@ -3,7 +3,7 @@
 //! When in doubt it prints nothing, and the agent proceeds as if no hook were installed.
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
@@ -14,10 +14,11 @@ use crate::cmd::inputs::take_stdin;
 use crate::cmd::run::call_decisions::{CallDecisions, permissions};
 use crate::cmd::{Globals, Status, UsageError, output};
 use crate::config::{PermissionFlags, project_directory};
-use crate::hooks::AgentHookInput;
+use crate::hooks::{AgentHookInput, log_decision};
 use crate::io::Io;
 use crate::jsonl::replace_lone_surrogates;
-use crate::permission::Mode;
+use crate::message::Decision;
+use crate::permission::{Decided, Mode};
 use crate::tools::{Registry, ShellDialect, ShellGuarantees, WriteProtection};
 
 /// Maximum input length, in bytes.
@@ -35,6 +36,7 @@ const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
   turnpipe hook pre-tool-use < call.json
   turnpipe hook pre-tool-use --trust-analysis < call.json
   turnpipe hook pre-tool-use --deny 'Read(.env)' --allow 'Bash(cargo test *)' < call.json
+  turnpipe hook pre-tool-use --log ~/hook.jsonl < call.json
   turnpipe hook permission-request --settings settings.json < call.json")]
 pub(crate) struct HookArguments {
     /// Also allow commands that are read-only according to the analysis alone
@@ -49,6 +51,12 @@ pub(crate) struct HookArguments {
     /// any. With `any`, bash, zsh and dash must read a command alike.
     #[arg(long, value_enum, value_name = "SHELL")]
     shell: Option<HookShell>,
+    /// Append a record of each decision to this file
+    ///
+    /// Secrets are masked. `turnpipe hook explain` shows the records in words. A failure to write is reported
+    /// on standard error and changes no decision.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log: Option<PathBuf>,
     #[command(flatten)]
     permissions: PermissionFlags,
 }
@@ -92,10 +100,13 @@ impl Run for HookArguments {
             Err(problem) if !input.asks_user() => {
                 let reason = format!("turnpipe cannot apply its rules: {problem}");
                 problem.report(&io.messages);
-                write_response(input.denial(&reason), io)?;
-                return Ok(Status::Done);
+                let answer = input.denial(&reason);
+                return self.respond(&input, Err(&reason), answer, io);
             }
-            Err(problem) => return Err(problem.into()),
+            Err(problem) => {
+                self.log(&input, Err(&problem.to_string()), None, io);
+                return Err(problem.into());
+            }
         };
         let denies = settings.denies_instead_of_asking;
         let user_shell = io.environment.text("SHELL").map(Path::new);
@@ -114,16 +125,45 @@ impl Run for HookArguments {
         let decisions = CallDecisions::new(Registry::builtin(), settings, project, shell, io)?;
         let (call, decided) =
             decisions.decide(&input.tool_name, &input.tool_input, &input.cwd, mode);
-        write_response(input.response(&decided, &call.action, denies), io)?;
-        Ok(Status::Done)
+        let answer = input.response(&decided, &call.action, denies);
+        self.respond(&input, Ok(&decided), answer, io)
     }
 }
 
-fn write_response(answer: Option<Value>, io: &mut Io) -> anyhow::Result<()> {
-    if let Some(answer) = answer {
-        let mut writer = output::record_writer(io)?;
-        writer.record(&answer)?;
-        writer.flush()?;
+impl HookArguments {
+    /// Writes the response, if any, then the record of the decision.
+    fn respond(
+        &self,
+        input: &AgentHookInput,
+        decided: Result<&Decided, &str>,
+        answer: Option<(Decision, Value)>,
+        io: &mut Io,
+    ) -> anyhow::Result<Status> {
+        let (decision, response) = answer.unzip();
+        if let Some(response) = response {
+            let mut writer = output::record_writer(io)?;
+            writer.record(&response)?;
+            writer.flush()?;
+        }
+        self.log(input, decided, decision, io);
+        Ok(Status::Done)
     }
-    Ok(())
+
+    fn log(
+        &self,
+        input: &AgentHookInput,
+        decided: Result<&Decided, &str>,
+        answer: Option<Decision>,
+        io: &Io,
+    ) {
+        let Some(path) = &self.log else {
+            return;
+        };
+        let record = input.record(decided, answer, &io.environment, io.clock.now());
+        if let Err(error) = log_decision(path, &record) {
+            let path = path.display();
+            io.messages
+                .warn(&format!("cannot write the log {path}: {error}"));
+        }
+    }
 }

@@ -40,6 +40,9 @@ pub(crate) struct SessionListArguments {
     /// Include the sessions of subagents that Codex, Copilot and opencode start as sessions of their own
     #[arg(long)]
     subagents: bool,
+    /// Only sessions that changed this file, or a file below this directory; this reads whole files
+    #[arg(long, value_name = "PATH")]
+    touched: Option<PathBuf>,
     /// Show the command that resumes each session, for use in its directory; wide tables (200
     /// columns) and records always do
     #[arg(long)]
@@ -51,6 +54,12 @@ pub(crate) struct SessionListArguments {
 impl Run for SessionListArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let mut listing = self.listing(io);
+        let touched = self
+            .touched
+            .as_deref()
+            .map(std::path::absolute)
+            .transpose()?;
+        listing.selection.changed = touched;
         if self.counts {
             let prices = globals.config(&io.environment)?.prices(None);
             listing.prices = Some(prices.map_err(UsageError::reason)?);

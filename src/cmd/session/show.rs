@@ -18,10 +18,10 @@ use crate::cmd::times::spelled;
 use crate::cmd::{Globals, Status, UsageError, output};
 use crate::io::{Io, TerminalFacts};
 use crate::jsonl::Writer;
-use crate::message::{Message, Origin, SessionId};
-use crate::records::{MessageContext, SessionCostRecord, SessionDescription};
+use crate::message::{Block, Message, Origin, SessionId, Thread};
+use crate::records::{MessageContext, SessionCostRecord, SessionDescription, to_record};
 use crate::session::{Detail, Facts, Prices, Scope, Session, Tally};
-use crate::text::redact;
+use crate::text::{redact, terminal_safe};
 use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, ThinkingDisplay, ToolDetail};
 
 /// Show the dialog of a session
@@ -65,6 +65,9 @@ pub(crate) struct SessionShowArguments {
     /// Only these messages, counted from 1: 3, 3..7, 3.., ..7, or -5.. for the last five
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     range: Option<MessageRange>,
+    /// Show only the last answer, without a heading; exits with 1 if there is none
+    #[arg(long, conflicts_with_all = ["range", "html"])]
+    last_answer: bool,
     /// Show abandoned branches too
     #[arg(long, conflicts_with = "since_compact")]
     all_branches: bool,
@@ -83,6 +86,9 @@ impl Run for SessionShowArguments {
     fn run(self, globals: &Globals, io: &mut Io) -> anyhow::Result<Status> {
         let named = self.source.one(&self.session, io)?.for_reading()?;
         let session = named.open().map_err(|error| named.named(&error))?;
+        if self.last_answer {
+            return self.last_answer(&session, io);
+        }
         let path = session.file.path.clone();
         let failed = |error: std::io::Error| UsageError::reason(error).about(path.display());
         let facts = session.summary(self.source.mapping()).map_err(failed)?;
@@ -152,6 +158,44 @@ impl Run for SessionShowArguments {
 }
 
 impl SessionShowArguments {
+    /// Prints the text of the last reply that has one.
+    fn last_answer(&self, session: &Session, io: &mut Io) -> anyhow::Result<Status> {
+        let mut last = None;
+        for message in session.messages(self.scope())? {
+            let message = message?;
+            let is_answer = message.origin == Origin::Reply && message.thread == Thread::Main;
+            if is_answer && !message.text().trim().is_empty() {
+                last = Some(message);
+            }
+        }
+        let Some(mut last) = last else {
+            return Ok(Status::Negative);
+        };
+        last.blocks.retain(|block| matches!(block, Block::Text(_)));
+        if self.redact {
+            last.redact();
+        }
+        if self.form(io.terminal) == DialogForm::Jsonl {
+            let facts = session.first_facts(self.source.mapping())?;
+            let about = MessageContext {
+                session_id: facts.session_id.map(SessionId),
+                ..MessageContext::default()
+            };
+            let mut writer = output::record_writer(io)?;
+            writer.record(&to_record(last, &about))?;
+            writer.flush()?;
+            return Ok(Status::Done);
+        }
+        let text = last.text();
+        let text = if io.terminal.stdout {
+            terminal_safe(text.trim_end())
+        } else {
+            text.trim_end().into()
+        };
+        output::print(io, &format!("{text}\n"))?;
+        Ok(Status::Done)
+    }
+
     fn form(&self, terminal: TerminalFacts) -> DialogForm {
         match self.output {
             _ if self.html.is_some() => DialogForm::Html,

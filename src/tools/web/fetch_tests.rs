@@ -276,7 +276,7 @@ fn responses_that_are_not_pages_are_errors() {
         (
             "200 OK\r\ncontent-encoding: gzip",
             b"\x1f\x8b\x08\0\0\0\0\0",
-            "the page came compressed (gzip), which was not asked for",
+            "the page came compressed (gzip), which was not requested",
         ),
         (
             "200 OK\r\ncontent-type: application/zip",

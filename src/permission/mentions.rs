@@ -1,0 +1,211 @@
+//! Mentions of programs and files in texts that a program may interpret in ways that the tables do
+//! not describe. A mention needs approval.
+
+use std::collections::BTreeSet;
+
+use super::command_pattern::CommandPattern;
+use super::invocation::Invocation;
+use super::outline::{names_in, outlines};
+use super::path_context::PathContext;
+use super::programs;
+use super::wildcard::{GAP, GLOB};
+use crate::shell::{CommandPart, PartWord, analyse};
+
+/// Maximum number of names that are looked up; more are one name that may be any.
+const MAX_NAMES: usize = 4096;
+
+/// Maximum length of a name with spaces, in bytes.
+const MAX_NAME: usize = 255;
+
+/// Maximum nesting depth of scripts.
+const MAX_DEPTH: usize = 4;
+
+/// Texts that a command passes to programs that may interpret them.
+#[derive(Default)]
+pub(super) struct Mentions {
+    /// Words of the texts that may be run, one list per text.
+    runnable: Vec<Vec<String>>,
+    /// What may name files that are read.
+    read: BTreeSet<String>,
+    /// What may name files that are changed.
+    changed: BTreeSet<String>,
+}
+
+impl Mentions {
+    /// Returns the mentions of a command, given with the commands that it wraps. `composed` has the
+    /// texts that its command line writes to a file it names.
+    pub(super) fn of(
+        levels: &[CommandPart],
+        composed: &[String],
+        context: &PathContext<'_>,
+    ) -> Self {
+        let mut mentions = Self::default();
+        for level in levels {
+            mentions.add(level, composed, MAX_DEPTH, context);
+        }
+        for names in [&mut mentions.read, &mut mentions.changed] {
+            if names.len() > MAX_NAMES {
+                *names = BTreeSet::from([format!("{GAP}/{GLOB}")]);
+            }
+        }
+        mentions
+    }
+
+    /// Whether a text mentions the command of a pattern.
+    pub(super) fn runs(&self, pattern: &CommandPattern) -> bool {
+        let mut texts = self.runnable.iter();
+        texts.any(|words| pattern.is_mentioned_in(words))
+    }
+
+    /// Returns what may name files that are read.
+    pub(super) fn read(&self) -> impl Iterator<Item = &str> {
+        self.read.iter().map(String::as_str)
+    }
+
+    /// Returns what may name files that are changed.
+    pub(super) fn changed(&self) -> impl Iterator<Item = &str> {
+        self.changed.iter().map(String::as_str)
+    }
+
+    fn add(
+        &mut self,
+        level: &CommandPart,
+        composed: &[String],
+        depth: usize,
+        context: &PathContext<'_>,
+    ) {
+        let first = level.words.first().and_then(|word| word.value.as_deref());
+        let is_assigning =
+            first.is_some_and(|program| programs::SETS.contains(program) && program != "printf");
+        let is_for_command = !level.words.is_empty();
+        let set = level.assignments.iter();
+        let set = set.filter(|set| is_for_command || programs::RUN_VARIABLES.contains(&set.name));
+        for text in set.flat_map(|set| outlines(&set.word, context)) {
+            self.add_text(&text);
+        }
+        if (level.only_reads && !is_assigning) || level.unwrapped().is_some() {
+            return;
+        }
+        let invocation = Invocation::new(&level.words, false, context);
+        let program = invocation.program();
+        let is_shell = programs::SHELLS.contains(program);
+        let takes_data = !invocation.begins_anywhere
+            && programs::is_harmlessly_set(level)
+            && (programs::TAKES_DATA.contains(program) || programs::CHANGES.contains(program));
+        for word in invocation.read_words() {
+            let only_reads = invocation.only_reads_operand(word);
+            for text in outlines(word, context) {
+                if is_shell && self.add_script(&text, depth, context) {
+                    continue;
+                }
+                let is_data = takes_data && is_plain(&text, "_.+-/@~");
+                if !is_data {
+                    self.runnable.extend(words_of(&text));
+                }
+                let is_operand = is_plain(&text, "_.+-/@~:,%{}[]*?");
+                if !is_operand {
+                    self.read.extend(names_of(&text));
+                }
+                if !(only_reads && (is_operand || text.starts_with('-'))) {
+                    self.changed.extend(names_of(&text));
+                }
+            }
+        }
+        let composed = composed.iter().filter(|_| !takes_data);
+        for text in level
+            .input
+            .text()
+            .into_iter()
+            .chain(composed.map(String::as_str))
+        {
+            if !(is_shell && self.add_script(text, depth, context)) {
+                self.add_text(text);
+            }
+        }
+    }
+
+    /// Adds the commands of a script; returns whether it is understood.
+    fn add_script(&mut self, script: &str, depth: usize, context: &PathContext<'_>) -> bool {
+        let Some(depth) = depth.checked_sub(1) else {
+            return false;
+        };
+        let is_script = script.contains(char::is_whitespace) && !script.contains([GAP, GLOB]);
+        let parts = analyse(script).parts.filter(|_| is_script);
+        let found = parts.as_deref().unwrap_or_default();
+        for level in found.iter().flat_map(CommandPart::levels) {
+            self.add(&level, &[], depth, context);
+        }
+        parts.is_some()
+    }
+
+    fn add_text(&mut self, text: &str) {
+        self.runnable.extend(words_of(text));
+        self.read.extend(names_of(text));
+        self.changed.extend(names_of(text));
+    }
+}
+
+impl Invocation {
+    /// Whether the program does not change the file that a word names, if it names one.
+    fn only_reads_operand(&self, word: &PartWord) -> bool {
+        let Some(at) = self.words.iter().position(|one| one == word) else {
+            return false;
+        };
+        let value = |word: &PartWord| word.value.clone().unwrap_or_else(|| word.text.clone());
+        let before = &self.words[..at];
+        let is_operand = |word: &PartWord| !value(word).starts_with('-');
+        let is_input = |word: &PartWord| {
+            let text = value(word);
+            let name = text.split_once('=').map_or(text.as_str(), |(name, _)| name);
+            programs::INPUT_OPTIONS.contains(name) || programs::DIRECTORY_OPTIONS.contains(name)
+        };
+        let is_script = programs::SCRIPTS.contains(self.program())
+            && before.iter().skip(1).all(|word| !is_operand(word));
+        let mut programs = before.iter().filter_map(|word| word.value.as_deref());
+        let is_read = is_operand(word)
+            && (is_script || programs.any(|name| programs::READS.contains(programs::name(name))));
+        is_read || is_input(word) || before.last().is_some_and(is_input)
+    }
+}
+
+/// Whether a text has only letters, digits and these characters, and does not start with a dash.
+fn is_plain(text: &str, others: &str) -> bool {
+    let is_allowed = |letter: char| {
+        letter.is_alphanumeric() || [GAP, GLOB].contains(&letter) || others.contains(letter)
+    };
+    !text.starts_with('-') && text.chars().all(is_allowed)
+}
+
+/// Returns the words of a text in any language, also with its quotes and escapes removed.
+fn words_of(text: &str) -> Vec<Vec<String>> {
+    let is_separator = |letter: char| {
+        !letter.is_alphanumeric() && ![GAP, GLOB].contains(&letter) && !"_.+-/".contains(letter)
+    };
+    let words = |text: &str| {
+        let words = text
+            .split(is_separator)
+            .map(|word| word.trim_end_matches('.'));
+        let words = words.filter(|word| !word.is_empty());
+        words.map(|word| programs::name(word).to_owned()).collect()
+    };
+    let text = &text.replace("\\n", "\n").replace("\\t", "\t");
+    let quotes = ['"', '\'', '\\'];
+    let mut texts = vec![words(text)];
+    if text.contains(quotes) {
+        texts.push(words(&text.replace(quotes, "")));
+    }
+    texts
+}
+
+/// Returns what may name files in a text in any language, without unknown text before it.
+fn names_of(text: &str) -> impl Iterator<Item = String> {
+    let is_separator = |letter: char| letter.is_whitespace() || "\"'`|<>();&[]{}".contains(letter);
+    let pieces = text.split(is_separator).flat_map(names_in);
+    let whole = Some(text).filter(|text| text.len() <= MAX_NAME);
+    let names = whole.into_iter().chain(pieces);
+    let names = names.map(|name| {
+        name.trim_start_matches(|letter| letter == GAP || letter == '/' && text.contains(GAP))
+    });
+    let names = names.filter(|name| !name.is_empty() && !name.ends_with(GAP));
+    names.map(str::to_owned)
+}
