@@ -100,8 +100,8 @@ fn said(
     let answered = permission.into_iter().zip(shell);
     let said = calls.iter().enumerate().zip(answered);
     said.map(|((id, (tool, input)), (permission, shell))| {
-        let (plain, trusting) = asks(id);
-        let asked = |is_asked: bool, extra: &[&str]| {
+        let (asks_plain, asks_trusting) = asks(id);
+        let answer_if = |is_asked: bool, extra: &[&str]| {
             let answer = is_asked.then(|| hook(extra, tool, input));
             answer.flatten()
         };
@@ -110,8 +110,8 @@ fn said(
             .iter()
             .find(|call| call["tool_use_id"] == id.as_str());
         Said {
-            plain_hook: asked(plain, &[]),
-            hook: asked(trusting, &["--trust-analysis"]),
+            plain_hook: answer_if(asks_plain, &[]),
+            hook: answer_if(asks_trusting, &["--trust-analysis"]),
             permission,
             shell,
             outcome: call.unwrap()["outcome"].as_str().map(str::to_owned),
