@@ -30,12 +30,12 @@ struct Said {
 
 /// Runs all entry points on calls in a directory, under the same rules.
 ///
-/// The plain hook only gets the calls whose index satisfies `asks_plain_hook`.
+/// `asks` returns for the index of a call whether the plain hook and the hook with `--trust-analysis` get it.
 fn said(
     directory: &Path,
     rules: &[&str],
     calls: &[(&str, Value)],
-    asks_plain_hook: impl Fn(usize) -> bool,
+    asks: impl Fn(usize) -> (bool, bool),
 ) -> Vec<Said> {
     let lines = |line: &dyn Fn(&str, &Value) -> Value| -> Vec<u8> {
         let lines = calls
@@ -100,16 +100,18 @@ fn said(
     let answered = permission.into_iter().zip(shell);
     let said = calls.iter().enumerate().zip(answered);
     said.map(|((id, (tool, input)), (permission, shell))| {
-        let plain_hook = asks_plain_hook(id)
-            .then(|| hook(&[], tool, input))
-            .flatten();
+        let (asks_plain, asks_trusting) = asks(id);
+        let answer_if = |is_asked: bool, extra: &[&str]| {
+            let answer = is_asked.then(|| hook(extra, tool, input));
+            answer.flatten()
+        };
         let id = id.to_string();
         let call = planned
             .iter()
             .find(|call| call["tool_use_id"] == id.as_str());
         Said {
-            plain_hook,
-            hook: hook(&["--trust-analysis"], tool, input),
+            plain_hook: answer_if(asks_plain, &[]),
+            hook: answer_if(asks_trusting, &["--trust-analysis"]),
             permission,
             shell,
             outcome: call.unwrap()["outcome"].as_str().map(str::to_owned),
@@ -189,7 +191,7 @@ fn rows_of_permission_are_decided_alike() {
     assert!(count > 250, "{count}");
     in_parallel(&rows, |(rules, calls)| {
         let rules: Vec<&str> = rules.iter().map(String::as_str).collect();
-        for said in said(&project, &rules, calls, |_| true) {
+        for said in said(&project, &rules, calls, |_| (true, true)) {
             let told = format!("{rules:?}: {said:?}");
             let expected = expected_of_hook(&said.permission);
             // Only the hook leaves reads outside the project, which a variable or standard input may
@@ -514,18 +516,21 @@ fn hostile_repositories_are_judged_alike() {
     let calls = COMMANDS.map(|command| ("Bash", json!({ "command": command })));
     let numbered: Vec<(usize, PathBuf)> = places.into_iter().enumerate().collect();
     in_parallel(&numbered, |(number, place)| {
-        // The plain hook does not inspect repositories, so one command in each is enough.
-        let asks_plain_hook = |index| index == number % COMMANDS.len();
+        // The plain hook does not look at repositories: one command in each is enough. The other hook looks at them
+        // as `check shell` does: each command is asked in a third of them.
+        let trusting = |index| (index + number) % 3 == 0;
+        let asks = |index| (index == number % COMMANDS.len(), trusting(index));
         let config = fs::read_to_string(place.join(".git/config")).unwrap_or_default();
-        for (said, command) in said(place, &[], &calls, asks_plain_hook)
+        for (index, (said, command)) in said(place, &[], &calls, asks)
             .iter()
             .zip(COMMANDS)
+            .enumerate()
         {
             let told = format!("{command} in {}:\n{config}\n{said:#?}", place.display());
             let (hook, plain) = (said.hook.as_deref(), said.plain_hook.as_deref());
             let reads = said.shell["verdict"] == "read-only";
             let allowed = said.permission["decision"] == "allow";
-            assert_eq!(hook == Some("allow"), reads, "{told}");
+            assert_eq!(hook == Some("allow"), reads && trusting(index), "{told}");
             assert_eq!((plain, said.outcome.is_none()), (None, allowed), "{told}");
             assert!(allowed || !reads, "{told}");
             // Only our own shell prevents git from writing its index and running that hook.
