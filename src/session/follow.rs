@@ -40,8 +40,8 @@ fn complete_lines(held: &mut Vec<u8>, bytes: &[u8]) -> Vec<u8> {
 const MAX_SKIPPED_SIZE: u64 = 64 * 1024 * 1024;
 
 object! {
-    /// The members that identify a record.
-    Identifiers { uuid, timestamp }
+    /// The member that identifies a record.
+    Identifiers { uuid }
 }
 
 /// The records of the file so far, by hashes.
@@ -53,14 +53,14 @@ struct KnownRecords {
 }
 
 impl KnownRecords {
-    /// Adds the record on a line, which its id and time identify, else its text. Returns whether it is new.
+    /// Adds the record on a line, which its id identifies, else its text. Returns whether it is new.
     fn add(&mut self, line: &[u8]) -> bool {
         let line = line.trim_ascii();
         let json = std::str::from_utf8(line).ok();
         let record = json.and_then(Identifiers::read).unwrap_or_default();
         let mut hasher = DefaultHasher::new();
         match text(record.uuid) {
-            Some(id) => (id, text(record.timestamp)).hash(&mut hasher),
+            Some(id) => id.hash(&mut hasher),
             None => line.hash(&mut hasher),
         }
         line.is_empty() || self.hashes.insert(hasher.finish())

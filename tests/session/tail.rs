@@ -168,22 +168,29 @@ fn a_rewritten_file_only_adds_new_records() {
     let path = folder.path().join("s.jsonl");
     let other = folder.path().join("other");
     let title = |title: &str| json!({"type": "custom-title", "customTitle": title}).to_string();
+    // Each time, records get another time.
     let file = |head: &str, numbers: &[u32]| {
-        let rows = numbers.iter().map(|number| row(*number) + "\n");
+        let rows = numbers.iter().map(|number| {
+            let time = format!(
+                r#"{{"timestamp":"2026-01-01T10:00:{:02}Z","#,
+                head.len() % 60
+            );
+            row(*number).replacen('{', &time, 1) + "\n"
+        });
         format!("{head}\n{}", rows.collect::<String>())
     };
     fs::write(&path, file(&title("a"), &[0, 1, 2])).unwrap();
     let mut following = Following::start(&path, &["-n", "1", "--timeout", "60s"]);
     assert_eq!(following.next()["uuid"], "u2");
     // As a new file, with another title.
-    fs::write(&other, file(&title("b"), &[0, 1, 2, 3])).unwrap();
+    fs::write(&other, file(&title("bb"), &[0, 1, 2, 3])).unwrap();
     fs::rename(&other, &path).unwrap();
     assert_eq!(following.next()["reason"], "replaced");
     assert_eq!(following.next()["uuid"], "u3");
     // In place: cut off, then written again.
     File::create(&path).unwrap();
     assert_eq!(following.next()["reason"], "truncated");
-    append(&path, file(&title("c"), &[0, 1, 2, 3, 4]).as_bytes());
+    append(&path, file(&title("ccc"), &[0, 1, 2, 3, 4]).as_bytes());
     assert_eq!(following.next()["uuid"], "u4");
     // In place, with a record before the others.
     let mut writer = OpenOptions::new().write(true).open(&path).unwrap();
