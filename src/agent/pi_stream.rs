@@ -1,5 +1,5 @@
-//! `pi --mode json`: every message is repeated when it is complete, and only that is read. It
-//! follows the output of tools and the message so far.
+//! `pi --mode json`: every message is repeated when it is complete, and only that is read. Rows
+//! with the output of tools and the message so far precede it.
 
 use super::stream::{StreamConversation, blocks, call, part, parts};
 use crate::json::{is, is_true, non_empty, number, object, text};

@@ -1,4 +1,4 @@
-//! Gemini's `generateContent`, whose contents are also in files of agents.
+//! Gemini's `generateContent`, whose `Content` also occurs in files of agents.
 //!
 //! Calls and responses may lack ids.
 

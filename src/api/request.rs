@@ -182,7 +182,7 @@ pub(super) struct MergedTurn<'a> {
 
 /// Replacement for omitted turns, if the first turn must be the user's.
 static EARLIER: LazyLock<Block> =
-    LazyLock::new(|| Block::Text("[earlier messages are left out]".to_owned()));
+    LazyLock::new(|| Block::Text("[earlier messages omitted]".to_owned()));
 
 /// Replacement for an attachment that cannot be sent.
 const ATTACHMENT: &str = "[attachment]";

@@ -26,7 +26,7 @@ pub(crate) enum Said<'a> {
     Executor,
     /// A request to stop.
     Interrupt,
-    /// An answer to a control request.
+    /// A response to a control request.
     ControlResponse,
     /// Anything else.
     Nothing,

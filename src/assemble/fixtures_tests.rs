@@ -29,7 +29,7 @@ fn records(text: &str) -> Vec<&str> {
     text.lines().filter(is_json).collect()
 }
 
-/// The openings before the first call.
+/// The treatment of the first call of a stream.
 enum Verdict {
     NoCalls,
     History,

@@ -65,7 +65,7 @@ const COMMANDS: &[Command] = &[
         kind: Kind::Group {
             about: "Decide as a hook of another agent whether its calls may run",
             details: "`install` adds the hook to the settings of an agent. `pre-tool-use` and \
-                 `permission-request` answer the agent; both do the same, since the input says which hook it is.",
+                 `permission-request` respond to the agent; both do the same, since the input says which hook it is.",
             commands: &[
                 Command::new::<HookInstallArguments>("install"),
                 Command::new::<HookUninstallArguments>("uninstall"),
@@ -81,7 +81,7 @@ const COMMANDS: &[Command] = &[
         kind: Kind::Group {
             about: "Read the session files of coding agents",
             details: "Claude Code, Qwen Code, Codex, Gemini CLI, pi, opencode, GitHub Copilot CLI, Droid and Cursor; a file's content says which \
-                 agent wrote it. A session is named by its path, its id or the beginning of it, \
+                 agent wrote it. A session is named by its path, its id or a prefix of it, \
                  its title, or `latest`; `-` is standard input.",
             commands: &[
                 Command::new::<SessionListArguments>("list"),

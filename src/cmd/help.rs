@@ -14,14 +14,14 @@ const TAGLINE: &str = "The machinery of coding agents as composable Unix filters
 pub(super) const OVERVIEW: &str = "\
 Sessions    session           List, show, search, follow, measure, export
             title             Name sessions by what they are about
-            recap             Summarize where a session stopped
+            recap             Summarize where a session left off
 Agent flow  turn              Ask the main model for its next reply
             run-tools         Run the tool calls of a reply
             summarize-batch   Label batches of tool calls
             tools             Print the tools that a model can call
 Checks      check             Check shell commands, tool calls or texts
-            hook              Answer the permission hook of another agent
-Setup       doctor            Show the configuration and what cannot work
+            hook              Respond to the permission hook of another agent
+Setup       doctor            Show the configuration and its problems
             schema            Print the JSON Schema of a record
             state             Delete the state of old sessions
             completions, man  Print a completion script, write manual pages
@@ -41,7 +41,7 @@ Messages go to standard error.";
 const EXIT_STATUS: &str = "\
 Exit status:
   0         success; a failed tool call is data, not an error
-  1         success with a negative answer: `session search` found nothing,
+  1         success with a negative result: `session search` found nothing,
             `doctor` found a problem, or a call failed under --exit-status;
             also if `hook` itself failed
   2         usage or configuration error, or unreadable input

@@ -18,7 +18,7 @@ use crate::tools::{Access, Touch};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Policy {
-    /// Every call touches everything: calls that only read run together, any other call alone.
+    /// Calls that only read run together; any other call runs alone.
     #[default]
     Greedy,
     /// Calls that touch different files run together.

@@ -7,7 +7,7 @@ const MAX_LINE_BYTES: usize = 16 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Lines of a response. Errors as soon as a line is too long.
+/// Lines of a response. Fails as soon as a line is too long.
 #[derive(Debug)]
 struct Lines(LineSplitter);
 

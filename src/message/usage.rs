@@ -57,7 +57,7 @@ pub enum Tier {
     Priority,
     /// Longer queues.
     Flex,
-    /// Answered within a day.
+    /// A reply within a day.
     Batch,
 }
 

@@ -240,7 +240,7 @@ fn a_conversation_in_the_form_of_anthropic() {
     assert_eq!(
         body["messages"],
         json!([
-            {"role": "user", "content": [{"type": "text", "text": "[earlier messages are left out]"}]},
+            {"role": "user", "content": [{"type": "text", "text": "[earlier messages omitted]"}]},
             {"role": "assistant", "content": [
                 {"type": "text", "text": "Earlier. "},
                 {"type": "tool_use", "id": "c1", "name": "read", "input": {"path": "x\u{fffd}"}},

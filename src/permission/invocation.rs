@@ -22,7 +22,7 @@ pub(super) struct Invocation {
     patched: Vec<PartWord>,
     /// The words, with gaps for unknown parts; the first one without directories.
     outlines: Vec<String>,
-    /// Spellings.
+    /// All spellings of the command.
     texts: Vec<String>,
 }
 

@@ -9,7 +9,7 @@ use super::{Ended, ExitStatus, Finished};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Enforcement {
-    /// As much as the kernel supports; every record states how much that is.
+    /// As much as the kernel supports; every record states the extent.
     #[default]
     Auto,
     /// All of it, or nothing runs.

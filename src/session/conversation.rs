@@ -27,7 +27,7 @@ struct Pick {
 struct Plan {
     /// The records, or `None` for all of them in file order.
     picks: Option<Vec<Pick>>,
-    /// The number of turns left out.
+    /// The number of omitted turns.
     left_out: u64,
     /// Repeated messages of these roles are skipped.
     spoken: Vec<Role>,
@@ -212,7 +212,7 @@ impl Session {
 }
 
 impl ConversationReader<'_> {
-    /// Returns the number of turns in other branches, which are left out.
+    /// Returns the number of turns in other branches, which are omitted.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
@@ -265,7 +265,7 @@ impl ConversationReader<'_> {
 
     fn entry(&mut self, mut entry: Entry) {
         if self.session.format().shape == Shape::Sequence {
-            self.model = entry.facts.model.take().or(self.model.take());
+            self.model = entry.facts.model.clone().or(self.model.take());
             for message in entry.messages.iter_mut().chain(&mut entry.repeats) {
                 if message.role == Role::Assistant {
                     message.model = message.model.take().or_else(|| self.model.clone());

@@ -79,13 +79,13 @@ impl Reading {
                 && outcome == CallOutcome::Ok
                 && !self.known.contains(&call.id)
             {
-                self.from_input(&call);
+                self.note_input(&call);
             }
         }
     }
 
     /// Takes a change from the input of a call, if it writes a file for the first time.
-    fn from_input(&mut self, call: &Call) {
+    fn note_input(&mut self, call: &Call) {
         let purpose = Purpose::of(&call.name);
         if !matches!(purpose, Purpose::Write | Purpose::Edit | Purpose::Patch) {
             return;
@@ -109,7 +109,7 @@ fn input(call: &Call) -> Map<String, Value> {
     serde_json::from_str(call.input.get()).unwrap_or_default()
 }
 
-/// Returns the changes as a patch for the directory `root`, and the paths outside of it, which are left out.
+/// Returns the changes as a patch for the directory `root`, and the paths outside of it, which are omitted.
 /// The changes of a file follow each other.
 pub fn patch(edits: &[FileEdit], root: &Path) -> (String, Vec<String>) {
     let (mut files, mut outside): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
@@ -159,9 +159,9 @@ fn section(patch: &mut String, edit: &FileEdit, old: &str, new: &str) {
         to
     };
     // A tab ends a name with blanks.
-    let [from, to] = [from, to].map(|name| match name.contains(' ') {
-        true => format!("{name}\t"),
-        false => name.to_owned(),
+    let [from, to] = [from, to].map(|name| {
+        let end = if name.contains(' ') { "\t" } else { "" };
+        format!("{name}{end}")
     });
     let _ = writeln!(patch, "--- {from}\n+++ {to}");
     patch.push_str(&edit.hunks);

@@ -156,7 +156,7 @@ impl Follower {
         std::mem::take(&mut self.held)
     }
 
-    /// Reads what is new, once. After a switch, records that the file had before are left out.
+    /// Reads what is new, once. After a switch, records that the file had before are omitted.
     ///
     /// # Errors
     /// Reading failed, or the path is no longer a regular file.

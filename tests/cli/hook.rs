@@ -298,7 +298,7 @@ fn rules_are_relative_to_the_project_of_the_agent() {
     assert_eq!(asked(&below, "secret/key"), "allow");
 }
 
-/// Runs the hook in `directory` with a log, for a call of Claude Code. Returns the answer and the messages.
+/// Runs the hook in `directory` with a log, for a call of Claude Code. Returns the response and the messages.
 fn logged(directory: &Path, log: &Path, command: &str, arguments: &[&str]) -> (String, String) {
     let mut input: Value = serde_json::from_slice(&listing(directory, command)).unwrap();
     input["session_id"] = json!("s1");

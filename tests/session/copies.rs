@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::bench::{data, session};
 use crate::more_agents::Opencode;
 
-/// Returns a row of Codex, so many seconds after the first.
+/// Returns a row of Codex, `seconds` after the first.
 fn row(seconds: u32, kind: &str, payload: &Value) -> String {
     let time = format!("2026-01-01T10:{:02}:{:02}.000Z", seconds / 60, seconds % 60);
     json!({"timestamp": time, "type": kind, "payload": payload}).to_string()
@@ -144,7 +144,7 @@ fn codex(dir: &Path, version: Version) {
         turn("b", 80, 4, "continue", 4, 4),
     ];
     write(dir, "b", &fork);
-    // It gets the messages and readings, and its thread starts anew. What it was told is not a prompt.
+    // It gets the messages and readings, and its thread starts anew. Its instructions are not a prompt.
     let spawn =
         json!({"source": {"subagent": {"thread_spawn": {"parent_thread_id": "a", "depth": 1}}}});
     let mut context = copied(70);
@@ -174,7 +174,7 @@ fn what_a_fork_of_codex_copied_counts_once() {
         assert_eq!(stats["sessions"], 3);
         // Three in the parent, one in each fork.
         assert_eq!(stats["prompts"], 5);
-        // A call and an answer in each of six turns.
+        // A call and a reply in each of six turns.
         assert_eq!(stats["replies"], 12);
         assert_eq!(stats["by_tool"][0]["calls"], 6);
         assert_eq!(stats["usage"]["input_tokens"], 12 * 70);

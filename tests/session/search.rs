@@ -53,7 +53,7 @@ fn parts_and_roles_can_be_selected() {
     assert_eq!(search(&["--since", "2100-01-01"]).len(), 0);
 }
 
-/// If few parts match, the title is only known after the whole file was searched.
+/// If few parts match, the title is only known after the whole file has been searched.
 #[test]
 fn hits_include_the_title_for_any_number_of_hits() {
     let folder = tempfile::tempdir().unwrap();

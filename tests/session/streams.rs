@@ -257,7 +257,7 @@ fn nothing_is_written_to_a_stream() {
 }
 
 #[test]
-fn the_last_answer_is_only_its_text() {
+fn the_last_reply_is_shown_as_text_only() {
     let stream = recordings().join("qwen/par.stream.jsonl");
     let said = session(&[
         "show",
@@ -272,7 +272,7 @@ fn the_last_answer_is_only_its_text() {
     );
     let said = session(&["show", "--last-answer", stream.to_str().unwrap()]);
     assert_eq!(said.records().len(), 1);
-    // Interrupted before the first answer.
+    // Interrupted before the first reply.
     let none = recordings().join("qwen/int-text-group.stream.jsonl");
     let said = session(&["show", "--last-answer", none.to_str().unwrap()]);
     assert_eq!((said.status, &*said.text), (Some(1), ""));

@@ -152,7 +152,7 @@ fn subagent_reply(row: &Row<'_>, kind: &str) -> Option<SideCost> {
     })
 }
 
-/// Returns the web searches that the call made whose result the record contains.
+/// Returns the web searches of the call whose result the record contains.
 fn searches(row: &Row<'_>) -> Option<(String, u64)> {
     let count = number(row.tool_result?.searches).filter(|count| *count > 0)?;
     let blocks = ResultId::list(row.message?.content);
@@ -231,7 +231,7 @@ fn system(row: &Row<'_>, subtype: Option<&str>) -> Option<Message> {
     Some(note(Role::System, origin, content))
 }
 
-/// The text of an API error, at whichever level it is nested.
+/// Returns the text of an API error, at any level of nesting.
 fn api_error(raw: Option<&RawValue>) -> String {
     if let Some(reason) = string(raw) {
         return reason;

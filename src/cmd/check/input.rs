@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 
-use crate::cmd::check::line::{CheckedLine, LineForm, read_question};
+use crate::cmd::check::line::{CheckedLine, LineForm, read_checked_line};
 use crate::cmd::inputs::{InputErrors, is_stdin, open_stream, take_stdin};
 use crate::cmd::output::{self, Form, FormArguments, RecordWriter};
 use crate::cmd::{Globals, Status};
@@ -142,7 +142,7 @@ impl<Answer: Serialize> Answering<'_, Answer> {
             let question = match line {
                 Ok(bytes) => {
                     let bytes = without_byte_order_mark(bytes, number);
-                    read_question(bytes, self.form)
+                    read_checked_line(bytes, self.form)
                 }
                 Err(_) => Err("the line is longer than 16 MiB".to_owned()),
             };

@@ -47,7 +47,7 @@ pub(crate) struct CheckedLine {
 ///
 /// # Errors
 /// The reason why the line is unusable.
-pub(crate) fn read_question(line: &[u8], form: LineForm) -> Result<CheckedLine, String> {
+pub(crate) fn read_checked_line(line: &[u8], form: LineForm) -> Result<CheckedLine, String> {
     let decoded = String::from_utf8_lossy(line);
     let repaired = matches!(decoded, Cow::Owned(_));
     let paired = || replace_lone_surrogates(&decoded).unwrap_or_else(|| (*decoded).to_owned());
@@ -129,7 +129,7 @@ mod tests {
     };
 
     fn text(line: &str) -> Result<String, String> {
-        read_question(line.as_bytes(), JSON).map(|question| question.text)
+        read_checked_line(line.as_bytes(), JSON).map(|checked| checked.text)
     }
 
     #[test]
@@ -174,10 +174,10 @@ mod tests {
 
     #[test]
     fn a_plain_line_is_its_own_text() {
-        let question = read_question(b"\"a\" \\ud83d", LineForm::Plain);
+        let checked = read_checked_line(b"\"a\" \\ud83d", LineForm::Plain);
         let text = "\"a\" \\ud83d".to_owned();
         assert_eq!(
-            question,
+            checked,
             Ok(CheckedLine {
                 directory: None,
                 text,
@@ -189,16 +189,16 @@ mod tests {
     #[test]
     fn invalid_utf_8_is_repaired_and_reported() {
         for form in [JSON, LineForm::Plain] {
-            let question = read_question(b"\"a\xff\"", form).unwrap();
-            assert!(question.repaired && question.text.contains("a\u{fffd}"));
+            let checked = read_checked_line(b"\"a\xff\"", form).unwrap();
+            assert!(checked.repaired && checked.text.contains("a\u{fffd}"));
         }
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_accepted(line in prop::collection::vec(any::<u8>(), 0..60)) {
-            let _ = read_question(&line, JSON);
-            prop_assert!(read_question(&line, LineForm::Plain).is_ok());
+            let _ = read_checked_line(&line, JSON);
+            prop_assert!(read_checked_line(&line, LineForm::Plain).is_ok());
         }
 
         #[test]

@@ -36,7 +36,7 @@ const MAX_CALL_COLUMNS: usize = 90;
 ///
 /// Reads one call per line: an object with a `name` and an `input`, or a record with calls in any dialect
 /// that `run-tools` reads. The same object may have `cwd` and `mode`. Writes one record per call with the
-/// `decision` (allow, ask or deny), what decided (`by`), and the same for each of the `parts` of a command
+/// `decision` (allow, ask or deny), what decided (`decided_by`), and the same for each of the `parts` of a command
 /// line. As text, prints one line per call: the decision, the tool, its subject, and the deciding rule
 /// with its file. With `--plain` each line is a shell command.
 #[derive(Debug, Args)]

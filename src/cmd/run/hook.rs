@@ -24,9 +24,9 @@ use crate::tools::{Registry, ShellDialect, ShellGuarantees, WriteProtection};
 /// Maximum input length, in bytes.
 const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
 
-/// Answer the permission hook of another agent
+/// Respond to the permission hook of another agent
 ///
-/// Reads the hook input of Claude Code, Qwen Code, Codex or Gemini CLI, and answers in that agent's
+/// Reads the hook input of Claude Code, Qwen Code, Codex or Gemini CLI, and responds in that agent's
 /// format. Read-only commands and calls that rules allow are allowed; calls that match deny or ask rules
 /// are denied or asked about; for all others nothing is printed, and the agent decides. No settings are
 /// read unless `--settings` names them. If settings or the configuration are invalid, calls are denied.

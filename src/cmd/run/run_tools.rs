@@ -56,7 +56,7 @@ pub(crate) struct RunToolsArguments {
     /// Print the batches of calls, but run nothing
     #[arg(long)]
     plan: bool,
-    /// Run unanswered calls even if the input is a recording
+    /// Run calls without a result even if the input is a recording
     #[arg(long, hide_short_help = true)]
     execute: bool,
     /// Do not copy the input

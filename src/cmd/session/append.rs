@@ -65,7 +65,7 @@ pub(crate) struct SessionAppendArguments {
     /// Write to network file systems too; make sure that no other machine writes to the file
     #[arg(long)]
     force: bool,
-    /// Record `[redacted]` in place of what looks like a key or a password; the copy stays as it is
+    /// Record `[redacted]` in place of what looks like a key or a password; the copy is unchanged
     #[arg(long)]
     redact: bool,
     /// Do not copy the input

@@ -40,10 +40,10 @@ use crate::view::{changed_files, input_gist};
   turnpipe session calls --since yesterday --failed
   turnpipe session calls latest --changed
   turnpipe session calls --path src/main.rs --since 1w
-  turnpipe session calls --tool Bash --count --project demo
+  turnpipe session calls --tool Bash --count --first-cwd demo
   turnpipe session calls --tool Bash --field command --json | jq -r .field")]
 pub(crate) struct SessionCallsArguments {
-    /// Sessions: paths, ids or their beginnings, titles, or `latest` [default: all]
+    /// Sessions: paths, ids or their prefixes, titles, or `latest` [default: all]
     #[arg(value_name = "SESSION")]
     sessions: Vec<String>,
     #[command(flatten)]
@@ -66,7 +66,7 @@ pub(crate) struct SessionCallsArguments {
     /// Print this member of the input instead of all of it
     #[arg(long, value_name = "NAME")]
     field: Option<String>,
-    /// Print how often each tool and each program was called instead
+    /// Print the number of calls of each tool and program instead
     #[arg(short, long, conflicts_with = "field")]
     count: bool,
     /// Print at most N calls

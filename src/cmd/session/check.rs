@@ -18,7 +18,7 @@ use crate::records::{DamageKind, SessionCheckRecord, SessionDamageRecord};
 use crate::session::Session;
 use crate::view::ProgressLine;
 
-/// Report problems of session files
+/// Report problems in session files
 ///
 /// Writes one record for each finding, then one with the totals. Damage is lost or broken data:
 /// torn lines, records glued together, duplicate ids, cycles of parents. Other findings are not
@@ -28,7 +28,7 @@ use crate::view::ProgressLine;
   turnpipe session check latest
   turnpipe session check latest --repair-to repaired.jsonl")]
 pub(crate) struct SessionCheckArguments {
-    /// Sessions: paths, ids or their beginnings, titles, or `latest` [default: all selected sessions]
+    /// Sessions: paths, ids or their prefixes, titles, or `latest` [default: all selected sessions]
     #[arg(value_name = "SESSION")]
     sessions: Vec<String>,
     #[command(flatten)]

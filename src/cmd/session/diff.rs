@@ -22,9 +22,9 @@ use crate::text::{counted, terminal_safe, terminal_safe_line};
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   turnpipe session diff latest
-  turnpipe session diff latest | git apply --check --reverse")]
+  turnpipe session diff latest > session.patch")]
 pub(crate) struct SessionDiffArguments {
-    /// The session: a path, an id or its beginning, a title, or `latest`
+    /// The session: a path, an id or a prefix of it, a title, or `latest`
     #[arg(value_name = "SESSION")]
     session: String,
     /// Print paths relative to this directory [default: that of the session]
@@ -65,7 +65,7 @@ impl Run for SessionDiffArguments {
             if !paths.is_empty() && !globals.quiet {
                 let paths = terminal_safe_line(&paths.join(", "));
                 io.messages
-                    .warn(&format!("left out {changes} {reason}: {paths}"));
+                    .warn(&format!("omitted {changes} {reason}: {paths}"));
             }
         }
         if io.terminal.stdout {

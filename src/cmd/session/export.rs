@@ -47,7 +47,7 @@ pub(crate) struct SessionExportArguments {
     /// The directory for the pages; it is created if needed
     #[arg(value_name = "DIR")]
     directory: PathBuf,
-    /// Only these sessions: paths, ids or their beginnings, titles, or `latest`; `-` is standard input
+    /// Only these sessions: paths, ids or their prefixes, titles, or `latest`; `-` is standard input
     #[arg(value_name = "SESSION")]
     sessions: Vec<String>,
     /// The form of the pages

@@ -20,9 +20,9 @@ use crate::view::ProgressLine;
 
 /// List sessions, most recently active first
 ///
-/// Prints a table on a terminal, with titles dimmed that the user did not choose; otherwise one record per
-/// session. Commands accept the shortened ids of the table. Only the ends of files are read, and as much as
-/// is needed to find a title, unless `--counts` is given. `--title`, `--branch`, `--last-model` and
+/// Prints a table on a terminal, with titles dimmed unless the user chose them; otherwise one record per
+/// session. Commands accept the shortened ids of the table. Without `--counts`, only the ends of files are
+/// read, and as much as a title requires. `--title`, `--branch`, `--last-model` and
 /// `--first-cwd` ignore case.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:

@@ -1,4 +1,4 @@
-//! Names of sessions: a file, an id or its beginning, a title, `latest`, or a list on standard
+//! Names of sessions: a file, an id or a prefix of it, a title, `latest`, or a list on standard
 //! input.
 
 use std::fs::{self, File};

@@ -19,12 +19,12 @@ use crate::records::SessionPathRecord;
   turnpipe session path latest
   turnpipe session path latest --json")]
 pub(crate) struct SessionPathArguments {
-    /// Sessions: paths, ids or their beginnings, titles, or `latest` [default: all selected sessions]
+    /// Sessions: paths, ids or their prefixes, titles, or `latest` [default: all selected sessions]
     #[arg(value_name = "SESSION")]
     sessions: Vec<String>,
     #[command(flatten)]
     selection: SelectionArguments,
-    /// The form of the output
+    /// The output form
     #[arg(
         short,
         long,
@@ -34,7 +34,7 @@ pub(crate) struct SessionPathArguments {
         value_name = "FORM"
     )]
     output: Form,
-    /// Print records, as with `-o jsonl`
+    /// The same as `-o jsonl`
     #[arg(long, conflicts_with = "output")]
     json: bool,
 }

@@ -23,10 +23,10 @@ use crate::text::terminal_safe_line;
 #[command(after_long_help = "Examples:
   turnpipe session rename latest 'Fix the parser'")]
 pub(crate) struct SessionRenameArguments {
-    /// The session: a path, an id or its beginning, a title, or `latest`
+    /// The session: a path, an id or a prefix of it, a title, or `latest`
     #[arg(value_name = "SESSION")]
     session: String,
-    /// The name; control characters are removed, at most 200 characters
+    /// The name, at most 200 characters; control characters are removed
     #[arg(value_name = "NAME")]
     name: String,
     /// Write to network file systems too; make sure that no other machine writes to the file

@@ -35,10 +35,10 @@ use crate::view::ProgressLine;
   turnpipe session search -l -F parse_value --in all
   turnpipe session search --role user --since 1w --json parser")]
 pub(crate) struct SessionSearchArguments {
-    /// The pattern to look for
+    /// The pattern to search for
     #[arg(value_name = "PATTERN")]
     pattern: String,
-    /// Search only these sessions: paths, ids or their beginnings, titles, `latest`, or `-`
+    /// Search only these sessions: paths, ids or their prefixes, titles, `latest`, or `-`
     #[arg(value_name = "SESSION")]
     sessions: Vec<String>,
     #[command(flatten)]
@@ -52,10 +52,10 @@ pub(crate) struct SessionSearchArguments {
     /// Match only whole words
     #[arg(short, long)]
     word: bool,
-    /// Leave out the conversations of subagents
+    /// Omit the conversations of subagents
     #[arg(long)]
     no_subagents: bool,
-    /// The parts of messages to look in [default: text]
+    /// The parts of messages to search [default: text]
     #[arg(long = "in", value_enum, value_delimiter = ',', value_name = "PART")]
     places: Vec<PlaceName>,
     /// Only messages of these roles

@@ -35,15 +35,15 @@ use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, ThinkingDis
   turnpipe session show latest -o md > session.md
   turnpipe session show latest --html session.html")]
 pub(crate) struct SessionShowArguments {
-    /// The session: a path, an id or its beginning, a title, or `latest`
+    /// The session: a path, an id or a prefix of it, a title, or `latest`
     #[arg(value_name = "SESSION")]
     session: String,
     #[command(flatten)]
     source: SourceArguments,
-    /// The form of the output [default: text on a terminal, else jsonl]
+    /// The output form [default: text on a terminal, else jsonl]
     #[arg(short, long, value_enum, value_name = "FORM")]
     output: Option<DialogForm>,
-    /// Print records, as with `-o jsonl`
+    /// The same as `-o jsonl`
     #[arg(long, conflicts_with_all = ["output", "html"])]
     json: bool,
     /// Write an HTML page to this file; the page loads no other files
@@ -55,7 +55,7 @@ pub(crate) struct SessionShowArguments {
     /// Show thinking (records always contain it, unless `--no-thinking` is given)
     #[arg(long, overrides_with = "no_thinking")]
     thinking: bool,
-    /// Leave out thinking
+    /// Omit thinking
     #[arg(long, overrides_with = "thinking")]
     no_thinking: bool,
     /// Show in full what the agent added to messages, e.g. reminders and texts of skills; otherwise
@@ -65,7 +65,7 @@ pub(crate) struct SessionShowArguments {
     /// Only these messages, counted from 1: 3, 3..7, 3.., ..7, or -5.. for the last five
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     range: Option<MessageRange>,
-    /// Show only the last answer, without a heading; exits with 1 if there is none
+    /// Show only the text of the last reply, without a heading; exits with 1 if there is none
     #[arg(long, conflicts_with_all = ["range", "html"])]
     last_answer: bool,
     /// Show abandoned branches too
@@ -87,7 +87,7 @@ impl Run for SessionShowArguments {
         let named = self.source.one(&self.session, io)?.for_reading()?;
         let session = named.open().map_err(|error| named.named(&error))?;
         if self.last_answer {
-            return self.last_answer(&session, io);
+            return self.print_last_reply(&session, io);
         }
         let path = session.file.path.clone();
         let failed = |error: std::io::Error| UsageError::reason(error).about(path.display());
@@ -159,12 +159,12 @@ impl Run for SessionShowArguments {
 
 impl SessionShowArguments {
     /// Prints the text of the last reply that has one.
-    fn last_answer(&self, session: &Session, io: &mut Io) -> anyhow::Result<Status> {
+    fn print_last_reply(&self, session: &Session, io: &mut Io) -> anyhow::Result<Status> {
         let mut last = None;
         for message in session.messages(self.scope())? {
             let message = message?;
-            let is_answer = message.origin == Origin::Reply && message.thread == Thread::Main;
-            if is_answer && !message.text().trim().is_empty() {
+            let is_reply = message.origin == Origin::Reply && message.thread == Thread::Main;
+            if is_reply && !message.text().trim().is_empty() {
                 last = Some(message);
             }
         }

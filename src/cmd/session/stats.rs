@@ -26,7 +26,7 @@ use crate::session::{Agent, Depth, Detail, Prices, Session, Tally, subagents_bes
 use crate::text::{counted, terminal_safe_line};
 use crate::view::ProgressLine;
 
-/// Count tokens, costs and calls by model, tool, day and purpose
+/// Count tokens, costs and calls by model, tool, day and prompt id
 ///
 /// Counts the named sessions, or all of them. With `--since` and `--until` only requests of that
 /// time count. All branches of a session count, because they were paid for. The cost is what an
@@ -45,7 +45,7 @@ use crate::view::ProgressLine;
   turnpipe session stats --since today --budget 20 || echo 'enough for today'
   turnpipe session stats latest")]
 pub(crate) struct SessionStatsArguments {
-    /// Sessions: paths, ids or their beginnings, titles, or `latest`
+    /// Sessions: paths, ids or their prefixes, titles, or `latest`
     #[arg(value_name = "SESSION")]
     sessions: Vec<String>,
     #[command(flatten)]

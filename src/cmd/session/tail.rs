@@ -38,7 +38,7 @@ use crate::view::{Density, DisplayOptions, Grouping, InjectedDetail, ThinkingDis
   turnpipe session tail latest -n 20 -o text
   turnpipe session tail latest --follow --until-idle 1s")]
 pub(crate) struct SessionTailArguments {
-    /// The session: a path, an id or its beginning, a title, or `latest`
+    /// The session: a path, an id or a prefix of it, a title, or `latest`
     #[arg(value_name = "SESSION")]
     session: String,
     #[command(flatten)]
@@ -61,7 +61,7 @@ pub(crate) struct SessionTailArguments {
     /// Also show sessions that start or continue from now on
     #[arg(long, requires = "follow")]
     latest: bool,
-    /// Also show new messages of subagents; their records name them
+    /// Also show new messages of subagents; their records name the subagent
     #[arg(long, requires = "follow", conflicts_with = "raw")]
     subagents: bool,
     /// Start at this byte offset, e.g. from a cursor
@@ -70,7 +70,7 @@ pub(crate) struct SessionTailArguments {
     /// Write a cursor record after each batch: the offset at which to continue reading
     #[arg(long)]
     cursor: bool,
-    /// Stop when nothing was appended for this long (e.g. 500ms, 30s, 5m)
+    /// Stop when nothing has been appended for this long (e.g. 500ms, 30s, 5m)
     #[arg(long, value_name = "TIME", requires = "follow", value_parser = parse_span)]
     until_idle: Option<Duration>,
     /// Stop after this long in any case

@@ -28,7 +28,7 @@ use crate::view::ProgressLine;
 /// Arguments of `title` and `recap`.
 #[derive(Debug, Args)]
 pub(crate) struct PerSessionArguments {
-    /// Sessions: paths, ids or their beginnings, titles, or `latest`; `-` is standard input
+    /// Sessions: paths, ids or their prefixes, titles, or `latest`; `-` is standard input
     #[arg(value_name = "SESSION")]
     pub(crate) sessions: Vec<String>,
     /// Language of the text: a code like `de`, or `auto` for the language of the conversation

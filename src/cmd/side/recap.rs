@@ -26,7 +26,7 @@ use crate::session::ManualTitle;
 use crate::side::recap::{Away, AwayAction, PROMPT, Situation};
 use crate::side::{Auto, Excerpt, Kind, Reason, SessionExcerpt, Text, extension};
 
-/// Say where you left off
+/// Summarize where a session left off
 ///
 /// Takes session files, ids, titles or `latest`; or records of `session list` on standard input, or
 /// one conversation there, which is copied. Writes a record for each: the goal and the next step in

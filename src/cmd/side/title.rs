@@ -37,7 +37,7 @@ pub(crate) struct TitleArguments {
     /// Replace a title set by the user
     #[arg(long, requires = "write")]
     replace: bool,
-    /// Only handle sessions that an agent would name by itself
+    /// Title only sessions that an agent would name by itself
     ///
     /// These have no title yet and fewer than three failed attempts; a fast model is configured, and
     /// titles are not disabled.

@@ -48,7 +48,7 @@ pub struct RecordError {
     pub cause: RecordFailure,
 }
 
-/// The cause of a record that is not in a file.
+/// The reason why a record is not in a file.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordFailure {
     /// The file must not be written to. Nothing was changed.

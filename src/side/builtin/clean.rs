@@ -70,19 +70,6 @@ pub(super) fn prefix(text: &str, cells: usize) -> &str {
     text
 }
 
-/// Cuts a text to at most `count` words.
-pub(super) fn cut_words(text: &str, count: usize) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    match words.get(..count) {
-        Some(kept) if words.len() > count => {
-            let kept = kept.join(" ");
-            let kept = kept.trim_end_matches([',', ';', ':', '(', '-', '–', '—', '.']);
-            format!("{kept}{MORE}")
-        }
-        _ => words.join(" "),
-    }
-}
-
 /// Lowers the first letter, unless the first word is an identifier.
 pub(super) fn lower_first(text: &str) -> String {
     let first = text.split([' ', ',', ':']).next().unwrap_or_default();
@@ -174,8 +161,6 @@ mod tests {
         assert_eq!(cut("Ran the whole suite", 15), "Ran the whole…");
         assert_eq!(cut("Aaaaaaaaaaaaaaaaaaaaa", 6), "Aaaaa…");
         assert_eq!(cut("更新依赖和测试", 7), "更新依…");
-        assert_eq!(cut_words("one two, three", 2), "one two…");
-        assert_eq!(cut_words("one  two", 2), "one two");
     }
 
     #[test]

@@ -85,7 +85,7 @@ pub fn title(messages: &[Message]) -> String {
     weak.map_or_else(String::new, |weak| cut(&weak.text, TITLE_CELLS))
 }
 
-/// Quotes the latest prompt with a topic in up to `cells`, behind the prompt that it follows if it is
+/// Quotes the latest prompt with a topic in up to `cells`, after the prompt before it if that is
 /// short; the title if no prompt has a topic.
 pub(super) fn latest_request(messages: &[Message], cells: usize) -> String {
     let mut latest: Option<String> = None;
@@ -109,7 +109,7 @@ pub(super) fn latest_request(messages: &[Message], cells: usize) -> String {
     latest.unwrap_or_else(|| title(messages))
 }
 
-/// The index of the first sentence with a topic, or of the request after a statement; `None` if no
+/// Returns the index of the first sentence with a topic, or of the request after a statement; `None` if no
 /// sentence has that many informative words.
 fn topic(found: &[Quotation], words: usize) -> Option<usize> {
     found

@@ -51,7 +51,7 @@ pub(in crate::tools) fn assess(
 }
 
 /// Returns the analysis of a command line after checking conditions outside its text: `context`
-/// confines commands with a language, no program (including the shell) is in a directory where the
+/// confines commands that interpret a language, no program (including the shell) is in a directory where the
 /// session may write, and every requirement holds.
 pub fn settled(mut analysis: Analysis, context: &DecisionContext) -> Analysis {
     if !analysis.verdict.is_read_only() {
@@ -150,8 +150,8 @@ fn is_in_workspace(program: &Path, context: &DecisionContext) -> bool {
     })
 }
 
-/// Marks commands whose words name a program of the workspace as writing; or all commands if the shell
-/// is one.
+/// Marks as writing the commands whose words name a program of the workspace; or all commands if the
+/// shell is one.
 fn without_workspace_programs(
     parts: &[CommandPart],
     context: &DecisionContext,

@@ -3,7 +3,7 @@
 use crate::shell::{Follows, SimpleCommand, program_name, simple_commands};
 
 /// Commands for which exit status 1 is a result, with its meaning.
-const ANSWERS: &[(&str, &str)] = &[
+const RESULTS: &[(&str, &str)] = &[
     ("grep,egrep,fgrep,rg,git grep", "No matches found"),
     ("find", "Some directories were inaccessible"),
     ("diff,git diff", "Files differ"),
@@ -34,7 +34,7 @@ pub(super) fn interpretation(
     if name == "git" {
         name = format!("git {}", last.command.operands().first().unwrap_or(&""));
     }
-    ANSWERS
+    RESULTS
         .iter()
         .find(|(names, _)| names.split(',').any(|known| known == name))
         .map(|(_, meaning)| *meaning)

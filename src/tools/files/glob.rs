@@ -29,7 +29,7 @@ pub(in crate::tools) struct Glob {
     /// Glob pattern, e.g. **/*.rs or src/**/*.{ts,tsx}
     #[schemars(length(min = 1))]
     pattern: String,
-    /// Directory to search; the working directory if left out
+    /// Directory to search; the working directory if omitted
     #[schemars(length(min = 1))]
     path: Option<String>,
 }
@@ -37,8 +37,8 @@ pub(in crate::tools) struct Glob {
 impl Parameters for Glob {
     const NAME: &'static str = "Glob";
     const DESCRIPTION: &'static str = "Finds files whose path matches a glob pattern (* and ? \
-        within a path part, ** across parts, [...] and {a,b}), newest first, at most 100. Files \
-        that .gitignore names are left out; hidden files are not.";
+        within a path part, ** across parts, [...] and {a,b}), newest first, at most 100. Skips \
+        files that .gitignore names, but not hidden files.";
     const RESULT_LIMIT: ResultLimit = ResultLimit::Characters(100_000);
 
     fn prepare(self) -> Result<Box<dyn PreparedCall>, InvalidInput> {

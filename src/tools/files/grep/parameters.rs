@@ -22,7 +22,7 @@ const MAX_REGEX_BYTES: usize = 64 << 20;
 pub(in crate::tools) struct Grep {
     /// Regular expression to search for
     pattern: String,
-    /// File or directory to search; the working directory if left out
+    /// File or directory to search; the working directory if omitted
     #[schemars(length(min = 1))]
     path: Option<String>,
     /// Only files that match, e.g. *.js or *.{ts,tsx}
@@ -58,11 +58,11 @@ pub(in crate::tools) struct Grep {
     /// Only files of this type, e.g. js, py, rust, go, java
     #[serde(rename = "type")]
     file_type: Option<String>,
-    /// Show only the first entries (lines, files or counts); 250 if left out, 0 for all
+    /// Show only the first entries (lines, files or counts); 250 if omitted, 0 for all
     head_limit: Option<WholeNumber>,
-    #[schemars(description = "Leave out this many entries before head_limit is applied")]
+    #[schemars(description = "Skip this many entries before head_limit is applied")]
     offset: Option<WholeNumber>,
-    /// Let matches reach over line ends, and . match line feeds
+    /// Let matches span lines, and . match line feeds
     #[serde(default)]
     multiline: bool,
 }
@@ -84,8 +84,8 @@ fn shown() -> bool {
 impl Parameters for Grep {
     const NAME: &'static str = "Grep";
     const DESCRIPTION: &'static str = "Searches the contents of files for a regular expression \
-        (ripgrep syntax). Files that .gitignore names and binary files are left out; hidden files \
-        are not. Use it instead of grep or rg in a shell.";
+        (ripgrep syntax). Skips binary files and files that .gitignore names, but not hidden \
+        files. Use it instead of grep or rg in a shell.";
     const RESULT_LIMIT: ResultLimit = ResultLimit::Characters(20_000);
 
     fn prepare(self) -> Result<Box<dyn PreparedCall>, InvalidInput> {
@@ -224,7 +224,7 @@ fn matcher(parameters: &Grep) -> Result<RegexMatcher, InvalidInput> {
             .unwrap_or(&text);
         let reason = reason.trim_start_matches("error: ");
         let hint = if text.contains("\"\\n\" is not allowed") && !parameters.multiline {
-            "; set multiline to match over line ends"
+            "; set multiline to match across lines"
         } else {
             ""
         };

@@ -263,7 +263,7 @@ fn invalid_input_is_refused() {
         ),
         (
             json!({ "pattern": "a\\nb" }),
-            "set multiline to match over line ends",
+            "set multiline to match across lines",
         ),
         (
             json!({ "pattern": "a", "glob": "{x" }),
