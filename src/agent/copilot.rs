@@ -12,9 +12,9 @@ use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::content::{count, home_dir, input_of, is_true, message, note, shell_failed, string};
-use super::detect::Row as Marks;
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Meter, Part};
+use super::sign::Row as Marks;
 use super::title::{ManualTitle, Precedence, StoredTitle, TitleSearch, TitleSource};
 use crate::io::Environment;
 use crate::json::{is_object, object, text};

@@ -10,9 +10,9 @@ use serde_json::json;
 
 use super::agent::Agent;
 use super::content::{home_dir, is_in, message, string, user_messages};
-use super::detect::Row as Marks;
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Part};
+use super::sign::Row as Marks;
 use crate::api::anthropic_blocks;
 use crate::io::Environment;
 use crate::json::{object, text};

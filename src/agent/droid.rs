@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::agent::Agent;
 use super::content::{count, home_dir, is_in, message, string, user_messages};
-use super::detect::Row as Marks;
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Meter, Part};
+use super::sign::Row as Marks;
 use super::title::{ManualTitle, Precedence, StoredTitle, TitleSearch, TitleSource};
 use crate::api::anthropic_blocks;
 use crate::io::Environment;

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::agent::Agent;
-use super::detect::Row;
 use super::facts::Facts;
 use super::hook_settings::HookSettings;
+use super::sign::Row;
 use super::title::{ManualTitle, Precedence, StoredTitle, Title, TitleSearch};
 use crate::api::BlockDetail;
 use crate::io::Environment;

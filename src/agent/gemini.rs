@@ -15,10 +15,10 @@ use super::content::{
     count, gemini_blocks, home_dir, input_of, is_in, message, note, shell_failed, string,
     user_messages,
 };
-use super::detect::Row as Marks;
 use super::facts::Facts;
 use super::format::{Change, Detail, Entry, Format, Shape, TitleStore};
 use super::own::{manual_title, side_cost_in};
+use super::sign::Row as Marks;
 use super::title::{Precedence, StoredTitle, TitleSearch, TitleSource};
 use crate::agent::hook_settings::{HookSettings, SettingsSyntax};
 use crate::api::Signed;

@@ -13,7 +13,6 @@ mod content;
 mod copilot;
 mod cursor;
 pub(crate) mod database;
-mod detect;
 mod droid;
 mod edits;
 mod entry_reader;

@@ -9,10 +9,10 @@ use super::agent::Agent;
 use super::content::{
     count, home_dir, input_of, is_in, is_true, message, note, result_parts, string,
 };
-use super::detect::Row as Marks;
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, Part, Shape, TitleStore};
 use super::own::{manual_title, side_cost_in, title_source, with_title_source};
+use super::sign::Row as Marks;
 use super::title::{Precedence, StoredTitle, TitleSearch};
 use crate::io::Environment;
 use crate::json::{non_null, object, text};

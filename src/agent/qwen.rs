@@ -8,10 +8,10 @@ use super::agent::Agent;
 use super::content::{
     gemini_blocks, home_dir, is_in, is_true, message, note, string, user_messages, uuid_link,
 };
-use super::detect::Row as Marks;
 use super::facts::Facts;
 use super::format::{Detail, Entry, Format, NewRecord, Part, Shape, TitleStore};
 use super::own::{manual_title, side_cost_in, title_source};
+use super::sign::Row as Marks;
 use super::title::{Precedence, StoredTitle, TitleSearch};
 use crate::agent::hook_settings::{HookSettings, SettingsSyntax};
 use crate::api::{Signed, gemini_usage};

@@ -1,9 +1,8 @@
 //! A program with its arguments, in all spellings that rules may use.
 
 use super::command_pattern::CommandPattern;
-use super::outline::outline;
+use super::outline::{found_by, outline, with_pathspecs, with_placeholders};
 use super::path_context::PathContext;
-use super::patterns::{found_by, with_pathspecs, with_placeholders};
 use super::programs::{self, Programs};
 use super::wildcard::begins_with_gap;
 use crate::shell::{CommandPart, PartWord, analyse};

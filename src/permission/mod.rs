@@ -18,26 +18,22 @@ mod named_file;
 mod outline;
 mod path_context;
 mod path_pattern;
-mod patterns;
 mod programs;
-mod reason;
 mod request;
 mod rule;
 mod rules;
 mod standard_input;
 mod started;
-mod table;
-mod tool_name;
 mod wildcard;
 
 pub use crate::message::{Decision as Behavior, Mode};
+pub use command_pattern::canonical_tool;
 pub use decision::Decided;
 pub use path_context::{is_of_system, normalised};
 pub use path_pattern::RuleSource;
 pub use request::{Action, Request};
 pub use rule::{InvalidRule, OutsideAccess, Rule};
 pub use rules::Rules;
-pub use tool_name::canonical_tool;
 
 #[cfg(test)]
 mod decision_tests;

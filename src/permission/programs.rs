@@ -7,7 +7,7 @@ use crate::shell::{CommandPart, PartWord};
 
 /// Variables that may be assigned before a command without affecting allow rules.
 static HARMLESS_VARIABLES: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    super::table::lines(include_str!("tables/variables.txt"))
+    super::programs::lines(include_str!("tables/variables.txt"))
         .flat_map(str::split_whitespace)
         .collect()
 });
@@ -97,7 +97,7 @@ pub(super) static EDITS: LazyLock<Programs> = LazyLock::new(|| with("edits"));
 
 fn with(property: &str) -> Programs {
     let mut programs = Programs::default();
-    for line in super::table::lines(include_str!("tables/programs.txt")) {
+    for line in super::programs::lines(include_str!("tables/programs.txt")) {
         let (row, words) = line.split_once(": ").unwrap_or_default();
         match row.split_once(' ') {
             Some((of, program)) if of == property => {
@@ -194,4 +194,10 @@ pub(super) fn starts_unseen(part: &CommandPart) -> bool {
         Some(program) => UNSEEN.contains(program),
         None => true,
     }
+}
+
+/// Returns the lines that are neither empty nor comments.
+pub(super) fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
+    text.lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
 }

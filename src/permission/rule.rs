@@ -6,12 +6,11 @@ use serde_json::Value;
 
 use super::call::ParsedCall;
 use super::command::Command;
-use super::command_pattern::CommandPattern;
+use super::command_pattern::{CommandPattern, ToolName, canonical_tool};
 use super::domain::DomainPattern;
 use super::named_file::NamedFile;
 use super::path_context::{PathContext, ResolvedPath};
 use super::path_pattern::{PathPattern, RuleSource};
-use super::tool_name::{ToolName, canonical_tool};
 use super::wildcard::Wildcard;
 use super::{Action, Behavior, Request};
 use crate::tool_facts::Purpose;

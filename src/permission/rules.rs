@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use super::call::ParsedCall;
 use super::command::Command;
+use super::command_pattern::ToolName;
 use super::named_file::NamedFile;
 use super::path_context::{PathContext, ResolvedPath};
 use super::path_pattern::PathUnion;
 use super::rule::{OutsideAccess, Specifier};
-use super::tool_name::ToolName;
 use super::{Action, Behavior, Request, Rule};
 
 /// The rules of a run, compiled once.

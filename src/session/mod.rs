@@ -15,7 +15,6 @@ mod database;
 mod diff;
 mod dirs;
 mod discover;
-mod distinct;
 pub mod durable;
 mod ends;
 mod export;

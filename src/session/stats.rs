@@ -14,7 +14,6 @@ use jiff::tz::TimeZone;
 
 use super::copies::CopyKeys;
 use super::discover::{Candidate, subagent_files};
-use super::distinct::Distinct;
 use super::listing::Listing;
 use super::meter::{Families, MeterLog, MeterReader};
 use super::open::SessionError;
@@ -22,7 +21,7 @@ use super::parallel::each_in_order;
 use super::prices::Unpriced;
 use super::session::Session;
 use super::side_file::each_side_entry;
-use super::tree::{Key, Scope};
+use super::tree::{Distinct, Key, Scope};
 use crate::agent::{Agent, Detail, Entry, Facts};
 use crate::jsonl::Mapping;
 use crate::message::{Message, Origin, Role, Thread, Usage};

@@ -3,8 +3,6 @@
 //! Both are read as the same rows: one of the session, then one of each message with its parts.
 
 mod database;
-mod files;
 mod record;
 
-pub(super) use database::DATABASE;
-pub(super) use files::OPENCODE;
+pub(super) use database::{DATABASE, OPENCODE};

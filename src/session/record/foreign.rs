@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 
 use super::chain::Chain;
 use super::recorder::{Moment, SessionFacts};
-use super::session_name::SessionName;
-use super::transcript::Transcript;
+use super::transcript::{SessionName, Transcript};
 use crate::agent::{Detail, Facts, Format, ManualTitle, NewRecord, Title, TitleSource, TitleStore};
 use crate::jsonl::{FixedFile, Mapping, split_line};
 use crate::message::SessionId;

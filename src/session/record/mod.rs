@@ -5,7 +5,6 @@ mod chain;
 mod foreign;
 mod recorder;
 mod recording;
-mod session_name;
 mod transcript;
 
 pub use super::side_file::{SIDE_FILE_SUFFIX, side_file_path};
@@ -13,5 +12,4 @@ pub use chain::Continuation;
 pub use foreign::{ForeignSession, Recorded};
 pub use recorder::{Moment, SessionFacts};
 pub use recording::{Recording, Target};
-pub use session_name::{NameError, SessionName};
-pub use transcript::{Ownership, Transcript, ownership};
+pub use transcript::{NameError, Ownership, SessionName, Transcript, ownership};
